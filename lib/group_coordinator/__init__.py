@@ -1,0 +1,5 @@
+"""Kafka's group coordinator as a Spark job."""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"

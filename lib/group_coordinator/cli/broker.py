@@ -1,0 +1,44 @@
+"""`group-coordinator broker`: a real Kafka broker on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from group_coordinator.local import daemon
+
+
+@click.group()
+def command() -> None:
+    """Start or stop a Kafka broker on this machine.
+
+    It is a real Apache Kafka broker for trying things out: one process, reachable from this machine
+    only, and it runs on until it is stopped.
+    """
+
+
+@command.command()
+@click.option(
+    "--data",
+    "data_dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep the topics in this folder.  [default: they are gone when the broker stops]",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    help="Listen on this port.  [default: 9092, or a free one if that is taken]",
+)
+def start(data_dir: Path | None, port: int | None) -> None:
+    """Start the broker and print its address."""
+    click.echo(daemon.start(data_dir, port).bootstrap_servers)
+
+
+@command.command()
+def stop() -> None:
+    """Stop the broker and print the address it had."""
+    stopped = daemon.stop()
+    if stopped is None:
+        raise click.ClickException("No broker runs")
+    click.echo(stopped.bootstrap_servers)

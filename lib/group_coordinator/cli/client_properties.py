@@ -1,0 +1,55 @@
+"""A `--command-config` file: Kafka's client properties, for clients of kafka-python."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+
+_LOGIN = re.compile(r'\b(username|password)\s*=\s*"((?:[^"\\]|\\.)*)"')
+_SAME_EVERYWHERE = frozenset.intersection(
+    *(frozenset(client.DEFAULT_CONFIG) for client in (KafkaAdminClient, KafkaConsumer, KafkaProducer))
+)
+"""Options that all three clients understand; a client with an option of another one would not start."""
+
+
+class PropertiesError(ValueError):
+    """The file has a line or a property that cannot be used; the message names it."""
+
+
+def read_client_properties(path: Path) -> dict[str, Any]:
+    """Options for kafka-python: security.protocol becomes security_protocol, and so on.
+
+    Raises:
+        PropertiesError: a property is not one that kafka-python has.
+    """
+    options: dict[str, Any] = {}
+    for key, value in _properties(path):
+        if key == "sasl.jaas.config":
+            options |= {f"sasl_plain_{name}": text for name, text in _LOGIN.findall(value)}
+        elif (name := key.replace(".", "_")) in _SAME_EVERYWHERE:
+            options[name] = _typed(value)
+        else:
+            raise PropertiesError(f"{path}: {key} is not a property that kafka-python has")
+    options.pop("bootstrap_servers", None)  # --bootstrap-server says it
+    return options
+
+
+def _properties(path: Path) -> Iterator[tuple[str, str]]:
+    for line in re.sub(r"\\\r?\n\s*", "", path.read_text(encoding="utf-8")).splitlines():
+        text = line.strip()
+        if not text or text[0] in "#!":
+            continue
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise PropertiesError(f"{path}: {text!r} is not KEY=VALUE")
+        yield key.strip(), value.strip()
+
+
+def _typed(value: str) -> str | int | bool:
+    if value in {"true", "false"}:
+        return value == "true"
+    return int(value) if value.isdecimal() else value

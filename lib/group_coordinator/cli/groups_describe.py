@@ -1,0 +1,134 @@
+"""The rows that `groups` prints, from what the coordinator and the brokers say."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from kafka import OffsetAndMetadata, TopicPartition
+
+from group_coordinator.clients.cluster import Broker
+from group_coordinator.clients.descriptions import GroupDescription, MemberDescription
+from group_coordinator.clients.errors import CoordinatorResponseError
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetRow:
+    """A partition that is assigned, committed, or both; None where there is nothing to say."""
+
+    group_id: str
+    partition: TopicPartition
+    committed: OffsetAndMetadata | None
+    end_offset: int | None
+    member: MemberDescription | None
+
+    @property
+    def offset(self) -> int | None:
+        """The committed offset."""
+        return int(self.committed.offset) if self.committed else None
+
+    @property
+    def leader_epoch(self) -> int | None:
+        """The leader epoch that was committed with the offset."""
+        if self.committed is None or self.committed.leader_epoch < 0:
+            return None
+        return int(self.committed.leader_epoch)
+
+    @property
+    def lag(self) -> int | None:
+        """How far the commit is behind the end of the log."""
+        if self.offset is None or self.end_offset is None:
+            return None
+        return self.end_offset - self.offset
+
+
+@dataclass(frozen=True, slots=True)
+class MemberRow:
+    """A member of a group."""
+
+    group_id: str
+    member: MemberDescription
+
+    @property
+    def assignment(self) -> str | None:
+        """The member's partitions as Kafka's tool writes them: topic1:0,1;topic2:2."""
+        topics: dict[str, list[int]] = {}
+        for topic, number in sorted(self.member.assignment):
+            topics.setdefault(topic, []).append(number)
+        texts = (f"{topic}:{','.join(map(str, numbers))}" for topic, numbers in topics.items())
+        return ";".join(texts) or None
+
+
+@dataclass(frozen=True, slots=True)
+class StateRow:
+    """A group as a whole; its coordinator is the broker that leads its partition of the events topic."""
+
+    group: GroupDescription
+    coordinator: Broker | None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionStatus:
+    """What became of deleting one partition's offset; partition -1 is a topic that is not there."""
+
+    partition: TopicPartition
+    error: CoordinatorResponseError | None
+
+    @property
+    def text(self) -> str:
+        """The STATUS column."""
+        return f"Error: {self.error.kafka_text}" if self.error else "Successful"
+
+
+def offset_rows(
+    group: GroupDescription,
+    offsets: Mapping[TopicPartition, OffsetAndMetadata],
+    ends: Mapping[TopicPartition, int],
+) -> list[OffsetRow]:
+    """Members with the most partitions first, then what is committed and assigned to nobody."""
+    unassigned = set(offsets) - assigned_partitions(group)
+    owned: list[tuple[MemberDescription | None, Iterable[TopicPartition]]] = [
+        (member, member.assignment)
+        for member in sorted(group.members, key=lambda member: -len(member.assignment))
+    ]
+    return [
+        OffsetRow(group.group_id, partition, offsets.get(partition), ends.get(partition), member)
+        for member, partitions in [*owned, (None, unassigned)]
+        for partition in sorted(partitions)
+    ]
+
+
+def assigned_partitions(group: GroupDescription) -> set[TopicPartition]:
+    """All partitions that some member has."""
+    return {partition for member in group.members for partition in member.assignment}
+
+
+def member_rows(group: GroupDescription) -> list[MemberRow]:
+    """The members in the coordinator's order."""
+    return [MemberRow(group.group_id, member) for member in group.members]
+
+
+def partition_statuses(
+    errors: Mapping[TopicPartition, CoordinatorResponseError | None],
+) -> list[PartitionStatus]:
+    """In the order of Kafka's tool, which compares topic and partition as one text: t10 comes before t2."""
+    return [
+        PartitionStatus(partition, errors[partition])
+        for partition in sorted(errors, key=lambda one: f"{one.topic}{one.partition}")
+    ]
+
+
+def notice(group: GroupDescription) -> str | None:
+    """What the tool says on stderr before the table of a group that is not Stable."""
+    match group.state:
+        case "Empty":
+            return f"\nConsumer group '{group.group_id}' has no active members."
+        case "PreparingRebalance" | "CompletingRebalance" | "Assigning" | "Reconciling":
+            return f"\nWarning: Consumer group '{group.group_id}' is rebalancing."
+        case _:
+            return None
+
+
+def quoted(groups: Collection[str]) -> str:
+    """Group names in a sentence."""
+    return ", ".join(f"'{group}'" for group in groups)

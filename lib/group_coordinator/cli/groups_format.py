@@ -1,0 +1,131 @@
+"""The tables of `groups`, byte for byte as Kafka's kafka-consumer-groups prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from group_coordinator.cli.groups_describe import PartitionStatus, StateRow
+
+_MISSING = "-"
+
+
+class Column(NamedTuple):
+    """A column; without `margin` it does not grow with its texts, and long ones stick out."""
+
+    heading: str
+    value: Callable[[Any], object]
+    width: int = 15
+    margin: int | None = None
+
+    def wide_enough(self, texts: Sequence[str]) -> int:
+        """The width for these texts."""
+        if self.margin is None:
+            return self.width
+        return max([self.width, *(len(text) + self.margin for text in texts)])
+
+
+def table(columns: Sequence[Column], rows: Sequence[object]) -> str:
+    """Headings and rows, `-` where a row has nothing to say; no line break at the end."""
+    bodies = [[_text(column.value(row)) for row in rows] for column in columns]
+    padded = [
+        [text.ljust(column.wide_enough(body)) for text in (column.heading, *body)]
+        for column, body in zip(columns, bodies, strict=True)
+    ]
+    return "\n".join(" ".join(line) for line in zip(*padded, strict=True))
+
+
+def _text(value: object) -> str:
+    return _MISSING if value is None else str(value)
+
+
+def _coordinator(row: StateRow) -> str | None:
+    broker = row.coordinator
+    return f"{broker.host}:{broker.port}  ({broker.broker_id})" if broker else None
+
+
+def _known_partition(row: PartitionStatus) -> int | None:
+    return int(row.partition.partition) if row.partition.partition >= 0 else None
+
+
+def _new_protocol_only(_: object) -> None:
+    """Epochs and targets exist in groups of the new protocol only."""
+
+
+def _of_member(attribute: str) -> Callable[[Any], object]:
+    return lambda row: getattr(row.member, attribute) if row.member else None
+
+
+_LISTED = Column("GROUP", attrgetter("group_id"), 25, margin=10)
+_TYPE = Column("TYPE", lambda listing: listing.group_type.capitalize(), 20)
+_STATE = Column("STATE", attrgetter("state"), 20)
+LISTING = {
+    frozenset({"type"}): (_LISTED, _TYPE),
+    frozenset({"state"}): (_LISTED, _STATE),
+    frozenset({"type", "state"}): (_LISTED, _TYPE, _STATE),
+}
+"""Columns of --list, by what is asked for beside the name."""
+
+_GROUP = Column("GROUP", attrgetter("group_id"), margin=0)
+_LEADER_EPOCH = Column("LEADER-EPOCH", attrgetter("leader_epoch"))
+OFFSETS_VERBOSE = (
+    _GROUP,
+    Column("TOPIC", attrgetter("partition.topic"), margin=0),
+    Column("PARTITION", attrgetter("partition.partition"), 10),
+    _LEADER_EPOCH,
+    Column("CURRENT-OFFSET", attrgetter("offset")),
+    Column("LOG-END-OFFSET", attrgetter("end_offset")),
+    Column("LAG", attrgetter("lag")),
+    Column("CONSUMER-ID", _of_member("member_id"), margin=0),
+    Column("HOST", _of_member("host"), margin=0),
+    Column("CLIENT-ID", _of_member("client_id"), 0),
+)
+OFFSETS = tuple(column for column in OFFSETS_VERBOSE if column is not _LEADER_EPOCH)
+
+MEMBERS = (
+    _GROUP,
+    Column("CONSUMER-ID", _of_member("member_id"), margin=0),
+    Column("HOST", _of_member("host"), margin=0),
+    Column("CLIENT-ID", _of_member("client_id"), margin=0),
+    Column("#PARTITIONS", lambda row: len(row.member.assignment)),
+)
+END_OF_LINE = (Column("", lambda _: "", 0),)
+"""Kafka's tool leaves a blank where the verbose columns would begin."""
+ASSIGNMENTS = (
+    Column("CURRENT-EPOCH", _new_protocol_only),
+    Column("CURRENT-ASSIGNMENT", attrgetter("assignment"), 20, margin=0),
+    Column("TARGET-EPOCH", _new_protocol_only),
+    Column("TARGET-ASSIGNMENT", _new_protocol_only, 20),
+)
+INSTANCE = (
+    Column("GROUP-INSTANCE-ID", lambda row: row.member.group_instance_id or "", 17, margin=0),
+)
+"""Third column of --members, where a member of the group is static."""
+
+_STATES = (
+    Column("GROUP", attrgetter("group.group_id"), margin=0),
+    Column("COORDINATOR (ID)", _coordinator, 25, margin=0),
+    Column("ASSIGNMENT-STRATEGY", lambda row: row.group.partition_assignor or None, 20),
+    Column("STATE", attrgetter("group.state"), 20),
+)
+_MEMBER_COUNT = Column("#MEMBERS", lambda row: len(row.group.members), 0)
+STATES = (*_STATES, _MEMBER_COUNT)
+STATES_VERBOSE = (
+    *_STATES,
+    Column("GROUP-EPOCH", _new_protocol_only),
+    Column("TARGET-ASSIGNMENT-EPOCH", _new_protocol_only, 25),
+    _MEMBER_COUNT,
+)
+
+PARTITION_STATUSES = (
+    Column("TOPIC", attrgetter("partition.topic"), margin=0),
+    Column("PARTITION", _known_partition, 10),
+    Column("STATUS", attrgetter("text")),
+)
+
+
+def member_columns(rows: Sequence[Any], last: Sequence[Column]) -> list[Column]:
+    """Columns of --members; instance ids appear when a member has one."""
+    instance = INSTANCE if any(row.member.group_instance_id for row in rows) else ()
+    return [*MEMBERS[:2], *instance, *MEMBERS[2:], *last]

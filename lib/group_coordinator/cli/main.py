@@ -1,0 +1,88 @@
+"""`group-coordinator`: finds the command and turns failures into exit statuses."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from group_coordinator import __version__
+from group_coordinator.local.broker import BrokerError
+from group_coordinator.local.daemon import AlreadyRunsError
+from group_coordinator.local.jars import JarsError
+from group_coordinator.local.java import JavaMissingError
+from group_coordinator.settings import SettingsError
+
+COMMANDS = {
+    "demo": "Show everything at work on this machine, in a few minutes.",
+    "broker": "Start or stop a Kafka broker on this machine.",
+    "init": "Create the topics and the tables; safe to repeat.",
+    "run": "Run the coordinator: events in, responses and log out.",
+    "compact": "Fold the log into the tables groups, members and offsets.",
+    "groups": "List, describe and delete groups, like kafka-consumer-groups.",
+    "sql": "Ask the tables.",
+    "replay-events": "Try events on the state machine, without Kafka or Spark.",
+}
+"""In the order in which a new user meets them."""
+
+_REFUSALS = (AlreadyRunsError, BrokerError, JarsError, JavaMissingError)
+
+
+class LazyGroup(click.Group):
+    """Imports a command when it is used, so that those without Spark start at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """All names, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The object named `command` in the module named like the command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"group_coordinator.cli.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; 1 is the status of a refusal, 2 of wrong usage."""
+        try:
+            return super().invoke(ctx)
+        except SettingsError as error:
+            raise click.UsageError(str(error)) from error
+        except _REFUSALS as error:
+            raise click.ClickException(str(error)) from error
+
+
+@click.group(cls=LazyGroup, context_settings={"max_content_width": 100})
+@click.version_option(__version__, prog_name="group-coordinator")
+def main() -> None:
+    """Kafka's group coordinator as a Spark job.
+
+    Consumer groups send their joins, heartbeats and offset commits to a Kafka topic. The job answers
+    each of them as a Kafka broker would, and keeps the whole life of every group in Delta tables:
+    which offsets a group holds, who lost one, when and why, and which will expire next.
+
+    \b
+    See it work, with nothing but Python and Java:
+      group-coordinator demo
+
+    \b
+    Or step by step:
+      group-coordinator broker start      # or your own: --bootstrap-server HOST:PORT
+      group-coordinator init
+      group-coordinator run               # until Ctrl-C
+      group-coordinator groups --list     # in another terminal
+      group-coordinator sql "SELECT group_id, state FROM groups"
+
+    COMMAND --help explains each. All settings are in conf/coordinator.toml; where a command takes
+    --set KEY=VALUE it overrides one.
+    """  # noqa: D301 - \b is click's mark for lines that stay as they are
+
+
+if __name__ == "__main__":
+    main()

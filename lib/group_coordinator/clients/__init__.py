@@ -1,0 +1,19 @@
+"""What talks to the coordinator over Kafka: AdminClient, GroupMember, and the channel that they share."""
+
+from __future__ import annotations
+
+from group_coordinator.clients.admin import AdminClient
+from group_coordinator.clients.channel import RequestChannel
+from group_coordinator.clients.cluster import Cluster
+from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.member import GroupMember, MemberOptions, MemberState
+
+__all__ = [
+    "AdminClient",
+    "Cluster",
+    "Connection",
+    "GroupMember",
+    "MemberOptions",
+    "MemberState",
+    "RequestChannel",
+]

@@ -1,0 +1,163 @@
+"""The administrator's client: list, describe and delete groups; list, alter and delete their offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from functools import cached_property
+from types import TracebackType
+from typing import Any, Self
+
+from kafka import OffsetAndMetadata, TopicPartition
+
+from group_coordinator import settings
+from group_coordinator.clients import admin_messages as messages
+from group_coordinator.clients import delta_tables
+from group_coordinator.clients.channel import RequestChannel
+from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.descriptions import GroupDescription, GroupListing
+from group_coordinator.clients.errors import ChannelError, ClientError
+from group_coordinator.clients.requests import Body
+from group_coordinator.clients.results import GroupResults, PartitionResults
+
+CLIENT_ID = "group-coordinator-admin"
+
+
+class AdminClient:
+    """Asks the running job over Kafka; lists of groups come from the Delta tables.
+
+    What is not given is as in conf/coordinator.toml; `client_options` are kafka-python's own, for security.
+    The connection is made at the first request that needs it.
+    """
+
+    def __init__(
+        self,
+        *,
+        bootstrap_servers: str | Sequence[str] | None = None,
+        events_topic: str | None = None,
+        responses_topic: str | None = None,
+        tables_root: str | None = None,
+        request_timeout_ms: int | None = None,
+        client_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        if bootstrap_servers is not None and not isinstance(bootstrap_servers, str):
+            bootstrap_servers = ",".join(bootstrap_servers)
+        given: dict[str, Any] = {
+            "bootstrap_servers": bootstrap_servers,
+            "events_topic": events_topic,
+            "responses_topic": responses_topic,
+            "tables_root": tables_root,
+            "request_timeout_ms": request_timeout_ms,
+        }
+        self._job = replace(
+            settings.load().job,
+            **{name: value for name, value in given.items() if value is not None},
+        )
+        self._connection = Connection(self._job.bootstrap_servers, client_options or {})
+
+    def list_consumer_groups(
+        self, states: Collection[str] | None = None, types: Collection[str] | None = None
+    ) -> list[GroupListing]:
+        """The groups in the tables, sorted by name; as of the last compaction.
+
+        Args:
+            states: only groups in these states, in any case; none or empty: all.
+            types: only groups of these types (classic, consumer), in any case; none or empty: all.
+        """
+        listings = [
+            GroupListing(
+                row["group_id"], row["group_type"], row["state"], row["protocol_type"] or ""
+            )
+            for row in delta_tables.rows(
+                self._job.tables_root,
+                "SELECT group_id, group_type, state, protocol_type FROM groups ORDER BY group_id",
+            )
+        ]
+        return [
+            listing
+            for listing in listings
+            if listing.protocol_type in messages.CONSUMER_PROTOCOL_TYPES
+            and _is_among(listing.state, states)
+            and _is_among(listing.group_type, types)
+        ]
+
+    def describe_consumer_groups(self, group_ids: Collection[str]) -> dict[str, GroupDescription]:
+        """State and members of each group; a group that is not there has an `error`.
+
+        Raises:
+            ChannelError: a group's answer did not come.
+        """
+        sent = {
+            group: self._channel.send(messages.describe_group(group))
+            for group in dict.fromkeys(group_ids)
+        }
+        return {group: messages.description(group, reply.result()) for group, reply in sent.items()}
+
+    def delete_consumer_groups(self, group_ids: Collection[str]) -> GroupResults:
+        """Delete Empty groups with their offsets (KIP-229): one result a group."""
+        sent = {
+            group: self._channel.send(messages.delete_group(group))
+            for group in dict.fromkeys(group_ids)
+        }
+        return GroupResults({group: _deletion_error(reply) for group, reply in sent.items()})
+
+    def list_consumer_group_offsets(
+        self, group_id: str, partitions: Collection[TopicPartition] | None = None
+    ) -> dict[TopicPartition, OffsetAndMetadata]:
+        """The committed offsets of the given partitions, or of all; a partition without one is left out."""
+        request = messages.fetch_offsets(group_id, partitions)
+        return messages.fetched_offsets(self._channel.send(request).result())
+
+    def alter_consumer_group_offsets(
+        self, group_id: str, offsets: messages.Offsets
+    ) -> PartitionResults:
+        """Commit offsets for a group that is Empty or not there yet: one result a partition."""
+        request = messages.commit_offsets(group_id, offsets, messages.ADMINISTRATOR)
+        return messages.partition_results(self._channel.send(request).result(), offsets)
+
+    def delete_consumer_group_offsets(
+        self, group_id: str, partitions: Collection[TopicPartition]
+    ) -> PartitionResults:
+        """Delete committed offsets of topics that the group does not read (KIP-496): one result a partition."""
+        wanted = list(dict.fromkeys(partitions))
+        request = messages.delete_offsets(group_id, wanted)
+        return messages.partition_results(self._channel.send(request).result(), wanted)
+
+    def close(self) -> None:
+        """Disconnect; harmless where nothing was connected."""
+        if "_channel" in self.__dict__:
+            self._channel.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @cached_property
+    def _channel(self) -> RequestChannel:
+        return RequestChannel(
+            self._connection,
+            events_topic=self._job.events_topic,
+            responses_topic=self._job.responses_topic,
+            request_timeout_ms=self._job.request_timeout_ms,
+            client_id=CLIENT_ID,
+        )
+
+
+def _is_among(value: str, wanted: Collection[str] | None) -> bool:
+    return not wanted or value.casefold() in {one.strip().casefold() for one in wanted}
+
+
+def _deletion_error(reply: Future[Body]) -> ClientError | None:
+    """One group without an answer must not hide what became of the others."""
+    try:
+        return messages.deletion_error(reply.result())
+    except ChannelError as error:
+        return error

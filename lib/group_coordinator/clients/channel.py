@@ -1,0 +1,196 @@
+"""Request and reply over the two topics, matched by correlation id."""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from concurrent.futures import Future
+from itertools import count
+from threading import Event, Thread
+from types import TracebackType
+from typing import Any, Self
+
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.errors import KafkaError
+from msgspec import DecodeError, Struct, json
+
+from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.errors import (
+    BrokerUnreachableError,
+    ChannelClosedError,
+    ChannelError,
+    TopicMissingError,
+)
+from group_coordinator.clients.pending_replies import PendingReplies
+from group_coordinator.clients.requests import Body, Request
+
+POLL_TIMEOUT_MS = 100
+"""Also how late a timeout may be noticed."""
+BOOTSTRAP_TIMEOUT_MS = 10_000
+
+_log = logging.getLogger(__name__)
+
+
+class _Response(Struct, rename="camel"):
+    """What the channel needs of a response (interfaces section 2)."""
+
+    correlation_id: str | None = None
+    body: Body = {}
+
+
+class RequestChannel:
+    """A connection to the coordinator that any number of threads, members and admin clients can share.
+
+    It reads the responses topic from where that ends when the channel opens, so an answer is found without
+    reading what came before; one thread of its own takes answers in and lets late requests time out.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        events_topic: str,
+        responses_topic: str,
+        request_timeout_ms: int,
+        client_id: str = "group-coordinator-client",
+        principal: str = "User:ANONYMOUS",
+    ) -> None:
+        """Connect, and fix the position in the responses topic.
+
+        Raises:
+            BrokerUnreachableError: the cluster does not answer.
+            TopicMissingError: a topic is not there: `group-coordinator init` has not been run.
+        """
+        self._events_topic = events_topic
+        self._request_timeout_s = request_timeout_ms / 1000
+        self._client_id = client_id
+        self._principal = principal
+        self._client_host = f"/{connection.local_address()}"
+        self._name = uuid.uuid4().hex
+        self._numbers = count(1)
+        self._pending = PendingReplies()
+        self._closing = Event()
+        self._consumer = _open_responses(connection, events_topic, responses_topic)
+        self._producer = KafkaProducer(
+            **connection.client_options(), allow_auto_create_topics=False
+        )
+        self._reader = Thread(target=self._read, name=f"replies-{self._name}", daemon=True)
+        self._reader.start()
+
+    def send(self, request: Request, *, timeout_ms: int | None = None) -> Future[Body]:
+        """Send a request; the future gives the response's body, or a ChannelError.
+
+        A parked JoinGroup is answered only when its group has met: such a request needs a longer timeout.
+        """
+        timeout_s = self._request_timeout_s if timeout_ms is None else timeout_ms / 1000
+        correlation_id = f"{self._name}-{next(self._numbers)}"
+        reply = self._pending.add(correlation_id, request, timeout_s, time.monotonic())
+        try:
+            sending = self._producer.send(
+                self._events_topic,
+                key=request.group_id.encode(),
+                value=self._event(request, correlation_id),
+            )
+        except KafkaError as error:
+            self._pending.fail(correlation_id, _not_sent(request, error))
+        else:
+            sending.add_errback(
+                lambda error: self._pending.fail(correlation_id, _not_sent(request, error))
+            )
+        return reply
+
+    def close(self) -> None:
+        """Stop reading; what is not answered yet fails with ChannelClosedError."""
+        self._closing.set()
+        self._reader.join()
+        self._producer.close(timeout=1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _event(self, request: Request, correlation_id: str) -> bytes:
+        return json.encode(
+            {
+                "api": request.api,
+                "version": request.version,
+                "correlationId": correlation_id,
+                "clientId": request.client_id or self._client_id,
+                "clientHost": self._client_host,
+                "principal": self._principal,
+                "body": request.body,
+            }
+        )
+
+    def _read(self) -> None:
+        failure = ChannelClosedError("the channel was closed before the answer came")
+        try:
+            while not self._closing.is_set():
+                for records in self._consumer.poll(timeout_ms=POLL_TIMEOUT_MS).values():
+                    self._take(record.value for record in records)
+                self._pending.expire(time.monotonic())
+        except KafkaError as error:
+            failure = ChannelClosedError(f"the responses topic cannot be read: {error}")
+        finally:
+            self._pending.fail_all(failure)
+            self._consumer.close()
+
+    def _take(self, values: Any) -> None:
+        marker = self._name.encode()
+        for value in values:
+            # Other clients' answers pass by here too; a search in the bytes is far cheaper than parsing them.
+            if value is None or marker not in value:
+                continue
+            try:
+                response = json.decode(value, type=_Response)
+            except DecodeError:
+                _log.warning("not a response of the coordinator: %r", value[:200])
+                continue
+            if response.correlation_id is not None:
+                self._pending.complete(response.correlation_id, response.body)
+
+
+def _not_sent(request: Request, error: Exception) -> ChannelError:
+    return BrokerUnreachableError(f"{request} could not be sent: {error}")
+
+
+def _open_responses(
+    connection: Connection, events_topic: str, responses_topic: str
+) -> KafkaConsumer:
+    """A consumer that will see every response to what is sent from now on, and hardly one more."""
+    try:
+        consumer = KafkaConsumer(
+            **connection.client_options(),
+            bootstrap_timeout_ms=BOOTSTRAP_TIMEOUT_MS,
+            allow_auto_create_topics=False,
+            enable_auto_commit=False,
+            # The position is set below; should retention overtake it, the oldest answer left is the right one.
+            auto_offset_reset="earliest",
+        )
+        partitions = {
+            topic: [
+                TopicPartition(topic, number)
+                for number in consumer.partitions_for_topic(topic) or ()
+            ]
+            for topic in (events_topic, responses_topic)
+        }
+        for topic, found in partitions.items():
+            if not found:
+                consumer.close()
+                raise TopicMissingError(
+                    f"topic {topic} does not exist; `group-coordinator init` makes it"
+                )
+        consumer.assign(partitions[responses_topic])
+        for partition, end in consumer.end_offsets(partitions[responses_topic]).items():
+            consumer.seek(partition, end)
+    except KafkaError as error:
+        raise connection.unreachable(error) from error
+    return consumer

@@ -1,0 +1,96 @@
+"""What the real cluster knows of its topics: partitions, ends, leaders."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+from kafka import KafkaAdminClient, OffsetSpec, TopicPartition
+from kafka.errors import KafkaError
+
+from group_coordinator.clients.connection import Connection
+
+
+class Broker(NamedTuple):
+    """A node of the cluster."""
+
+    host: str
+    port: int
+    broker_id: int
+
+
+class Cluster:
+    """Questions about topics, answered by the brokers; made to be closed soon."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Connect.
+
+        Raises:
+            BrokerUnreachableError: the cluster does not answer.
+        """
+        connection.local_address()
+        self._connection = connection
+        try:
+            self._admin = KafkaAdminClient(**connection.client_options())
+        except KafkaError as error:
+            raise connection.unreachable(error) from error
+
+    def partitions(self, topics: Collection[str]) -> dict[str, frozenset[int]]:
+        """The partitions of each topic that exists; the others are left out."""
+        return {
+            topic["name"]: frozenset(one["partition_index"] for one in topic["partitions"])
+            for topic in self._topics(topics)
+        }
+
+    def partition_counts(self, topics: Collection[str]) -> dict[str, int]:
+        """How many partitions each topic that exists has."""
+        return {topic: len(numbers) for topic, numbers in self.partitions(topics).items()}
+
+    def end_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """The log end offset of each partition that exists and has a leader; the others are left out."""
+        wanted = set(partitions)
+        led = {
+            TopicPartition(topic["name"], one["partition_index"])
+            for topic in self._topics({partition.topic for partition in wanted})
+            for one in topic["partitions"]
+            if one["leader_id"] >= 0
+        }
+        if not wanted & led:
+            return {}
+        ends = self._ask(
+            self._admin.list_partition_offsets, dict.fromkeys(wanted & led, OffsetSpec.LATEST)
+        )
+        return {partition: found.offset for partition, found in ends.items()}
+
+    def leader(self, partition: TopicPartition) -> Broker | None:
+        """The broker that leads a partition."""
+        leader_ids = {
+            one["leader_id"]
+            for topic in self._topics([partition.topic])
+            for one in topic["partitions"]
+            if one["partition_index"] == partition.partition
+        }
+        return next(
+            (
+                Broker(broker["host"], broker["port"], broker["broker_id"])
+                for broker in self._ask(self._admin.describe_cluster)["brokers"]
+                if broker["broker_id"] in leader_ids
+            ),
+            None,
+        )
+
+    def close(self) -> None:
+        """Disconnect."""
+        self._admin.close()
+
+    def _topics(self, topics: Collection[str]) -> list[dict[str, Any]]:
+        if not topics:
+            return []
+        found = self._ask(self._admin.describe_topics, sorted(topics))
+        return [topic for topic in found if topic["error_code"] == 0]
+
+    def _ask(self, question: Any, *arguments: Any) -> Any:
+        try:
+            return question(*arguments)
+        except KafkaError as error:
+            raise self._connection.unreachable(error) from error

@@ -1,0 +1,53 @@
+"""What the admin client knows of a group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka import TopicPartition
+
+from group_coordinator.clients.errors import ClientError
+
+
+@dataclass(frozen=True, slots=True)
+class GroupListing:
+    """A group as the tables list it."""
+
+    group_id: str
+    group_type: str
+    """classic or consumer."""
+    state: str
+    protocol_type: str
+
+    @property
+    def is_simple_consumer_group(self) -> bool:
+        """Whether the group only stores offsets and has never had members."""
+        return not self.protocol_type
+
+
+@dataclass(frozen=True, slots=True)
+class MemberDescription:
+    """A member of a live group; the assignment is empty unless the group is Stable."""
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    host: str
+    assignment: tuple[TopicPartition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDescription:
+    """A group as the coordinator describes it; one that is not there has the state Dead and an error."""
+
+    group_id: str
+    state: str
+    protocol_type: str = ""
+    partition_assignor: str = ""
+    members: tuple[MemberDescription, ...] = ()
+    error: ClientError | None = None
+
+    @property
+    def is_simple_consumer_group(self) -> bool:
+        """Whether the group only stores offsets and has never had members."""
+        return not self.protocol_type

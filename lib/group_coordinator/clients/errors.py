@@ -1,0 +1,280 @@
+"""What can go wrong for a client: Kafka's errors by name and number, and a coordinator that cannot be reached.
+
+The classes of the first family are named as in kafka-python; the docstring of each is Kafka's own message.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from group_coordinator.core.errors import ErrorCode
+
+
+class ClientError(Exception):
+    """Everything that the clients raise."""
+
+
+class ChannelError(ClientError):
+    """The request got no answer, so what became of it is not known."""
+
+
+class BrokerUnreachableError(ChannelError):
+    """No Kafka broker answers at the given address."""
+
+
+class TopicMissingError(ChannelError):
+    """The events or the responses topic does not exist."""
+
+
+class ChannelClosedError(ChannelError):
+    """The channel was closed, or broke, before the answer came."""
+
+
+class RequestTimedOutError(ChannelError):
+    """No answer came in time."""
+
+
+class TablesUnavailableError(ClientError):
+    """The Delta tables are not there, or cannot be read from here."""
+
+
+class NotAConsumerGroupError(ClientError):
+    """The group belongs to another kind of client, such as Kafka Connect."""
+
+
+class CoordinatorResponseError(ClientError):
+    """The coordinator refused the request, or one entry of it, with one of Kafka's errors."""
+
+    code: int
+    exception_name: ClassVar[str]
+    """How Kafka's Java clients name the same error."""
+    by_code: ClassVar[dict[int, type[CoordinatorResponseError]]] = {}
+
+    def __init_subclass__(cls, java: str | None = None) -> None:
+        name = java or cls.__name__.removesuffix("Error") + "Exception"
+        cls.exception_name = f"org.apache.kafka.common.errors.{name}"
+        cls.by_code[cls.code] = cls
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or self.__doc__ or ErrorCode(self.code).name)
+
+    @property
+    def kafka_text(self) -> str:
+        """The error as Kafka's tools print it."""
+        return f"{self.exception_name}: {self}"
+
+
+class UnknownError(CoordinatorResponseError, java="UnknownServerException"):
+    """The server experienced an unexpected error when processing the request."""
+
+    code: int = ErrorCode.UNKNOWN_SERVER_ERROR
+
+
+def error_for(code: int, message: str | None = None) -> CoordinatorResponseError:
+    """The error of a number; a number that is not known here gives an UnknownError that carries it."""
+    known = CoordinatorResponseError.by_code.get(code)
+    if known is not None:
+        return known(message)
+    unknown = UnknownError(
+        message or f"The server answered with an error that this client does not know: {code}."
+    )
+    unknown.code = code
+    return unknown
+
+
+class UnknownTopicOrPartitionError(CoordinatorResponseError):
+    """This server does not host this topic-partition."""
+
+    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+class OffsetMetadataTooLargeError(CoordinatorResponseError, java="OffsetMetadataTooLarge"):
+    """The metadata field of the offset request was too large."""
+
+    code = ErrorCode.OFFSET_METADATA_TOO_LARGE
+
+
+class CoordinatorLoadInProgressError(CoordinatorResponseError):
+    """The coordinator is loading and hence can't process requests."""
+
+    code = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+
+
+class CoordinatorNotAvailableError(CoordinatorResponseError):
+    """The coordinator is not available."""
+
+    code = ErrorCode.COORDINATOR_NOT_AVAILABLE
+
+
+class NotCoordinatorError(CoordinatorResponseError):
+    """This is not the correct coordinator."""
+
+    code = ErrorCode.NOT_COORDINATOR
+
+
+class IllegalGenerationError(CoordinatorResponseError):
+    """Specified group generation id is not valid."""
+
+    code = ErrorCode.ILLEGAL_GENERATION
+
+
+class InconsistentGroupProtocolError(CoordinatorResponseError):
+    """The group member's supported protocols are incompatible with those of existing members or first group member tried to join with empty protocol type or empty protocol list."""
+
+    code = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+
+
+class InvalidGroupIdError(CoordinatorResponseError):
+    """The group id is invalid."""
+
+    code = ErrorCode.INVALID_GROUP_ID
+
+
+class UnknownMemberIdError(CoordinatorResponseError):
+    """The coordinator is not aware of this member."""
+
+    code = ErrorCode.UNKNOWN_MEMBER_ID
+
+
+class InvalidSessionTimeoutError(CoordinatorResponseError):
+    """The session timeout is not within the range allowed by the broker (as configured by group.min.session.timeout.ms and group.max.session.timeout.ms)."""
+
+    code = ErrorCode.INVALID_SESSION_TIMEOUT
+
+
+class RebalanceInProgressError(CoordinatorResponseError):
+    """The group is rebalancing, so a rejoin is needed."""
+
+    code = ErrorCode.REBALANCE_IN_PROGRESS
+
+
+class TopicAuthorizationFailedError(CoordinatorResponseError, java="TopicAuthorizationException"):
+    """Topic authorization failed."""
+
+    code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+
+
+class GroupAuthorizationFailedError(CoordinatorResponseError, java="GroupAuthorizationException"):
+    """Group authorization failed."""
+
+    code = ErrorCode.GROUP_AUTHORIZATION_FAILED
+
+
+class UnsupportedVersionError(CoordinatorResponseError):
+    """The version of API is not supported."""
+
+    code = ErrorCode.UNSUPPORTED_VERSION
+
+
+class InvalidConfigurationError(CoordinatorResponseError):
+    """Configuration is invalid."""
+
+    code = ErrorCode.INVALID_CONFIG
+
+
+class InvalidRequestError(CoordinatorResponseError):
+    """This most likely occurs because of a request being malformed by the client library or the message was sent to an incompatible broker. See the broker logs for more details."""
+
+    code = ErrorCode.INVALID_REQUEST
+
+
+class InvalidProducerEpochError(CoordinatorResponseError):
+    """Producer attempted to produce with an old epoch."""
+
+    code = ErrorCode.INVALID_PRODUCER_EPOCH
+
+
+class InvalidTxnStateError(CoordinatorResponseError):
+    """The producer attempted a transactional operation in an invalid state."""
+
+    code = ErrorCode.INVALID_TXN_STATE
+
+
+class InvalidProducerIdMappingError(CoordinatorResponseError, java="InvalidPidMappingException"):
+    """The producer attempted to use a producer id which is not currently assigned to its transactional id."""
+
+    code = ErrorCode.INVALID_PRODUCER_ID_MAPPING
+
+
+class NonEmptyGroupError(CoordinatorResponseError, java="GroupNotEmptyException"):
+    """The group is not empty."""
+
+    code = ErrorCode.NON_EMPTY_GROUP
+
+
+class GroupIdNotFoundError(CoordinatorResponseError):
+    """The group id does not exist."""
+
+    code = ErrorCode.GROUP_ID_NOT_FOUND
+
+
+class MemberIdRequiredError(CoordinatorResponseError):
+    """The group member needs to have a valid member id before actually entering a consumer group."""
+
+    code = ErrorCode.MEMBER_ID_REQUIRED
+
+
+class GroupMaxSizeReachedError(CoordinatorResponseError):
+    """The group has reached its maximum size."""
+
+    code = ErrorCode.GROUP_MAX_SIZE_REACHED
+
+
+class FencedInstanceIdError(CoordinatorResponseError):
+    """The broker rejected this static consumer since another consumer with the same group.instance.id has registered with a different member.id."""
+
+    code = ErrorCode.FENCED_INSTANCE_ID
+
+
+class GroupSubscribedToTopicError(CoordinatorResponseError):
+    """Deleting offsets of a topic is forbidden while the consumer group is actively subscribed to it."""
+
+    code = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
+
+
+class UnstableOffsetCommitError(CoordinatorResponseError):
+    """There are unstable offsets that need to be cleared."""
+
+    code = ErrorCode.UNSTABLE_OFFSET_COMMIT
+
+
+class UnknownTopicIdError(CoordinatorResponseError):
+    """This server does not host this topic ID."""
+
+    code = ErrorCode.UNKNOWN_TOPIC_ID
+
+
+class FencedMemberEpochError(CoordinatorResponseError):
+    """The member epoch is fenced by the group coordinator. The member must abandon all its partitions and rejoin."""
+
+    code = ErrorCode.FENCED_MEMBER_EPOCH
+
+
+class UnreleasedInstanceIdError(CoordinatorResponseError):
+    """The instance ID is still used by another member in the consumer group. That member must leave first."""
+
+    code = ErrorCode.UNRELEASED_INSTANCE_ID
+
+
+class UnsupportedAssignorError(CoordinatorResponseError):
+    """The assignor or its version range is not supported by the consumer group."""
+
+    code = ErrorCode.UNSUPPORTED_ASSIGNOR
+
+
+class StaleMemberEpochError(CoordinatorResponseError):
+    """The member epoch is stale. The member must retry after receiving its updated member epoch via the ConsumerGroupHeartbeat API."""
+
+    code = ErrorCode.STALE_MEMBER_EPOCH
+
+
+class TransactionAbortableError(CoordinatorResponseError):
+    """The server encountered an error with the transaction. The client can abort the transaction to continue using this transactional ID."""
+
+    code = ErrorCode.TRANSACTION_ABORTABLE
+
+
+class InvalidRegularExpressionError(CoordinatorResponseError, java="InvalidRegularExpression"):
+    """The regular expression is not valid."""
+
+    code = ErrorCode.INVALID_REGULAR_EXPRESSION

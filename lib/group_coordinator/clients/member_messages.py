@@ -1,0 +1,123 @@
+"""A member's requests; bodies as Kafka's message schemas have them."""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from group_coordinator.clients.range_assignment import range_assignment
+from group_coordinator.clients.requests import Body, Request
+from group_coordinator.codecs.consumer_protocol import (
+    encode_assignment,
+    encode_subscription,
+    parse_subscription,
+)
+
+PROTOCOL_TYPE = "consumer"
+PROTOCOL = "range"
+_MAX_REASON_CHARACTERS = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who a member is to its group; a dynamic member has no instance id."""
+
+    group_id: str
+    member_id: str = ""
+    generation_id: int = -1
+    group_instance_id: str | None = None
+
+    def fields(self) -> Body:
+        """The fields that most requests begin with."""
+        return {
+            "groupId": self.group_id,
+            "generationId": self.generation_id,
+            "memberId": self.member_id,
+            "groupInstanceId": self.group_instance_id,
+        }
+
+    def commit_fields(self) -> Mapping[str, Any]:
+        """The same as OffsetCommit names them."""
+        return {
+            "generationIdOrMemberEpoch": self.generation_id,
+            "memberId": self.member_id,
+            "groupInstanceId": self.group_instance_id,
+        }
+
+
+def join_group(
+    identity: Identity, topics: Collection[str], session_timeout_ms: int, rebalance_timeout_ms: int
+) -> Request:
+    """A JoinGroup with the range protocol."""
+    subscription = encode_subscription(sorted(topics))
+    body = {
+        "groupId": identity.group_id,
+        "sessionTimeoutMs": session_timeout_ms,
+        "rebalanceTimeoutMs": rebalance_timeout_ms,
+        "memberId": identity.member_id,
+        "groupInstanceId": identity.group_instance_id,
+        "protocolType": PROTOCOL_TYPE,
+        "protocols": [{"name": PROTOCOL, "metadata": _base64(subscription)}],
+        "reason": None,
+    }
+    return Request("JoinGroup", 9, identity.group_id, body)
+
+
+def is_leader(joined: Body) -> bool:
+    """Whether the one who joined has to assign partitions to everybody."""
+    return bool(joined["leader"] == joined["memberId"] and not joined["skipAssignment"])
+
+
+def subscriptions(joined: Body) -> dict[str, tuple[str, ...]]:
+    """What each member wants to read, as the leader's JoinGroup answer says; unreadable is nothing."""
+    return {
+        member["memberId"]: parse_subscription(b64decode(member["metadata"])) or ()
+        for member in joined["members"]
+    }
+
+
+def sync_group(identity: Identity, assignments: Mapping[str, bytes]) -> Request:
+    """A SyncGroup; only the leader brings assignments."""
+    body = {
+        **identity.fields(),
+        "protocolType": PROTOCOL_TYPE,
+        "protocolName": PROTOCOL,
+        "assignments": [
+            {"memberId": member, "assignment": _base64(assignment)}
+            for member, assignment in assignments.items()
+        ],
+    }
+    return Request("SyncGroup", 5, identity.group_id, body)
+
+
+def assignments(
+    wanted: Mapping[str, Collection[str]], partition_counts: Mapping[str, int]
+) -> dict[str, bytes]:
+    """The leader's decision, as bytes for each member."""
+    return {
+        member: encode_assignment(assignment)
+        for member, assignment in range_assignment(wanted, partition_counts).items()
+    }
+
+
+def heartbeat(identity: Identity) -> Request:
+    """A Heartbeat."""
+    return Request("Heartbeat", 4, identity.group_id, identity.fields())
+
+
+def leave_group(identity: Identity, reason: str) -> Request:
+    """A LeaveGroup of this member alone."""
+    member = {
+        "memberId": identity.member_id,
+        "groupInstanceId": identity.group_instance_id,
+        "reason": reason[:_MAX_REASON_CHARACTERS],
+    }
+    return Request(
+        "LeaveGroup", 5, identity.group_id, {"groupId": identity.group_id, "members": [member]}
+    )
+
+
+def _base64(value: bytes) -> str:
+    return b64encode(value).decode()

@@ -1,0 +1,23 @@
+"""A request to the coordinator, before it becomes an event (interfaces: one event carries one group)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+Body: TypeAlias = dict[str, Any]
+"""The body of an event or of a response, with Kafka's own field names."""
+
+
+class Request(NamedTuple):
+    """One API call for one group; `body` has Kafka's request fields of that version."""
+
+    api: str
+    version: int
+    group_id: str
+    body: Mapping[str, Any]
+    client_id: str | None = None
+    """None: the channel's own."""
+
+    def __str__(self) -> str:
+        return f"{self.api} v{self.version} for group {self.group_id!r}"

@@ -1,0 +1,138 @@
+"""The facade: events and deadlines go in, records and replies come out, and the group follows.
+
+The order of events and deadlines is the clock of the project: before an event is applied, whatever is due by its time
+happens, each at its own time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, assert_never
+
+from group_coordinator.core import replay, timers
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.errors import CoordinatorError
+from group_coordinator.core.group import NEVER_MS, Group
+from group_coordinator.core.handlers import (
+    delete_groups,
+    describe_groups,
+    heartbeat,
+    join_group,
+    leave_group,
+    offset_commit,
+    offset_delete,
+    offset_fetch,
+    sync_group,
+    topic_metadata,
+)
+from group_coordinator.core.records import Record
+from group_coordinator.core.rejections import rejection
+from group_coordinator.core.requests import (
+    DeleteGroup,
+    DescribeGroup,
+    Heartbeat,
+    JoinGroup,
+    LeaveGroup,
+    OffsetCommit,
+    OffsetDelete,
+    OffsetFetch,
+    Request,
+    RequestContext,
+    SyncGroup,
+    Tick,
+    TopicMetadata,
+)
+from group_coordinator.core.responses import Reply
+
+
+class Step(NamedTuple):
+    """What one event or one deadline came to, and when."""
+
+    at_ms: int
+    records: list[Record]
+    replies: list[Reply]
+
+
+def handle(
+    group: Group, request: Request, context: RequestContext, config: CoordinatorConfig
+) -> Step:
+    """Apply a request to the group at `context.now_ms`; deadlines due by then must have fired already."""
+    now_ms = context.now_ms
+    group.clock_ms = now_ms
+    try:
+        decision = decide(group, request, context, config)
+    except CoordinatorError as error:
+        return Step(now_ms, [], [Reply(context.ticket, rejection(request, error.code))])
+    replay.apply(group, decision, now_ms, config)
+    return Step(now_ms, decision.records, decision.replies)
+
+
+def decide(  # noqa: C901, PLR0911, PLR0912 - one line an API
+    group: Group, request: Request, context: RequestContext, config: CoordinatorConfig
+) -> Decision:
+    """What a request comes to; nothing changes yet.
+
+    Raises:
+        CoordinatorError: the request is refused.
+    """
+    match request:
+        case OffsetCommit():
+            return offset_commit.decide(group, request, context, config)
+        case Heartbeat():
+            return heartbeat.decide(group, request, context, config)
+        case OffsetFetch():
+            return offset_fetch.decide(group, request, context, config)
+        case JoinGroup():
+            return join_group.decide(group, request, context, config)
+        case SyncGroup():
+            return sync_group.decide(group, request, context, config)
+        case LeaveGroup():
+            return leave_group.decide(group, request, context, config)
+        case OffsetDelete():
+            return offset_delete.decide(group, request, context, config)
+        case DeleteGroup():
+            return delete_groups.decide(group, request, context, config)
+        case DescribeGroup():
+            return describe_groups.decide(group, request, context, config)
+        case TopicMetadata():
+            return topic_metadata.decide(group, request, context, config)
+        case Tick():
+            return Decision([], [])
+        case _:
+            assert_never(request)
+
+
+def advance(group: Group, to_ms: int, config: CoordinatorConfig) -> Iterator[Step]:
+    """Fire every deadline due by `to_ms`, in order, each at its own time."""
+    swept_ms = group.clock_ms
+    while group.wake_ms <= to_ms:
+        deadline = timers.first_deadline(group, swept_ms, config)
+        group.wake_ms = deadline.due_ms if deadline else NEVER_MS
+        if deadline is None or deadline.due_ms > to_ms:
+            return
+        if deadline.timer_key is None:
+            swept_ms = deadline.due_ms
+        now_ms = group.clock_ms = max(deadline.due_ms, group.clock_ms)
+        decision = timers.fire(group, deadline, now_ms, config)
+        replay.apply(group, decision, now_ms, config)
+        group.wake_ms = 0
+        yield Step(now_ms, decision.records, decision.replies)
+
+
+def next_deadline(group: Group, config: CoordinatorConfig) -> int | None:
+    """The time of the group's soonest deadline, None if it waits for nothing."""
+    deadline = timers.first_deadline(group, group.clock_ms, config)
+    group.wake_ms = deadline.due_ms if deadline else NEVER_MS
+    return deadline.due_ms if deadline else None
+
+
+def drop_deadlines(group: Group, to_ms: int) -> None:
+    """Forget every deadline due by `to_ms` without its effect: the way out when firing one shows a defect."""
+    group.clock_ms = max(group.clock_ms, to_ms)
+    group.wake_ms = 0
+    if group.membership is not None:
+        timers_left = {
+            key: timer for key, timer in group.membership.timers.items() if timer.due_ms > to_ms
+        }
+        group.membership.timers = timers_left

@@ -1,0 +1,25 @@
+"""What a handler or a deadline decides: nothing has changed yet when one of these exists."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from group_coordinator.core.group import ClassicGroup
+from group_coordinator.core.records import Record
+from group_coordinator.core.responses import Reply
+from group_coordinator.core.values import Topic
+
+
+class Decision(NamedTuple):
+    """The outcome of one request or one deadline.
+
+    Records are Kafka's, in log order. What a classic group keeps beside the log (parked requests, timers) comes as
+    its next `membership`; None leaves it as it is. `session_of` re-arms one member's session, the one change so
+    frequent that a whole next membership would be waste.
+    """
+
+    records: list[Record]
+    replies: list[Reply]
+    membership: ClassicGroup | None = None
+    session_of: str | None = None
+    topics: dict[str, Topic] | None = None

@@ -1,0 +1,123 @@
+"""When offsets expire: KIP-211's table, KIP-496's unsubscribed topics, and the grid of sweeps."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE, ClassicGroup, Group
+from group_coordinator.core.records import GroupRecord, OffsetRecord, Reason, Record
+from group_coordinator.core.states import ClassicState
+from group_coordinator.core.values import CommittedOffset
+
+Base = Literal["commit", "empty", "never"]
+
+
+class ExpirationRule(NamedTuple):
+    """How a group's offsets age at present.
+
+    base: "commit", from their own commit time; "empty", from the time the group became Empty; "never", not at all.
+    """
+
+    base: Base
+    protected_topics: frozenset[str] = frozenset()
+    empty_since_ms: int | None = None
+
+    def due_ms(self, topic: str, offset: CommittedOffset, retention_ms: int) -> int | None:
+        """The time at which an offset is old enough to go (inclusive); None while it is protected.
+
+        An explicit expire timestamp (OffsetCommit v2-v4) replaces base and retention, but not the protection.
+        """
+        if self.base == "never" or topic in self.protected_topics:
+            return None
+        if offset.expire_timestamp_ms is not None:
+            return offset.expire_timestamp_ms
+        if self.empty_since_ms is not None:
+            return self.empty_since_ms + retention_ms
+        return offset.commit_timestamp_ms + retention_ms
+
+
+def rule_for(
+    state: ClassicState,
+    protocol_type: str | None,
+    subscribed_topics: frozenset[str] | None,
+    empty_since_ms: int | None,
+) -> ExpirationRule:
+    """The rule of a classic group in this situation (KIP-211's table; ClassicGroup.offsetExpirationCondition).
+
+    A simple group's offsets age by commit time, an Empty group's by the time it became Empty, those of a Stable
+    group of consumers by commit time where nobody subscribes to the topic, all others not at all.
+    """
+    if protocol_type is None:
+        return ExpirationRule("commit")
+    consumers = protocol_type == CONSUMER_PROTOCOL_TYPE
+    readable = subscribed_topics is not None or not consumers
+    subscribed = subscribed_topics or frozenset()
+    if readable and state is ClassicState.EMPTY:
+        base: Base = "commit" if empty_since_ms is None else "empty"
+        return ExpirationRule(base, subscribed, empty_since_ms)
+    if readable and consumers and state is ClassicState.STABLE:
+        return ExpirationRule("commit", subscribed)
+    return ExpirationRule("never")
+
+
+def rule_of(group: ClassicGroup) -> ExpirationRule:
+    """The rule of a live group."""
+    return rule_for(
+        group.state, group.protocol_type, group.subscribed_topics, group.state_timestamp_ms
+    )
+
+
+def first_sweep_at_or_after(time_ms: int, interval_ms: int) -> int:
+    """Sweeps happen at the epoch-aligned multiples of offsets.retention.check.interval.ms."""
+    return -(-time_ms // interval_ms) * interval_ms
+
+
+def next_sweep(group: Group, after_ms: int, config: CoordinatorConfig) -> int | None:
+    """The first sweep later than `after_ms` that would change the group; None: no sweep would."""
+    membership = group.membership
+    if membership is None:
+        return None
+    interval_ms = config.offsets_retention_check_interval_ms
+    earliest_ms = first_sweep_at_or_after(after_ms + 1, interval_ms)
+    if not group.offsets:
+        return earliest_ms if membership.state is ClassicState.EMPTY else None
+    rule = rule_of(membership)
+    due = [
+        due_ms
+        for topic, partitions in group.offsets.items()
+        for offset in partitions.values()
+        if (due_ms := rule.due_ms(topic, offset, config.retention_ms)) is not None
+    ]
+    if not due:
+        return None
+    return max(earliest_ms, first_sweep_at_or_after(min(due), interval_ms))
+
+
+def sweep(group: Group, now_ms: int, config: CoordinatorConfig) -> Decision:
+    """Tombstones for the offsets that are due, and for the group if it is Empty and nothing is left."""
+    membership = group.membership
+    if membership is None:
+        return Decision([], [])
+    rule = rule_of(membership)
+    records: list[Record] = []
+    remaining = 0
+    for topic, partition, offset in offsets_in_order(group):
+        due_ms = rule.due_ms(topic, offset, config.retention_ms)
+        if due_ms is not None and due_ms <= now_ms:
+            records.append(OffsetRecord(topic, partition, None, Reason.OFFSET_EXPIRED))
+        else:
+            remaining += 1
+    if not remaining and membership.state is ClassicState.EMPTY:
+        records.append(GroupRecord(None, Reason.GROUP_EXPIRED))
+    return Decision(records, [])
+
+
+def offsets_in_order(group: Group) -> list[tuple[str, int, CommittedOffset]]:
+    """All committed offsets, sorted by topic and partition."""
+    return [
+        (topic, partition, partitions[partition])
+        for topic, partitions in sorted(group.offsets.items())
+        for partition in sorted(partitions)
+    ]

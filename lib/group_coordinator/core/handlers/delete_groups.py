@@ -1,0 +1,40 @@
+"""DeleteGroups 0-2 (KIP-229) of one group: only an Empty one can be deleted, with all its offsets.
+
+Source: GroupCoordinatorShard.deleteGroups in Kafka 4.3.
+"""
+
+from __future__ import annotations
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.expiration import offsets_in_order
+from group_coordinator.core.group import Group
+from group_coordinator.core.records import GroupRecord, OffsetRecord, Reason, Record
+from group_coordinator.core.requests import DeleteGroup, RequestContext
+from group_coordinator.core.responses import DeleteGroupResponse, Reply
+from group_coordinator.core.states import ClassicState
+
+
+def decide(
+    group: Group,
+    request: DeleteGroup,
+    context: RequestContext,
+    config: CoordinatorConfig,  # noqa: ARG001 - one signature for all handlers
+) -> Decision:
+    """Tombstones for every offset, then for the group.
+
+    Raises:
+        CoordinatorError: GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP.
+    """
+    if group.membership is None:
+        raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND)
+    if group.membership.state is not ClassicState.EMPTY:
+        raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP)
+    records: list[Record] = [
+        OffsetRecord(topic, partition, None, Reason.GROUP_DELETED)
+        for topic, partition, _ in offsets_in_order(group)
+    ]
+    records.append(GroupRecord(None, Reason.GROUP_DELETED))
+    answer = DeleteGroupResponse(ErrorCode.NONE, request.group_id)
+    return Decision(records, [Reply(context.ticket, answer)])

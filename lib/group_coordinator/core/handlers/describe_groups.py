@@ -1,0 +1,64 @@
+"""DescribeGroups 0-6 of one group: v6 tells an unknown group by an error, older versions by the state Dead.
+
+Source: GroupMetadataManager.describeGroups and ClassicGroupMember.describe in Kafka 4.3.
+"""
+
+from __future__ import annotations
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.group import ClassicGroup, Group
+from group_coordinator.core.requests import DescribeGroup, RequestContext
+from group_coordinator.core.responses import DescribedMember, DescribeGroupResponse, Reply
+from group_coordinator.core.states import ClassicState
+
+_NOT_FOUND_SINCE = 6
+
+
+def decide(
+    group: Group,
+    request: DescribeGroup,
+    context: RequestContext,
+    config: CoordinatorConfig,  # noqa: ARG001 - one signature for all handlers
+) -> Decision:
+    """Describe the group; nothing changes."""
+    if group.membership is None:
+        answer = _unknown(request.group_id, context.ticket.version)
+    else:
+        answer = _described(request.group_id, group.membership)
+    return Decision([], [Reply(context.ticket, answer)])
+
+
+def _unknown(group_id: str, version: int) -> DescribeGroupResponse:
+    if version < _NOT_FOUND_SINCE:
+        return DescribeGroupResponse(ErrorCode.NONE, None, group_id, ClassicState.DEAD)
+    return DescribeGroupResponse(
+        ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.", group_id, ClassicState.DEAD
+    )
+
+
+def _described(group_id: str, membership: ClassicGroup) -> DescribeGroupResponse:
+    stable = membership.state is ClassicState.STABLE
+    members = []
+    for _, member in sorted(membership.members.items()):
+        entry = member.protocol(membership.protocol)
+        members.append(
+            DescribedMember(
+                member.member_id,
+                member.group_instance_id,
+                member.client_id,
+                member.client_host,
+                entry.metadata if stable and entry else b"",
+                member.assignment if stable else b"",
+            )
+        )
+    return DescribeGroupResponse(
+        ErrorCode.NONE,
+        None,
+        group_id,
+        membership.state,
+        membership.protocol_type or "",
+        (membership.protocol or "") if stable else "",
+        tuple(members),
+    )

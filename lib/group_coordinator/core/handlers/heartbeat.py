@@ -1,0 +1,41 @@
+"""Heartbeat 0-4: keeps a member's session alive and tells it of a rebalance.
+
+Source: GroupMetadataManager.classicGroupHeartbeat in Kafka 4.3.
+"""
+
+from __future__ import annotations
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.group import Group
+from group_coordinator.core.requests import Heartbeat, RequestContext
+from group_coordinator.core.responses import HeartbeatResponse, Reply
+from group_coordinator.core.states import ClassicState
+
+_ALIVE = HeartbeatResponse(ErrorCode.NONE)
+_REJOIN = HeartbeatResponse(ErrorCode.REBALANCE_IN_PROGRESS)
+
+
+def decide(
+    group: Group,
+    request: Heartbeat,
+    context: RequestContext,
+    config: CoordinatorConfig,  # noqa: ARG001 - one signature for all handlers
+) -> Decision:
+    """Re-arm the session.
+
+    Raises:
+        CoordinatorError: INVALID_GROUP_ID, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION.
+    """
+    if not request.group_id:
+        raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
+    membership = group.membership
+    if membership is None:
+        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+    membership.check_member(request.member_id, request.group_instance_id)
+    if request.generation != membership.generation:
+        raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
+    rebalancing = membership.state is ClassicState.PREPARING_REBALANCE
+    reply = Reply(context.ticket, _REJOIN if rebalancing else _ALIVE)
+    return Decision([], [reply], session_of=request.member_id)

@@ -1,0 +1,189 @@
+"""JoinGroup 0-9: v4 asks dynamic members to come back with an id, v5 static members, v9 skipAssignment.
+
+Source: GroupMetadataManager.classicGroupJoin in Kafka 4.3; KIP-134 (initial delay), KIP-345 (static members),
+KIP-394 (MEMBER_ID_REQUIRED), KIP-814 (skipAssignment).
+"""
+
+from __future__ import annotations
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.generation import join_answer
+from group_coordinator.core.group import ClassicGroup, Group, session_timer
+from group_coordinator.core.rebalance import Rebalance
+from group_coordinator.core.records import Reason
+from group_coordinator.core.requests import JoinGroup, RequestContext
+from group_coordinator.core.responses import JoinGroupResponse
+from group_coordinator.core.states import ClassicState
+from group_coordinator.core.values import Member
+
+_MEMBER_ID_REQUIRED_SINCE = 4
+_SKIP_ASSIGNMENT_SINCE = 9
+
+
+def decide(
+    group: Group, request: JoinGroup, context: RequestContext, config: CoordinatorConfig
+) -> Decision:
+    """Add, renew or refuse a member; the answer is parked until the join phase ends.
+
+    Raises:
+        CoordinatorError: INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT, UNKNOWN_MEMBER_ID, INCONSISTENT_GROUP_PROTOCOL,
+            FENCED_INSTANCE_ID.
+    """
+    _check_request(request, config)
+    if group.membership is None:
+        return _join_unknown_group(request, context, config)
+    step = Rebalance(group.membership, context.now_ms, config, Reason.JOIN)
+    if not _has_room(step.group, request.member_id, config.group_max_size):
+        step.remove_member(request.member_id)
+        step.answer(context.ticket, JoinGroupResponse(ErrorCode.GROUP_MAX_SIZE_REACHED, ""))
+        return step.decision()
+    _join(step, request, context)
+    return step.decision()
+
+
+def _check_request(request: JoinGroup, config: CoordinatorConfig) -> None:
+    if not request.group_id:
+        raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
+    shortest_ms, longest_ms = (
+        config.group_min_session_timeout_ms,
+        config.group_max_session_timeout_ms,
+    )
+    if not shortest_ms <= request.session_timeout_ms <= longest_ms:
+        raise CoordinatorError(ErrorCode.INVALID_SESSION_TIMEOUT)
+
+
+def _join_unknown_group(
+    request: JoinGroup, context: RequestContext, config: CoordinatorConfig
+) -> Decision:
+    """The first join creates the group, even where the join itself is refused; a record makes that durable."""
+    if request.member_id:
+        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+    created = ClassicGroup(state_timestamp_ms=context.now_ms)
+    step = Rebalance(created, context.now_ms, config, Reason.JOIN)
+    step.write_group({})
+    try:
+        _join(step, request, context)
+    except CoordinatorError as error:
+        step.answer(context.ticket, JoinGroupResponse(error.code, request.member_id))
+    return step.decision()
+
+
+def _has_room(group: ClassicGroup, member_id: str, group_max_size: int) -> bool:
+    """group.max.size: in a join phase the joins count, so that the last to rejoin are turned away."""
+    match group.state:
+        case ClassicState.PREPARING_REBALANCE:
+            member = group.members.get(member_id)
+            is_waiting = member is not None and member.awaiting_join is not None
+            return is_waiting or len(group.awaiting_joins) < group_max_size
+        case ClassicState.COMPLETING_REBALANCE | ClassicState.STABLE:
+            return member_id in group.members or len(group.members) < group_max_size
+        case _:
+            return True
+
+
+def _join(step: Rebalance, request: JoinGroup, context: RequestContext) -> None:
+    names = {protocol.name for protocol in request.protocols}
+    if not step.group.supports_protocols(request.protocol_type, names):
+        raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    if request.member_id:
+        _join_known_id(step, request, context)
+    elif request.group_instance_id is not None:
+        _join_static(step, request, context)
+    elif context.ticket.version >= _MEMBER_ID_REQUIRED_SINCE:
+        _require_member_id(step, request, context)
+    else:
+        _add(step, request, context, f"{context.client_id}-{context.fresh_id}")
+
+
+def _require_member_id(step: Rebalance, request: JoinGroup, context: RequestContext) -> None:
+    member_id = f"{context.client_id}-{context.fresh_id}"
+    step.group.pending_joins.add(member_id)
+    step.arm(session_timer(member_id), request.session_timeout_ms)
+    step.answer(context.ticket, JoinGroupResponse(ErrorCode.MEMBER_ID_REQUIRED, member_id))
+
+
+def _add(step: Rebalance, request: JoinGroup, context: RequestContext, member_id: str) -> None:
+    member = Member(
+        member_id,
+        request.group_instance_id,
+        context.client_id,
+        context.client_host,
+        request.rebalance_timeout_ms,
+        request.session_timeout_ms,
+        request.protocols,
+        is_new=True,
+        awaiting_join=context.ticket,
+    )
+    step.add_member(member, request.protocol_type)
+    step.rebalance_or_complete_join()
+
+
+def _join_known_id(step: Rebalance, request: JoinGroup, context: RequestContext) -> None:
+    group = step.group
+    if request.member_id in group.pending_joins:
+        if request.group_instance_id is not None:
+            # An IllegalStateException in Kafka: ids are only ever pending for dynamic members.
+            raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR)
+        _add(step, request, context, request.member_id)
+        return
+    member = group.check_member(request.member_id, request.group_instance_id)
+    if _may_stay(group, member, request):
+        step.answer(context.ticket, join_answer(step.group, member.member_id))
+        return
+    step.put(_renewed(member, request, context))
+    step.rebalance_or_complete_join()
+
+
+def _may_stay(group: ClassicGroup, member: Member, request: JoinGroup) -> bool:
+    """Whether a member that joins again changes nothing: it lost an answer, or only asks for its generation."""
+    unchanged = member.protocols == request.protocols
+    if group.state is ClassicState.COMPLETING_REBALANCE:
+        return unchanged
+    # A leader of a Stable group joins in order to assign anew, for example when a topic got partitions.
+    return group.state is ClassicState.STABLE and unchanged and member.member_id != group.leader
+
+
+def _renewed(member: Member, request: JoinGroup, context: RequestContext) -> Member:
+    return member._replace(
+        protocols=request.protocols,
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        session_timeout_ms=request.session_timeout_ms,
+        awaiting_join=context.ticket,
+    )
+
+
+def _join_static(step: Rebalance, request: JoinGroup, context: RequestContext) -> None:
+    group = step.group
+    member_id = f"{request.group_instance_id}-{context.fresh_id}"
+    old_member_id = group.static_member_id(request.group_instance_id or "")
+    if old_member_id is None:
+        _add(step, request, context, member_id)
+        return
+    previous_leader = group.leader
+    replaced = step.replace_static_member(group.members[old_member_id], member_id)
+    member = step.put(_renewed(replaced, request, context))
+    match group.state:
+        case ClassicState.STABLE if group.select_protocol() == group.protocol:
+            _keep_generation(step, member, context, previous_leader)
+        case ClassicState.STABLE | ClassicState.COMPLETING_REBALANCE:
+            # The leader may already have been told the old id, which would get the new one no assignment.
+            step.prepare_rebalance()
+        case _:
+            step.maybe_complete_join()
+
+
+def _keep_generation(
+    step: Rebalance, member: Member, context: RequestContext, previous_leader: str | None
+) -> None:
+    """A static member came back and nothing changed but its id: no rebalance (KIP-345)."""
+    step.put(member._replace(awaiting_join=None))
+    step.write_group({key: entry.assignment for key, entry in step.group.members.items()})
+    answer = join_answer(step.group, member.member_id)
+    if context.ticket.version >= _SKIP_ASSIGNMENT_SINCE:
+        answer = answer._replace(skip_assignment=step.group.leader == member.member_id)
+    else:
+        # Older clients would assign if they were told that they lead: they hear the leader's old id (KAFKA-13435).
+        answer = answer._replace(leader=previous_leader or "", members=())
+    step.answer(context.ticket, answer)

@@ -1,0 +1,61 @@
+"""LeaveGroup 0-5: up to v2 one member, from v3 several, also static members by instance id alone (KIP-345).
+
+Source: GroupMetadataManager.classicGroupLeave in Kafka 4.3.
+"""
+
+from __future__ import annotations
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.group import Group
+from group_coordinator.core.rebalance import Rebalance
+from group_coordinator.core.records import Reason
+from group_coordinator.core.rejections import unknown_group
+from group_coordinator.core.requests import LeaveGroup, MemberIdentity, RequestContext
+from group_coordinator.core.responses import LeaveGroupResponse, MemberResult, Reply
+from group_coordinator.core.states import ClassicState
+
+
+def decide(
+    group: Group, request: LeaveGroup, context: RequestContext, config: CoordinatorConfig
+) -> Decision:
+    """Remove the members; each has its own result, the answer as a whole is NONE.
+
+    Raises:
+        CoordinatorError: INVALID_GROUP_ID.
+    """
+    if not request.group_id:
+        raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
+    if group.membership is None:
+        return Decision([], [Reply(context.ticket, unknown_group(request))])
+    step = Rebalance(group.membership, context.now_ms, config, Reason.LEAVE)
+    results = tuple(_remove(step, identity) for identity in request.members)
+    if any(result.error is ErrorCode.NONE for result in results):
+        if step.group.state in (ClassicState.STABLE, ClassicState.COMPLETING_REBALANCE):
+            step.prepare_rebalance()
+        else:
+            step.maybe_complete_join()
+    step.answer(context.ticket, LeaveGroupResponse(ErrorCode.NONE, results))
+    return step.decision()
+
+
+def _remove(step: Rebalance, identity: MemberIdentity) -> MemberResult:
+    try:
+        step.remove_member(_leaving_member_id(step, identity))
+    except CoordinatorError as error:
+        return MemberResult(identity.member_id, identity.group_instance_id, error.code)
+    return MemberResult(identity.member_id, identity.group_instance_id, ErrorCode.NONE)
+
+
+def _leaving_member_id(step: Rebalance, identity: MemberIdentity) -> str:
+    group = step.group
+    if not identity.member_id:
+        instance_id = identity.group_instance_id
+        member_id = group.static_member_id(instance_id) if instance_id is not None else None
+        if member_id is None:
+            raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+        return member_id
+    if identity.member_id not in group.pending_joins:
+        group.check_member(identity.member_id, identity.group_instance_id)
+    return identity.member_id

@@ -1,0 +1,171 @@
+"""OffsetCommit 1-10: v1 may give its own commit time, v2-v4 a retention time (KIP-211), v10 topic ids (KIP-848).
+
+Source: KafkaApis.handleOffsetCommitRequest (existence of topics) and OffsetMetadataManager.commitOffset in Kafka 4.3.
+Offsets are stored as they come: they may lie outside the log and may go backward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.group import ClassicGroup, Group
+from group_coordinator.core.records import OffsetRecord, Reason, Record
+from group_coordinator.core.requests import (
+    OffsetCommit,
+    PartitionCommit,
+    RequestContext,
+    TopicCommit,
+)
+from group_coordinator.core.responses import (
+    OffsetCommitResponse,
+    PartitionResult,
+    Reply,
+    TopicResult,
+)
+from group_coordinator.core.states import ClassicState
+from group_coordinator.core.topic_results import merge, same_result
+from group_coordinator.core.values import CommittedOffset
+
+_MEMBER_EPOCHS_SINCE = 9
+_TOPIC_IDS_SINCE = 10
+
+
+def decide(
+    group: Group, request: OffsetCommit, context: RequestContext, config: CoordinatorConfig
+) -> Decision:
+    """Store the offsets; a refusal of the coordinator is told for every partition that it was asked about."""
+    missing: list[TopicResult] = []
+    topics = _existing_topics(group, request, context.ticket.version, missing)
+    records: list[Record] = []
+    results: list[TopicResult] = []
+    membership, session_of = None, None
+    if topics:
+        try:
+            check_commit(group, request, context.ticket.version)
+        except CoordinatorError as error:
+            results = [_refused(topic, error.code) for topic in topics]
+        else:
+            results = _commit(topics, request, context.now_ms, config, records)
+            if group.membership is None:
+                membership = ClassicGroup(state_timestamp_ms=context.now_ms)
+            else:
+                session_of = _extended_session(group.membership, request)
+    answer = OffsetCommitResponse(merge(missing, results))
+    return Decision(records, [Reply(context.ticket, answer)], membership, session_of)
+
+
+def check_commit(group: Group, request: OffsetCommit, version: int) -> None:
+    """Whether the sender may commit (ClassicGroup.validateOffsetCommit).
+
+    Raises:
+        CoordinatorError: GROUP_ID_NOT_FOUND, ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID,
+            REBALANCE_IN_PROGRESS.
+    """
+    membership = group.membership
+    if membership is None:
+        if request.generation is None:
+            return
+        raise CoordinatorError(
+            ErrorCode.GROUP_ID_NOT_FOUND
+            if version >= _MEMBER_EPOCHS_SINCE
+            else ErrorCode.ILLEGAL_GENERATION
+        )
+    if request.generation is None and membership.state is ClassicState.EMPTY:
+        return
+    anonymous = not request.member_id and request.group_instance_id is None
+    if request.generation is None and anonymous:
+        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+    membership.check_member(request.member_id, request.group_instance_id)
+    if request.generation != membership.generation:
+        raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
+    if membership.state is ClassicState.COMPLETING_REBALANCE:
+        raise CoordinatorError(ErrorCode.REBALANCE_IN_PROGRESS)
+
+
+def _refused(topic: TopicCommit, error: ErrorCode) -> TopicResult:
+    partitions = (entry.partition for entry in topic.partitions)
+    return same_result(topic.name, topic.topic_id, partitions, error)
+
+
+def _existing_topics(
+    group: Group, request: OffsetCommit, version: int, missing: list[TopicResult]
+) -> Sequence[TopicCommit]:
+    """The topics and partitions that exist, with name and id filled in; results for all others go to `missing`."""
+    if group.topics is None and version < _TOPIC_IDS_SINCE:
+        return request.topics
+    existing = []
+    for topic in request.topics:
+        known = _with_name_and_id(group, topic, version)
+        name = known.name
+        if name is None:
+            missing.append(_refused(known, ErrorCode.UNKNOWN_TOPIC_ID))
+            continue
+        present = [p for p in known.partitions if group.partition_exists(name, p.partition)]
+        absent = [p for p in known.partitions if not group.partition_exists(name, p.partition)]
+        if absent:
+            unknown = known._replace(partitions=tuple(absent))
+            missing.append(_refused(unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+        if present:
+            existing.append(known._replace(partitions=tuple(present)))
+    return existing
+
+
+def _with_name_and_id(group: Group, topic: TopicCommit, version: int) -> TopicCommit:
+    if version >= _TOPIC_IDS_SINCE:
+        known = group.topic_by_id(topic.topic_id or "")
+        return topic._replace(name=known.name if known else None)
+    named = (group.topics or {}).get(topic.name or "")
+    return topic._replace(topic_id=named.topic_id if named else None)
+
+
+def _commit(
+    topics: Sequence[TopicCommit],
+    request: OffsetCommit,
+    now_ms: int,
+    config: CoordinatorConfig,
+    records: list[Record],
+) -> list[TopicResult]:
+    """One record for each partition whose metadata is not too long; the results of all of them."""
+    retention_ms = request.retention_time_ms
+    expire_timestamp_ms = None if retention_ms is None else now_ms + retention_ms
+    results = []
+    for topic in topics:
+        partitions = []
+        for entry in topic.partitions:
+            if _is_too_large(entry, config.offset_metadata_max_bytes):
+                too_large = PartitionResult(entry.partition, ErrorCode.OFFSET_METADATA_TOO_LARGE)
+                partitions.append(too_large)
+                continue
+            partitions.append(PartitionResult(entry.partition, ErrorCode.NONE))
+            offset = CommittedOffset(
+                entry.offset,
+                entry.leader_epoch,
+                entry.metadata or "",
+                now_ms if entry.commit_timestamp_ms is None else entry.commit_timestamp_ms,
+                expire_timestamp_ms,
+                topic.topic_id,
+            )
+            records.append(
+                OffsetRecord(topic.name or "", entry.partition, offset, Reason.OFFSET_COMMIT)
+            )
+        results.append(TopicResult(topic.name, topic.topic_id, tuple(partitions)))
+    return results
+
+
+def _is_too_large(entry: PartitionCommit, longest: int) -> bool:
+    """Kafka compares the length of a Java string, which counts a character beyond the BMP as two."""
+    metadata = entry.metadata
+    if not metadata:
+        return False
+    if len(metadata) * 2 <= longest:
+        return False
+    return len(metadata.encode("utf-16-le", "surrogatepass")) // 2 > longest
+
+
+def _extended_session(membership: ClassicGroup, request: OffsetCommit) -> str | None:
+    """A commit of a member is a sign of life, but not of an administrator in an Empty group."""
+    alive = membership.state in (ClassicState.STABLE, ClassicState.PREPARING_REBALANCE)
+    return request.member_id if alive else None

@@ -1,0 +1,73 @@
+"""OffsetDelete 0 (KIP-496): removes offsets that nobody uses, also from a group that is alive.
+
+Source: KafkaApis.handleOffsetDeleteRequest and OffsetMetadataManager.deleteOffsets in Kafka 4.3.
+"""
+
+from __future__ import annotations
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.group import ClassicGroup, Group
+from group_coordinator.core.records import OffsetRecord, Reason, Record
+from group_coordinator.core.requests import OffsetDelete, RequestContext
+from group_coordinator.core.responses import (
+    OffsetDeleteResponse,
+    Reply,
+    TopicResult,
+)
+from group_coordinator.core.states import ClassicState
+from group_coordinator.core.topic_results import merge, same_result
+
+
+def decide(
+    group: Group,
+    request: OffsetDelete,
+    context: RequestContext,
+    config: CoordinatorConfig,  # noqa: ARG001 - one signature for all handlers
+) -> Decision:
+    """Tombstones for what was committed; a partition without an offset is no error.
+
+    Raises:
+        CoordinatorError: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP (members that are no consumers).
+    """
+    membership = _check(group, request)
+    missing: list[TopicResult] = []
+    results: list[TopicResult] = []
+    records: list[Record] = []
+    for topic in request.topics:
+        name = topic.name or ""
+        present = [p for p in topic.partitions if group.partition_exists(name, p)]
+        absent = [p for p in topic.partitions if not group.partition_exists(name, p)]
+        if absent:
+            unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            missing.append(same_result(name, None, absent, unknown))
+        if not present:
+            continue
+        subscribed = membership.is_subscribed_to(name)
+        error = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if subscribed else ErrorCode.NONE
+        results.append(same_result(name, None, present, error))
+        if not subscribed:
+            records += _tombstones(group, name, present)
+    answer = OffsetDeleteResponse(ErrorCode.NONE, merge(missing, results))
+    return Decision(records, [Reply(context.ticket, answer)])
+
+
+def _tombstones(group: Group, topic: str, partitions: list[int]) -> list[OffsetRecord]:
+    committed = group.offsets.get(topic, {})
+    return [
+        OffsetRecord(topic, partition, None, Reason.OFFSET_DELETED)
+        for partition in partitions
+        if partition in committed
+    ]
+
+
+def _check(group: Group, request: OffsetDelete) -> ClassicGroup:
+    if not request.group_id:
+        raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
+    membership = group.membership
+    if membership is None:
+        raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND)
+    if membership.state is not ClassicState.EMPTY and not membership.uses_consumer_protocol:
+        raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP)
+    return membership

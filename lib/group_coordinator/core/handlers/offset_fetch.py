@@ -1,0 +1,99 @@
+"""OffsetFetch 1-10 of one group: v2 all partitions, v7 requireStable, v8 several groups, v10 topic ids.
+
+Source: KafkaApis.handleOffsetFetchRequest and OffsetMetadataManager.fetchOffsets in Kafka 4.3. An unknown group is no
+error: nothing is committed there. Classic groups check neither member nor generation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.expiration import offsets_in_order
+from group_coordinator.core.group import Group
+from group_coordinator.core.requests import OffsetFetch, RequestContext, TopicPartitions
+from group_coordinator.core.responses import (
+    FetchedPartition,
+    FetchedTopic,
+    OffsetFetchResponse,
+    Reply,
+)
+from group_coordinator.core.values import CommittedOffset
+
+_TOPIC_IDS_SINCE = 10
+
+
+def decide(
+    group: Group,
+    request: OffsetFetch,
+    context: RequestContext,
+    config: CoordinatorConfig,  # noqa: ARG001 - one signature for all handlers
+) -> Decision:
+    """Read committed offsets; nothing changes."""
+    by_id = context.ticket.version >= _TOPIC_IDS_SINCE
+    if request.topics is None:
+        topics = _all_topics(group)
+        if by_id:
+            topics = [topic for topic in topics if topic.topic_id is not None]
+    elif by_id:
+        topics = _topics_by_id(group, request.topics)
+    else:
+        topics = [_named_topic(group, topic) for topic in request.topics]
+    answer = OffsetFetchResponse(ErrorCode.NONE, request.group_id, tuple(topics))
+    return Decision([], [Reply(context.ticket, answer)])
+
+
+def _all_topics(group: Group) -> list[FetchedTopic]:
+    found: dict[str, list[FetchedPartition]] = {}
+    for topic, partition, offset in offsets_in_order(group):
+        found.setdefault(topic, []).append(_fetched(partition, offset))
+    return [
+        FetchedTopic(name, _topic_id(group, name), tuple(partitions))
+        for name, partitions in found.items()
+    ]
+
+
+def _topic_id(group: Group, name: str) -> str | None:
+    """The id that offsets were committed under, else the topic's id of today."""
+    committed = group.offsets.get(name, {}).values()
+    stored = next((offset.topic_id for offset in committed if offset.topic_id), None)
+    known = (group.topics or {}).get(name)
+    return stored or (known.topic_id if known else None)
+
+
+def _named_topic(group: Group, topic: TopicPartitions) -> FetchedTopic:
+    committed = group.offsets.get(topic.name or "", {})
+    partitions = tuple(_fetched(p, committed.get(p)) for p in topic.partitions)
+    return FetchedTopic(topic.name, None, partitions)
+
+
+def _topics_by_id(group: Group, topics: Iterable[TopicPartitions]) -> list[FetchedTopic]:
+    """Topics that the group knows, then the unknown ones, each partition with UNKNOWN_TOPIC_ID."""
+    known, unknown = [], []
+    for topic in topics:
+        named = group.topic_by_id(topic.topic_id or "")
+        if named is None:
+            refused = [
+                FetchedPartition(p, error=ErrorCode.UNKNOWN_TOPIC_ID) for p in topic.partitions
+            ]
+            unknown.append(FetchedTopic(None, topic.topic_id, tuple(refused)))
+            continue
+        committed = group.offsets.get(named.name, {})
+        partitions = [_of_topic_id(p, committed.get(p), named.topic_id) for p in topic.partitions]
+        known.append(FetchedTopic(named.name, named.topic_id, tuple(partitions)))
+    return known + unknown
+
+
+def _of_topic_id(partition: int, offset: CommittedOffset | None, topic_id: str) -> FetchedPartition:
+    """An offset committed for an earlier topic of the same name does not count."""
+    if offset is not None and offset.topic_id not in (None, topic_id):
+        return FetchedPartition(partition)
+    return _fetched(partition, offset)
+
+
+def _fetched(partition: int, offset: CommittedOffset | None) -> FetchedPartition:
+    if offset is None:
+        return FetchedPartition(partition)
+    return FetchedPartition(partition, offset.offset, offset.leader_epoch, offset.metadata)

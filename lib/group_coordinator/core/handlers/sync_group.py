@@ -1,0 +1,70 @@
+"""SyncGroup 0-5: the leader hands in the assignment, everybody gets their part; v5 also checks the protocol.
+
+Source: GroupMetadataManager.classicGroupSync in Kafka 4.3.
+"""
+
+from __future__ import annotations
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.generation import sync_answer
+from group_coordinator.core.group import SYNC_TIMER, ClassicGroup, Group
+from group_coordinator.core.rebalance import Rebalance
+from group_coordinator.core.records import Reason
+from group_coordinator.core.requests import RequestContext, SyncGroup
+from group_coordinator.core.states import ClassicState
+from group_coordinator.core.values import Member
+
+_PROTOCOL_REQUIRED_SINCE = 5
+
+
+def decide(
+    group: Group, request: SyncGroup, context: RequestContext, config: CoordinatorConfig
+) -> Decision:
+    """Park the request until the leader's comes, or answer it with the assignment of a Stable group.
+
+    Raises:
+        CoordinatorError: INVALID_GROUP_ID, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION,
+            INCONSISTENT_GROUP_PROTOCOL, REBALANCE_IN_PROGRESS.
+    """
+    member = _check(group, request, context.ticket.version)
+    if group.membership is None or group.membership.state is ClassicState.PREPARING_REBALANCE:
+        raise CoordinatorError(ErrorCode.REBALANCE_IN_PROGRESS)
+    step = Rebalance(group.membership, context.now_ms, config, Reason.SYNC)
+    step.group.pending_syncs.discard(member.member_id)
+    if not step.group.pending_syncs:
+        step.cancel(SYNC_TIMER)
+    if step.group.state is ClassicState.STABLE:
+        step.answer(context.ticket, sync_answer(step.group, member))
+        return step.decision()
+    step.put(member._replace(awaiting_sync=context.ticket))
+    if step.group.leader == member.member_id:
+        step.complete_sync(dict(request.assignments))
+    return step.decision()
+
+
+def _check(group: Group, request: SyncGroup, version: int) -> Member:
+    unnamed = request.protocol_type is None or request.protocol is None
+    if version >= _PROTOCOL_REQUIRED_SINCE and unnamed:
+        raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    if not request.group_id:
+        raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
+    membership = group.membership
+    if membership is None:
+        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+    member = membership.check_member(request.member_id, request.group_instance_id)
+    if request.generation != membership.generation:
+        raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
+    if _is_inconsistent(membership, request):
+        raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    return member
+
+
+def _is_inconsistent(membership: ClassicGroup, request: SyncGroup) -> bool:
+    """Whether the request names another protocol than the group's; null on either side is not compared."""
+    pairs = (
+        (request.protocol_type, membership.protocol_type),
+        (request.protocol, membership.protocol),
+    )
+    return any(asked is not None and own is not None and asked != own for asked, own in pairs)

@@ -1,0 +1,70 @@
+"""The records of Kafka's __consumer_offsets that a classic group writes: the log, the audit and the recovery at once."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from group_coordinator.core.values import CommittedOffset, Protocol
+
+
+class Reason(StrEnum):
+    """Why a record was written; ours, beside Kafka's key and value."""
+
+    OFFSET_COMMIT = "offset-commit"
+    OFFSET_EXPIRED = "offset-expired"
+    OFFSET_DELETED = "offset-deleted"
+    OFFSET_RESET = "offset-reset"
+    GROUP_DELETED = "group-deleted"
+    GROUP_EXPIRED = "group-expired"
+    TOPIC_DELETED = "topic-deleted"
+    JOIN = "join"
+    SYNC = "sync"
+    LEAVE = "leave"
+    SESSION_TIMEOUT = "session-timeout"
+    REBALANCE_TIMEOUT = "rebalance-timeout"
+    HEARTBEAT = "heartbeat"
+    MIRRORED = "mirrored"
+
+
+class OffsetRecord(NamedTuple):
+    """Record type 1 (OffsetCommit); value None is a tombstone."""
+
+    topic: str
+    partition: int
+    value: CommittedOffset | None
+    reason: Reason
+
+
+class MemberMetadata(NamedTuple):
+    """A member inside a GroupMetadata value; `subscription` is its entry for the group's protocol."""
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+    rebalance_timeout_ms: int
+    session_timeout_ms: int
+    subscription: Protocol
+    assignment: bytes
+
+
+class GroupMetadata(NamedTuple):
+    """The value of record type 2; without members the group is Empty, else Stable."""
+
+    protocol_type: str
+    generation: int
+    protocol: str | None
+    leader: str | None
+    state_timestamp_ms: int | None
+    members: tuple[MemberMetadata, ...]
+
+
+class GroupRecord(NamedTuple):
+    """Record type 2 (GroupMetadata); value None is a tombstone: the group is gone."""
+
+    value: GroupMetadata | None
+    reason: Reason
+
+
+Record = OffsetRecord | GroupRecord

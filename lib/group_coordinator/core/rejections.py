@@ -1,0 +1,79 @@
+"""How each API says no: one place turns an error into the answer that Kafka's getErrorResponse would give."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.requests import (
+    DeleteGroup,
+    DescribeGroup,
+    Heartbeat,
+    JoinGroup,
+    LeaveGroup,
+    OffsetCommit,
+    OffsetDelete,
+    OffsetFetch,
+    Request,
+    SyncGroup,
+    Tick,
+    TopicMetadata,
+)
+from group_coordinator.core.responses import (
+    DeleteGroupResponse,
+    DescribeGroupResponse,
+    ErrorResponse,
+    HeartbeatResponse,
+    JoinGroupResponse,
+    LeaveGroupResponse,
+    MemberResult,
+    OffsetCommitResponse,
+    OffsetDeleteResponse,
+    OffsetFetchResponse,
+    Response,
+    SyncGroupResponse,
+)
+from group_coordinator.core.topic_results import same_result
+
+
+def rejection(request: Request, error: ErrorCode) -> Response:  # noqa: C901, PLR0911, PLR0912 - one line an API
+    """The answer to a request that was refused as a whole."""
+    match request:
+        case JoinGroup():
+            return JoinGroupResponse(error, request.member_id)
+        case SyncGroup():
+            return SyncGroupResponse(error)
+        case Heartbeat():
+            return HeartbeatResponse(error)
+        case LeaveGroup():
+            return LeaveGroupResponse(error)
+        case OffsetCommit():
+            return OffsetCommitResponse(
+                tuple(
+                    same_result(t.name, t.topic_id, (p.partition for p in t.partitions), error)
+                    for t in request.topics
+                )
+            )
+        case OffsetFetch():
+            return OffsetFetchResponse(error, request.group_id)
+        case OffsetDelete():
+            return OffsetDeleteResponse(error)
+        case DeleteGroup():
+            return DeleteGroupResponse(error, request.group_id)
+        case DescribeGroup():
+            return DescribeGroupResponse(error, None, request.group_id, "")
+        case TopicMetadata() | Tick():
+            return ErrorResponse(error, error.name)
+        case _:
+            assert_never(request)
+
+
+def unknown_group(request: LeaveGroup) -> LeaveGroupResponse:
+    """LeaveGroup's own way: an unknown group is an error of each member, not of the whole."""
+    return LeaveGroupResponse(
+        ErrorCode.NONE,
+        tuple(
+            MemberResult(member.member_id, member.group_instance_id, ErrorCode.UNKNOWN_MEMBER_ID)
+            for member in request.members
+        ),
+    )

@@ -1,0 +1,120 @@
+"""Applies what was decided. Nothing is decided here: the same records give the same group, live and in recovery."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.generation import union_of_subscriptions
+from group_coordinator.core.group import ClassicGroup, Group, session_timer
+from group_coordinator.core.records import GroupMetadata, GroupRecord, OffsetRecord, Record
+from group_coordinator.core.states import ClassicState
+from group_coordinator.core.values import CommittedOffset, Member, Timer
+
+
+def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConfig) -> None:
+    """Make a decision real. `wake_ms` stays a lower bound of the group's deadlines."""
+    if decision.membership is not None:
+        group.membership = decision.membership
+        group.wake_ms = 0
+    if decision.topics is not None:
+        group.topics = decision.topics
+    for record in decision.records:
+        # A GroupMetadata value describes the very membership that came with the decision.
+        if isinstance(record, OffsetRecord) or record.value is None:
+            replay_record(group, record, now_ms)
+            group.wake_ms = min(group.wake_ms, _soonest_deadline_after(record, config))
+    if decision.session_of is not None and group.membership is not None:
+        due_ms = _rearm_session(group.membership, decision.session_of, now_ms)
+        group.wake_ms = min(group.wake_ms, due_ms)
+
+
+def replay(group: Group, records: Iterable[Record], now_ms: int) -> None:
+    """Rebuild a group from its log: offsets, and the membership as of its last GroupMetadata record.
+
+    Members' sessions begin at `now_ms`, as when a broker loads the log.
+    """
+    for record in records:
+        replay_record(group, record, now_ms)
+    group.wake_ms = 0
+
+
+def replay_record(group: Group, record: Record, now_ms: int) -> None:
+    """Apply one record of the log."""
+    if isinstance(record, GroupRecord):
+        # Kafka's group tombstone leaves offsets alone; whoever writes one has written theirs before it.
+        metadata = record.value
+        group.membership = None if metadata is None else load_membership(metadata, now_ms)
+    elif record.value is None:
+        _remove_offset(group, record)
+    else:
+        _store_offset(group, record, record.value, now_ms)
+
+
+def _remove_offset(group: Group, record: OffsetRecord) -> None:
+    partitions = group.offsets.get(record.topic, {})
+    partitions.pop(record.partition, None)
+    if not partitions:
+        group.offsets.pop(record.topic, None)
+
+
+def _store_offset(group: Group, record: OffsetRecord, offset: CommittedOffset, now_ms: int) -> None:
+    """An offset for an unknown group makes it a simple group."""
+    if group.membership is None:
+        group.membership = ClassicGroup(state_timestamp_ms=now_ms)
+    partitions = group.offsets.get(record.topic)
+    if partitions is None:
+        partitions = group.offsets[record.topic] = {}
+    partitions[record.partition] = offset
+
+
+def _soonest_deadline_after(record: Record, config: CoordinatorConfig) -> int:
+    """No deadline that this record brings lies before the time returned; 0 where that takes a look at the group."""
+    if isinstance(record, GroupRecord) or record.value is None:
+        return 0
+    if record.value.expire_timestamp_ms is not None:
+        return record.value.expire_timestamp_ms
+    return record.value.commit_timestamp_ms + config.retention_ms
+
+
+def load_membership(metadata: GroupMetadata, now_ms: int) -> ClassicGroup:
+    """The group that a GroupMetadata value describes: Stable with members, Empty without."""
+    members = {
+        entry.member_id: Member(
+            entry.member_id,
+            entry.group_instance_id,
+            entry.client_id,
+            entry.client_host,
+            entry.rebalance_timeout_ms,
+            entry.session_timeout_ms,
+            (entry.subscription,),
+            entry.assignment,
+        )
+        for entry in metadata.members
+    }
+    return ClassicGroup(
+        state=ClassicState.STABLE if members else ClassicState.EMPTY,
+        state_timestamp_ms=metadata.state_timestamp_ms,
+        generation=metadata.generation,
+        protocol_type=metadata.protocol_type or None,
+        protocol=metadata.protocol,
+        leader=metadata.leader,
+        subscribed_topics=union_of_subscriptions(
+            metadata.protocol_type, (entry.subscription for entry in metadata.members)
+        ),
+        members=members,
+        timers={
+            session_timer(member_id): Timer(now_ms + member.session_timeout_ms, now_ms)
+            for member_id, member in members.items()
+        },
+    )
+
+
+def _rearm_session(membership: ClassicGroup, member_id: str, now_ms: int) -> int:
+    """Give a member its whole session timeout from now on, behind the timers set before; its new deadline."""
+    key = session_timer(member_id)
+    membership.timers.pop(key, None)
+    due_ms = now_ms + membership.members[member_id].session_timeout_ms
+    membership.timers[key] = Timer(due_ms, now_ms)
+    return due_ms

@@ -1,0 +1,166 @@
+"""The requests that groups understand, as the handlers see them: version differences end at the codec."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from group_coordinator.core.values import Protocol, Ticket, Topic
+
+
+class RequestContext(NamedTuple):
+    """Everything about a request that is not its body.
+
+    `fresh_id` is the uuid text that a new member id ends in; it is derived from the event's coordinates, so that a
+    replayed batch gives the same id.
+    """
+
+    now_ms: int
+    ticket: Ticket
+    client_id: str
+    client_host: str
+    fresh_id: str
+
+
+class JoinGroup(NamedTuple):
+    """JoinGroup 0-9. An empty member id asks for a new one."""
+
+    group_id: str
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    member_id: str
+    group_instance_id: str | None
+    protocol_type: str
+    protocols: tuple[Protocol, ...]
+
+
+class SyncGroup(NamedTuple):
+    """SyncGroup 0-5; only the leader's assignments count."""
+
+    group_id: str
+    generation: int
+    member_id: str
+    group_instance_id: str | None
+    protocol_type: str | None
+    protocol: str | None
+    assignments: tuple[tuple[str, bytes], ...]
+    """Pairs (member id, assignment)."""
+
+
+class Heartbeat(NamedTuple):
+    """Heartbeat 0-4."""
+
+    group_id: str
+    generation: int
+    member_id: str
+    group_instance_id: str | None
+
+
+class MemberIdentity(NamedTuple):
+    """Who leaves: an empty member id with an instance id is an administrator's removal."""
+
+    member_id: str
+    group_instance_id: str | None
+
+
+class LeaveGroup(NamedTuple):
+    """LeaveGroup 0-5; versions 0-2 carry one member."""
+
+    group_id: str
+    members: tuple[MemberIdentity, ...]
+
+
+class PartitionCommit(NamedTuple):
+    """One partition of an OffsetCommit."""
+
+    partition: int
+    offset: int
+    leader_epoch: int | None
+    metadata: str | None
+    commit_timestamp_ms: int | None
+    """Version 1 only: the client's own commit time, None for the coordinator's."""
+
+
+class TopicCommit(NamedTuple):
+    """One topic of an OffsetCommit: by name up to version 9, by id from version 10."""
+
+    name: str | None
+    topic_id: str | None
+    partitions: tuple[PartitionCommit, ...]
+
+
+class OffsetCommit(NamedTuple):
+    """OffsetCommit 1-10. Generation None (-1 on the wire): an administrator or a simple consumer."""
+
+    group_id: str
+    generation: int | None
+    member_id: str
+    group_instance_id: str | None
+    retention_time_ms: int | None
+    topics: tuple[TopicCommit, ...]
+
+
+class TopicPartitions(NamedTuple):
+    """Partitions of one topic, named or by id (OffsetFetch from version 10)."""
+
+    name: str | None
+    topic_id: str | None
+    partitions: tuple[int, ...]
+
+
+class OffsetFetch(NamedTuple):
+    """OffsetFetch 1-10 of one group; topics None asks for all."""
+
+    group_id: str
+    member_id: str | None
+    member_epoch: int | None
+    topics: tuple[TopicPartitions, ...] | None
+    require_stable: bool
+
+
+class OffsetDelete(NamedTuple):
+    """OffsetDelete 0 (KIP-496)."""
+
+    group_id: str
+    topics: tuple[TopicPartitions, ...]
+
+
+class DeleteGroup(NamedTuple):
+    """DeleteGroups 0-2 (KIP-229) of one group."""
+
+    group_id: str
+
+
+class DescribeGroup(NamedTuple):
+    """DescribeGroups 0-6 of one group."""
+
+    group_id: str
+
+
+class TopicMetadata(NamedTuple):
+    """A system event: what this group may know of the cluster's topics from now on."""
+
+    group_id: str
+    topics: tuple[Topic, ...]
+    deleted_topics: tuple[tuple[str, str], ...]
+    """Pairs (name, topic id)."""
+
+
+class Tick(NamedTuple):
+    """A system event: time passes."""
+
+    group_id: str
+
+
+Request = (
+    JoinGroup
+    | SyncGroup
+    | Heartbeat
+    | LeaveGroup
+    | OffsetCommit
+    | OffsetFetch
+    | OffsetDelete
+    | DeleteGroup
+    | DescribeGroup
+    | TopicMetadata
+    | Tick
+)

@@ -1,0 +1,171 @@
+"""The answers of the coordinator; the codec writes them as the request's version wants them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.values import Ticket
+
+
+class JoinedMember(NamedTuple):
+    """A member as the leader sees it: its metadata for the chosen protocol."""
+
+    member_id: str
+    group_instance_id: str | None
+    metadata: bytes
+
+
+class JoinGroupResponse(NamedTuple):
+    """Only the leader gets members; generation None is -1 on the wire."""
+
+    error: ErrorCode
+    member_id: str
+    generation: int | None = None
+    protocol_type: str | None = None
+    protocol: str | None = None
+    leader: str = ""
+    skip_assignment: bool = False
+    members: tuple[JoinedMember, ...] = ()
+
+
+class SyncGroupResponse(NamedTuple):
+    """The member's own assignment."""
+
+    error: ErrorCode
+    protocol_type: str | None = None
+    protocol: str | None = None
+    assignment: bytes = b""
+
+
+class HeartbeatResponse(NamedTuple):
+    """REBALANCE_IN_PROGRESS asks the member to join again."""
+
+    error: ErrorCode
+
+
+class MemberResult(NamedTuple):
+    """What became of one leaving member."""
+
+    member_id: str
+    group_instance_id: str | None
+    error: ErrorCode
+
+
+class LeaveGroupResponse(NamedTuple):
+    """Up to version 2 the only member's error is the answer's error."""
+
+    error: ErrorCode
+    members: tuple[MemberResult, ...] = ()
+
+
+class PartitionResult(NamedTuple):
+    """The outcome for one partition."""
+
+    partition: int
+    error: ErrorCode
+
+
+class TopicResult(NamedTuple):
+    """The outcome for a topic's partitions, named or by id as it was asked."""
+
+    name: str | None
+    topic_id: str | None
+    partitions: tuple[PartitionResult, ...]
+
+
+class OffsetCommitResponse(NamedTuple):
+    """One result a partition; there is no error of the whole."""
+
+    topics: tuple[TopicResult, ...]
+
+
+class FetchedPartition(NamedTuple):
+    """A committed offset; offset None is -1 on the wire: nothing is committed."""
+
+    partition: int
+    offset: int | None = None
+    leader_epoch: int | None = None
+    metadata: str = ""
+    error: ErrorCode = ErrorCode.NONE
+
+
+class FetchedTopic(NamedTuple):
+    """The committed offsets of one topic."""
+
+    name: str | None
+    topic_id: str | None
+    partitions: tuple[FetchedPartition, ...]
+
+
+class OffsetFetchResponse(NamedTuple):
+    """The offsets of one group."""
+
+    error: ErrorCode
+    group_id: str
+    topics: tuple[FetchedTopic, ...] = ()
+
+
+class OffsetDeleteResponse(NamedTuple):
+    """A top-level error comes without topics."""
+
+    error: ErrorCode
+    topics: tuple[TopicResult, ...] = ()
+
+
+class DeleteGroupResponse(NamedTuple):
+    """The one result of a DeleteGroups."""
+
+    error: ErrorCode
+    group_id: str
+
+
+class DescribedMember(NamedTuple):
+    """A member of a described group; metadata and assignment only while the group is Stable."""
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+    metadata: bytes
+    assignment: bytes
+
+
+class DescribeGroupResponse(NamedTuple):
+    """The one group of a DescribeGroups."""
+
+    error: ErrorCode
+    error_message: str | None
+    group_id: str
+    state: str
+    protocol_type: str = ""
+    protocol: str = ""
+    members: tuple[DescribedMember, ...] = ()
+
+
+class ErrorResponse(NamedTuple):
+    """An answer to an event that never reached a handler."""
+
+    error: ErrorCode
+    message: str
+
+
+Response = (
+    JoinGroupResponse
+    | SyncGroupResponse
+    | HeartbeatResponse
+    | LeaveGroupResponse
+    | OffsetCommitResponse
+    | OffsetFetchResponse
+    | OffsetDeleteResponse
+    | DeleteGroupResponse
+    | DescribeGroupResponse
+    | ErrorResponse
+)
+
+
+class Reply(NamedTuple):
+    """An answer on its way to the one who asked."""
+
+    ticket: Ticket
+    response: Response

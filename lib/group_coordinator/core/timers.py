@@ -1,0 +1,95 @@
+"""What happens when a deadline passes: the same shape as a request, made by time."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from group_coordinator.core import expiration
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.group import (
+    JOIN_TIMER,
+    SYNC_TIMER,
+    ClassicGroup,
+    Group,
+    member_of_session_timer,
+)
+from group_coordinator.core.rebalance import Rebalance
+from group_coordinator.core.records import Reason
+from group_coordinator.core.states import ClassicState
+
+
+class Deadline(NamedTuple):
+    """Something that time will do to a group: a timer, or, without a key, the sweep of expired offsets."""
+
+    due_ms: int
+    timer_key: str | None
+
+
+def first_deadline(group: Group, swept_ms: int, config: CoordinatorConfig) -> Deadline | None:
+    """The deadline to fire next; sweeps up to `swept_ms` are done.
+
+    Timers of one millisecond fire in the order they were set. A sweep is set at the sweep before it, hence before all
+    timers that were set later.
+    """
+    sweep_ms = expiration.next_sweep(group, swept_ms, config)
+    sweep = None if sweep_ms is None else Deadline(sweep_ms, None)
+    timers = group.membership.timers if group.membership else {}
+    if not timers:
+        return sweep
+    key, timer = min(timers.items(), key=lambda item: item[1].due_ms)
+    if sweep is None or timer.due_ms < sweep.due_ms:
+        return Deadline(timer.due_ms, key)
+    sweep_set_ms = sweep.due_ms - config.offsets_retention_check_interval_ms
+    if timer.due_ms == sweep.due_ms and timer.armed_ms < sweep_set_ms:
+        return Deadline(timer.due_ms, key)
+    return sweep
+
+
+def fire(group: Group, deadline: Deadline, now_ms: int, config: CoordinatorConfig) -> Decision:
+    """Decide what an elapsed deadline brings; a timer is gone in the next membership."""
+    if group.membership is None or deadline.timer_key is None:
+        return expiration.sweep(group, now_ms, config)
+    return _fire_timer(group.membership, deadline.timer_key, now_ms, config)
+
+
+def _fire_timer(
+    membership: ClassicGroup, key: str, now_ms: int, config: CoordinatorConfig
+) -> Decision:
+    timer = membership.timers[key]
+    reason = Reason.REBALANCE_TIMEOUT if key in (JOIN_TIMER, SYNC_TIMER) else Reason.SESSION_TIMEOUT
+    step = Rebalance(membership, now_ms, config, reason)
+    step.cancel(key)
+    if key == JOIN_TIMER:
+        step.join_timer_fired(timer.due_ms - timer.armed_ms)
+    elif key == SYNC_TIMER:
+        _sync_timed_out(step)
+    else:
+        _session_timed_out(step, member_of_session_timer(key))
+    return step.decision()
+
+
+def _sync_timed_out(step: Rebalance) -> None:
+    """Members that never sent their SyncGroup are out, static ones too (expirePendingSync)."""
+    group = step.group
+    if group.pending_syncs:
+        for member_id in sorted(group.pending_syncs):
+            step.remove_member(member_id)
+        step.prepare_rebalance()
+
+
+def _session_timed_out(step: Rebalance, member_id: str) -> None:
+    """A member fell silent, or a pending one never came back (expireClassicGroupMemberHeartbeat)."""
+    group = step.group
+    member = group.members.get(member_id)
+    if member is None and member_id not in group.pending_joins:
+        return
+    if member is not None and member.is_waiting and not member.is_new:
+        return  # it cannot heartbeat while its request is parked
+    step.remove_member(member_id)
+    if group.state is ClassicState.PREPARING_REBALANCE:
+        if group.has_all_members_joined:
+            # Unlike a join or a leave, this ends even an initial delay.
+            step.complete_join()
+    elif member is not None:
+        step.prepare_rebalance()

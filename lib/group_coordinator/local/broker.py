@@ -1,0 +1,84 @@
+"""A real Kafka broker on this machine: one process, loopback only, for the demo and for tests."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Self
+
+from group_coordinator.local.broker_files import BrokerFiles
+from group_coordinator.local.broker_process import BrokerError, BrokerProcess
+from group_coordinator.local.ports import LOOPBACK, free_ports
+
+__all__ = ["BrokerError", "EmbeddedBroker"]
+
+
+class EmbeddedBroker:
+    """A broker that lives as long as its `with` block, and never longer than this process.
+
+    Args:
+        data_dir: where it keeps its topics and leaves them; a temporary folder if None.
+        port: where clients find it; any free port if None.
+    """
+
+    def __init__(self, data_dir: Path | None = None, port: int | None = None) -> None:
+        self._data_dir = data_dir
+        self._port, self._controller_port = free_ports(2)
+        if port is not None:
+            self._port = port
+        self._resources = ExitStack()
+        self._process: BrokerProcess | None = None
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """What a client needs to find it."""
+        return f"{LOOPBACK}:{self._port}"
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.check()
+        finally:
+            self.stop()
+
+    def start(self) -> None:
+        """Return when the broker takes requests.
+
+        Raises:
+            BrokerError: it does not come up.
+        """
+        with ExitStack() as resources:
+            folder = self._data_dir or _temporary_folder(resources)
+            files = BrokerFiles(folder.resolve())
+            files.write(self._port, self._controller_port)
+            process = BrokerProcess(files, None if self._data_dir else folder)
+            resources.callback(process.end)
+            process.await_start()
+            self._process = process
+            self._resources = resources.pop_all()
+
+    def check(self) -> None:
+        """Raise BrokerError if the broker died."""
+        if self._process is not None:
+            self._process.check()
+
+    def stop(self) -> None:
+        """End the process and remove what was temporary."""
+        self._process = None
+        self._resources.close()
+
+    def detach(self) -> int:
+        """Let it live on without this process; returns its process id."""
+        if self._process is None:
+            raise RuntimeError("The broker is not started")
+        self._resources.pop_all()
+        return self._process.detach()
+
+
+def _temporary_folder(resources: ExitStack) -> Path:
+    folder = TemporaryDirectory(prefix="kafka-broker-", ignore_cleanup_errors=True)
+    return Path(resources.enter_context(folder))

@@ -1,0 +1,126 @@
+"""The broker's Java process: how it starts, how it is watched, how it ends."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+from group_coordinator.local.broker_files import BrokerFiles
+from group_coordinator.local.jars import broker_jars
+from group_coordinator.local.java import java
+
+_START_TIMEOUT_SECONDS = 60
+_STOP_TIMEOUT_SECONDS = 10
+_POLL_SECONDS = 0.05
+_CLUSTER_ID = "GroupCoordinatorLocalA"
+_JVM_OPTIONS = (
+    *("-Xms64m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+    *("-XX:-UsePerfData", "-XX:+ExitOnOutOfMemoryError", "-Djava.awt.headless=true"),
+)
+# The input is a pipe that only our process holds open: when we are gone, however we went, the read ends.
+_WATCHDOG = 'read -r _; kill -KILL "$1"; [ -z "$2" ] || rm -rf "$2"'
+
+
+class BrokerError(RuntimeError):
+    """The broker could not start, or died; carries the last lines of its log."""
+
+    def __init__(self, what: str, log_tail: str) -> None:
+        super().__init__(f"{what}. The end of its log:\n{log_tail}")
+
+
+class BrokerProcess:
+    """A process of its own session, so that a Ctrl-C meant for us does not reach it; it dies with us all the same.
+
+    Args:
+        files: what it lives in.
+        temporary_folder: removed when we die before we could; None: everything stays.
+    """
+
+    def __init__(self, files: BrokerFiles, temporary_folder: Path | None) -> None:
+        if not files.is_formatted:
+            _format(files)
+        self._files = files
+        with files.log.open("wb") as log:
+            self._java = subprocess.Popen(
+                _command(files, "kafka.Kafka", str(files.server_properties)),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self._watchdog = subprocess.Popen(
+            [
+                "/bin/sh",
+                "-c",
+                _WATCHDOG,
+                "watchdog",
+                str(self._java.pid),
+                str(temporary_folder or ""),
+            ],
+            stdin=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    def check(self) -> None:
+        """Raise BrokerError if the process is not there any more."""
+        status = self._java.poll()
+        if status is not None:
+            raise BrokerError(f"The broker ended with status {status}", self._files.log_tail())
+
+    def await_start(self) -> None:
+        """Return when the broker takes requests.
+
+        Raises:
+            BrokerError: it ended, or it takes too long.
+        """
+        deadline = time.monotonic() + _START_TIMEOUT_SECONDS
+        while not self._files.says_started:
+            self.check()
+            if time.monotonic() > deadline:
+                raise BrokerError(
+                    f"The broker was not up after {_START_TIMEOUT_SECONDS} s",
+                    self._files.log_tail(),
+                )
+            time.sleep(_POLL_SECONDS)
+
+    def end(self) -> None:
+        """Stop it in good order, or by force if that takes too long."""
+        self._java.terminate()
+        try:
+            self._java.wait(_STOP_TIMEOUT_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._java.kill()
+            self._java.wait()
+        self._dismiss_watchdog()
+
+    def detach(self) -> int:
+        """Let it live on without us; returns the process id."""
+        self._dismiss_watchdog()
+        return self._java.pid
+
+    def _dismiss_watchdog(self) -> None:
+        self._watchdog.kill()
+        self._watchdog.communicate()
+
+
+def _format(files: BrokerFiles) -> None:
+    """Kafka starts in a formatted folder only."""
+    tool = ("kafka.tools.StorageTool", "format", "--cluster-id", _CLUSTER_ID)
+    done = subprocess.run(
+        _command(files, *tool, "--config", str(files.server_properties)),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise BrokerError("The broker's folder could not be formatted", done.stdout.strip())
+
+
+def _command(files: BrokerFiles, *program: str) -> list[str]:
+    class_path = os.pathsep.join(map(str, broker_jars()))
+    logging = f"-Dlog4j2.configurationFile={files.log_properties}"
+    return [java(), *_JVM_OPTIONS, logging, "-cp", class_path, *program]

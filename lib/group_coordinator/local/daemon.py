@@ -1,0 +1,127 @@
+"""The broker that outlives the command that started it: at most one for each user."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import time
+from pathlib import Path
+from shutil import rmtree
+
+from msgspec import Struct, json
+
+from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.local.broker_files import BrokerFiles
+from group_coordinator.local.cache import cache_folder, only_one_process
+from group_coordinator.local.ports import free_ports, is_free
+
+_USUAL_PORT = 9092
+_STOP_TIMEOUT_SECONDS = 10
+_POLL_SECONDS = 0.05
+
+
+class Daemon(Struct, frozen=True):
+    """A broker that some command started and none has stopped yet."""
+
+    pid: int
+    bootstrap_servers: str
+    folder: str
+    keeps_data: bool
+
+
+class AlreadyRunsError(RuntimeError):
+    """There is one already."""
+
+    def __init__(self, daemon: Daemon) -> None:
+        super().__init__(f"A broker already runs at {daemon.bootstrap_servers}")
+
+
+def start(data_dir: Path | None, port: int | None) -> Daemon:
+    """Start the broker.
+
+    Args:
+        data_dir: where it keeps its topics; None: they are gone when it stops.
+        port: where clients find it; None: Kafka's usual port, or a free one if that is taken.
+
+    Raises:
+        AlreadyRunsError: one runs already.
+        BrokerError: it does not come up.
+    """
+    with only_one_process(_run_folder() / ".lock"):
+        already = find()
+        if already is not None:
+            raise AlreadyRunsError(already)
+        folder = data_dir or _fresh_folder()
+        broker = EmbeddedBroker(folder, port or _usual_or_free_port())
+        broker.start()
+        daemon = Daemon(
+            pid=broker.detach(),
+            bootstrap_servers=broker.bootstrap_servers,
+            folder=str(folder.resolve()),
+            keeps_data=data_dir is not None,
+        )
+        _record().write_bytes(json.encode(daemon))
+        return daemon
+
+
+def stop() -> Daemon | None:
+    """Stop the broker that runs; None if there is none."""
+    with only_one_process(_run_folder() / ".lock"):
+        daemon = find()
+        if daemon is not None:
+            _end(daemon)
+            if not daemon.keeps_data:
+                rmtree(daemon.folder, ignore_errors=True)
+        return daemon
+
+
+def find() -> Daemon | None:
+    """The broker that runs, if there is one."""
+    try:
+        daemon = json.decode(_record().read_bytes(), type=Daemon)
+    except FileNotFoundError:
+        return None
+    return daemon if _is_alive(daemon) else None
+
+
+def _run_folder() -> Path:
+    return cache_folder("run")
+
+
+def _record() -> Path:
+    return _run_folder() / "broker.json"
+
+
+def _fresh_folder() -> Path:
+    """What a broker left that was killed, or ended with the machine, is of no use."""
+    folder = _run_folder() / "broker"
+    if folder.exists():
+        rmtree(folder)
+    return folder
+
+
+def _usual_or_free_port() -> int:
+    return _USUAL_PORT if is_free(_USUAL_PORT) else free_ports(1)[0]
+
+
+def _is_alive(daemon: Daemon) -> bool:
+    """A process id may be another program's by now; the lock on the data is only ever the broker's."""
+    try:
+        with BrokerFiles(Path(daemon.folder)).lock.open("r+b") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except (BlockingIOError, PermissionError):
+        return True
+    return False
+
+
+def _end(daemon: Daemon) -> None:
+    os.kill(daemon.pid, signal.SIGTERM)
+    deadline = time.monotonic() + _STOP_TIMEOUT_SECONDS
+    while _is_alive(daemon):
+        if time.monotonic() > deadline:
+            os.kill(daemon.pid, signal.SIGKILL)
+            return
+        time.sleep(_POLL_SECONDS)

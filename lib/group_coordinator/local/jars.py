@@ -1,0 +1,125 @@
+"""The jars of Spark's connectors and of the Kafka broker: fetched once, with the Ivy that pyspark ships.
+
+`python -m group_coordinator.local.jars` fetches them all, so that nothing waits for the network later.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from group_coordinator.local.cache import cache_folder, only_one_process
+from group_coordinator.local.java import JavaMissingError, java
+
+SPARK_COORDINATES = (
+    # Later patch releases of this connector lack spark-token-provider-kafka-0-10.
+    "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0",
+    "io.delta:delta-spark_4.0_2.13:4.4.0",
+)
+BROKER_COORDINATES = (
+    "org.apache.kafka:kafka_2.13:4.3.1",
+    "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4",
+)
+_LOG_LINES_SHOWN = 15
+
+
+class JarsError(RuntimeError):
+    """The jars could not be fetched; carries the last lines of what Ivy said."""
+
+
+def spark_jars() -> list[Path]:
+    """What a session needs for Kafka and Delta, beside what pyspark ships."""
+    return _jars("spark", _ivy_module(SPARK_COORDINATES, excluded=_names_in(_pyspark_jars())))
+
+
+def broker_jars() -> list[Path]:
+    """The class path of a Kafka broker."""
+    return _jars("broker", _ivy_module(BROKER_COORDINATES, excluded=()))
+
+
+def _jars(name: str, ivy_module: str) -> list[Path]:
+    cache = cache_folder("jars")
+    # Another version or another pyspark gives another text: what is in a folder never changes.
+    folder = cache / f"{name}-{sha256(ivy_module.encode()).hexdigest()[:12]}"
+    if not folder.is_dir():
+        with only_one_process(cache / ".lock"):
+            if not folder.is_dir():
+                _fetch(name, ivy_module, folder)
+    return sorted(folder.glob("*.jar"))
+
+
+def _fetch(name: str, ivy_module: str, folder: Path) -> None:
+    print(f"Fetching the {name} jars (once, about a minute)", file=sys.stderr)
+    with TemporaryDirectory(dir=folder.parent, prefix=f"{name}-") as scratch:
+        module_file = Path(scratch, "ivy.xml")
+        module_file.write_text(ivy_module, encoding="utf-8")
+        fetched = Path(scratch, "jars")
+        _run_ivy(
+            *("-ivy", str(module_file)),
+            *("-cache", str(Path(scratch, "cache"))),
+            *("-types", "jar", "bundle"),
+            *("-retrieve", f"{fetched}/[artifact]-[revision](-[classifier]).[ext]"),
+        )
+        fetched.rename(folder)
+
+
+def _run_ivy(*arguments: str) -> None:
+    [ivy] = _pyspark_jars().glob("ivy-*.jar")
+    done = subprocess.run(
+        [java(), "-jar", str(ivy), "-warn", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        # A row of dots is Ivy's progress bar.
+        said = [line for line in done.stdout.splitlines() if line.strip(" .\t")]
+        raise JarsError("\n".join(["The jars could not be fetched:", *said[-_LOG_LINES_SHOWN:]]))
+
+
+def _ivy_module(coordinates: Iterable[str], excluded: Iterable[str]) -> str:
+    dependencies = [
+        f'    <dependency org="{organisation}" name="{module}" rev="{version}" conf="default"/>'
+        for organisation, module, version in (text.split(":") for text in coordinates)
+    ]
+    exclusions = [f'    <exclude module="{module}"/>' for module in excluded]
+    return "\n".join(
+        [
+            '<ivy-module version="2.0">',
+            '  <info organisation="group-coordinator" module="jars"/>',
+            '  <configurations><conf name="default"/></configurations>',
+            "  <dependencies>",
+            *dependencies,
+            *exclusions,
+            "  </dependencies>",
+            "</ivy-module>",
+        ]
+    )
+
+
+def _pyspark_jars() -> Path:
+    # Importing pyspark would cost half a second.
+    pyspark = find_spec("pyspark")
+    if pyspark is None or pyspark.origin is None:
+        raise JarsError("pyspark is not installed")
+    return Path(pyspark.origin).parent / "jars"
+
+
+def _names_in(folder: Path) -> list[str]:
+    """Names without versions: scala-library of scala-library-2.13.16.jar."""
+    return sorted({re.sub(r"-\d.*", "", jar.name) for jar in folder.glob("*.jar")})
+
+
+if __name__ == "__main__":
+    try:
+        spark_jars()
+        broker_jars()
+    except (JarsError, JavaMissingError) as failure:
+        sys.exit(str(failure))

@@ -1,0 +1,20 @@
+"""Where the Java is that runs Spark and the broker."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+
+class JavaMissingError(RuntimeError):
+    """This machine has no Java."""
+
+
+def java() -> str:
+    """The java command, found as Spark's own scripts find it: JAVA_HOME first, then PATH."""
+    home = os.environ.get("JAVA_HOME")
+    command = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    if command is None:
+        raise JavaMissingError("Java is missing: install Java 17 or newer, or set JAVA_HOME")
+    return command

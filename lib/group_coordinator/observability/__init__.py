@@ -1,0 +1,1 @@
+"""What the job says about itself."""

@@ -1,0 +1,132 @@
+"""Every setting, read from conf/coordinator.toml: the home of all defaults."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+from msgspec import Meta, ValidationError, convert
+
+from group_coordinator.core.config import ConfigError, CoordinatorConfig
+
+DEFAULTS: Traversable = resources.files("group_coordinator") / "conf" / "coordinator.toml"
+"""conf/coordinator.toml; the package holds a link to it, and a wheel a copy."""
+
+Text = Annotated[str, Meta(min_length=1)]
+Positive = Annotated[int, Meta(ge=1)]
+NotNegative = Annotated[int, Meta(ge=0)]
+
+
+class SettingsError(ValueError):
+    """A setting is unknown, or has a value that makes no sense; the message names both."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobSettings:
+    """Settings of the job and its clients; a field's name is its key with underscores."""
+
+    bootstrap_servers: Text
+    cluster_id: Text
+    events_topic: Text
+    events_topic_partitions: Positive
+    events_topic_retention_ms: Positive
+    responses_topic: Text
+    responses_topic_partitions: Positive
+    responses_topic_retention_ms: Positive
+    topics_replication_factor: Positive
+    request_timeout_ms: Positive
+    tables_root: Text
+    checkpoint_location: Text
+    trigger_interval_ms: Positive
+    timer_slack_ms: NotNegative
+    max_offsets_per_trigger: NotNegative
+    shuffle_partitions: NotNegative
+    state_store_provider: Literal["rocksdb", "hdfs"]
+    compaction_interval_ms: Positive
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the state machine needs, and what the job around it needs."""
+
+    coordinator: CoordinatorConfig
+    job: JobSettings
+
+
+def _key(field: str) -> str:
+    return field.replace("_", ".")
+
+
+_TYPES: dict[str, Any] = {
+    _key(field): hint
+    for part in (CoordinatorConfig, JobSettings)
+    for field, hint in get_type_hints(part, include_extras=True).items()
+}
+
+
+def load(path: Path | None = None, overrides: Sequence[str] = ()) -> Settings:
+    """Read the defaults, then a file of one's own, then `KEY=VALUE` texts; the later one wins.
+
+    Raises:
+        SettingsError: a key is unknown, a value does not fit, or the file cannot be read.
+    """
+    values = _read(DEFAULTS)
+    if path is not None:
+        values |= _read(path)
+    values |= dict(_parse(text) for text in overrides)
+    try:
+        coordinator = CoordinatorConfig(**_fields(CoordinatorConfig, values))
+    except ConfigError as error:
+        raise SettingsError(str(error)) from error
+    return Settings(coordinator, JobSettings(**_fields(JobSettings, values)))
+
+
+def _fields(part: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {field.name: values[_key(field.name)] for field in fields(part)}
+
+
+def _read(file: Traversable) -> dict[str, Any]:
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"{file}: {error}") from error
+    return {key: _convert(key, value) for key, value in _flat(document)}
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Dotted keys are nested tables to TOML, quoted ones are not: read both alike."""
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def _parse(override: str) -> tuple[str, Any]:
+    key, equals, value = override.partition("=")
+    if not equals:
+        raise SettingsError(f"{override!r} is not KEY=VALUE")
+    return key.strip(), _convert(key.strip(), value.strip())
+
+
+def _convert(key: str, value: object) -> Any:
+    wanted = _type_of(key)
+    try:
+        return convert(value, wanted, strict=False)
+    except ValidationError as error:
+        choices = ", ".join(get_args(wanted)) if get_origin(wanted) is Literal else ""
+        why = f"Expected one of {choices}" if choices else str(error)
+        raise SettingsError(f"{key} = {value}: {why}") from error
+
+
+def _type_of(key: str) -> Any:
+    if key not in _TYPES:
+        nearest = get_close_matches(key, _TYPES, n=1, cutoff=0.0)[0]
+        raise SettingsError(f"{key} is not a setting; did you mean {nearest}?")
+    return _TYPES[key]

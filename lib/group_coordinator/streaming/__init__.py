@@ -1,0 +1,1 @@
+"""The only package that meets Structured Streaming and pandas."""

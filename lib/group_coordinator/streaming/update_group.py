@@ -1,0 +1,151 @@
+"""One call of the stateful operator, without Spark: state and events in, state and output lines out.
+
+A pure function of (state, events in order of partition and offset, batch time): a batch that is done again gives the
+same lines, and how the events were cut into batches does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from group_coordinator.codecs import events, snapshots
+from group_coordinator.codecs.events import Event, InvalidEventError
+from group_coordinator.core import coordinator
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.group import Group
+from group_coordinator.core.requests import JoinGroup, RequestContext
+from group_coordinator.core.values import Ticket
+from group_coordinator.member_ids import fresh_id
+from group_coordinator.streaming.output_lines import OutputLines, Source
+
+
+class EventRow(NamedTuple):
+    """One Kafka record of the events topic, for one group.
+
+    `key_fault` says why the record's key is no group id; None: it is one.
+    """
+
+    timestamp_ms: int
+    partition: int
+    offset: int
+    key_fault: str | None
+    value: bytes | None
+
+
+class GroupUpdate(NamedTuple):
+    """What a call came to.
+
+    `state` is the group's snapshot, None: the group is gone. `lines` are outputs in order (output_lines.py).
+    `deadline_ms` is the soonest deadline. `changed` is False if nothing needs to be written.
+    """
+
+    state: bytes | None
+    lines: list[str]
+    deadline_ms: int | None
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateContext:
+    """What is the same for all groups of a batch. While timers hold, only events make time pass (clock rule 6)."""
+
+    config: CoordinatorConfig
+    events_topic: str
+    timer_slack_ms: int
+    timers_hold: bool
+
+
+def update_group(
+    group_id: str,
+    state: bytes | None,
+    rows: Iterable[EventRow],
+    batch_time_ms: int,
+    context: UpdateContext,
+) -> GroupUpdate:
+    """Take a group through the events of a batch and through the deadlines that are due by then.
+
+    An event's time is its record's timestamp, not later than the batch and not earlier than the group's clock.
+    """
+    group = Group(group_id) if state is None else snapshots.load(group_id, state)
+    call = _Call(group, context)
+    for row in rows:
+        call.take(row, max(min(row.timestamp_ms, batch_time_ms), group.clock_ms))
+    if not context.timers_hold:
+        call.pass_time(batch_time_ms - context.timer_slack_ms)
+    if group.membership is None:
+        return GroupUpdate(None, call.output.lines, None, changed=state is not None)
+    deadline_ms = coordinator.next_deadline(group, context.config)
+    snapshot = snapshots.dump(group)
+    return GroupUpdate(snapshot, call.output.lines, deadline_ms, changed=snapshot != state)
+
+
+class _Call:
+    """One group during one call."""
+
+    def __init__(self, group: Group, context: UpdateContext) -> None:
+        self.group = group
+        self.context = context
+        self.output = OutputLines(group.group_id)
+
+    def take(self, row: EventRow, now_ms: int) -> None:
+        """Bring one event to its one outcome; a defect of ours is quarantined with the event that met it."""
+        source = Source(self.context.events_topic, row.partition, row.offset)
+        self.pass_time(now_ms)
+        try:
+            self._apply(self._decode(row), source, now_ms)
+        except InvalidEventError as fault:
+            self._refuse(row, source, now_ms, fault)
+        except Exception as defect:  # noqa: BLE001 - a group must not stop the stream; the event is kept and counted
+            self.output.dead_letter(source, _describe(defect), row.value, now_ms)
+        self.pass_time(now_ms)
+
+    def pass_time(self, to_ms: int) -> None:
+        """Let deadlines due by `to_ms` fire; after a defect in one, what is due is dropped, or it would fire for ever."""
+        try:
+            for step in coordinator.advance(self.group, to_ms, self.context.config):
+                self.output.step(step, None, None)
+        except Exception as defect:  # noqa: BLE001 - as for an event
+            coordinator.drop_deadlines(self.group, to_ms)
+            self.output.dead_letter(None, _describe(defect), None, to_ms)
+
+    def _decode(self, row: EventRow) -> Event:
+        if row.key_fault is not None or row.value is None:
+            raise InvalidEventError(row.key_fault or "the value is null", ErrorCode.INVALID_REQUEST)
+        event = events.decode(row.value)
+        if event.request.group_id != self.group.group_id:
+            raise InvalidEventError(
+                f"groupId = {event.request.group_id!r}: differs from the record's key",
+                ErrorCode.INVALID_REQUEST,
+            )
+        return event
+
+    def _apply(self, event: Event, source: Source, now_ms: int) -> None:
+        context = RequestContext(
+            now_ms,
+            Ticket(source.event_id, event.correlation_id, event.version),
+            event.client_id,
+            event.client_host,
+            fresh_id(source.event_id) if isinstance(event.request, JoinGroup) else "",
+        )
+        step = coordinator.handle(self.group, event.request, context, self.context.config)
+        self.output.step(step, source, event.principal)
+
+    def _refuse(
+        self, row: EventRow, source: Source, now_ms: int, fault: InvalidEventError
+    ) -> None:
+        """Bad input is kept as a dead letter, and answered if it said whom to answer.
+
+        A version that we do not speak is a fair question, not bad input: its answer is enough.
+        """
+        if fault.correlation_id is not None:
+            self.output.refusal(source, fault, now_ms)
+            if fault.code is ErrorCode.UNSUPPORTED_VERSION:
+                return
+        self.output.dead_letter(source, str(fault), row.value, now_ms)
+
+
+def _describe(defect: Exception) -> str:
+    return f"defect: {type(defect).__name__}: {defect}"

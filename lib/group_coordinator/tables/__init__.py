@@ -1,0 +1,1 @@
+"""The Delta tables: one file a table, and what keeps them current."""

@@ -1,0 +1,72 @@
+"""Where the tables are: folders under one root, or names in a catalog's schema."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from delta.tables import DeltaTable
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+
+_SCHEMA_OF_A_CATALOG = re.compile(r"\w+\.\w+")
+_URL = re.compile(r"[A-Za-z][\w+.-]*:")
+
+
+@dataclass(frozen=True, slots=True)
+class TableCatalog:
+    """All tables under one root: a folder, the URL of a folder, or `catalog.schema`."""
+
+    root: str
+
+    @property
+    def is_schema(self) -> bool:
+        """Whether the root is `catalog.schema`; a folder of such a name is written ./a.b."""
+        return _SCHEMA_OF_A_CATALOG.fullmatch(self.root) is not None
+
+    def location(self, table: str) -> str:
+        """The table's full name, or the address of its folder."""
+        if self.is_schema:
+            return f"{self.root}.{table}"
+        folder = self.local_folder(table)
+        return str(folder) if folder else f"{self.root.rstrip('/')}/{table}"
+
+    def local_folder(self, table: str) -> Path | None:
+        """The table's folder if it is on this machine's disk, as every process here sees it."""
+        if self.is_schema or _URL.match(self.root):
+            return None
+        return Path(self.root).absolute() / table
+
+    def sql_name(self, table: str) -> str:
+        """How SQL calls the table."""
+        return self.location(table) if self.is_schema else f"delta.`{self.location(table)}`"
+
+    def read(self, spark: SparkSession, table: str) -> DataFrame:
+        """The table as it is now."""
+        return self._delta(spark, table).toDF()
+
+    def read_stream(self, spark: SparkSession, table: str) -> DataFrame:
+        """The table as a stream of what is appended to it."""
+        # A table's first rows are one batch, however many files they are in: OPTIMIZE may have put rows of very
+        # different age side by side, and compaction relies on the order of batches.
+        reader = spark.readStream.format("delta").option("maxFilesPerTrigger", 2**31 - 1)
+        location = self.location(table)
+        return reader.table(location) if self.is_schema else reader.load(location)
+
+    def writable(self, spark: SparkSession, table: str) -> DeltaTable:
+        """The table, for MERGE and maintenance."""
+        return self._delta(spark, table)
+
+    def save(self, writer: DataFrameWriter, table: str) -> None:
+        """Finish a write into the table."""
+        location = self.location(table)
+        if self.is_schema:
+            writer.saveAsTable(location)
+        else:
+            writer.save(location)
+
+    def _delta(self, spark: SparkSession, table: str) -> DeltaTable:
+        location = self.location(table)
+        if self.is_schema:
+            return DeltaTable.forName(spark, location)
+        return DeltaTable.forPath(spark, location)

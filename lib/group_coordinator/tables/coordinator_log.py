@@ -1,0 +1,77 @@
+"""The log: every record the coordinator ever wrote, with the reason and the event behind it. Append only."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType, TimestampType
+
+from group_coordinator.tables.definition import TableDefinition, optional, required
+from group_coordinator.tables.instants import instant
+
+COORDINATOR_LOG = TableDefinition(
+    "coordinator_log",
+    "One row a record, for ever; within a group ordered by (batch_id, seq)",
+    StructType(
+        [
+            required("cluster_id", StringType(), "The Kafka cluster, setting cluster.id"),
+            required("group_id", StringType(), "The group the record belongs to"),
+            required("record_type", IntegerType(), "Kafka's record type: 1 offset, 2 group"),
+            required("key", StringType(), "JSON: Kafka's key fields"),
+            optional("value", StringType(), "JSON: version and Kafka's value fields; null: tombstone"),
+            optional("topic", StringType(), "Of an offset record"),
+            optional("partition", IntegerType(), "Of an offset record"),
+            optional("member_id", StringType(), "Of a member's record, or the member that asked"),
+            optional("offset", LongType(), "The committed offset; null: not an offset, or a tombstone"),
+            required("reason", StringType(), "Why the record was written"),
+            optional("principal", StringType(), "Who asked; null: a deadline did"),
+            required("event_time", TimestampType(), "When it happened, by the group's clock"),
+            optional("source_topic", StringType(), "The event behind it; null: a deadline"),
+            optional("source_partition", IntegerType(), "The event behind it; null: a deadline"),
+            optional("source_offset", LongType(), "The event behind it; null: a deadline"),
+            required("batch_id", LongType(), "The batch of the job that wrote it"),
+            required("seq", IntegerType(), "Position among the group's records of the batch"),
+            required("ingested_at", TimestampType(), "When the row was written, by the wall clock"),
+        ]
+    ),
+    properties={"delta.dataSkippingStatsColumns": "group_id,event_time,batch_id"},
+)
+
+LINE = StructType(
+    [
+        StructField("group_id", StringType()),
+        StructField("record_type", IntegerType()),
+        StructField("key", StringType()),
+        StructField("value", StringType()),
+        StructField("topic", StringType()),
+        StructField("partition", IntegerType()),
+        StructField("member_id", StringType()),
+        StructField("offset", LongType()),
+        StructField("reason", StringType()),
+        StructField("principal", StringType()),
+        StructField("event_time_ms", LongType()),
+        StructField("source_partition", IntegerType()),
+        StructField("source_offset", LongType()),
+        StructField("seq", IntegerType()),
+    ]
+)
+"""The JSON of one log row as the stateful function writes it."""
+
+
+def from_lines(
+    lines: DataFrame, *, cluster_id: str, source_topic: str, batch_id: int
+) -> DataFrame:
+    """Rows of the log from JSON texts in column `line`."""
+    row = lines.select(F.from_json("line", LINE).alias("row")).select("row.*")
+    from_event = F.col("source_offset").isNotNull()
+    return row.select(
+        F.lit(cluster_id).alias("cluster_id"),
+        *("group_id", "record_type", "key", "value"),
+        *("topic", "partition", "member_id", "offset", "reason", "principal"),
+        instant(F.col("event_time_ms")).alias("event_time"),
+        F.when(from_event, F.lit(source_topic)).alias("source_topic"),
+        *("source_partition", "source_offset"),
+        F.lit(batch_id).cast(LongType()).alias("batch_id"),
+        "seq",
+        F.current_timestamp().alias("ingested_at"),
+    )

@@ -1,0 +1,58 @@
+"""What a table is made of, and how it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from delta.tables import DeltaTable
+from pyspark.sql import SparkSession
+from pyspark.sql.types import DataType, StructField, StructType
+
+from group_coordinator.tables.catalog import TableCatalog
+
+_PROPERTIES = {
+    # A commit a second: a checkpoint every 10 of them would cost more than the commits.
+    "delta.checkpointInterval": "50",
+    "delta.logRetentionDuration": "interval 7 days",
+    "delta.deletedFileRetentionDuration": "interval 1 days",
+}
+
+
+def required(name: str, kind: DataType, meaning: str) -> StructField:
+    """A column that is never null."""
+    return StructField(name, kind, nullable=False, metadata={"comment": meaning})
+
+
+def optional(name: str, kind: DataType, meaning: str) -> StructField:
+    """A column that may be null; its meaning says when."""
+    return StructField(name, kind, nullable=True, metadata={"comment": meaning})
+
+
+@dataclass(frozen=True, slots=True)
+class TableDefinition:
+    """A table's name, columns and Delta properties."""
+
+    name: str
+    meaning: str
+    schema: StructType
+    clustered_by: tuple[str, ...] = ()
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+    def create(self, spark: SparkSession, catalog: TableCatalog) -> None:
+        """Make the table unless it is there."""
+        table = DeltaTable.createIfNotExists(spark).comment(self.meaning)
+        location = catalog.location(self.name)
+        table = table.tableName(location) if catalog.is_schema else table.location(location)
+        for column in self.schema:
+            table = table.addColumn(
+                column.name,
+                column.dataType,
+                nullable=column.nullable,
+                comment=column.metadata["comment"],
+            )
+        if self.clustered_by:
+            table = table.clusterBy(*self.clustered_by)
+        for key, value in {**_PROPERTIES, **self.properties}.items():
+            table = table.property(key, value)
+        table.execute()

@@ -1,0 +1,40 @@
+"""The groups that exist, as their latest records leave them."""
+
+from __future__ import annotations
+
+from pyspark.sql.types import (
+    ArrayType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructType,
+    TimestampType,
+)
+
+from group_coordinator.tables.definition import TableDefinition, optional, required
+
+GROUPS = TableDefinition(
+    "groups",
+    "One row a group that exists",
+    StructType(
+        [
+            required("cluster_id", StringType(), "The Kafka cluster, setting cluster.id"),
+            required("group_id", StringType(), "The group"),
+            required("group_type", StringType(), "classic or consumer"),
+            required("state", StringType(), "By the log: Stable with members, Empty without"),
+            optional("protocol_type", StringType(), "Null: a simple group, it only stores offsets"),
+            optional("protocol", StringType(), "The assignor its members agreed on"),
+            required("generation_or_epoch", IntegerType(), "Counts the rebalances"),
+            optional("leader", StringType(), "The member that assigns"),
+            required("member_count", IntegerType(), "Members it has"),
+            required("offset_count", IntegerType(), "Committed offsets it has"),
+            optional("empty_since", TimestampType(), "When its last member went; null: it has some"),
+            optional("next_expiration", TimestampType(), "When its next offset goes, unless it commits"),
+            required("updated_at", TimestampType(), "Event time of the record that changed the row"),
+            required("batch_id", LongType(), "The coordinator's batch that changed the row"),
+            required("expiration_base", StringType(), "Its offsets age from: commit, empty, never"),
+            required("protected_topics", ArrayType(StringType()), "Topics whose offsets do not age"),
+        ]
+    ),
+    clustered_by=("cluster_id", "group_id"),
+)

@@ -1,0 +1,42 @@
+"""The members of the groups that exist."""
+
+from __future__ import annotations
+
+from pyspark.sql.types import (
+    ArrayType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from group_coordinator.tables.definition import TableDefinition, optional, required
+
+TOPIC_PARTITIONS = ArrayType(
+    StructType([StructField("topic", StringType()), StructField("partition", IntegerType())])
+)
+
+MEMBERS = TableDefinition(
+    "members",
+    "One row a member of a group",
+    StructType(
+        [
+            required("cluster_id", StringType(), "The Kafka cluster, setting cluster.id"),
+            required("group_id", StringType(), "The group"),
+            required("member_id", StringType(), "The member"),
+            optional("group_instance_id", StringType(), "The name of a static member"),
+            optional("client_id", StringType(), "What the client calls itself"),
+            optional("client_host", StringType(), "Where the client is"),
+            optional("session_timeout_ms", IntegerType(), "How long it may be silent"),
+            optional("rebalance_timeout_ms", IntegerType(), "How long it may take to rejoin"),
+            optional("subscribed_topics", ArrayType(StringType()), "Null: not readable"),
+            optional("assigned_partitions", TOPIC_PARTITIONS, "Null: not readable"),
+            optional("member_epoch", IntegerType(), "Null: a member of a classic group has none"),
+            required("updated_at", TimestampType(), "Event time of the record that changed the row"),
+            required("batch_id", LongType(), "The coordinator's batch that changed the row"),
+        ]
+    ),
+    clustered_by=("cluster_id", "group_id"),
+)

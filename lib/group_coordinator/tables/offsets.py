@@ -1,0 +1,30 @@
+"""The committed offsets of the groups that exist."""
+
+from __future__ import annotations
+
+from pyspark.sql.types import IntegerType, LongType, StringType, StructType, TimestampType
+
+from group_coordinator.tables.definition import TableDefinition, optional, required
+
+OFFSETS = TableDefinition(
+    "offsets",
+    "One row a committed offset",
+    StructType(
+        [
+            required("cluster_id", StringType(), "The Kafka cluster, setting cluster.id"),
+            required("group_id", StringType(), "The group"),
+            required("topic", StringType(), "The topic"),
+            optional("topic_id", StringType(), "The topic's id; null: the commit had none"),
+            required("partition", IntegerType(), "The partition"),
+            required("committed_offset", LongType(), "Where the group will go on reading"),
+            optional("leader_epoch", IntegerType(), "Of the last record read; null: not known"),
+            optional("metadata", StringType(), "What the client wrote beside the offset"),
+            required("commit_timestamp", TimestampType(), "When it was committed"),
+            optional("expire_timestamp", TimestampType(), "The end its client asked for"),
+            optional("expires_at", TimestampType(), "When it will go; null: something protects it"),
+            required("updated_at", TimestampType(), "Event time of the record that changed the row"),
+            required("batch_id", LongType(), "The coordinator's batch that changed the row"),
+        ]
+    ),
+    clustered_by=("cluster_id", "group_id"),
+)

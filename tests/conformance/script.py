@@ -1,0 +1,315 @@
+"""Scripts: conversations with a coordinator in the protocol's verbs.
+
+A script is played to Kafka's own classes and to ours (witness.py); its lines are those of
+`group-coordinator replay-events`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from tests.conformance.lines import (
+    PARKED,
+    Errors,
+    Json,
+    Line,
+    Story,
+    Tape,
+    by_topic,
+    described_topic,
+    packed,
+    subscription,
+    topic_id,
+)
+
+STORIES: Final[dict[str, Story]] = {}
+
+
+def story(**settings: int) -> Callable[[Callable[[Script], None]], Callable[[Script], None]]:
+    """Register a function that tells a story; an underscore in a setting's name is a dot."""
+
+    def register(tell: Callable[[Script], None]) -> Callable[[Script], None]:
+        tape = Tape()
+        tell(Script(tape))
+        named = {key.replace("_", "."): str(value) for key, value in settings.items()}
+        name, about = tell.__name__, (tell.__doc__ or "").strip()
+        STORIES[name] = Story(name, about, named, tuple(tape.lines))
+        return tell
+
+    return register
+
+
+class Script:
+    """The protocol's verbs for one group; every verb adds one line at the script's current time."""
+
+    def __init__(self, tape: Tape, group: str = "g", *, wants_answers: bool = True) -> None:
+        self._tape = tape
+        self._group = group
+        self._wants_answers = wants_answers
+
+    def other(self, group: str) -> Script:
+        """Speak of another group, in the same conversation."""
+        return Script(self._tape, group)
+
+    def silent(self) -> Script:
+        """Speak without a correlation id."""
+        return Script(self._tape, self._group, wants_answers=False)
+
+    # ---- time and the world -----------------------------------------------------------------
+
+    def at(self, at_ms: int, gives: str = "") -> None:
+        """Let the time pass until then: nothing happens unless `gives` says what."""
+        self._tape.now_ms = at_ms
+        self._tape.lines.append(Line({"at": at_ms}, gives=gives))
+
+    def jump(self, at_ms: int) -> None:
+        """Say the next line at that time, with no line in between."""
+        self._tape.now_ms = at_ms
+
+    def cluster(self, *topics: str, gives: str = "") -> None:
+        """Tell which topics there are now, each as NAME:PARTITIONS or NAME#INCARNATION:PARTITIONS."""
+        text = {"at": self._tape.now_ms, "topics": [described_topic(spec) for spec in topics]}
+        self._tape.lines.append(Line(text, gives=gives))
+
+    def look(self) -> None:
+        """Ask for the group as it is now."""
+        self._tape.lines.append(Line({"describe": self._group}))
+
+    # ---- membership -------------------------------------------------------------------------
+
+    def join(
+        self,
+        name: str,
+        *,
+        version: int = 5,
+        topics: str = "orders",
+        protocols: Mapping[str, bytes] | None = None,
+        protocol_type: str = "consumer",
+        session: int = 10_000,
+        rebalance: int = 60_000,
+        instance: str | None = None,
+        member: str | None = None,
+        reason: str | None = None,
+        error: Errors = 0,
+        gives: str | None = None,
+    ) -> None:
+        """Join: the first time with an empty member id, then with the one that was given."""
+        learns = name if member is None and name not in self._tape.names else None
+        if protocols is None:
+            protocols = {"range": subscription(*topics.split())}
+        body: Json = {"groupId": self._group, "sessionTimeoutMs": session}
+        if version >= 1:
+            body["rebalanceTimeoutMs"] = rebalance
+        body["memberId"] = "" if learns else self._id(name if member is None else member)
+        body |= _known(version, 5, "groupInstanceId", instance)
+        body["protocolType"] = protocol_type
+        body["protocols"] = [
+            {"name": protocol, "metadata": packed(metadata)}
+            for protocol, metadata in protocols.items()
+        ]
+        body |= _known(version, 8, "reason", reason)
+        self.send("JoinGroup", version, body, error, gives, client=name, learns=learns)
+        if learns:
+            self._tape.names.add(learns)
+
+    def form(self, *names: str, topics: str = "orders", session: int = 10_000) -> None:
+        """Make a Stable group of generation 1, the first name its leader.
+
+        One initial rebalance delay passes for one member, two for several.
+        """
+        for name in names:
+            self.join(name, topics=topics, session=session, error=79)
+            self.join(name, topics=topics, session=session, error=PARKED)
+        if len(names) > 1:
+            self.at(self._tape.now_ms + 3_000)
+        self.at(self._tape.now_ms + 3_000, " ".join(["JoinGroup=0"] * len(names)))
+        self.sync_all(*names, generation=1)
+
+    def sync_all(self, leader: str, *followers: str, generation: int) -> None:
+        """Let the followers sync, then the leader with everybody's assignment."""
+        for name in followers:
+            self.sync(name, generation, error=PARKED)
+        assignments = {name: f"for {name}".encode() for name in (leader, *followers)}
+        gives = " ".join(["+group"] + ["SyncGroup=0"] * len(followers))
+        self.sync(leader, generation, assignments, gives=gives)
+
+    def sync(
+        self,
+        name: str,
+        generation: int,
+        assignments: Mapping[str, bytes] | None = None,
+        *,
+        version: int = 5,
+        protocol_type: str | None = "consumer",
+        protocol: str | None = "range",
+        instance: str | None = None,
+        error: Errors = 0,
+        gives: str | None = None,
+    ) -> None:
+        body: Json = {
+            "groupId": self._group,
+            "generationId": generation,
+            "memberId": self._id(name),
+            **_known(version, 3, "groupInstanceId", instance),
+            **_known(version, 5, "protocolType", protocol_type),
+            **_known(version, 5, "protocolName", protocol),
+            "assignments": [
+                {"memberId": self._id(member), "assignment": packed(assignment)}
+                for member, assignment in (assignments or {}).items()
+            ],
+        }
+        self.send("SyncGroup", version, body, error, gives, client=name)
+
+    def heartbeat(
+        self,
+        name: str,
+        generation: int,
+        *,
+        version: int = 4,
+        instance: str | None = None,
+        error: Errors = 0,
+        gives: str | None = None,
+    ) -> None:
+        body: Json = {
+            "groupId": self._group,
+            "generationId": generation,
+            "memberId": self._id(name),
+            **_known(version, 3, "groupInstanceId", instance),
+        }
+        self.send("Heartbeat", version, body, error, gives, client=name)
+
+    def leave(
+        self,
+        *members: str,
+        version: int = 5,
+        reason: str | None = None,
+        error: Errors = 0,
+        gives: str | None = None,
+    ) -> None:
+        """Leave, each as MEMBER, MEMBER@INSTANCE or @INSTANCE."""
+        body: Json = {"groupId": self._group}
+        if version < 3:
+            body["memberId"] = self._id(members[0])
+        else:
+            body["members"] = [
+                {
+                    "memberId": self._id(name),
+                    **({"groupInstanceId": instance} if at else {}),
+                    **_known(version, 5, "reason", reason),
+                }
+                for name, at, instance in (member.partition("@") for member in members)
+            ]
+        self.send("LeaveGroup", version, body, error, gives)
+
+    # ---- offsets ----------------------------------------------------------------------------
+
+    def commit(
+        self,
+        *offsets: str,
+        member: str = "",
+        generation: int = -1,
+        version: int = 8,
+        instance: str | None = None,
+        retention: int | None = None,
+        metadata: str | None = "",
+        leader_epoch: int | None = None,
+        error: Errors = 0,
+        gives: str | None = None,
+    ) -> None:
+        """Commit offsets, each as TOPIC-PARTITION=OFFSET."""
+        topics: dict[str, list[Json]] = {}
+        for spec in offsets:
+            partition, _, offset = spec.partition("=")
+            name, _, index = partition.rpartition("-")
+            topics.setdefault(name, []).append(
+                {
+                    "partitionIndex": int(index),
+                    "committedOffset": int(offset),
+                    **_known(version, 6, "committedLeaderEpoch", leader_epoch),
+                    "committedMetadata": metadata,
+                }
+            )
+        body: Json = {
+            "groupId": self._group,
+            "generationIdOrMemberEpoch": generation,
+            "memberId": self._id(member),
+            **_known(version, 7, "groupInstanceId", instance),
+            **_known(version, 2, "retentionTimeMs", retention),
+            "topics": [
+                {**_topic(name, version), "partitions": partitions}
+                for name, partitions in topics.items()
+            ],
+        }
+        self.send("OffsetCommit", version, body, error, gives)
+
+    def fetch(
+        self,
+        *partitions: str,
+        version: int = 8,
+        member: str | None = None,
+        epoch: int | None = None,
+        stable: bool | None = None,
+        error: Errors = 0,
+    ) -> None:
+        """Fetch these partitions, each as TOPIC-PARTITION, or all that the group has."""
+        topics = [
+            {**_topic(name, version), "partitionIndexes": indexes}
+            for name, indexes in by_topic(partitions).items()
+        ]
+        asked: Json = {"groupId": self._group, "topics": topics or None}
+        if version >= 8:
+            asked |= _known(version, 9, "memberId", member and self._id(member))
+            asked |= _known(version, 9, "memberEpoch", epoch)
+            asked = {"groups": [asked]}
+        asked |= _known(version, 7, "requireStable", stable)
+        self.send("OffsetFetch", version, asked, error)
+
+    def delete_offsets(self, *partitions: str, error: Errors = 0, gives: str | None = None) -> None:
+        topics = [
+            {"name": name, "partitions": [{"partitionIndex": index} for index in indexes]}
+            for name, indexes in by_topic(partitions).items()
+        ]
+        self.send("OffsetDelete", 0, {"groupId": self._group, "topics": topics}, error, gives)
+
+    # ---- the group --------------------------------------------------------------------------
+
+    def delete(self, *, version: int = 2, error: Errors = 0, gives: str | None = None) -> None:
+        self.send("DeleteGroups", version, {"groupsNames": [self._group]}, error, gives)
+
+    def describe(self, *, version: int = 6, error: Errors = 0) -> None:
+        self.send("DescribeGroups", version, {"groups": [self._group]}, error)
+
+    def send(
+        self,
+        api: str,
+        version: int,
+        body: Json,
+        error: Errors = 0,
+        gives: str | None = None,
+        *,
+        client: str = "admin",
+        learns: str | None = None,
+    ) -> None:
+        """Send any request."""
+        event = {
+            "api": api,
+            "version": version,
+            "correlationId": f"c{len(self._tape.lines) + 1}" if self._wants_answers else None,
+            "clientId": client,
+            "clientHost": "/10.0.0.7",
+            "body": body,
+        }
+        text = {"at": self._tape.now_ms, "event": event}
+        self._tape.lines.append(Line(text, error, gives, learns))
+
+    def _id(self, name: str) -> str:
+        return f"${name}" if name in self._tape.names else name
+
+
+def _known(version: int, since: int, name: str, value: object) -> Json:
+    return {name: value} if value is not None and version >= since else {}
+
+
+def _topic(name: str, version: int) -> Json:
+    return {"topicId": topic_id(name)} if version >= 10 else {"name": name}

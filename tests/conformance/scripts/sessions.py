@@ -1,0 +1,318 @@
+"""Heartbeat, sessions and LeaveGroup (KIP-345's batch, KIP-800's reason)."""
+
+from __future__ import annotations
+
+from tests.conformance.lines import FORGOTTEN, PARKED
+from tests.conformance.script import Script, story
+
+
+@story()
+def a_session_ends_to_the_millisecond(s: Script) -> None:
+    """testClassicGroupMemberSessionTimeout: 10,000 ms after the join was answered."""
+    s.join("m1", version=3, error=PARKED)
+    s.at(3_000, "JoinGroup=0")
+    s.at(4_000)
+    s.sync("m1", 1, {"m1": b"all"})
+    s.at(13_999)
+    s.describe()
+    s.at(14_000, "+group")
+    s.heartbeat("m1", 1, error=25)
+    s.at(14_001)
+    s.describe()
+
+
+@story()
+def a_heartbeat_a_millisecond_early_saves_the_session(s: Script) -> None:
+    """testClassicGroupMemberHeartbeatMaintainsSession."""
+    s.form("m1")
+    s.at(12_999)
+    s.heartbeat("m1", 1)
+    s.at(22_998)
+    s.heartbeat("m1", 1)
+    s.jump(32_998)
+    s.heartbeat("m1", 1, error=25, gives="+group")
+
+
+@story()
+def deadlines_come_before_the_event_of_their_millisecond(s: Script) -> None:
+    """A heartbeat at the very end of the session is too late."""
+    s.form("m1", "m2")
+    s.at(10_000)
+    s.heartbeat("m1", 1)
+    s.jump(16_000)
+    s.heartbeat("m2", 1, error=25)
+    s.heartbeat("m1", 1, error=27)
+    s.join("m1", gives="")
+    s.sync("m1", 2, {"m1": b"all"})
+
+
+@story()
+def a_refused_heartbeat_saves_nothing(s: Script) -> None:
+    """An illegal generation does not keep the session."""
+    s.form("m1")
+    s.at(9_000)
+    s.heartbeat("m1", 0, error=22)
+    s.heartbeat("m1", 2, error=22)
+    s.at(12_999)
+    s.at(13_000, "+group")
+
+
+@story()
+def a_commit_keeps_the_session(s: Script) -> None:
+    """testGenericGroupOffsetCommitMaintainsSession; a commit that is refused does not."""
+    s.form("m1")
+    s.at(12_000)
+    s.commit("orders-0=7", member="m1", generation=1, gives="+offset:orders-0")
+    s.at(20_000)
+    s.commit("orders-0=8", member="m1", generation=0, error=22)
+    s.fetch("orders-0")
+    s.at(21_999)
+    s.at(22_000, "+group")
+
+
+@story()
+def a_sync_that_is_answered_at_once_keeps_nothing(s: Script) -> None:
+    """In a Stable group neither SyncGroup nor an unchanged JoinGroup starts the session anew."""
+    s.form("m1", "m2", "m3")
+    s.at(12_000)
+    s.heartbeat("m1", 1)
+    s.sync("m2", 1)
+    s.join("m3", gives="")
+    s.at(15_999)
+    s.heartbeat("m2", 1)
+    s.at(16_000)
+    s.heartbeat("m3", 1, error=25)
+    s.heartbeat("m2", 1, error=27)
+
+
+@story()
+def heartbeats_in_every_state(s: Script) -> None:
+    """testHeartbeatUnknownGroup, -EmptyGroup, -DuringPreparingRebalance, -DuringCompletingRebalance."""
+    s.heartbeat("m1", 0, error=25)
+    s.commit("orders-0=1")
+    s.heartbeat("m1", 0, error=25)
+    s.join("m1", version=3, error=PARKED)
+    s.join("m2", version=3, error=PARKED)
+    s.heartbeat("m1", 0, error=25)
+    s.at(3_000)
+    s.at(6_000, "JoinGroup=0 JoinGroup=0")
+    s.heartbeat("m1", 1)
+    s.heartbeat("m1", 0, error=22)
+    s.heartbeat("nobody", 1, error=25)
+    s.sync("m2", 1, error=PARKED)
+    s.heartbeat("m2", 1)
+    s.sync("m1", 1, {"m1": b"1", "m2": b"2"})
+    s.heartbeat("m2", 1)
+    s.join("m1", version=3, error=PARKED)
+    s.heartbeat("m2", 1, error=27)
+    s.heartbeat("m2", 2, error=22)
+    s.heartbeat("m1", 1, error=27)
+    s.leave("m1", "m2")
+    s.heartbeat("m1", 2, error=25)
+
+
+@story()
+def heartbeat_answers_of_all_versions(s: Script) -> None:
+    """What a Heartbeat answer holds, version by version."""
+    s.form("m1")
+    for version in range(5):
+        s.heartbeat("m1", 1, version=version)
+        s.heartbeat("m1", 2, version=version, error=22)
+    s.send("Heartbeat", 5, {"groupId": "g"}, error=35)
+    s.send("Heartbeat", 4, {"groupId": "g"}, error=25)
+
+
+@story()
+def a_lapsed_follower_makes_the_others_rebalance(s: Script) -> None:
+    """testSecondMemberPartiallyJoinAndTimeout."""
+    s.form("m1", "m2", "m3")
+    s.at(11_000)
+    s.heartbeat("m1", 1)
+    s.heartbeat("m2", 1)
+    s.at(16_000)
+    s.heartbeat("m3", 1, error=25)
+    s.heartbeat("m1", 1, error=27)
+    s.join("m1", error=PARKED)
+    s.join("m2", gives="JoinGroup=0")
+    s.sync_all("m1", "m2", generation=2)
+
+
+@story()
+def lapsing_while_the_others_wait_completes_the_phase(s: Script) -> None:
+    """testHeartbeatExpirationShouldRemoveMember: the one that everybody waited for lapses."""
+    s.form("m1", "m2")
+    s.at(9_000)
+    s.join("m1", error=PARKED)
+    s.at(15_999)
+    s.at(16_000, "JoinGroup=0")
+    s.sync("m1", 2, {"m1": b"all"})
+
+
+@story()
+def who_waits_does_not_lapse(s: Script) -> None:
+    """testClassicGroupMemberSessionTimeoutDuringRebalance: parked members need no heartbeats."""
+    s.form("m1", "m2", session=10_000)
+    s.join("m1", error=PARKED)
+    s.at(12_000)
+    s.heartbeat("m2", 1, error=27)
+    s.at(20_000)
+    s.heartbeat("m2", 1, error=27)
+    s.at(29_000)
+    s.join("m2", gives="JoinGroup=0")
+    s.sync("m2", 2, error=PARKED)
+    s.at(38_000)
+    s.heartbeat("m1", 2)
+    s.at(47_000)
+    s.sync("m1", 2, {"m1": b"1", "m2": b"2"}, gives="+group SyncGroup=0")
+
+
+@story()
+def a_lapse_in_completing_rebalance(s: Script) -> None:
+    """testLeaderFailureInSyncGroup: the leader lapses before it syncs."""
+    s.join("m1", version=3, error=PARKED)
+    s.join("m2", version=3, error=PARKED)
+    s.at(3_000)
+    s.at(6_000, "JoinGroup=0 JoinGroup=0")
+    s.sync("m2", 1, error=PARKED)
+    s.at(15_999)
+    s.at(16_000, "SyncGroup=27")
+    s.join("m2", version=3, gives="")
+    s.sync("m2", 2, {"m2": b"all"})
+
+
+@story()
+def a_long_silence_is_told_in_order(s: Script) -> None:
+    """One line over a day: every deadline fires at its own time."""
+    s.form("m1", "m2")
+    s.at(7_000)
+    s.heartbeat("m2", 1)
+    s.commit("orders-0=1", member="m2", generation=1)
+    s.at(86_400_000, "+group")
+    s.describe()
+
+
+@story()
+def the_last_member_leaves(s: Script) -> None:
+    """testValidLeaveGroup: the group is Empty, one generation on."""
+    s.form("m1")
+    s.at(5_000)
+    s.leave("m1", reason="done for today", gives="+group")
+    s.describe()
+    s.look()
+    s.leave("m1", error=(0, 25), gives="")
+
+
+@story()
+def one_of_two_leaves(s: Script) -> None:
+    """The others rebalance; the one that left is unknown."""
+    s.form("m1", "m2")
+    s.leave("m2", gives="")
+    s.heartbeat("m2", 1, error=25)
+    s.heartbeat("m1", 1, error=27)
+    s.join("m1", gives="")
+    s.sync("m1", 2, {"m1": b"all"})
+
+
+@story()
+def several_leave_at_once(s: Script) -> None:
+    """testStaticMembersValidBatchLeaveGroup for dynamic members, and one answer each."""
+    s.form("m1", "m2", "m3")
+    s.leave("m1", "nobody", "m3", error=(0, 0, 25, 0), gives="")
+    s.heartbeat("m2", 1, error=27)
+    s.join("m2", gives="")
+    s.leave("m2", "m2", error=(0, 0, 25), gives="+group")
+
+
+@story()
+def leaving_is_refused(s: Script) -> None:
+    """testLeaveGroupUnknownGroup, testLeaveGroupUnknownMemberIdExistingGroup."""
+    s.leave("m1", error=(0, 25))
+    s.leave("m1", version=2, error=25)
+    s.leave("m1", version=0, error=25)
+    s.form("m1")
+    s.leave("m2", error=(0, 25))
+    s.leave("m2", version=1, error=25)
+    s.send("LeaveGroup", 3, {"groupId": "g", "members": []}, gives="")
+    s.heartbeat("m1", 1)
+
+
+@story()
+def leaving_while_waiting(s: Script) -> None:
+    """The parked join of who leaves gets UNKNOWN_MEMBER_ID, and the phase may be complete."""
+    s.form("m1", "m2")
+    s.join("m3", version=3, error=PARKED)
+    s.join("m1", error=PARKED)
+    s.heartbeat("m2", 1, error=27)
+    s.leave("m2", gives="JoinGroup=0 JoinGroup=0")
+    s.join("m1", version=9, protocols={"range": b"new"}, error=PARKED)
+    s.leave("m1", gives="JoinGroup=25")
+    s.join("m3", version=3, gives="")
+    s.sync("m3", 3, {"m3": b"all"})
+
+
+@story()
+def leaving_with_a_parked_sync(s: Script) -> None:
+    """CompletingRebalance: the other parked syncs are sent back to join."""
+    s.join("m1", version=3, error=PARKED)
+    s.join("m2", version=3, error=PARKED)
+    s.join("m3", version=3, error=PARKED)
+    s.at(3_000)
+    s.at(6_000, "JoinGroup=0 JoinGroup=0 JoinGroup=0")
+    s.sync("m2", 1, error=PARKED)
+    s.sync("m3", 1, error=FORGOTTEN)
+    s.leave("m3", gives="SyncGroup=27")
+    s.join("m1", version=3, error=PARKED)
+    s.join("m2", version=3, gives="JoinGroup=0")
+
+
+@story()
+def the_leader_leaves(s: Script) -> None:
+    """The other one leads."""
+    s.form("m1", "m2")
+    s.leave("m1", version=0, gives="")
+    s.join("m2", gives="")
+    s.sync("m2", 2, {"m2": b"all"})
+
+
+@story()
+def a_pending_member_leaves(s: Script) -> None:
+    """testPendingMembersLeaveGroup: it gives its id back, and the phase is complete."""
+    s.form("m1")
+    s.join("m2", error=79)
+    s.join("m1", error=PARKED)
+    s.leave("m2", gives="JoinGroup=0")
+    s.join("m2", error=25)
+
+
+@story()
+def leaving_during_the_initial_delay(s: Script) -> None:
+    """PreparingRebalance from Empty: the delay goes on, with or without members."""
+    for name in ("m1", "m2"):
+        s.join(name, error=79)
+        s.join(name, error=PARKED)
+    s.at(1_000)
+    s.leave("m2", gives="JoinGroup=25")
+    s.at(3_000)
+    s.at(6_000, "JoinGroup=0")
+    s.leave("m1", gives="+group")
+    s.at(7_000)
+    s.join("m3", error=79)
+    s.join("m3", error=PARKED)
+    s.leave("m3", gives="JoinGroup=25")
+    s.describe()
+    s.at(9_999)
+    s.at(10_000, "+group")
+    s.describe()
+
+
+@story()
+def leave_answers_of_all_versions(s: Script) -> None:
+    """What a LeaveGroup answer holds, version by version."""
+    for version in range(6):
+        group, name = s.other(f"g{version}"), f"m{version}"
+        group.join(name, version=3, error=PARKED)
+    s.at(3_000, " ".join(["JoinGroup=0"] * 6))
+    for version in range(6):
+        group, name = s.other(f"g{version}"), f"m{version}"
+        group.leave(name, version=version, reason="bye", gives="+group")
+    s.send("LeaveGroup", 6, {"groupId": "g"}, error=35)

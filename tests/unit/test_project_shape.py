@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import fields
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.settings import DEFAULTS, JobSettings
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted(path.relative_to(ROOT) for path in ROOT.glob("lib/**/*.py"))
+SETTING = re.compile(r'"?(?P<key>[a-z.]+)"? = ')
+EXPLANATION = re.compile(r"# \S.*\. [A-Z].*\.$")
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=str)
+def test_a_file_can_be_read_in_one_go(source: Path) -> None:
+    assert len((ROOT / source).read_text(encoding="utf-8").splitlines()) <= 300
+
+
+def test_the_source_is_not_ignored_by_git() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    ignored = subprocess.run(
+        ["git", "check-ignore", *map(str, SOURCES)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ignored.stdout == ""
+    assert ignored.returncode == 1
+
+
+def test_every_setting_is_in_the_file_and_used() -> None:
+    keys = [match["key"] for line in setting_lines() if (match := SETTING.match(line))]
+
+    assert sorted(keys) == sorted(
+        field.name.replace("_", ".")
+        for part in (CoordinatorConfig, JobSettings)
+        for field in fields(part)
+    )
+
+
+def test_every_setting_is_explained_on_the_line_above_it() -> None:
+    lines = DEFAULTS.read_text(encoding="utf-8").splitlines()
+
+    unexplained = [
+        line
+        for above, line in pairwise(lines)
+        if SETTING.match(line) and not EXPLANATION.match(above)
+    ]
+
+    assert unexplained == []
+
+
+def setting_lines() -> list[str]:
+    return [line for line in DEFAULTS.read_text(encoding="utf-8").splitlines() if line[:1] != "#"]

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from group_coordinator import settings
+from group_coordinator.settings import JobSettings, SettingsError
+
+
+def own_file(folder: Path, text: str) -> Path:
+    path = folder / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_defaults_are_kafkas() -> None:
+    coordinator = settings.load().coordinator
+
+    assert coordinator.offsets_retention_minutes == 10_080
+    assert coordinator.retention_ms == 604_800_000
+    assert coordinator.group_initial_rebalance_delay_ms == 3_000
+    assert coordinator.group_max_size == 2_147_483_647
+
+
+def test_the_defaults_of_the_job() -> None:
+    assert settings.load().job == JobSettings(
+        bootstrap_servers="localhost:9092",
+        cluster_id="default",
+        events_topic="group-events",
+        events_topic_partitions=8,
+        events_topic_retention_ms=604_800_000,
+        responses_topic="group-responses",
+        responses_topic_partitions=8,
+        responses_topic_retention_ms=86_400_000,
+        topics_replication_factor=1,
+        request_timeout_ms=30_000,
+        tables_root="group-coordinator-tables",
+        checkpoint_location="group-coordinator-checkpoint",
+        trigger_interval_ms=250,
+        timer_slack_ms=1_000,
+        max_offsets_per_trigger=0,
+        shuffle_partitions=0,
+        state_store_provider="rocksdb",
+        compaction_interval_ms=10_000,
+    )
+
+
+def test_a_file_of_ones_own_needs_only_what_differs(tmp_path: Path) -> None:
+    mine = own_file(tmp_path, '"events.topic" = "mine"\nevents.topic.partitions = 2\n')
+
+    job = settings.load(mine).job
+
+    assert (job.events_topic, job.events_topic_partitions) == ("mine", 2)
+    assert job.responses_topic == "group-responses"
+
+
+def test_an_override_wins_over_the_file(tmp_path: Path) -> None:
+    mine = own_file(tmp_path, "offsets.retention.minutes = 2\ntimer.slack.ms = 5\n")
+
+    loaded = settings.load(mine, ["offsets.retention.minutes=3", "cluster.id = 7"])
+
+    assert loaded.coordinator.offsets_retention_minutes == 3
+    assert loaded.job.timer_slack_ms == 5
+    assert loaded.job.cluster_id == "7"
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        (
+            "offset.retention.minutes=1",
+            "offset.retention.minutes is not a setting; did you mean offsets.retention.minutes?",
+        ),
+        ("offsets.retention.minutes", "'offsets.retention.minutes' is not KEY=VALUE"),
+        ("timer.slack.ms=soon", "timer.slack.ms = soon: Expected `int`, got `str`"),
+        ("timer.slack.ms=-1", "timer.slack.ms = -1: Expected `int` >= 0"),
+        ("events.topic=", "events.topic = : Expected `str` of length >= 1"),
+        ("state.store.provider=disk", "state.store.provider = disk: Expected one of rocksdb, hdfs"),
+        (
+            "offsets.retention.check.interval.ms=0",
+            "offsets.retention.check.interval.ms = 0: must be at least 1",
+        ),
+        (
+            "group.min.session.timeout.ms=1800001",
+            "group.min.session.timeout.ms = 1800001: must not exceed group.max.session.timeout.ms = 1800000",
+        ),
+    ],
+)
+def test_a_bad_override_is_named(override: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=f"^{re.escape(message)}$"):
+        settings.load(overrides=[override])
+
+
+def test_a_bad_value_in_a_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"^timer\.slack\.ms = True: Expected `int`"):
+        settings.load(own_file(tmp_path, "timer.slack.ms = true\n"))
+
+
+def test_a_file_that_is_not_toml_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"mine\.toml: .*line 1"):
+        settings.load(own_file(tmp_path, "timer.slack.ms 5\n"))
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"absent\.toml"):
+        settings.load(tmp_path / "absent.toml")
