@@ -15,20 +15,25 @@ PARKED: Final = "parked"
 FORGOTTEN: Final = "forgotten"
 """The error of a request that Kafka never answers. We owe it an answer, whichever."""
 
+Generation: TypeAlias = int | str
+
 Errors: TypeAlias = int | tuple[int, ...] | Literal["parked", "forgotten"]
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of `group-coordinator replay-events`; "$m1" is the id that member m1 was given."""
+    """A line of `group-coordinator replay-events` with two kinds of placeholders.
+
+    "$m1" is the id that member m1 was given, "#m1" the generation that m1 last joined, 0 before.
+    """
 
     text: Json
     error: Errors = PARKED
     """The error codes in its own answer: one that all of them are, or all of them in order."""
     gives: str | None = None
     """What else it brings about, in the words of outcome.gist; None: the script does not say."""
-    learns: str | None = None
-    """The name of the member whose new id is in the answer."""
+    asks_for_id: bool = False
+    """Whether the answer has the id of a new member: that of its client's name."""
 
 
 @dataclass

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from tests.conformance.lines import Errors, Json, Line
@@ -29,7 +30,7 @@ def error_codes(node: Any) -> list[int]:
         return [code for item in node for code in error_codes(item)]
     if not isinstance(node, dict):
         return []
-    codes = []
+    codes: list[int] = []
     for name, value in node.items():
         codes += [value] if name == "errorCode" else error_codes(value)
     return codes
@@ -85,9 +86,7 @@ def comparable(outputs: Sequence[Json], names: Mapping[str, str]) -> list[Json]:
     text = json.dumps(outputs)
     for member_id, name in names.items():
         text = text.replace(json.dumps(member_id)[1:-1], f"<{name}>")
-    unnamed: dict[str, str] = {}
-    text = _UUID.sub(lambda found: unnamed.setdefault(found[0], f"<id {len(unnamed)}>"), text)
-    plain = [_reduced(output) for output in json.loads(text)]
+    plain = [_reduced(output) for output in json.loads(_UUID.sub("<id>", text))]
     answers = sorted((o for o in plain if o["kind"] == "response"), key=_correlation)
     records = sorted((o for o in plain if o["kind"] == "record"), key=lambda o: o["groupId"])
     rest = [o for o in plain if o["kind"] not in ("response", "record")]
@@ -99,13 +98,13 @@ def _correlation(output: Json) -> str:
 
 
 def _reduced(output: Json) -> Json:
-    match output["kind"]:
-        case "deadLetter" | "error":
-            return {"kind": output["kind"]}
-        case "group":
-            return _described(output)
+    if output["kind"] in ("deadLetter", "error"):
+        return {"kind": output["kind"]}
+    if output["kind"] == "group":
+        return _described(output)
     reduced = {name: value for name, value in output.items() if name not in _OURS_ALONE}
-    return _ordered(reduced, _UNORDERED.get(output.get("api", ""), {"members"}))
+    ordered: Json = _ordered(reduced, _UNORDERED.get(output.get("api", ""), {"members"}))
+    return ordered
 
 
 def _described(output: Json) -> Json:
@@ -122,7 +121,7 @@ def _described(output: Json) -> Json:
     }
 
 
-def _ordered(node: Any, unordered: Set[str]) -> Any:
+def _ordered(node: Any, unordered: AbstractSet[str]) -> Any:
     if isinstance(node, list):
         return [_ordered(item, unordered) for item in node]
     if not isinstance(node, dict):

@@ -6,15 +6,14 @@ A script is played to Kafka's own classes and to ours (witness.py); its lines ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Mapping
 
 from tests.conformance.lines import (
     PARKED,
     Errors,
+    Generation,
     Json,
     Line,
-    Story,
     Tape,
     by_topic,
     described_topic,
@@ -22,22 +21,6 @@ from tests.conformance.lines import (
     subscription,
     topic_id,
 )
-
-STORIES: Final[dict[str, Story]] = {}
-
-
-def story(**settings: int) -> Callable[[Callable[[Script], None]], Callable[[Script], None]]:
-    """Register a function that tells a story; an underscore in a setting's name is a dot."""
-
-    def register(tell: Callable[[Script], None]) -> Callable[[Script], None]:
-        tape = Tape()
-        tell(Script(tape))
-        named = {key.replace("_", "."): str(value) for key, value in settings.items()}
-        name, about = tell.__name__, (tell.__doc__ or "").strip()
-        STORIES[name] = Story(name, about, named, tuple(tape.lines))
-        return tell
-
-    return register
 
 
 class Script:
@@ -95,13 +78,13 @@ class Script:
         gives: str | None = None,
     ) -> None:
         """Join: the first time with an empty member id, then with the one that was given."""
-        learns = name if member is None and name not in self._tape.names else None
+        is_first = member is None and name not in self._tape.names
         if protocols is None:
             protocols = {"range": subscription(*topics.split())}
         body: Json = {"groupId": self._group, "sessionTimeoutMs": session}
         if version >= 1:
             body["rebalanceTimeoutMs"] = rebalance
-        body["memberId"] = "" if learns else self._id(name if member is None else member)
+        body["memberId"] = "" if is_first else self._id(name if member is None else member)
         body |= _known(version, 5, "groupInstanceId", instance)
         body["protocolType"] = protocol_type
         body["protocols"] = [
@@ -109,9 +92,9 @@ class Script:
             for protocol, metadata in protocols.items()
         ]
         body |= _known(version, 8, "reason", reason)
-        self.send("JoinGroup", version, body, error, gives, client=name, learns=learns)
-        if learns:
-            self._tape.names.add(learns)
+        self.send("JoinGroup", version, body, error, gives, client=name, asks_for_id=is_first)
+        if is_first:
+            self._tape.names.add(name)
 
     def form(self, *names: str, topics: str = "orders", session: int = 10_000) -> None:
         """Make a Stable group of generation 1, the first name its leader.
@@ -137,7 +120,7 @@ class Script:
     def sync(
         self,
         name: str,
-        generation: int,
+        generation: Generation,
         assignments: Mapping[str, bytes] | None = None,
         *,
         version: int = 5,
@@ -164,7 +147,7 @@ class Script:
     def heartbeat(
         self,
         name: str,
-        generation: int,
+        generation: Generation,
         *,
         version: int = 4,
         instance: str | None = None,
@@ -208,7 +191,7 @@ class Script:
         self,
         *offsets: str,
         member: str = "",
-        generation: int = -1,
+        generation: Generation = -1,
         version: int = 8,
         instance: str | None = None,
         retention: int | None = None,
@@ -289,7 +272,7 @@ class Script:
         gives: str | None = None,
         *,
         client: str = "admin",
-        learns: str | None = None,
+        asks_for_id: bool = False,
     ) -> None:
         """Send any request."""
         event = {
@@ -301,7 +284,7 @@ class Script:
             "body": body,
         }
         text = {"at": self._tape.now_ms, "event": event}
-        self._tape.lines.append(Line(text, error, gives, learns))
+        self._tape.lines.append(Line(text, error, gives, asks_for_id=asks_for_id))
 
     def _id(self, name: str) -> str:
         return f"${name}" if name in self._tape.names else name

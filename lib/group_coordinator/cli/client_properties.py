@@ -10,10 +10,12 @@ from typing import Any
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
 _LOGIN = re.compile(r'\b(username|password)\s*=\s*"((?:[^"\\]|\\.)*)"')
-_SAME_EVERYWHERE = frozenset.intersection(
-    *(frozenset(client.DEFAULT_CONFIG) for client in (KafkaAdminClient, KafkaConsumer, KafkaProducer))
-)
-"""Options that all three clients understand; a client with an option of another one would not start."""
+_DEFAULTS = {
+    name: value
+    for name, value in KafkaAdminClient.DEFAULT_CONFIG.items()
+    if name in KafkaConsumer.DEFAULT_CONFIG and name in KafkaProducer.DEFAULT_CONFIG
+}
+"""Options that all three clients have: one that another lacks would keep that from starting."""
 
 
 class PropertiesError(ValueError):
@@ -30,8 +32,8 @@ def read_client_properties(path: Path) -> dict[str, Any]:
     for key, value in _properties(path):
         if key == "sasl.jaas.config":
             options |= {f"sasl_plain_{name}": text for name, text in _LOGIN.findall(value)}
-        elif (name := key.replace(".", "_")) in _SAME_EVERYWHERE:
-            options[name] = _typed(value)
+        elif (name := key.replace(".", "_")) in _DEFAULTS:
+            options[name] = _typed(value, _DEFAULTS[name])
         else:
             raise PropertiesError(f"{path}: {key} is not a property that kafka-python has")
     options.pop("bootstrap_servers", None)  # --bootstrap-server says it
@@ -49,7 +51,8 @@ def _properties(path: Path) -> Iterator[tuple[str, str]]:
         yield key.strip(), value.strip()
 
 
-def _typed(value: str) -> str | int | bool:
-    if value in {"true", "false"}:
-        return value == "true"
-    return int(value) if value.isdecimal() else value
+def _typed(value: str, default: object) -> str | int | bool:
+    """The value as what its default is; a password of digits stays a text."""
+    if isinstance(default, bool):
+        return value.lower() == "true"
+    return int(value) if isinstance(default, int) and value.isdecimal() else value

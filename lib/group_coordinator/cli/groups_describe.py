@@ -9,7 +9,7 @@ from kafka import OffsetAndMetadata, TopicPartition
 
 from group_coordinator.clients.cluster import Broker
 from group_coordinator.clients.descriptions import GroupDescription, MemberDescription
-from group_coordinator.clients.errors import CoordinatorResponseError
+from group_coordinator.clients.errors import ClientError
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class PartitionStatus:
     """What became of deleting one partition's offset; partition -1 is a topic that is not there."""
 
     partition: TopicPartition
-    error: CoordinatorResponseError | None
+    error: ClientError | None
 
     @property
     def text(self) -> str:
@@ -109,7 +109,7 @@ def member_rows(group: GroupDescription) -> list[MemberRow]:
 
 
 def partition_statuses(
-    errors: Mapping[TopicPartition, CoordinatorResponseError | None],
+    errors: Mapping[TopicPartition, ClientError | None],
 ) -> list[PartitionStatus]:
     """In the order of Kafka's tool, which compares topic and partition as one text: t10 comes before t2."""
     return [

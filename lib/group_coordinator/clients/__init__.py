@@ -6,7 +6,8 @@ from group_coordinator.clients.admin import AdminClient
 from group_coordinator.clients.channel import RequestChannel
 from group_coordinator.clients.cluster import Cluster
 from group_coordinator.clients.connection import Connection
-from group_coordinator.clients.member import GroupMember, MemberOptions, MemberState
+from group_coordinator.clients.member import GroupMember
+from group_coordinator.clients.member_options import MemberOptions, MemberState
 
 __all__ = [
     "AdminClient",

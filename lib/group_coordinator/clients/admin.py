@@ -56,6 +56,11 @@ class AdminClient:
         )
         self._connection = Connection(self._job.bootstrap_servers, client_options or {})
 
+    @property
+    def events_topic(self) -> str:
+        """The topic that requests go to."""
+        return self._job.events_topic
+
     def list_consumer_groups(
         self, states: Collection[str] | None = None, types: Collection[str] | None = None
     ) -> list[GroupListing]:
@@ -108,6 +113,16 @@ class AdminClient:
         """The committed offsets of the given partitions, or of all; a partition without one is left out."""
         request = messages.fetch_offsets(group_id, partitions)
         return messages.fetched_offsets(self._channel.send(request).result())
+
+    def list_offsets_of_groups(
+        self, group_ids: Collection[str]
+    ) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
+        """All committed offsets of several groups, asked for at once."""
+        sent = {
+            group: self._channel.send(messages.fetch_offsets(group, None))
+            for group in dict.fromkeys(group_ids)
+        }
+        return {group: messages.fetched_offsets(reply.result()) for group, reply in sent.items()}
 
     def alter_consumer_group_offsets(
         self, group_id: str, offsets: messages.Offsets

@@ -67,23 +67,20 @@ def description(group_id: str, body: Body) -> GroupDescription:
 
 
 def _member(member: Body) -> MemberDescription:
-    assignment = b64decode(member["memberAssignment"])
     return MemberDescription(
         member_id=member["memberId"],
         group_instance_id=member["groupInstanceId"],
         client_id=member["clientId"],
         host=member["clientHost"],
-        assignment=assigned_partitions(assignment),
+        assignment=assigned_partitions(b64decode(member["memberAssignment"])),
     )
 
 
 def assigned_partitions(assignment: bytes) -> tuple[TopicPartition, ...]:
-    """The partitions in the bytes that a leader wrote for a member; no bytes are no partitions."""
-    if not assignment:
-        return ()
+    """The partitions in the bytes that a leader wrote for a member; unreadable bytes are no partitions."""
     return tuple(
         TopicPartition(topic, number)
-        for topic, numbers in parse_assignment(assignment).items()
+        for topic, numbers in parse_assignment(assignment) or ()
         for number in numbers
     )
 

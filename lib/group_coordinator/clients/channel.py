@@ -27,7 +27,6 @@ from group_coordinator.clients.requests import Body, Request
 
 POLL_TIMEOUT_MS = 100
 """Also how late a timeout may be noticed."""
-BOOTSTRAP_TIMEOUT_MS = 10_000
 
 _log = logging.getLogger(__name__)
 
@@ -169,7 +168,6 @@ def _open_responses(
     try:
         consumer = KafkaConsumer(
             **connection.client_options(),
-            bootstrap_timeout_ms=BOOTSTRAP_TIMEOUT_MS,
             allow_auto_create_topics=False,
             enable_auto_commit=False,
             # The position is set below; should retention overtake it, the oldest answer left is the right one.

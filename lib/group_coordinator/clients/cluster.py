@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from kafka import KafkaAdminClient, OffsetSpec, TopicPartition
 from kafka.errors import KafkaError
+from kafka.partitioner import murmur2
 
 from group_coordinator.clients.connection import Connection
 
@@ -62,22 +63,21 @@ class Cluster:
         )
         return {partition: found.offset for partition, found in ends.items()}
 
-    def leader(self, partition: TopicPartition) -> Broker | None:
-        """The broker that leads a partition."""
+    def leaders_of_keys(self, topic: str, keys: Collection[str]) -> dict[str, Broker]:
+        """The broker that leads the partition of each key; without the topic, or a leader, the key is left out."""
         leader_ids = {
-            one["leader_id"]
-            for topic in self._topics([partition.topic])
-            for one in topic["partitions"]
-            if one["partition_index"] == partition.partition
+            one["partition_index"]: one["leader_id"]
+            for found in self._topics([topic])
+            for one in found["partitions"]
         }
-        return next(
-            (
-                Broker(broker["host"], broker["port"], broker["broker_id"])
-                for broker in self._ask(self._admin.describe_cluster)["brokers"]
-                if broker["broker_id"] in leader_ids
-            ),
-            None,
-        )
+        brokers = {
+            broker["broker_id"]: Broker(broker["host"], broker["port"], broker["broker_id"])
+            for broker in self._ask(self._admin.describe_cluster)["brokers"]
+        }
+        leaders = {
+            key: leader_ids[_partition_of(key, len(leader_ids))] for key in keys if leader_ids
+        }
+        return {key: brokers[leader] for key, leader in leaders.items() if leader in brokers}
 
     def close(self) -> None:
         """Disconnect."""
@@ -94,3 +94,8 @@ class Cluster:
             return question(*arguments)
         except KafkaError as error:
             raise self._connection.unreachable(error) from error
+
+
+def _partition_of(key: str, partition_count: int) -> int:
+    """Where every Kafka producer puts a key by default."""
+    return int(murmur2(key.encode()) & 0x7FFFFFFF) % partition_count

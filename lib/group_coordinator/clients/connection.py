@@ -13,6 +13,7 @@ from group_coordinator.clients.errors import BrokerUnreachableError
 
 DEFAULT_PORT = 9092
 CONNECT_TIMEOUT_S = 5.0
+BOOTSTRAP_TIMEOUT_MS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,11 @@ class Connection:
 
     def client_options(self) -> dict[str, Any]:
         """Keyword arguments for any client of kafka-python."""
-        return {"bootstrap_servers": self.bootstrap_servers.split(","), **self.options}
+        return {
+            "bootstrap_servers": self.bootstrap_servers.split(","),
+            "bootstrap_timeout_ms": BOOTSTRAP_TIMEOUT_MS,
+            **self.options,
+        }
 
     def local_address(self) -> str:
         """This machine's address on the way to the cluster.

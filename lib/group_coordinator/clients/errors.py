@@ -13,6 +13,11 @@ from group_coordinator.core.errors import ErrorCode
 class ClientError(Exception):
     """Everything that the clients raise."""
 
+    @property
+    def kafka_text(self) -> str:
+        """The error as Kafka's tools print it, with the Java class where Kafka has one."""
+        return str(self)
+
 
 class ChannelError(ClientError):
     """The request got no answer, so what became of it is not known."""
@@ -60,8 +65,13 @@ class CoordinatorResponseError(ClientError):
 
     @property
     def kafka_text(self) -> str:
-        """The error as Kafka's tools print it."""
+        """Java class and message."""
         return f"{self.exception_name}: {self}"
+
+    @property
+    def code_name(self) -> str:
+        """The name of the number in Kafka's table."""
+        return ErrorCode(self.code).name if self.code in self.by_code else f"error {self.code}"
 
 
 class UnknownError(CoordinatorResponseError, java="UnknownServerException"):

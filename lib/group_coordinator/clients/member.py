@@ -6,8 +6,7 @@ import time
 from base64 import b64decode
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from typing import Protocol
 
 from kafka import TopicPartition
@@ -19,6 +18,7 @@ from group_coordinator.clients.errors import (
     error_for,
 )
 from group_coordinator.clients.member_messages import Identity
+from group_coordinator.clients.member_options import MemberOptions, MemberState
 from group_coordinator.clients.requests import Body, Request
 from group_coordinator.clients.results import PartitionResults
 from group_coordinator.core.errors import ErrorCode
@@ -44,38 +44,6 @@ class Channel(Protocol):
     def send(self, request: Request, *, timeout_ms: int | None = None) -> Future[Body]:
         """Send a request."""
         ...
-
-
-class MemberState(StrEnum):
-    """Where a member stands; each poll moves it on if it can."""
-
-    UNJOINED = "unjoined"
-    """Not asked yet, or asked to join again: the next poll sends JoinGroup."""
-    JOINING = "joining"
-    """JoinGroup is parked until the group has met."""
-    SYNCING = "syncing"
-    """SyncGroup is parked until the leader has assigned."""
-    STABLE = "stable"
-    """Has an assignment; polls send heartbeats."""
-    FAILED = "failed"
-    """Refused for good; polls raise the reason."""
-    LEFT = "left"
-    """Left the group; polls do nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class MemberOptions:
-    """Kafka's consumer settings of the same names.
-
-    An answer takes about a second (the job works in batches), so the session must outlast several heartbeats.
-    """
-
-    client_id: str = "group-coordinator-member"
-    group_instance_id: str | None = None
-    session_timeout_ms: int = 45_000
-    rebalance_timeout_ms: int = 60_000
-    heartbeat_interval_ms: int = 3_000
-    retry_backoff_ms: int = 500
 
 
 class GroupMember:

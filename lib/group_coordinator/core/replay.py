@@ -46,6 +46,8 @@ def replay_record(group: Group, record: Record, now_ms: int) -> None:
         # Kafka's group tombstone leaves offsets alone; whoever writes one has written theirs before it.
         metadata = record.value
         group.membership = None if metadata is None else load_membership(metadata, now_ms)
+        if metadata is None:
+            group.topics = None  # or every name ever used would be remembered
     elif record.value is None:
         _remove_offset(group, record)
     else:

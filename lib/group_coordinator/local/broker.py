@@ -35,6 +35,11 @@ class EmbeddedBroker:
         """What a client needs to find it."""
         return f"{LOOPBACK}:{self._port}"
 
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._started.pid
+
     def __enter__(self) -> Self:
         self.start()
         return self
@@ -63,20 +68,22 @@ class EmbeddedBroker:
 
     def check(self) -> None:
         """Raise BrokerError if the broker died."""
-        if self._process is not None:
-            self._process.check()
+        self._started.check()
 
     def stop(self) -> None:
         """End the process and remove what was temporary."""
-        self._process = None
         self._resources.close()
 
-    def detach(self) -> int:
-        """Let it live on without this process; returns its process id."""
-        if self._process is None:
-            raise RuntimeError("The broker is not started")
+    def detach(self) -> None:
+        """Let it live on when this process is gone."""
+        self._started.detach()
         self._resources.pop_all()
-        return self._process.detach()
+
+    @property
+    def _started(self) -> BrokerProcess:
+        if self._process is None:
+            raise RuntimeError("The broker was not started")
+        return self._process
 
 
 def _temporary_folder(resources: ExitStack) -> Path:

@@ -29,7 +29,6 @@ num.network.threads=2
 num.io.threads=4
 background.threads=2
 log.cleaner.dedupe.buffer.size=16777216
-controlled.shutdown.enable=false
 """
 
 _LOG_PROPERTIES = """\

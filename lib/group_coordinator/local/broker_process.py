@@ -63,6 +63,11 @@ class BrokerProcess:
             start_new_session=True,
         )
 
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._java.pid
+
     def check(self) -> None:
         """Raise BrokerError if the process is not there any more."""
         status = self._java.poll()
@@ -93,14 +98,10 @@ class BrokerProcess:
         except subprocess.TimeoutExpired:
             self._java.kill()
             self._java.wait()
-        self._dismiss_watchdog()
+        self.detach()
 
-    def detach(self) -> int:
-        """Let it live on without us; returns the process id."""
-        self._dismiss_watchdog()
-        return self._java.pid
-
-    def _dismiss_watchdog(self) -> None:
+    def detach(self) -> None:
+        """Let it live on when we are gone."""
         self._watchdog.kill()
         self._watchdog.communicate()
 

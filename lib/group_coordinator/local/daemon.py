@@ -55,8 +55,9 @@ def start(data_dir: Path | None, port: int | None) -> Daemon:
         folder = data_dir or _fresh_folder()
         broker = EmbeddedBroker(folder, port or _usual_or_free_port())
         broker.start()
+        broker.detach()
         daemon = Daemon(
-            pid=broker.detach(),
+            pid=broker.pid,
             bootstrap_servers=broker.bootstrap_servers,
             folder=str(folder.resolve()),
             keeps_data=data_dir is not None,

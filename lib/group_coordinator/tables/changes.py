@@ -16,10 +16,9 @@ from pyspark.sql.types import (
 
 from group_coordinator.tables.group_values import group_row
 from group_coordinator.tables.instants import instant, instant_or_null
+from group_coordinator.tables.keys import GROUP_KEY, OFFSET_KEY
 from group_coordinator.tables.members import TOPIC_PARTITIONS
 
-GROUP_KEY = ("cluster_id", "group_id")
-OFFSET_KEY = (*GROUP_KEY, "topic", "partition")
 LEGACY_OFFSET, OFFSET, GROUP = 0, 1, 2
 _NO_TOPIC_ID = "A" * 22
 

@@ -679,6 +679,7 @@ public class KafkaOracle {
                 settings.put(kv[0], kv[1]);
             }
         PrintStream out = new PrintStream(new java.io.FileOutputStream(java.io.FileDescriptor.out), false, StandardCharsets.UTF_8);
+        System.setOut(System.err);  // whatever Kafka logs
         KafkaOracle oracle = new KafkaOracle(settings, out);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         String text;

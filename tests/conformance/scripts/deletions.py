@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.conformance.lines import PARKED, subscription
-from tests.conformance.script import Script, story
+from tests.conformance.script import Script
+from tests.conformance.story import story
 
 
 @story()
@@ -138,7 +139,9 @@ def a_live_group_keeps_the_offsets_of_its_topics(s: Script) -> None:
     s.form("m1", "m2")
     s.commit("orders-0=1", "audit-0=1", "audit-1=1", member="m1", generation=1)
     s.delete_offsets("orders-0", error=(0, 86), gives="")
-    s.delete_offsets("audit-0", "orders-0", "orders-5", error=(0, 0, 86, 86), gives="-offset:audit-0")
+    s.delete_offsets(
+        "audit-0", "orders-0", "orders-5", error=(0, 0, 86, 86), gives="-offset:audit-0"
+    )
     s.fetch()
     s.leave("m1", "m2")
     s.delete_offsets("orders-0", gives="-offset:orders-0")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.conformance.lines import PARKED, subscription
-from tests.conformance.script import Script, story
+from tests.conformance.script import Script
+from tests.conformance.story import story
 
 
 @story()
@@ -132,6 +133,20 @@ def a_pending_member_that_joins_completes_the_phase(s: Script) -> None:
     s.join("m1", error=PARKED)
     s.at(5_000)
     s.join("m2", gives="JoinGroup=0")
+
+
+@story(group_initial_rebalance_delay_ms=20_000)
+def a_pending_id_that_lapses_ends_even_the_initial_delay(s: Script) -> None:
+    """Unlike the leave of a pending member: when it lapses, everybody is there, and that is it."""
+    s.join("m1", error=79)
+    s.join("m1", error=PARKED)
+    s.at(1_000)
+    s.join("m2", error=79)
+    s.leave("m2", gives="")
+    s.join("m3", error=79)
+    s.at(10_999)
+    s.at(11_000, "JoinGroup=0")
+    s.sync("m1", 1, {"m1": b"all"})
 
 
 @story()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.conformance.lines import FORGOTTEN, PARKED, subscription
-from tests.conformance.script import Script, story
+from tests.conformance.script import Script
+from tests.conformance.story import story
 
 SAME = {"range": subscription("orders")}
 CHANGED = {"range": subscription("orders", "audit")}
@@ -138,6 +139,31 @@ def joining_again_while_waiting(s: Script) -> None:
     s.join("m1", protocols=CHANGED, error=PARKED)
     s.join("m2", gives="JoinGroup=0")
     s.sync_all("m1", "m2", generation=2)
+    s.describe()
+
+
+@story()
+def joining_again_during_the_initial_delay(s: Script) -> None:
+    """Only a newcomer extends the delay, not one that says it twice."""
+    s.join("m1", error=79)
+    s.join("m1", error=FORGOTTEN)
+    s.at(2_000)
+    s.join("m1", topics="audit", error=PARKED)
+    s.at(2_999)
+    s.at(3_000, "JoinGroup=0")
+    s.sync("m1", 1, {"m1": b"all"})
+    s.describe()
+
+
+@story()
+def an_empty_group_may_change_its_kind(s: Script) -> None:
+    """The protocol type is that of whoever joins the Empty group."""
+    s.form("m1")
+    s.leave("m1")
+    s.join("m2", version=3, protocol_type="connect", protocols={"v1": b"c"}, error=PARKED)
+    s.join("m3", version=3, member="", error=23)
+    s.at(6_000, "JoinGroup=0")
+    s.sync("m2", 3, {"m2": b"all"}, protocol_type="connect", protocol="v1", gives="+group")
     s.describe()
 
 

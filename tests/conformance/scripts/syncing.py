@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.conformance.lines import FORGOTTEN, PARKED
-from tests.conformance.script import Script, story
+from tests.conformance.script import Script
+from tests.conformance.story import story
 
 
 def joined(s: Script, *names: str, session: int = 10_000, rebalance: int = 60_000) -> None:

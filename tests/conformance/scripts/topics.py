@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.conformance.lines import PARKED
-from tests.conformance.script import Script, story
+from tests.conformance.script import Script
+from tests.conformance.story import story
 
 
 @story()

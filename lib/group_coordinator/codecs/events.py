@@ -1,0 +1,178 @@
+"""Events: the value of a record of the events topic becomes a request to a group, or an InvalidEventError."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError, json
+
+from group_coordinator.codecs.apis import APIS, NOT_YET, Api
+from group_coordinator.codecs.faults import FieldError, at_path, check_distinct_keys, plain_tree
+from group_coordinator.codecs.primitives import HIGHEST_INT16, LONGEST_TEXT, Int16, Text, given
+from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.requests import Request
+
+_UNNAMED_CLIENT_ID = "client"
+_UNNAMED_CLIENT_HOST = "/127.0.0.1"
+_BODY = "body"
+_NO_BODY = Raw(b"")
+_EMPTY_BODY = Raw(b"{}")
+
+
+class Event(NamedTuple):
+    """A request, and who sent it. Without correlation id nobody waits for the response."""
+
+    api: str
+    version: int
+    correlation_id: str | None
+    client_id: str
+    client_host: str
+    principal: str | None
+    request: Request
+
+
+class InvalidEventError(Exception):
+    """An event that is no request; its text says why. What it said about itself is kept as far as it was readable."""
+
+    def __init__(
+        self,
+        reason: str,
+        code: ErrorCode,
+        *,
+        api: str | None = None,
+        version: int | None = None,
+        correlation_id: str | None = None,
+        group_id: str | None = None,
+    ) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.code = code
+        self.api = api
+        self.version = version
+        self.correlation_id = correlation_id
+        self.group_id = group_id
+
+
+class _Envelope(Struct, rename="camel", forbid_unknown_fields=True, gc=False):
+    """An event as it is sent; the API says how to decode the body, which then takes the place of the raw one."""
+
+    api: Text
+    version: Int16
+    correlation_id: Text | UnsetType | None = UNSET
+    client_id: Text | UnsetType | None = UNSET
+    client_host: Text | UnsetType | None = UNSET
+    principal: Text | UnsetType | None = UNSET
+    body: Raw = _NO_BODY
+
+
+class _UnsupportedError(Exception):
+    """The API or its version is not served; the event is fine."""
+
+
+_decode_envelope = json.Decoder(_Envelope).decode
+
+
+def decode(value: bytes) -> Event:
+    """Read an event.
+
+    Raises:
+        InvalidEventError: it cannot be taken, whatever it consists of.
+    """
+    try:
+        return _decode(value)
+    except _UnsupportedError as fault:
+        raise _invalid(value, str(fault), ErrorCode.UNSUPPORTED_VERSION) from None
+    except FieldError as fault:
+        raise _invalid(value, str(fault), ErrorCode.INVALID_REQUEST) from None
+    except UnicodeDecodeError as fault:
+        raise _invalid(value, f"not UTF-8: {fault}", ErrorCode.INVALID_REQUEST) from None
+    except RecursionError:
+        raise _invalid(value, "nested too deeply", ErrorCode.INVALID_REQUEST) from None
+    except DecodeError as fault:
+        raise _invalid(value, f"not JSON: {fault}", ErrorCode.INVALID_REQUEST) from None
+
+
+def _decode(value: bytes) -> Event:
+    try:
+        envelope = _decode_envelope(value)
+    except ValidationError as fault:
+        raise at_path("", fault, value) from None
+    api = _api_of(envelope)
+    request = _request(value, envelope, api)
+    check_distinct_keys(value, envelope)
+    return Event(
+        envelope.api,
+        envelope.version,
+        given(envelope.correlation_id, None),
+        envelope.client_id or _UNNAMED_CLIENT_ID,
+        envelope.client_host or _UNNAMED_CLIENT_HOST,
+        given(envelope.principal, None),
+        request,
+    )
+
+
+def _api_of(envelope: _Envelope) -> Api:
+    api = APIS.get(envelope.api)
+    if api is None:
+        if envelope.api in NOT_YET:
+            raise _UnsupportedError(f"api = {envelope.api}: not supported yet")
+        raise FieldError(f"api = {envelope.api[:100]}", "unknown")
+    if envelope.version not in api.versions:
+        first, last = api.versions[0], api.versions[-1]
+        raise _UnsupportedError(
+            f"version = {envelope.version}: {envelope.api} is supported from {first} to {last}"
+        )
+    if envelope.body is _NO_BODY:
+        if envelope.api != "Tick":
+            raise FieldError(_BODY, "is missing")
+        envelope.body = _EMPTY_BODY
+    return api
+
+
+def _request(value: bytes, envelope: _Envelope, api: Api) -> Request:
+    try:
+        envelope.body = api.decode(envelope.body)
+    except ValidationError as fault:
+        raise at_path(_BODY, fault, value) from None
+    try:
+        return api.request(envelope.body, envelope.version)
+    except FieldError as fault:
+        raise FieldError(f"{_BODY}.{fault.path}", fault.why) from None
+
+
+def _invalid(value: bytes, reason: str, code: ErrorCode) -> InvalidEventError:
+    tree = plain_tree(value)
+    return InvalidEventError(
+        reason,
+        code,
+        api=_text(tree.get("api")),
+        version=_version(tree.get("version")),
+        correlation_id=_text(tree.get("correlationId")),
+        group_id=_group_id(tree.get(_BODY)),
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and len(value) <= LONGEST_TEXT else None
+
+
+def _version(value: object) -> int | None:
+    return value if type(value) is int and 0 <= value <= HIGHEST_INT16 else None
+
+
+def _group_id(body: object) -> str | None:
+    """The group that an event is about, in whichever place its API says so; None if it is about none or several."""
+    if not isinstance(body, dict):
+        return None
+    if "groupId" in body:
+        return _text(body["groupId"])
+    lists = [
+        body[name] for name in ("groups", "groupsNames", "groupIds", "resources") if name in body
+    ]
+    entries = lists[0] if len(lists) == 1 else None
+    if not isinstance(entries, list) or len(entries) != 1:
+        return None
+    entry = entries[0]
+    if isinstance(entry, dict):
+        return _text(entry.get("groupId", entry.get("resourceName")))
+    return _text(entry)

@@ -1,0 +1,203 @@
+"""The state of a group as bytes: what one call of the stateful operator leaves to the next.
+
+The layout is positional msgpack. Whatever changes it, in core's values too, needs a new SCHEMA_VERSION.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct, msgpack
+
+from group_coordinator.codecs.consumer_protocol import parse_subscription
+from group_coordinator.core.group import ClassicGroup, Group
+from group_coordinator.core.states import ClassicState
+from group_coordinator.core.values import CommittedOffset, Member, Protocol, Ticket, Timer, Topic
+
+SCHEMA_VERSION = 1
+
+
+class SnapshotError(ValueError):
+    """The bytes are no snapshot, or one of a version that is not known here."""
+
+
+class _Member(Struct, array_like=True, gc=False):
+    """A member without what follows from the rest: the topics that its protocols' metadata name."""
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+    rebalance_timeout_ms: int
+    session_timeout_ms: int
+    protocols: list[tuple[str, bytes]]
+    assignment: bytes
+    is_new: bool
+    awaiting_join: Ticket | None
+    awaiting_sync: Ticket | None
+
+
+class _Classic(Struct, array_like=True, tag="classic", gc=False):
+    """The membership of a classic group; the tag leaves room for other kinds."""
+
+    state: ClassicState
+    previous_state: ClassicState
+    state_timestamp_ms: int | None
+    generation: int
+    protocol_type: str | None
+    protocol: str | None
+    leader: str | None
+    subscribed_topics: list[str] | None
+    members: list[_Member]
+    pending_joins: list[str]
+    pending_syncs: list[str]
+    timers: dict[str, Timer]
+    initial_delay_left_ms: int | None
+    new_member_added: bool
+
+
+class _Snapshot(Struct, array_like=True, gc=False):
+    """Everything of a group but its id. The version stays in front, whatever else a version changes."""
+
+    version: int
+    membership: _Classic | None
+    offsets: dict[str, dict[int, CommittedOffset]]
+    topics: list[Topic] | None
+    clock_ms: int
+    wake_ms: int
+
+
+class _Versioned(Struct, array_like=True):
+    version: int
+
+
+_encode = msgpack.Encoder().encode
+_decode = msgpack.Decoder(_Snapshot).decode
+_decode_version = msgpack.Decoder(_Versioned).decode
+
+
+def dump(group: Group) -> bytes:
+    """The group as bytes; sets are sorted, so that the same group always gives the same bytes."""
+    membership = group.membership
+    return _encode(
+        _Snapshot(
+            SCHEMA_VERSION,
+            None if membership is None else _packed(membership),
+            group.offsets,
+            None if group.topics is None else list(group.topics.values()),
+            group.clock_ms,
+            group.wake_ms,
+        )
+    )
+
+
+def load(group_id: str, blob: bytes) -> Group:
+    """The group that was dumped.
+
+    Raises:
+        SnapshotError: the bytes are no snapshot of a version that is known here.
+    """
+    try:
+        snapshot = _decode(blob)
+    except ValueError as fault:
+        raise SnapshotError(_complaint(group_id, blob)) from fault
+    if snapshot.version != SCHEMA_VERSION:
+        raise SnapshotError(_complaint(group_id, blob))
+    return Group(
+        group_id,
+        None if snapshot.membership is None else _unpacked(snapshot.membership),
+        snapshot.offsets,
+        None if snapshot.topics is None else {topic.name: topic for topic in snapshot.topics},
+        snapshot.clock_ms,
+        snapshot.wake_ms,
+    )
+
+
+def _packed(group: ClassicGroup) -> _Classic:
+    subscribed = group.subscribed_topics
+    return _Classic(
+        group.state,
+        group.previous_state,
+        group.state_timestamp_ms,
+        group.generation,
+        group.protocol_type,
+        group.protocol,
+        group.leader,
+        None if subscribed is None else sorted(subscribed),
+        [_packed_member(member) for member in group.members.values()],
+        sorted(group.pending_joins),
+        sorted(group.pending_syncs),
+        group.timers,
+        group.initial_delay_left_ms,
+        group.new_member_added,
+    )
+
+
+def _unpacked(group: _Classic) -> ClassicGroup:
+    subscribed = group.subscribed_topics
+    restored = ClassicGroup(
+        group.state,
+        group.previous_state,
+        group.state_timestamp_ms,
+        group.generation,
+        group.protocol_type,
+        group.protocol,
+        group.leader,
+        None if subscribed is None else frozenset(subscribed),
+        pending_joins=set(group.pending_joins),
+        pending_syncs=set(group.pending_syncs),
+        timers=group.timers,
+        initial_delay_left_ms=group.initial_delay_left_ms,
+        new_member_added=group.new_member_added,
+    )
+    readable = restored.uses_consumer_protocol
+    restored.members = {
+        member.member_id: _unpacked_member(member, readable=readable) for member in group.members
+    }
+    return restored
+
+
+def _packed_member(member: Member) -> _Member:
+    return _Member(
+        member.member_id,
+        member.group_instance_id,
+        member.client_id,
+        member.client_host,
+        member.rebalance_timeout_ms,
+        member.session_timeout_ms,
+        [(protocol.name, protocol.metadata) for protocol in member.protocols],
+        member.assignment,
+        member.is_new,
+        member.awaiting_join,
+        member.awaiting_sync,
+    )
+
+
+def _unpacked_member(member: _Member, *, readable: bool) -> Member:
+    return Member(
+        member.member_id,
+        member.group_instance_id,
+        member.client_id,
+        member.client_host,
+        member.rebalance_timeout_ms,
+        member.session_timeout_ms,
+        tuple(
+            Protocol(name, metadata, parse_subscription(metadata) if readable else None)
+            for name, metadata in member.protocols
+        ),
+        member.assignment,
+        member.is_new,
+        member.awaiting_join,
+        member.awaiting_sync,
+    )
+
+
+def _complaint(group_id: str, blob: bytes) -> str:
+    try:
+        version = _decode_version(blob).version
+    except ValueError:
+        return f"the state of group {group_id!r} is not readable"
+    if version == SCHEMA_VERSION:
+        return f"the state of group {group_id!r} is damaged"
+    return (
+        f"the state of group {group_id!r} has schema version {version}; "
+        f"this program knows {SCHEMA_VERSION}"
+    )

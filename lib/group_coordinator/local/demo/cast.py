@@ -1,0 +1,97 @@
+"""Who takes part: the applications of a shop, each a consumer group, and the topics that they read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count, islice
+from typing import NamedTuple
+
+PARTITION_COUNTS = {"orders": 6, "payments": 4, "shipments": 4, "clicks": 6, "reviews": 2}
+"""The shop's topics."""
+
+
+class Application(NamedTuple):
+    """A consumer group as its owner sees it: what it reads, and how many members share the work."""
+
+    group_id: str
+    topics: tuple[str, ...]
+    member_count: int
+
+
+class CastError(ValueError):
+    """So many members cannot be given to so many groups."""
+
+
+RETURNS_DESK = Application("returns-desk", ("orders", "shipments"), 3)
+"""Leaves, and stays away: it loses its offsets, then its name."""
+LOYALTY_POINTS = Application("loyalty-points", ("orders", "payments"), 3)
+"""Leaves, and is back before the retention is over: it loses nothing."""
+RECOMMENDATIONS = Application("recommendations", ("clicks", "orders"), 4)
+"""Unsubscribes from one of its topics: loses the offsets of that topic only."""
+SPRING_SALE = Application("spring-sale", ("clicks",), 2)
+"""Is over: an administrator deletes it."""
+WAREHOUSE = Application("warehouse", ("payments", "shipments"), 3)
+"""Unsubscribes, and an administrator deletes the offsets it has no use for."""
+MOBILE_PUSH = Application("mobile-push", ("orders", "payments"), 4)
+"""One member falls silent, and its session ends."""
+FRAUD_CHECK = Application("fraud-check", ("payments",), 2)
+"""Gets more members: a rebalance."""
+NEWSLETTER = Application("newsletter", ("reviews",), 2)
+"""Leaves late: its offsets are those that expire next."""
+SALES_REPORT = Application("sales-report", ("orders",), 2)
+"""Reads more slowly than the shop sells: its lag grows."""
+
+LEADING_ROLES = (
+    *(RETURNS_DESK, LOYALTY_POINTS, RECOMMENDATIONS, SPRING_SALE, WAREHOUSE),
+    *(MOBILE_PUSH, FRAUD_CHECK, NEWSLETTER, SALES_REPORT),
+)
+
+NIGHTLY_EXPORT = Application("nightly-export", ("orders",), 0)
+"""A simple group, it only stores offsets: stops committing, and loses them by their age."""
+SEARCH_INDEX = Application("search-index", ("reviews",), 0)
+"""A simple group that goes on committing: it loses nothing."""
+
+SIMPLE_COMMITTERS = (NIGHTLY_EXPORT, SEARCH_INDEX)
+
+_EXTRAS = (
+    *("billing", "invoicing", "accounting", "tax-report", "credit-score", "inventory", "pricing"),
+    *("discounts", "customer-care", "order-status", "order-history", "delivery-slots", "payouts"),
+    *("parcel-labels", "route-planning", "driver-app", "supplier-feed", "purchasing", "refunds"),
+    *("stock-alerts", "finance-export", "data-lake", "search-ranking", "ad-targeting", "warranty"),
+    *("email-receipts", "sms-alerts", "chat-bot", "partner-api", "web-shop", "mobile-shop"),
+    *("site-metrics", "bot-detection", "session-replay", "review-moderation", "rating-summary"),
+    *("chargebacks", "seller-portal", "gift-cards", "price-watch", "demand-forecast"),
+)
+_INTERESTS = (
+    *(("orders",), ("orders", "payments"), ("shipments",), ("clicks",)),
+    *(("payments",), ("clicks", "reviews"), ("orders", "shipments")),
+)
+_LATER_MEMBERS = 3
+"""Join FRAUD_CHECK in the middle of the demo."""
+
+
+def extras(group_count: int, member_count: int) -> list[Application]:
+    """The applications that only work: what is left of both numbers after the leading roles, shared out evenly.
+
+    Raises:
+        CastError: one of them would have no member.
+    """
+    groups = group_count - len(LEADING_ROLES) - len(SIMPLE_COMMITTERS)
+    members = member_count - sum(role.member_count for role in LEADING_ROLES) - _LATER_MEMBERS
+    if groups < 1 or members < groups:
+        least = member_count - members + max(groups, 1)
+        raise CastError(
+            f"{group_count} groups with {member_count} members cannot tell the story: it takes at least "
+            f"{group_count - groups + 1} groups, and {least} members for so many groups"
+        )
+    share, remainder = divmod(members, groups)
+    return [
+        Application(name, _INTERESTS[number % len(_INTERESTS)], share + (number < remainder))
+        for number, name in enumerate(islice(_names(), groups))
+    ]
+
+
+def _names() -> Iterator[str]:
+    yield from _EXTRAS
+    for number in count(2):
+        yield from (f"{name}-{number}" for name in _EXTRAS)

@@ -1,0 +1,113 @@
+"""How fast the coordinator answers, as those who wait for the answers see it."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from math import ceil
+from statistics import median
+from threading import Lock
+from typing import NamedTuple
+
+from group_coordinator.clients.member import Channel
+from group_coordinator.clients.requests import Body, Request
+
+_WINDOW_S = 20.0
+_PARKED = frozenset({"JoinGroup", "SyncGroup"})
+"""Answered when the group has met: how long that takes says nothing about the coordinator."""
+
+
+class Latency(NamedTuple):
+    """Of the answers in a stretch of time."""
+
+    median_s: float
+    p99_s: float
+
+
+def latency_of(waits_s: list[float]) -> Latency | None:
+    """Median and 99th percentile (nearest rank); None without an answer."""
+    if not waits_s:
+        return None
+    ordered = sorted(waits_s)
+    return Latency(median(ordered), ordered[ceil(len(ordered) * 0.99) - 1])
+
+
+class Measures:
+    """Counts requests and answers of the last seconds, and of the whole demo."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._sent: deque[float] = deque()
+        self._answered: deque[tuple[float, float]] = deque()
+        self._all_waits_s: list[float] = []
+        self.sent_count = 0
+        self.unanswered_count = 0
+
+    def sent(self) -> float:
+        """A request goes out; returns the time."""
+        now_s = self._clock()
+        with self._lock:
+            self._sent.append(now_s)
+            self.sent_count += 1
+        return now_s
+
+    def answered(self, sent_s: float) -> None:
+        """Its answer is here."""
+        now_s = self._clock()
+        with self._lock:
+            self._answered.append((now_s, now_s - sent_s))
+            self._all_waits_s.append(now_s - sent_s)
+
+    def unanswered(self) -> None:
+        """Its answer will not come."""
+        with self._lock:
+            self.unanswered_count += 1
+
+    def requests_per_s(self) -> float:
+        """Of the last seconds."""
+        now_s = self._clock()
+        with self._lock:
+            while self._sent and self._sent[0] < now_s - _WINDOW_S:
+                self._sent.popleft()
+            if not self._sent:
+                return 0.0
+            return len(self._sent) / max(1.0, min(_WINDOW_S, now_s - self._sent[0]))
+
+    def recent(self) -> Latency | None:
+        """Of the answers of the last seconds."""
+        now_s = self._clock()
+        with self._lock:
+            while self._answered and self._answered[0][0] < now_s - _WINDOW_S:
+                self._answered.popleft()
+            return latency_of([wait_s for _, wait_s in self._answered])
+
+    def overall(self) -> Latency | None:
+        """Of all answers."""
+        with self._lock:
+            return latency_of(self._all_waits_s)
+
+
+class MeasuredChannel:
+    """A channel that tells what passes through it."""
+
+    def __init__(self, channel: Channel, measures: Measures) -> None:
+        self._channel = channel
+        self._measures = measures
+
+    def send(self, request: Request, *, timeout_ms: int | None = None) -> Future[Body]:
+        """Send a request."""
+        sent_s = self._measures.sent()
+        reply = self._channel.send(request, timeout_ms=timeout_ms)
+        is_parked = request.api in _PARKED
+
+        def note(done: Future[Body]) -> None:
+            if done.exception() is not None:
+                self._measures.unanswered()
+            elif not is_parked:
+                self._measures.answered(sent_s)
+
+        reply.add_done_callback(note)
+        return reply

@@ -1,0 +1,85 @@
+"""The Spark session of the job: built for this machine, or taken from whoever submits the job."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from group_coordinator.settings import JobSettings
+
+_STATE_STORES = "org.apache.spark.sql.execution.streaming.state"
+_ROCKSDB = "spark.sql.streaming.stateStore.rocksdb"
+_PROVIDERS = {
+    "rocksdb": f"{_STATE_STORES}.RocksDBStateStoreProvider",
+    "hdfs": f"{_STATE_STORES}.HDFSBackedStateStoreProvider",
+}
+
+_EVERYWHERE = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.sql.session.timeZone": "UTC",
+    # A second attempt that runs beside the first would send responses twice.
+    "spark.speculation": "false",
+    # Without it every batch uploads whole SST files.
+    f"{_ROCKSDB}.changelogCheckpointing.enabled": "true",
+    f"{_ROCKSDB}.boundedMemoryUsage": "true",
+    # The sources of our MERGEs are worked out already; by default Delta would do that once more.
+    "spark.databricks.delta.merge.materializeSource": "none",
+    # Small tables: state of a Delta log in one task, not in fifty.
+    "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
+}
+
+_ON_THIS_MACHINE = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.memory": "1536m",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # What the UI would show is collected even without it.
+    "spark.ui.retainedJobs": "50",
+    "spark.ui.retainedStages": "50",
+    "spark.ui.retainedTasks": "500",
+    "spark.sql.ui.retainedExecutions": "20",
+    # Batches of the coordinator and of compaction take turns, instead of waiting for each other.
+    "spark.scheduler.mode": "FAIR",
+}
+
+
+def local_session(job: JobSettings, jars: Iterable[Path]) -> SparkSession:
+    """A session on this machine: driver and workers in one JVM, on all cores."""
+    # Otherwise the workers would be whatever `python3` is first in PATH.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    cores = os.cpu_count() or 1
+    logging = resources.files("group_coordinator.observability") / "log4j2.properties"
+    return _session(
+        {
+            **_ON_THIS_MACHINE,
+            "spark.master": f"local[{cores}]",
+            "spark.jars": ",".join(map(str, jars)),
+            "spark.driver.extraJavaOptions": f"-Xss4m -Dlog4j2.configurationFile={logging}",
+            "spark.sql.shuffle.partitions": str(job.shuffle_partitions or cores),
+        },
+        job,
+    )
+
+
+def submitted_session(job: JobSettings) -> SparkSession:
+    """The session that spark-submit or a notebook provides, with the job's own configuration."""
+    spark = _session({}, job)
+    cores = spark.sparkContext.defaultParallelism
+    spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions or cores))
+    return spark
+
+
+def _session(configuration: Mapping[str, str], job: JobSettings) -> SparkSession:
+    builder = SparkSession.builder.appName("group-coordinator")
+    state_store = {"spark.sql.streaming.stateStore.providerClass": _PROVIDERS[job.state_store_provider]}
+    for key, value in {**_EVERYWHERE, **state_store, **configuration}.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()

@@ -1,0 +1,115 @@
+"""The stateful operator: Spark's side of update_group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import pandas as pd
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
+from pyspark.sql.types import BinaryType, IntegerType, StringType, StructField, StructType
+
+from group_coordinator.streaming.hold_windows import Windows, timers_hold
+from group_coordinator.streaming.packing import unpack
+from group_coordinator.streaming.update_group import (
+    EventRow,
+    GroupUpdate,
+    UpdateContext,
+    update_group,
+)
+
+STATE = StructType([StructField("version", IntegerType()), StructField("snapshot", BinaryType())])
+"""Spark cannot change a state's columns in a checkpoint: what changes is inside the snapshot."""
+
+STATE_VERSION = 1
+
+OUTPUT = StructType([StructField("lines", StringType())])
+"""All output lines of one call, see output_lines.py."""
+
+_HOLD_RETRY_MS = 5_000
+"""A timer that is due while timers hold looks again after this time, not in every batch."""
+
+
+class UnknownStateVersionError(Exception):
+    """The checkpoint was written by a later version of this program."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorSettings:
+    """What the operator knows beside state and events; equal in every run of a batch."""
+
+    context: UpdateContext
+    hold_windows: Windows
+
+    def context_at(self, batch_time_ms: int) -> UpdateContext:
+        """The context for a batch of this time."""
+        if timers_hold(self.hold_windows, batch_time_ms):
+            return replace(self.context, timers_hold=True)
+        return self.context
+
+
+def coordinate(events: DataFrame, settings: OperatorSettings) -> DataFrame:
+    """Run every event through its group's state machine."""
+    return events.groupBy("group_id").applyInPandasWithState(
+        partial(update_state, settings=settings),
+        outputStructType=OUTPUT,
+        stateStructType=STATE,
+        outputMode="append",
+        timeoutConf=GroupStateTimeout.ProcessingTimeTimeout,
+    )
+
+
+def update_state(
+    key: tuple[str],
+    frames: Iterable[pd.DataFrame],
+    state: GroupState,
+    settings: OperatorSettings,
+) -> list[pd.DataFrame]:
+    """One call for one group, because of events or because its timer fired.
+
+    It ends in exactly one of update with a timer, update, remove. Spark keeps state and timer of a call that ends in
+    none of them; that is right only where events left the group as it was: a timer would fire in every batch.
+    """
+    batch_time_ms = state.getCurrentProcessingTimeMs()
+    context = settings.context_at(batch_time_ms)
+    rows = [] if state.hasTimedOut else _events(frames)
+    update = update_group(key[0], _snapshot(state), rows, batch_time_ms, context)
+    if update.changed or state.hasTimedOut:
+        _write(state, update, batch_time_ms, context)
+    return [pd.DataFrame({"lines": ["\n".join(update.lines)]})] if update.lines else []
+
+
+def _events(frames: Iterable[pd.DataFrame]) -> list[EventRow]:
+    packed: list[bytes] = []
+    for frame in frames:
+        packed += frame["event"].tolist()
+    return unpack(packed)
+
+
+def _snapshot(state: GroupState) -> bytes | None:
+    if not state.exists:
+        return None
+    version, snapshot = state.get
+    if version != STATE_VERSION:
+        raise UnknownStateVersionError(f"state version {version}, this program knows {STATE_VERSION}")
+    return bytes(snapshot)
+
+
+def _write(
+    state: GroupState, update: GroupUpdate, batch_time_ms: int, context: UpdateContext
+) -> None:
+    if update.state is None:
+        state.remove()
+        return
+    state.update((STATE_VERSION, update.state))
+    if update.deadline_ms is not None:
+        state.setTimeoutDuration(_timeout_ms(update.deadline_ms, batch_time_ms, context))
+
+
+def _timeout_ms(deadline_ms: int, batch_time_ms: int, context: UpdateContext) -> int:
+    """Until the first batch that is the slack later than the deadline: Spark waits for a batch *after* the timeout."""
+    if context.timers_hold and deadline_ms <= batch_time_ms:
+        return _HOLD_RETRY_MS
+    return max(1, deadline_ms + context.timer_slack_ms - 1 - batch_time_ms)

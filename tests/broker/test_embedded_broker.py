@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+from kafka.admin import NewTopic
+
+from group_coordinator.local.broker import BrokerError, EmbeddedBroker
+from group_coordinator.local.ports import free_ports, is_free
+
+pytestmark = pytest.mark.kafka
+
+
+def create_topic(broker: EmbeddedBroker, name: str) -> None:
+    admin = KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers)
+    admin.create_topics([NewTopic(name, num_partitions=1, replication_factor=1)])
+    admin.close()
+
+
+def produce(broker: EmbeddedBroker, topic: str, value: bytes) -> None:
+    producer = KafkaProducer(bootstrap_servers=broker.bootstrap_servers)
+    producer.send(topic, value).get(timeout=10)
+    producer.close()
+
+
+def first_value(broker: EmbeddedBroker, topic: str) -> bytes:
+    consumer = KafkaConsumer(
+        topic,
+        bootstrap_servers=broker.bootstrap_servers,
+        auto_offset_reset="earliest",
+        consumer_timeout_ms=20_000,
+    )
+    value: bytes = next(consumer).value
+    consumer.close()
+    return value
+
+
+def await_true(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        threading.Event().wait(0.05)
+
+
+def port_of(broker: EmbeddedBroker) -> int:
+    return int(broker.bootstrap_servers.partition(":")[2])
+
+
+def test_it_carries_records() -> None:
+    with EmbeddedBroker() as broker:
+        create_topic(broker, "orders")
+        produce(broker, "orders", b"one")
+
+        assert broker.bootstrap_servers.startswith("127.0.0.1:")
+        assert first_value(broker, "orders") == b"one"
+
+    assert is_free(port_of(broker))
+
+
+def test_a_folder_of_ones_own_outlives_it(tmp_path: Path) -> None:
+    with EmbeddedBroker(data_dir=tmp_path) as broker:
+        create_topic(broker, "orders")
+        produce(broker, "orders", b"one")
+    [port] = free_ports(1)
+    with EmbeddedBroker(data_dir=tmp_path, port=port) as broker:
+        assert broker.bootstrap_servers == f"127.0.0.1:{port}"
+        assert first_value(broker, "orders") == b"one"
+
+
+def test_an_error_at_the_start_carries_the_end_of_the_log(tmp_path: Path) -> None:
+    with EmbeddedBroker() as first:
+        second = EmbeddedBroker(data_dir=tmp_path, port=port_of(first))
+        with pytest.raises(BrokerError, match="Address already in use"):
+            second.start()
+
+
+def test_a_death_is_reported_with_the_end_of_the_log() -> None:
+    broker = EmbeddedBroker()
+    broker.start()
+    os.kill(broker.pid, signal.SIGKILL)
+    await_true(lambda: is_free(port_of(broker)))
+
+    with pytest.raises(BrokerError, match=r"status -9\. The end of its log:\n(.*\n)*.*started"):
+        broker.check()
+    broker.stop()
+
+
+HOLDER = """
+from group_coordinator.local.broker import EmbeddedBroker
+with EmbeddedBroker() as broker:
+    print(broker.bootstrap_servers, broker._process._files.folder, flush=True)
+    input()
+"""
+
+
+def test_it_does_not_survive_a_kill_of_its_owner() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as owner:
+        assert owner.stdout is not None
+        address, folder = owner.stdout.readline().split()
+        port = int(address.partition(":")[2])
+        assert not is_free(port)
+        owner.kill()
+
+    await_true(lambda: is_free(port) and not Path(folder).exists())

@@ -1,0 +1,134 @@
+"""LeaveGroup: by oneself, in a batch (KIP-345), with a reason (KIP-800)."""
+
+from __future__ import annotations
+
+from tests.conformance.lines import FORGOTTEN, PARKED
+from tests.conformance.script import Script
+from tests.conformance.story import story
+
+
+@story()
+def the_last_member_leaves(s: Script) -> None:
+    """testValidLeaveGroup: the group is Empty, one generation on."""
+    s.form("m1")
+    s.at(5_000)
+    s.leave("m1", reason="done for today", gives="+group")
+    s.describe()
+    s.look()
+    s.leave("m1", error=(0, 25), gives="")
+
+
+@story()
+def one_of_two_leaves(s: Script) -> None:
+    """The others rebalance; the one that left is unknown."""
+    s.form("m1", "m2")
+    s.leave("m2", gives="")
+    s.heartbeat("m2", 1, error=25)
+    s.heartbeat("m1", 1, error=27)
+    s.join("m1", gives="")
+    s.sync("m1", 2, {"m1": b"all"})
+
+
+@story()
+def several_leave_at_once(s: Script) -> None:
+    """testStaticMembersValidBatchLeaveGroup for dynamic members, and one answer each."""
+    s.form("m1", "m2", "m3")
+    s.leave("m1", "nobody", "m3", error=(0, 0, 25, 0), gives="")
+    s.heartbeat("m2", 1, error=27)
+    s.join("m2", gives="")
+    s.leave("m2", "m2", error=(0, 0, 25), gives="+group")
+
+
+@story()
+def leaving_is_refused(s: Script) -> None:
+    """testLeaveGroupUnknownGroup, testLeaveGroupUnknownMemberIdExistingGroup."""
+    s.leave("m1", error=(0, 25))
+    s.leave("m1", version=2, error=25)
+    s.leave("m1", version=0, error=25)
+    s.form("m1")
+    s.leave("m2", error=(0, 25))
+    s.leave("m2", version=1, error=25)
+    s.send("LeaveGroup", 3, {"groupId": "g", "members": []}, gives="")
+    s.heartbeat("m1", 1)
+
+
+@story()
+def leaving_while_waiting(s: Script) -> None:
+    """The parked join of who leaves gets UNKNOWN_MEMBER_ID, and the phase may be complete."""
+    s.form("m1", "m2")
+    s.join("m3", version=3, error=PARKED)
+    s.join("m1", error=PARKED)
+    s.heartbeat("m2", 1, error=27)
+    s.leave("m2", gives="JoinGroup=0 JoinGroup=0")
+    s.join("m1", version=9, protocols={"range": b"new"}, error=PARKED)
+    s.leave("m1", gives="JoinGroup=25")
+    s.join("m3", version=3, gives="")
+    s.sync("m3", 3, {"m3": b"all"})
+
+
+@story()
+def leaving_with_a_parked_sync(s: Script) -> None:
+    """CompletingRebalance: the other parked syncs are sent back to join."""
+    s.join("m1", version=3, error=PARKED)
+    s.join("m2", version=3, error=PARKED)
+    s.join("m3", version=3, error=PARKED)
+    s.at(3_000)
+    s.at(6_000, "JoinGroup=0 JoinGroup=0 JoinGroup=0")
+    s.sync("m2", 1, error=PARKED)
+    s.sync("m3", 1, error=FORGOTTEN)
+    s.leave("m3", gives="SyncGroup=27")
+    s.join("m1", version=3, error=PARKED)
+    s.join("m2", version=3, gives="JoinGroup=0")
+
+
+@story()
+def the_leader_leaves(s: Script) -> None:
+    """The other one leads."""
+    s.form("m1", "m2")
+    s.leave("m1", version=0, gives="")
+    s.join("m2", gives="")
+    s.sync("m2", 2, {"m2": b"all"})
+
+
+@story()
+def a_pending_member_leaves(s: Script) -> None:
+    """testPendingMembersLeaveGroup: it gives its id back, and the phase is complete."""
+    s.form("m1")
+    s.join("m2", error=79)
+    s.join("m1", error=PARKED)
+    s.leave("m2", gives="JoinGroup=0")
+    s.join("m2", error=25)
+
+
+@story()
+def leaving_during_the_initial_delay(s: Script) -> None:
+    """PreparingRebalance from Empty: the delay goes on, with or without members."""
+    for name in ("m1", "m2"):
+        s.join(name, error=79)
+        s.join(name, error=PARKED)
+    s.at(1_000)
+    s.leave("m2", gives="JoinGroup=25")
+    s.at(3_000)
+    s.at(6_000, "JoinGroup=0")
+    s.leave("m1", gives="+group")
+    s.at(7_000)
+    s.join("m3", error=79)
+    s.join("m3", error=PARKED)
+    s.leave("m3", gives="JoinGroup=25")
+    s.describe()
+    s.at(9_999)
+    s.at(10_000, "+group")
+    s.describe()
+
+
+@story()
+def leave_answers_of_all_versions(s: Script) -> None:
+    """What a LeaveGroup answer holds, version by version."""
+    for version in range(6):
+        group, name = s.other(f"g{version}"), f"m{version}"
+        group.join(name, version=3, error=PARKED)
+    s.at(3_000, " ".join(["JoinGroup=0"] * 6))
+    for version in range(6):
+        group, name = s.other(f"g{version}"), f"m{version}"
+        group.leave(name, version=version, reason="bye", gives="+group")
+    s.send("LeaveGroup", 6, {"groupId": "g"}, error=35)

@@ -1,0 +1,120 @@
+"""Telling a story to a coordinator, and holding two tellings against each other."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+
+from tests.conformance.lines import FORGOTTEN, Json, Line, Story
+from tests.conformance.outcome import comparable, complaints, differences
+from tests.conformance.witness import Witness
+
+_GENERATION = re.compile(r'"#(\w+)"')
+
+
+@dataclass
+class Telling:
+    """What each line of a story brought about."""
+
+    outputs: list[list[Json]] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    """What the script calls the members, by the ids that they were given."""
+    generations: dict[str, int] = field(default_factory=dict)
+    """The generation that each of them last joined."""
+    remembered: list[str] = field(default_factory=list)
+    """The correlation ids of answers to requests that Kafka forgets."""
+
+    def comparable(self) -> list[list[Json]]:
+        return [comparable(outputs, self.names) for outputs in self.outputs]
+
+    def answered(self) -> set[str]:
+        return {_answered(output) for outputs in self.outputs for output in outputs}
+
+    def without(self, correlations: AbstractSet[str]) -> Telling:
+        """Leave out the answers to these requests."""
+        kept = [
+            [o for o in outputs if _answered(o) not in correlations] for outputs in self.outputs
+        ]
+        return replace(self, outputs=kept)
+
+    def filled_in(self, line: Line) -> str:
+        """Put what was learned so far in the place of the line's placeholders."""
+        text = json.dumps(line.text)
+        for member_id, name in self.names.items():
+            text = text.replace(json.dumps(f"${name}"), json.dumps(member_id))
+        return _GENERATION.sub(lambda found: str(self.generations.get(found[1], 0)), text)
+
+    def learn(self, name: str, answer: Json, *, is_first: bool) -> None:
+        """Remember what a member was told by the answer to its JoinGroup."""
+        if is_first and answer.get("memberId"):
+            self.names[answer["memberId"]] = name
+        if answer.get("errorCode") == 0:
+            self.generations[name] = answer["generationId"]
+
+
+def tell(story: Story, witness: Witness) -> Telling:
+    """Say every line of a story, its placeholders filled in with what this witness answers."""
+    telling = Telling()
+    asked = {_correlation(line.text): line for line in story.lines}
+    forgotten = forgotten_requests(story)
+    witness.begin(story.settings)
+    for line in story.lines:
+        outputs = witness.say(telling.filled_in(line))
+        telling.remembered += [_answered(o) for o in outputs if _answered(o) in forgotten]
+        telling.outputs.append([o for o in outputs if _answered(o) not in forgotten])
+        for output in outputs:
+            if output.get("api") == "JoinGroup":
+                request = asked[_answered(output)]
+                name = request.text["event"]["clientId"]
+                telling.learn(name, output["body"], is_first=request.asks_for_id)
+    return telling
+
+
+def forgotten_requests(story: Story) -> set[str]:
+    return {_correlation(line.text) for line in story.lines if line.error == FORGOTTEN}
+
+
+def _correlation(text: Json) -> str:
+    return text.get("event", {}).get("correlationId") or ""
+
+
+def _answered(output: Json) -> str:
+    return output.get("correlationId") or ""
+
+
+def unexpected(story: Story, telling: Telling) -> Iterator[str]:
+    """Yield in which lines a telling is not the story that the script means."""
+    for number, (line, outputs) in enumerate(zip(story.lines, telling.outputs, strict=True), 1):
+        for complaint in complaints(line, outputs):
+            yield f"line {number}: {brief(line)}\n    {complaint}"
+
+
+def disagreements(story: Story, kafka: Telling, ours: Telling) -> Iterator[str]:
+    """Yield for every line on which two tellings differ the line, both outcomes, the fields."""
+    tellings = zip(story.lines, kafka.comparable(), ours.comparable(), strict=True)
+    for number, (line, theirs, mine) in enumerate(tellings, 1):
+        fields = differences(theirs, mine)
+        if fields:
+            shown = [f"line {number}: {brief(line)}"]
+            shown += [f"    Kafka: {json.dumps(output)}" for output in theirs]
+            shown += [f"    ours:  {json.dumps(output)}" for output in mine]
+            shown += [f"    * {difference}" for difference in fields]
+            yield "\n".join(shown)
+
+
+def brief(line: Line) -> str:
+    event = line.text.get("event")
+    if event is None:
+        return json.dumps(line.text)
+    head = f"{line.text['at']} {event['api']} v{event['version']} {event['correlationId']}"
+    return f"{head} {json.dumps(event['body'])}"
+
+
+def script(story: Story) -> Sequence[str]:
+    """The story as one reads it: its name, its meaning, its lines."""
+    chosen = "".join(f" --set {key}={value}" for key, value in story.settings.items())
+    lines = [f"{number:3} {brief(line)}" for number, line in enumerate(story.lines, 1)]
+    return [f"{story.name}{chosen}", story.about, *lines]

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.conformance.scripts import STORIES
+from tests.conformance.telling import disagreements, forgotten_requests, script, tell, unexpected
+from tests.conformance.witness import Oracle, Ours
+
+SHOWN = 3  # one difference mostly explains those after it
+
+every_story = pytest.mark.parametrize("name", STORIES)
+
+
+def fail_with(name: str, found: list[str]) -> None:
+    if found:
+        more = [f"... and {len(found) - SHOWN} more lines"] if len(found) > SHOWN else []
+        report = [*script(STORIES[name]), "", *found[:SHOWN], *more]
+        pytest.fail("\n".join(report), pytrace=False)
+
+
+@every_story
+def test_we_tell_the_story(name: str) -> None:
+    story = STORIES[name]
+    ours = tell(story, Ours())
+    fail_with(name, list(unexpected(story, ours)))
+    assert sorted(ours.remembered) == sorted(forgotten_requests(story))
+
+
+@every_story
+@pytest.mark.oracle
+def test_kafka_tells_the_same_story(name: str, oracle: Oracle) -> None:
+    story = STORIES[name]
+    kafka = tell(story, oracle)
+    fail_with(name, [f"KAFKA, {found}" for found in unexpected(story, kafka)])
+    assert kafka.remembered == []
+    fail_with(name, list(disagreements(story, kafka, tell(story, Ours()))))

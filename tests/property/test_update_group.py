@@ -1,0 +1,148 @@
+"""What must hold whatever happens to a group (design.md, Determinism and Guarantees)."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from group_coordinator import settings
+from group_coordinator.codecs import events, records, snapshots
+from group_coordinator.core import coordinator
+from group_coordinator.core.errors import CoordinatorError
+from group_coordinator.core.group import Group
+from group_coordinator.core.records import GroupRecord, OffsetRecord
+from group_coordinator.core.replay import replay
+from group_coordinator.core.requests import RequestContext
+from group_coordinator.core.states import ClassicState
+from group_coordinator.core.values import Ticket
+from group_coordinator.member_ids import fresh_id
+from group_coordinator.streaming.update_group import EventRow, UpdateContext, update_group
+from tests.property.lives import DELAY_MS, RETENTION_MS, SWEEP_MS, TOPIC, Script, scripts
+
+SLACK_MS = 1_000
+CONFIG = settings.load(
+    overrides=[
+        f"offsets.retention.ms={RETENTION_MS}",
+        f"offsets.retention.check.interval.ms={SWEEP_MS}",
+        f"group.initial.rebalance.delay.ms={DELAY_MS}",
+        "group.max.size=3",
+    ]
+).coordinator
+CONTEXT = UpdateContext(CONFIG, TOPIC, SLACK_MS, timers_hold=False)
+
+
+def run(batches: list[tuple[list[EventRow], int]]) -> tuple[bytes | None, list[str]]:
+    """Final state and all lines, without their place in the call, which is the batches' business."""
+    state, lines = None, []
+    for rows, batch_time_ms in batches:
+        update = update_group("g", state, rows, batch_time_ms, CONTEXT)
+        state = update.state
+        lines += [_without_seq(line) for line in update.lines]
+    return state, lines
+
+
+def _without_seq(line: str) -> str:
+    body = json.loads(line[1:])
+    body.pop("seq", None)
+    return line[0] + json.dumps(body)
+
+
+@given(script=scripts(), data=st.data())
+def test_cutting_the_events_into_batches_changes_nothing(script: Script, data: st.DataObject) -> None:
+    end_ms = script.now_ms + data.draw(st.sampled_from([0, SLACK_MS, SWEEP_MS, 10 * RETENTION_MS]))
+    whole = run([(script.rows, end_ms)])
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(script.rows)), max_size=5)))
+    edges = [0, *cuts, len(script.rows)]
+    parts = [script.rows[start:stop] for start, stop in zip(edges, edges[1:], strict=False)]
+    # A batch sees at most what is appended when it starts: its time is not later than the next event's.
+    times = [row.timestamp_ms for row in script.rows] + [end_ms]
+    split = run([(part, times[stop]) for part, stop in zip(parts, edges[1:], strict=True)])
+
+    assert split == whole
+
+
+@given(script=scripts())
+def test_a_batch_done_again_gives_the_same(script: Script) -> None:
+    batch = (script.rows, script.now_ms + SWEEP_MS)
+
+    assert run([batch]) == run([batch])
+
+
+@given(script=scripts())
+def test_every_request_is_answered_at_most_once_and_every_bad_one_kept(script: Script) -> None:
+    _, lines = run([(script.rows, script.now_ms + 10 * RETENTION_MS)])
+    answered = [json.loads(line[1:])["id"] for line in lines if line[0] == "R"]
+
+    assert len(answered) == len(set(answered))
+    assert not [line for line in lines if line[0] == "D"]
+
+
+@given(script=scripts())
+def test_the_life_of_a_group_keeps_the_invariants(script: Script) -> None:
+    live, log = Group("g"), []
+    for row in script.rows:
+        for step in coordinator.advance(live, row.timestamp_ms, CONFIG):
+            log += step.records
+        check_nothing_overdue(live, row.timestamp_ms)
+        log += _handle(live, row)
+        check_log_rebuilds_state(live, log, row.timestamp_ms)
+        assert snapshots.load("g", snapshots.dump(live)) == live
+
+
+def _handle(live: Group, row: EventRow) -> list[object]:
+    assert row.value is not None
+    event = events.decode(row.value)
+    ticket = Ticket(f"{TOPIC}-0-{row.offset}", event.correlation_id, event.version)
+    context = RequestContext(row.timestamp_ms, ticket, event.client_id, event.client_host, fresh_id(ticket.event_id))
+    before = copy.deepcopy(live)
+    generation = live.membership.generation if live.membership else 0
+    try:
+        coordinator.decide(live, event.request, context, CONFIG)
+        refused = False
+    except CoordinatorError:
+        refused = True
+    assert live == before, "a decision changes nothing"
+    offsets = _offsets(live)
+    step = coordinator.handle(live, event.request, context, CONFIG)
+    assert not (refused and step.records), "a refused request leaves no record"
+    tombstones = {(r.topic, r.partition) for r in step.records if isinstance(r, OffsetRecord) and r.value is None}
+    assert offsets - _offsets(live) == tombstones & offsets, "an offset disappears only by its tombstone"
+    if live.membership is not None and not any(_is_tombstone(r) for r in step.records):
+        assert live.membership.generation >= generation, "a generation never goes back"
+    return list(step.records)
+
+
+def _is_tombstone(record: object) -> bool:
+    return isinstance(record, GroupRecord) and record.value is None
+
+
+def _offsets(group: Group) -> set[tuple[str, int]]:
+    return {(topic, p) for topic, partitions in group.offsets.items() for p in partitions}
+
+
+def check_nothing_overdue(group: Group, now_ms: int) -> None:
+    deadline_ms = coordinator.next_deadline(group, CONFIG)
+
+    assert deadline_ms is None or deadline_ms > now_ms
+
+
+def check_log_rebuilds_state(live: Group, log: list[object], now_ms: int) -> None:
+    """The log through JSON gives the offsets, and the membership as of its last durable generation."""
+    texts = [(entry.key, entry.value) for entry in (records.log_entry("g", r) for r in log)]
+    rebuilt = Group("g")
+    replay(rebuilt, [records.decode(key, value) for key, value in texts], now_ms)
+
+    assert rebuilt.offsets == live.offsets
+    if live.membership is not None and live.membership.state is ClassicState.STABLE:
+        assert rebuilt.membership is not None
+        assert rebuilt.membership.generation == live.membership.generation
+        assert rebuilt.membership.leader == live.membership.leader
+        assert rebuilt.membership.subscribed_topics == live.membership.subscribed_topics
+        assert {m.member_id: m.assignment for m in rebuilt.membership.members.values()} == {
+            m.member_id: m.assignment for m in live.membership.members.values()
+        }
+    if live.membership is None:
+        assert rebuilt.membership is None

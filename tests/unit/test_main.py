@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from group_coordinator import __version__
+from group_coordinator.cli.main import COMMANDS, main
+from group_coordinator.local.java import JavaMissingError
+from group_coordinator.settings import SettingsError
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_a_module(name: str) -> None:
+    assert find_spec(f"group_coordinator.cli.{name.replace('-', '_')}") is not None
+
+
+def test_help_lists_the_commands_in_the_order_of_their_use() -> None:
+    shown = CliRunner().invoke(main, ["--help"])
+
+    assert shown.exit_code == 0
+    listed = shown.stdout.partition("Commands:\n")[2].splitlines()
+    assert [line.split()[0] for line in listed] == list(COMMANDS)
+
+
+def test_version() -> None:
+    assert CliRunner().invoke(main, ["--version"]).stdout.split()[-1] == __version__
+
+
+def test_an_unknown_command_is_wrong_usage() -> None:
+    refused = CliRunner().invoke(main, ["grupos"])
+
+    assert refused.exit_code == 2
+    assert "No such command 'grupos'" in refused.stderr
+
+
+HEAVY = ("pyspark", "pandas", "pyarrow", "delta", "matplotlib")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["replay-events", "--help"], ["sql", "--help"]])
+def test_commands_without_spark_start_without_spark(arguments: list[str]) -> None:
+    program = (
+        "import sys; from group_coordinator.cli.main import main; "
+        f"main({arguments}, standalone_mode=False); "
+        f"sys.exit(str([name for name in {HEAVY} if name in sys.modules]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+
+    assert done.stderr == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("failure", "status"),
+    [
+        (SettingsError("timer.slack is not a setting"), 2),
+        (JavaMissingError("Java is missing"), 1),
+    ],
+    ids=["wrong usage", "refused"],
+)
+def test_a_failure_gives_its_message_and_status(
+    failure: Exception, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @click.command()
+    def failing() -> None:
+        raise failure
+
+    monkeypatch.setattr("group_coordinator.cli.broker.command", failing)
+
+    ended = CliRunner().invoke(main, ["broker"])
+
+    assert (ended.exit_code, ended.stderr) == (status, f"Error: {failure}\n")
