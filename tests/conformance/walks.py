@@ -12,11 +12,17 @@ STEPS = 50
 DELAYS_MS = (0, 1, 500, 999, 1_999, 2_000, 3_999, 4_000, 5_999, 6_000, 10_000, 31_000)
 STATIC = "m4"
 SETTINGS = {
-    "group.initial.rebalance.delay.ms": "2000",
-    "group.max.size": "3",
-    "offsets.retention.ms": "30000",
-    "offsets.retention.check.interval.ms": "7919",  # a prime: rarely another deadline's millisecond
+    "group.initial.rebalance.delay.ms": ("0", "2000", "2000", "5000"),
+    "group.max.size": ("2", "3", "100"),
+    "offsets.retention.ms": ("0", "8000", "30000"),
+    "offsets.retention.check.interval.ms": ("1000", "7919", "20000"),
 }
+CLUSTERS = (
+    ("orders:2", "audit:1", "billing:1"),
+    ("orders:1", "audit:1"),
+    ("orders#2:2", "billing:1"),
+    (),
+)
 SUBSCRIPTIONS = (
     subscription("orders"),
     subscription("orders", "audit", version=3),
@@ -43,12 +49,14 @@ class Walk:
             self._leave: 2,
             self._commit: 6,
             self._administer: 4,
+            self._change_topics: self._random.choice((0, 0, 1)),
         }
         for step in self._random.choices(list(steps), list(steps.values()), k=STEPS):
             step()
         self._script.describe()
         self._script.look()
-        return Story(name, "drawn from a seed", SETTINGS, tuple(self._tape.lines))
+        settings = {key: self._random.choice(values) for key, values in SETTINGS.items()}
+        return Story(name, "drawn from a seed", settings, tuple(self._tape.lines))
 
     def _member(self) -> str:
         return self._random.choice(("m1", "m1", "m2", "m2", "m3", "m4"))
@@ -113,6 +121,9 @@ class Walk:
             generation=self._generation_of(name),
             instance=_instance(name),
         )
+
+    def _change_topics(self) -> None:
+        self._script.cluster(*self._random.choice(CLUSTERS))
 
     def _administer(self) -> None:
         script = self._script

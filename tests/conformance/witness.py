@@ -11,12 +11,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Protocol, Self
 
-from group_coordinator.cli.replay_events import Replay
-
 from group_coordinator import settings
 from group_coordinator.local.cache import cache_folder
 from group_coordinator.local.jars import broker_jars
 from group_coordinator.local.java import java
+from group_coordinator.replay_session import Replay
 from tests.conformance.lines import Json
 
 ORACLE_SOURCE = Path(__file__).parent / "oracle" / "KafkaOracle.java"
@@ -41,7 +40,9 @@ class Ours:
         self._replay = Replay(settings.load(overrides=chosen).coordinator)
 
     def say(self, line: str) -> list[Json]:
-        return self._replay.line(line)
+        *outputs, done = self._replay.line(line)
+        assert done == {"kind": "done"}
+        return outputs
 
 
 class NoCompilerError(Exception):

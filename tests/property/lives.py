@@ -8,43 +8,63 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
+from group_coordinator import settings
+from group_coordinator.codecs import snapshots
 from group_coordinator.codecs.consumer_protocol import encode_subscription
+from group_coordinator.core.group import ClassicGroup, Group
+from group_coordinator.core.states import ClassicState
 from group_coordinator.member_ids import fresh_id
-from group_coordinator.streaming.update_group import EventRow
+from group_coordinator.streaming.update_group import EventRow, UpdateContext, update_group
 
 TOPIC = "group-events"
 SESSION_MS, REBALANCE_MS, DELAY_MS, SWEEP_MS, RETENTION_MS = 10_000, 20_000, 3_000, 30_000, 60_000
-DELAYS_MS = st.sampled_from(
-    [
-        0,
-        1,
-        *(
-            edge
-            for timeout_ms in (DELAY_MS, SESSION_MS, REBALANCE_MS, SWEEP_MS, RETENTION_MS)
-            for edge in (timeout_ms - 1, timeout_ms, timeout_ms + 1)
-        ),
-    ]
+SLACK_MS = 1_000
+BOUNDARIES_MS = [
+    edge
+    for timeout_ms in (DELAY_MS, SESSION_MS, REBALANCE_MS, SWEEP_MS, RETENTION_MS)
+    for edge in (timeout_ms - 1, timeout_ms, timeout_ms + 1)
+]
+DELAYS_MS = st.one_of(
+    st.sampled_from([0, 1, DELAY_MS]), st.sampled_from([0, 1]), st.sampled_from(BOUNDARIES_MS)
 )
+CONFIG = settings.load(
+    overrides=[
+        f"offsets.retention.ms={RETENTION_MS}",
+        f"offsets.retention.check.interval.ms={SWEEP_MS}",
+        f"group.initial.rebalance.delay.ms={DELAY_MS}",
+        "group.max.size=3",
+    ]
+).coordinator
+CONTEXT = UpdateContext(CONFIG, TOPIC, timer_slack_ms=SLACK_MS, timers_hold=False)
 CLIENTS = st.sampled_from(["a", "b", "c", "d"])
 TOPICS = st.sampled_from(["orders", "refunds"])
 PARTITIONS = st.integers(0, 1)
-GENERATIONS = st.integers(-1, 4)
-KINDS = st.sampled_from(
-    [
-        *("join", "join", "sync", "sync", "heartbeat", "leave", "commit", "commit"),
-        *("delete offset", "delete group", "fetch"),
-    ]
-)
 Body = dict[str, object]
 
 
 @dataclass
 class Script:
-    """Events in order, and the member ids that the joins among them made or will make."""
+    """Events in order; the group that they lead to says which members and generations make sense next."""
 
     rows: list[EventRow] = field(default_factory=list)
-    member_ids: list[str] = field(default_factory=list)
+    past_member_ids: list[str] = field(default_factory=list)
     now_ms: int = 1_000_000
+    state: bytes | None = None
+
+    @property
+    def membership(self) -> ClassicGroup:
+        group = snapshots.load("g", self.state) if self.state else Group("g")
+        return group.membership or ClassicGroup()
+
+    def member_ids(self) -> st.SearchStrategy[str]:
+        """Mostly of members and of those who were asked to come back, sometimes none or a gone one."""
+        present = sorted({*self.membership.members, *self.membership.pending_joins})
+        return st.sampled_from(["", *self.past_member_ids[-1:], *present, *present])
+
+    def generations(self) -> st.SearchStrategy[int]:
+        """Mostly the group's own."""
+        current = self.membership.generation
+        return st.sampled_from([current, current, current, current, current + 1, current - 1, -1])
 
     def add(self, delay_ms: int, api: str, version: int, body: Body, client: str) -> None:
         self.now_ms += delay_ms
@@ -59,14 +79,16 @@ class Script:
         }
         if api == "JoinGroup" and body["memberId"] == "":
             prefix = body.get("groupInstanceId") or client
-            self.member_ids.append(f"{prefix}-{fresh_id(f'{TOPIC}-0-{offset}')}")
-        self.rows.append(EventRow(self.now_ms, 0, offset, None, json.dumps(event).encode()))
+            self.past_member_ids.append(f"{prefix}-{fresh_id(f'{TOPIC}-0-{offset}')}")
+        row = EventRow(self.now_ms, 0, offset, None, json.dumps(event).encode())
+        self.rows.append(row)
+        self.state = update_group("g", self.state, [row], self.now_ms, CONTEXT).state
 
 
 Request = tuple[str, int, Body]
 
 
-def _join(draw: st.DrawFn, member_id: str) -> Request:
+def _join(draw: st.DrawFn, member_id: str, script: Script) -> Request:  # noqa: ARG001
     instance_id = draw(st.sampled_from([None, None, None, "i"]))
     topics = draw(st.sampled_from([["orders"], ["orders", "refunds"], ["refunds"]]))
     subscription = b64encode(encode_subscription(topics)).decode()
@@ -84,17 +106,31 @@ def _join(draw: st.DrawFn, member_id: str) -> Request:
 
 
 def _sync(draw: st.DrawFn, member_id: str, script: Script) -> Request:
-    assignments = [{"memberId": known, "assignment": "AAE="} for known in script.member_ids[-2:]]
-    body = {"generationId": draw(GENERATIONS), "memberId": member_id, "assignments": assignments}
+    assignments = [{"memberId": known, "assignment": "AAE="} for known in script.membership.members]
+    body = {
+        "generationId": draw(script.generations()),
+        "memberId": member_id,
+        "assignments": assignments,
+    }
     return "SyncGroup", 3, body
 
 
-def _commit(draw: st.DrawFn, member_id: str) -> Request:
-    if draw(st.booleans()):
-        retention_ms = draw(st.sampled_from([-1, 0, 1, RETENTION_MS]))
-        return "OffsetCommit", 3, {"retentionTimeMs": retention_ms, "topics": [_offset(draw)]}
-    sender = {"generationIdOrMemberEpoch": draw(GENERATIONS), "memberId": member_id}
+def _heartbeat(draw: st.DrawFn, member_id: str, script: Script) -> Request:
+    return "Heartbeat", 3, {"generationId": draw(script.generations()), "memberId": member_id}
+
+
+def _leave(draw: st.DrawFn, member_id: str, script: Script) -> Request:  # noqa: ARG001
+    return "LeaveGroup", 3, {"members": [{"memberId": member_id}]}
+
+
+def _commit(draw: st.DrawFn, member_id: str, script: Script) -> Request:
+    sender = {"generationIdOrMemberEpoch": draw(script.generations()), "memberId": member_id}
     return "OffsetCommit", 8, sender | {"topics": [_offset(draw)]}
+
+
+def _simple_commit(draw: st.DrawFn, member_id: str, script: Script) -> Request:  # noqa: ARG001
+    retention_ms = draw(st.sampled_from([-1, 0, 1, RETENTION_MS]))
+    return "OffsetCommit", 3, {"retentionTimeMs": retention_ms, "topics": [_offset(draw)]}
 
 
 def _offset(draw: st.DrawFn) -> Body:
@@ -102,38 +138,46 @@ def _offset(draw: st.DrawFn) -> Body:
     return {"name": draw(TOPICS), "partitions": [partition]}
 
 
-def _delete_offset(draw: st.DrawFn) -> Request:
+def _delete_offset(draw: st.DrawFn, member_id: str, script: Script) -> Request:  # noqa: ARG001
     topic = {"name": draw(TOPICS), "partitions": [{"partitionIndex": draw(PARTITIONS)}]}
     return "OffsetDelete", 0, {"topics": [topic]}
 
 
-def _request(draw: st.DrawFn, script: Script) -> Request:
-    """One request; member ids and generations are mostly plausible, so that stories get somewhere."""
-    member_id = draw(st.sampled_from(["", *script.member_ids[-4:]]))
-    match draw(KINDS):
-        case "join":
-            return _join(draw, member_id)
-        case "sync":
-            return _sync(draw, member_id, script)
-        case "heartbeat":
-            return "Heartbeat", 3, {"generationId": draw(GENERATIONS), "memberId": member_id}
-        case "leave":
-            return "LeaveGroup", 3, {"members": [{"memberId": member_id}]}
-        case "commit":
-            return _commit(draw, member_id)
-        case "delete offset":
-            return _delete_offset(draw)
-        case "delete group":
-            return "DeleteGroups", 1, {"groupsNames": ["g"]}
-        case _:
-            return "OffsetFetch", 5, {"groupId": "g", "topics": None}
+def _delete_group(draw: st.DrawFn, member_id: str, script: Script) -> Request:  # noqa: ARG001
+    return "DeleteGroups", 1, {"groupsNames": ["g"]}
+
+
+def _fetch(draw: st.DrawFn, member_id: str, script: Script) -> Request:  # noqa: ARG001
+    return "OffsetFetch", 5, {"groupId": "g", "topics": None}
+
+
+def _as_a_client_would(draw: st.DrawFn, member_id: str, script: Script) -> Request:
+    """What a well-behaved member sends next."""
+    group = script.membership
+    if group.pending_joins:
+        return _join(draw, min(group.pending_joins), script)
+    if group.state is ClassicState.COMPLETING_REBALANCE:
+        return _sync(draw, group.leader or "", script)
+    if group.state is ClassicState.STABLE:
+        return draw(st.sampled_from([_commit, _heartbeat, _sync]))(draw, member_id, script)
+    return _join(draw, member_id, script)
+
+
+ODD_REQUESTS = st.sampled_from(
+    [
+        *(_join, _sync, _heartbeat, _leave, _commit),
+        *(_simple_commit, _delete_offset, _delete_group, _fetch),
+    ]
+)
+REQUESTS = st.one_of(st.just(_as_a_client_would), ODD_REQUESTS)
 
 
 @st.composite
 def scripts(draw: st.DrawFn, max_events: int = 40) -> Script:
-    """A life of group `g`."""
+    """A life of group `g`: member ids and generations are mostly plausible, so that stories get somewhere."""
     script = Script()
     for _ in range(draw(st.integers(1, max_events))):
-        api, version, body = _request(draw, script)
+        member_id = draw(script.member_ids())
+        api, version, body = draw(REQUESTS)(draw, member_id, script)
         script.add(draw(DELAYS_MS), api, version, body, draw(CLIENTS))
     return script

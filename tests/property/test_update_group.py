@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 import json
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from group_coordinator import settings
 from group_coordinator.codecs import events, records, snapshots
 from group_coordinator.core import coordinator
 from group_coordinator.core.errors import CoordinatorError
@@ -19,19 +19,17 @@ from group_coordinator.core.requests import RequestContext
 from group_coordinator.core.states import ClassicState
 from group_coordinator.core.values import Ticket
 from group_coordinator.member_ids import fresh_id
-from group_coordinator.streaming.update_group import EventRow, UpdateContext, update_group
-from tests.property.lives import DELAY_MS, RETENTION_MS, SWEEP_MS, TOPIC, Script, scripts
-
-SLACK_MS = 1_000
-CONFIG = settings.load(
-    overrides=[
-        f"offsets.retention.ms={RETENTION_MS}",
-        f"offsets.retention.check.interval.ms={SWEEP_MS}",
-        f"group.initial.rebalance.delay.ms={DELAY_MS}",
-        "group.max.size=3",
-    ]
-).coordinator
-CONTEXT = UpdateContext(CONFIG, TOPIC, SLACK_MS, timers_hold=False)
+from group_coordinator.streaming.update_group import EventRow, update_group
+from tests.property.lives import (
+    CONFIG,
+    CONTEXT,
+    RETENTION_MS,
+    SLACK_MS,
+    SWEEP_MS,
+    TOPIC,
+    Script,
+    scripts,
+)
 
 
 def run(batches: list[tuple[list[EventRow], int]]) -> tuple[bytes | None, list[str]]:
@@ -51,12 +49,14 @@ def _without_seq(line: str) -> str:
 
 
 @given(script=scripts(), data=st.data())
-def test_cutting_the_events_into_batches_changes_nothing(script: Script, data: st.DataObject) -> None:
+def test_cutting_the_events_into_batches_changes_nothing(
+    script: Script, data: st.DataObject
+) -> None:
     end_ms = script.now_ms + data.draw(st.sampled_from([0, SLACK_MS, SWEEP_MS, 10 * RETENTION_MS]))
     whole = run([(script.rows, end_ms)])
     cuts = sorted(data.draw(st.sets(st.integers(0, len(script.rows)), max_size=5)))
     edges = [0, *cuts, len(script.rows)]
-    parts = [script.rows[start:stop] for start, stop in zip(edges, edges[1:], strict=False)]
+    parts = [script.rows[start:stop] for start, stop in pairwise(edges)]
     # A batch sees at most what is appended when it starts: its time is not later than the next event's.
     times = [row.timestamp_ms for row in script.rows] + [end_ms]
     split = run([(part, times[stop]) for part, stop in zip(parts, edges[1:], strict=True)])
@@ -96,7 +96,9 @@ def _handle(live: Group, row: EventRow) -> list[object]:
     assert row.value is not None
     event = events.decode(row.value)
     ticket = Ticket(f"{TOPIC}-0-{row.offset}", event.correlation_id, event.version)
-    context = RequestContext(row.timestamp_ms, ticket, event.client_id, event.client_host, fresh_id(ticket.event_id))
+    context = RequestContext(
+        row.timestamp_ms, ticket, event.client_id, event.client_host, fresh_id(ticket.event_id)
+    )
     before = copy.deepcopy(live)
     generation = live.membership.generation if live.membership else 0
     try:
@@ -108,8 +110,14 @@ def _handle(live: Group, row: EventRow) -> list[object]:
     offsets = _offsets(live)
     step = coordinator.handle(live, event.request, context, CONFIG)
     assert not (refused and step.records), "a refused request leaves no record"
-    tombstones = {(r.topic, r.partition) for r in step.records if isinstance(r, OffsetRecord) and r.value is None}
-    assert offsets - _offsets(live) == tombstones & offsets, "an offset disappears only by its tombstone"
+    tombstones = {
+        (r.topic, r.partition)
+        for r in step.records
+        if isinstance(r, OffsetRecord) and r.value is None
+    }
+    assert offsets - _offsets(live) == tombstones & offsets, (
+        "an offset disappears only by its tombstone"
+    )
     if live.membership is not None and not any(_is_tombstone(r) for r in step.records):
         assert live.membership.generation >= generation, "a generation never goes back"
     return list(step.records)

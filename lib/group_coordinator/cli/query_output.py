@@ -69,16 +69,15 @@ def _in_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _cell(value: object) -> str:
     match value:
         case None:
-            return ""
-        case str():
-            return value
+            text = ""
         case bool():
-            return str(value).lower()
+            text = str(value).lower()
         case datetime():
-            return value.isoformat(sep=" ", timespec="milliseconds").replace("+00:00", "Z")
+            text = value.isoformat(sep=" ", timespec="milliseconds").replace("+00:00", "Z")
         case bytes():
-            return b64encode(value).decode()
+            text = b64encode(value).decode()
         case list() | dict():
-            return json.encode(value, enc_hook=str).decode()
+            text = json.encode(value, enc_hook=str).decode()
         case _:
-            return str(value)
+            text = str(value)
+    return text

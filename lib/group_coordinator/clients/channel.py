@@ -70,7 +70,7 @@ class RequestChannel:
         self._numbers = count(1)
         self._pending = PendingReplies()
         self._closing = Event()
-        self._consumer = _open_responses(connection, events_topic, responses_topic)
+        self._consumer = responses_from_now(connection, events_topic, responses_topic)
         self._producer = KafkaProducer(
             **connection.client_options(), allow_auto_create_topics=False
         )
@@ -161,7 +161,7 @@ def _not_sent(request: Request, error: Exception) -> ChannelError:
     return BrokerUnreachableError(f"{request} could not be sent: {error}")
 
 
-def _open_responses(
+def responses_from_now(
     connection: Connection, events_topic: str, responses_topic: str
 ) -> KafkaConsumer:
     """A consumer that will see every response to what is sent from now on, and hardly one more."""

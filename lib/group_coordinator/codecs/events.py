@@ -8,7 +8,7 @@ from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError,
 
 from group_coordinator.codecs.apis import APIS, NOT_YET, Api
 from group_coordinator.codecs.faults import FieldError, at_path, check_distinct_keys, plain_tree
-from group_coordinator.codecs.primitives import HIGHEST_INT16, LONGEST_TEXT, Int16, Text, given
+from group_coordinator.codecs.primitives import HIGHEST_INT16, LONGEST_TEXT, Int16, Text
 from group_coordinator.core.errors import ErrorCode
 from group_coordinator.core.requests import Request
 
@@ -103,10 +103,10 @@ def _decode(value: bytes) -> Event:
     return Event(
         envelope.api,
         envelope.version,
-        given(envelope.correlation_id, None),
+        None if envelope.correlation_id is UNSET else envelope.correlation_id,
         envelope.client_id or _UNNAMED_CLIENT_ID,
         envelope.client_host or _UNNAMED_CLIENT_HOST,
-        given(envelope.principal, None),
+        envelope.principal or None,
         request,
     )
 

@@ -14,7 +14,6 @@ import msgspec
 from group_coordinator.codecs import records, responses
 from group_coordinator.codecs.events import InvalidEventError
 from group_coordinator.core.coordinator import Step
-from group_coordinator.core.responses import ErrorResponse
 
 RESPONSE, LOG, DEAD_LETTER = "R", "L", "D"
 
@@ -100,8 +99,8 @@ class OutputLines:
 
     def refusal(self, source: Source, fault: InvalidEventError, at_ms: int) -> None:
         """The answer to an event that did not become a request."""
-        response = ErrorResponse(fault.code, str(fault))
-        self.lines.append(RESPONSE + responses.encode_refusal(self.group_id, source.event_id, fault, at_ms))
+        text = responses.encode_refusal(self.group_id, source.event_id, fault, at_ms)
+        self.lines.append(RESPONSE + text)
 
     def dead_letter(
         self, source: Source | None, reason: str, value: bytes | None, at_ms: int

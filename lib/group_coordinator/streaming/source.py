@@ -6,7 +6,6 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.packing import HEADER
 
 _ABSENT_KEY, _BAD_KEY = 1, 2
 

@@ -133,9 +133,7 @@ class _Call:
         step = coordinator.handle(self.group, event.request, context, self.context.config)
         self.output.step(step, source, event.principal)
 
-    def _refuse(
-        self, row: EventRow, source: Source, now_ms: int, fault: InvalidEventError
-    ) -> None:
+    def _refuse(self, row: EventRow, source: Source, now_ms: int, fault: InvalidEventError) -> None:
         """Bad input is kept as a dead letter, and answered if it said whom to answer.
 
         A version that we do not speak is a fair question, not bad input: its answer is enough.

@@ -106,6 +106,17 @@ def a_group_that_learns_of_topics_later(s: Script) -> None:
     late.commit("orders-0=1", gives="+offset:orders-0")
 
 
+@story(offsets_retention_ms=60_000, offsets_retention_check_interval_ms=1_000)
+def a_group_that_comes_again_knows_the_topics(s: Script) -> None:
+    """Whatever ended the group before: expiry, or an administrator."""
+    s.cluster("orders:1")
+    s.commit("orders-0=1")
+    s.at(60_000, "-offset:orders-0 -group")
+    s.commit("orders-0=1", "nope-0=1", error=(0, 3))
+    s.delete()
+    s.commit("orders-0=1", "nope-0=1", error=(0, 3))
+
+
 @story()
 def events_of_the_system_are_not_answered(s: Script) -> None:
     """A Tick is just time; it changes nothing and is answered by nobody."""

@@ -9,6 +9,8 @@ from typing import NamedTuple
 PARTITION_COUNTS = {"orders": 6, "payments": 4, "shipments": 4, "clicks": 6, "reviews": 2}
 """The shop's topics."""
 
+UNLIMITED = 2**31
+
 
 class Application(NamedTuple):
     """A consumer group as its owner sees it: what it reads, and how many members share the work."""
@@ -16,6 +18,9 @@ class Application(NamedTuple):
     group_id: str
     topics: tuple[str, ...]
     member_count: int
+    session_timeout_ms: int = 30_000
+    records_a_commit: int = UNLIMITED
+    """How many records of a partition it can process between two commits."""
 
 
 class CastError(ValueError):
@@ -32,13 +37,13 @@ SPRING_SALE = Application("spring-sale", ("clicks",), 2)
 """Is over: an administrator deletes it."""
 WAREHOUSE = Application("warehouse", ("payments", "shipments"), 3)
 """Unsubscribes, and an administrator deletes the offsets it has no use for."""
-MOBILE_PUSH = Application("mobile-push", ("orders", "payments"), 4)
+MOBILE_PUSH = Application("mobile-push", ("orders", "payments"), 4, session_timeout_ms=10_000)
 """One member falls silent, and its session ends."""
 FRAUD_CHECK = Application("fraud-check", ("payments",), 2)
 """Gets more members: a rebalance."""
 NEWSLETTER = Application("newsletter", ("reviews",), 2)
 """Leaves late: its offsets are those that expire next."""
-SALES_REPORT = Application("sales-report", ("orders",), 2)
+SALES_REPORT = Application("sales-report", ("orders",), 2, records_a_commit=4)
 """Reads more slowly than the shop sells: its lag grows."""
 
 LEADING_ROLES = (
@@ -66,7 +71,7 @@ _INTERESTS = (
     *(("orders",), ("orders", "payments"), ("shipments",), ("clicks",)),
     *(("payments",), ("clicks", "reviews"), ("orders", "shipments")),
 )
-_LATER_MEMBERS = 3
+LATER_MEMBERS = 3
 """Join FRAUD_CHECK in the middle of the demo."""
 
 
@@ -77,7 +82,7 @@ def extras(group_count: int, member_count: int) -> list[Application]:
         CastError: one of them would have no member.
     """
     groups = group_count - len(LEADING_ROLES) - len(SIMPLE_COMMITTERS)
-    members = member_count - sum(role.member_count for role in LEADING_ROLES) - _LATER_MEMBERS
+    members = member_count - sum(role.member_count for role in LEADING_ROLES) - LATER_MEMBERS
     if groups < 1 or members < groups:
         least = member_count - members + max(groups, 1)
         raise CastError(

@@ -1,0 +1,74 @@
+"""A group as JSON, for whoever wants to look at it: Kafka's field names, and -1 where Kafka writes -1."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from group_coordinator.codecs.consumer_protocol import parse_assignment
+from group_coordinator.codecs.primitives import number_on_wire
+from group_coordinator.core import coordinator
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.expiration import offsets_in_order
+from group_coordinator.core.group import ClassicGroup, Group
+from group_coordinator.core.states import ClassicState
+from group_coordinator.core.values import CommittedOffset, Member
+
+JsonObject: TypeAlias = dict[str, Any]
+
+
+def describe(group: Group, config: CoordinatorConfig) -> JsonObject:
+    """The group as it is; one that does not exist is Dead."""
+    membership = group.membership
+    described: JsonObject = {"groupId": group.group_id}
+    if membership is None:
+        described |= {"type": None, "state": str(ClassicState.DEAD), "members": [], "offsets": []}
+    else:
+        described |= _membership(membership)
+        described["offsets"] = [_offset(*entry) for entry in offsets_in_order(group)]
+    return described | {"nextDeadline": coordinator.next_deadline(group, config)}
+
+
+def _membership(group: ClassicGroup) -> JsonObject:
+    stable = group.state is ClassicState.STABLE
+    return {
+        "type": "classic",
+        "state": str(group.state),
+        "protocolType": group.protocol_type or "",
+        # Kafka tells the protocol only of a Stable group: before that it is the last generation's.
+        "protocol": (group.protocol or "") if stable else "",
+        "generationOrEpoch": group.generation,
+        "leader": group.leader,
+        "members": [_member(group, member) for _, member in sorted(group.members.items())],
+    }
+
+
+def _member(group: ClassicGroup, member: Member) -> JsonObject:
+    protocol = member.protocol(group.protocol) or next(iter(member.protocols), None)
+    subscribed = protocol.topics if protocol else None
+    assigned = parse_assignment(member.assignment) if group.uses_consumer_protocol else None
+    return {
+        "memberId": member.member_id,
+        "groupInstanceId": member.group_instance_id,
+        "clientId": member.client_id,
+        "clientHost": member.client_host,
+        "sessionTimeoutMs": member.session_timeout_ms,
+        "rebalanceTimeoutMs": member.rebalance_timeout_ms,
+        "subscribedTopics": None if subscribed is None else list(subscribed),
+        "assignedPartitions": [
+            {"topic": topic, "partition": partition}
+            for topic, partitions in assigned or ()
+            for partition in partitions
+        ],
+    }
+
+
+def _offset(topic: str, partition: int, offset: CommittedOffset) -> JsonObject:
+    return {
+        "topic": topic,
+        "partition": partition,
+        "committedOffset": offset.offset,
+        "leaderEpoch": number_on_wire(offset.leader_epoch),
+        "metadata": offset.metadata,
+        "commitTimestamp": offset.commit_timestamp_ms,
+        "expireTimestamp": number_on_wire(offset.expire_timestamp_ms),
+    }

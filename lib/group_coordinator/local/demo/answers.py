@@ -1,0 +1,67 @@
+"""Questions that a broker cannot answer, and the tables can."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from group_coordinator.local.demo.cast import RETURNS_DESK
+
+
+class Question(NamedTuple):
+    """A question, and the SQL that answers it; without a double quote, so that a shell can have it in such."""
+
+    text: str
+    sql: str
+
+
+LOST = Question(
+    "Who lost which offsets, when, and why?",
+    """
+SELECT to_char(event_time, '%H:%M:%S') AS lost_at, group_id, topic,
+       string_agg(concat(partition, ':', last_offset), ' ' ORDER BY partition) AS partition_and_offset,
+       reason
+FROM (SELECT *, lag(l.offset) OVER (PARTITION BY group_id, topic, partition
+                                    ORDER BY batch_id, seq) AS last_offset
+      FROM coordinator_log l WHERE topic IS NOT NULL)
+WHERE value IS NULL
+GROUP BY event_time, group_id, topic, reason
+ORDER BY event_time, group_id, topic
+""",
+)
+
+NEXT = Question(
+    "What expires next, if nobody commits or rejoins?",
+    """
+SELECT to_char(expires_at, '%H:%M:%S') AS expires_at, group_id, state, topic, count(*) AS offsets
+FROM offsets JOIN groups USING (cluster_id, group_id)
+WHERE expires_at IS NOT NULL
+GROUP BY expires_at, group_id, state, topic
+ORDER BY expires_at, group_id, topic LIMIT 10
+""",
+)
+
+LIFE = Question(
+    f"What was the life of the group {RETURNS_DESK.group_id}?",
+    f"""
+SELECT to_char(event_time, '%H:%M:%S') AS at, reason, count(topic) AS offsets,
+       coalesce(max(member_id), '') AS member
+FROM coordinator_log
+WHERE group_id = '{RETURNS_DESK.group_id}'
+GROUP BY event_time, reason, record_type, source_partition, source_offset
+ORDER BY min(batch_id), min(seq)
+""",
+)
+
+DELETED = Question(
+    "Who deleted what?",
+    """
+SELECT to_char(event_time, '%H:%M:%S') AS at, principal, reason, group_id, topic,
+       count(partition) AS offsets
+FROM coordinator_log
+WHERE reason IN ('group-deleted', 'offset-deleted') AND value IS NULL
+GROUP BY event_time, principal, reason, group_id, topic
+ORDER BY event_time, group_id, topic
+""",
+)
+
+QUESTIONS = (LOST, NEXT, LIFE, DELETED)

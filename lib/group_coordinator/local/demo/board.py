@@ -1,0 +1,87 @@
+"""What the demo knows at a moment: written by those who do the work, read by the screen."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from types import MappingProxyType
+from typing import Any
+
+from group_coordinator.local.demo.measures import Latency
+
+_KEPT = 60
+"""More than a screen can show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Something that happened; `detail` are the lines that belong to it, such as a command's output."""
+
+    at_s: float
+    sentence: str
+    detail: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One look at the demo; None or empty: not known yet."""
+
+    elapsed_s: float = 0.0
+    expected_s: float = 0.0
+    now: str = ""
+    """What happens just now, in one sentence."""
+    is_ending: bool = False
+    group_states: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    """Groups by state, as the coordinator describes them."""
+    member_count: int = 0
+    requests_per_s: float | None = None
+    latency: Latency | None = None
+    batch_s: float | None = None
+    offset_count: int | None = None
+    expired_count: int | None = None
+    deleted_count: int | None = None
+    told: tuple[Told, ...] = ()
+
+
+class Board:
+    """The latest frame; any thread may change it."""
+
+    def __init__(self, expected_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._started_s = clock()
+        self._lock = Lock()
+        self._frame = Frame(expected_s=expected_s)
+        self._listeners: list[Callable[[Told], None]] = []
+
+    @property
+    def elapsed_s(self) -> float:
+        """Since the demo began."""
+        return self._clock() - self._started_s
+
+    def frame(self) -> Frame:
+        """How things are now."""
+        return replace(self._frame, elapsed_s=self.elapsed_s)
+
+    def show(self, **fields: Any) -> None:
+        """Change some fields of the frame."""
+        with self._lock:
+            self._frame = replace(self._frame, **fields)
+
+    def say(self, sentence: str) -> None:
+        """What happens now; it goes down in the story too."""
+        self.show(now=sentence)
+        self.tell(sentence)
+
+    def tell(self, sentence: str, detail: tuple[str, ...] = ()) -> None:
+        """Add to the story."""
+        told = Told(self.elapsed_s, sentence, detail)
+        with self._lock:
+            self._frame = replace(self._frame, told=(*self._frame.told, told)[-_KEPT:])
+        for listener in self._listeners:
+            listener(told)
+
+    def listen(self, listener: Callable[[Told], None]) -> None:
+        """Call for everything that is told from now on."""
+        self._listeners.append(listener)

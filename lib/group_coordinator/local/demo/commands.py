@@ -1,0 +1,68 @@
+"""Commands of the command line, run as a user would run them, with what they print."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+
+from group_coordinator.local.demo.board import Board
+from group_coordinator.local.demo.folder import DemoFolder
+from group_coordinator.local.demo.processes import ChildProcess
+
+
+def program(*arguments: str) -> list[str]:
+    """A command of group-coordinator, run by this Python."""
+    return [sys.executable, "-m", "group_coordinator.cli.main", *arguments]
+
+
+def typed_name() -> str:
+    """What the user types to run group-coordinator: the script of a checkout, or the installed program."""
+    environment = Path(sys.prefix)
+    script = environment.parent / "deploy" / "local"
+    if environment.name == ".venv" and script.is_file():
+        return DemoFolder(script).shown(script)
+    return "group-coordinator"
+
+
+class Administrator:
+    """Runs one command after the other, and tells the board what came of each."""
+
+    def __init__(self, folder: DemoFolder, board: Board) -> None:
+        self._folder = folder
+        self._board = board
+        self._waiting: deque[tuple[str, ...]] = deque()
+        self._running: tuple[tuple[str, ...], ChildProcess] | None = None
+        self._count = 0
+
+    def groups(self, *arguments: str) -> None:
+        """Run `group-coordinator groups` soon."""
+        self._waiting.append(("groups", *arguments))
+
+    def tick(self) -> None:
+        """Start the next command, or take what the last one printed."""
+        if self._running is not None:
+            arguments, process = self._running
+            if process.status is None:
+                return
+            process.end()
+            self._running = None
+            self._tell(arguments, process.output)
+        if self._waiting:
+            self._start(self._waiting.popleft())
+
+    def close(self) -> None:
+        """End what runs."""
+        if self._running is not None:
+            self._running[1].end()
+
+    def _start(self, arguments: tuple[str, ...]) -> None:
+        self._count += 1
+        command = program(*arguments, "--config", str(self._folder.settings))
+        output = self._folder.output(f"command-{self._count}")
+        self._running = arguments, ChildProcess(arguments[0], command, output)
+
+    def _tell(self, arguments: Sequence[str], output: str) -> None:
+        lines = [line for line in output.splitlines() if line.strip()]
+        self._board.tell(f"$ group-coordinator {' '.join(arguments)}", tuple(lines))

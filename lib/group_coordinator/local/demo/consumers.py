@@ -1,0 +1,171 @@
+"""What the applications are made of: members of groups, and committers without a group."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from concurrent.futures import Future
+from typing import Protocol
+
+from kafka import TopicPartition
+
+from group_coordinator.clients import admin_messages
+from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.member import Channel, GroupMember, MemberOptions, MemberState
+from group_coordinator.clients.requests import Body
+from group_coordinator.local.demo.cast import UNLIMITED, Application
+
+COMMIT_INTERVAL_S = 5.0
+
+
+class Records(Protocol):
+    """How far the topics have been read."""
+
+    def read_up_to(self, partition: TopicPartition) -> int:
+        """The offset after the last record."""
+        ...
+
+
+class Consumer:
+    """One member: goes on where its group has committed, processes what is there, commits, heartbeats.
+
+    Args:
+        application: what it is a part of.
+        channel: shared with everybody.
+        partition_counts: of all topics.
+        records: what there is to process.
+    """
+
+    def __init__(
+        self,
+        application: Application,
+        channel: Channel,
+        partition_counts: Mapping[str, int],
+        records: Records,
+    ) -> None:
+        self._application = application
+        self._channel = channel
+        self._records = records
+        self._member = GroupMember(
+            channel,
+            application.group_id,
+            application.topics,
+            partition_counts,
+            options=_options(application),
+        )
+        self._positions: dict[TopicPartition, int] = {}
+        self._fetching: Future[Body] | None = None
+        self._assignment_number = 0
+        self._commit_due_s = 0.0
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether it has an assignment."""
+        return self._member.state is MemberState.STABLE
+
+    def tick(self, now_s: float) -> None:
+        """Do what is due; never waits."""
+        self._member.poll()
+        if not self.is_stable:
+            return
+        if self._member.rebalances != self._assignment_number:
+            self._assignment_number = self._member.rebalances
+            self._fetch_positions()
+        self._take_positions(now_s)
+        if self._positions and now_s >= self._commit_due_s:
+            self._commit(now_s)
+
+    def subscribe(self, topics: Collection[str]) -> None:
+        """Change what it reads: its group rebalances."""
+        self._member.subscribe(topics)
+
+    def leave(self) -> None:
+        """Say goodbye."""
+        self._member.leave_async()
+
+    def _fetch_positions(self) -> None:
+        """The partitions may be new to this member: its group knows where to go on."""
+        self._positions = {}
+        request = admin_messages.fetch_offsets(
+            self._application.group_id, self._member.assignment
+        )
+        self._fetching = self._channel.send(request)
+
+    def _take_positions(self, now_s: float) -> None:
+        if self._fetching is None or not self._fetching.done():
+            return
+        reply, self._fetching = self._fetching, None
+        try:
+            committed = admin_messages.fetched_offsets(reply.result())
+        except ClientError:
+            self._fetch_positions()
+            return
+        self._positions = {
+            partition: committed[partition].offset if partition in committed else 0
+            for partition in self._member.assignment
+        }
+        self._commit_due_s = now_s
+
+    def _commit(self, now_s: float) -> None:
+        """A refusal is no surprise in a rebalance; the member learns from its next heartbeat where it stands."""
+        self._commit_due_s = now_s + COMMIT_INTERVAL_S
+        self._positions = advanced(
+            self._positions, self._records, self._application.records_a_commit
+        )
+        self._member.commit_async(self._positions)
+
+
+def _options(application: Application) -> MemberOptions:
+    """An answer takes about a second here, so a session of some ten seconds is short."""
+    session_timeout_ms = application.session_timeout_ms
+    return MemberOptions(
+        client_id=application.group_id,
+        session_timeout_ms=session_timeout_ms,
+        heartbeat_interval_ms=session_timeout_ms // 4,
+    )
+
+
+class SimpleCommitter:
+    """Uses a group only to store offsets: no member, no rebalance, no heartbeat."""
+
+    def __init__(
+        self,
+        application: Application,
+        channel: Channel,
+        partition_counts: Mapping[str, int],
+        records: Records,
+    ) -> None:
+        self._application = application
+        self._channel = channel
+        self._records = records
+        self._positions = {
+            TopicPartition(topic, number): 0
+            for topic in application.topics
+            for number in range(partition_counts[topic])
+        }
+        self._commit_due_s = 0.0
+        self._is_working = True
+
+    def tick(self, now_s: float) -> None:
+        """Commit if it is time to."""
+        if not self._is_working or now_s < self._commit_due_s:
+            return
+        self._commit_due_s = now_s + COMMIT_INTERVAL_S
+        self._positions = advanced(self._positions, self._records)
+        request = admin_messages.commit_offsets(
+            self._application.group_id, self._positions, admin_messages.ADMINISTRATOR
+        )
+        self._channel.send(request._replace(client_id=self._application.group_id))
+
+    def stop(self) -> None:
+        """Commit no more."""
+        self._is_working = False
+
+
+def advanced(
+    positions: Mapping[TopicPartition, int], records: Records, at_most: int = UNLIMITED
+) -> dict[TopicPartition, int]:
+    """Positions after processing what is there, or as much of each partition as can be done."""
+    return {
+        partition: min(records.read_up_to(partition), position + at_most)
+        for partition, position in positions.items()
+    }

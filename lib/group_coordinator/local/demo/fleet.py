@@ -1,0 +1,136 @@
+"""All applications at work: one thread drives them all, a step at a time."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
+
+from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.member import Channel
+from group_coordinator.local.demo.cast import Application
+from group_coordinator.local.demo.consumers import Consumer, Records, SimpleCommitter
+
+
+class Fleet:
+    """Consumers and committers, by group.
+
+    Args:
+        channel: shared by all of them.
+        partition_counts: of all topics.
+        records: what there is to read.
+        tell: takes a sentence about a member that was refused for good.
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        partition_counts: Mapping[str, int],
+        records: Records,
+        tell: Callable[[str], None],
+    ) -> None:
+        self._channel = channel
+        self._partition_counts = partition_counts
+        self._records = records
+        self._tell = tell
+        self._consumers: defaultdict[str, list[Consumer]] = defaultdict(list)
+        self._committers: dict[str, SimpleCommitter] = {}
+
+    @property
+    def group_ids(self) -> list[str]:
+        """All groups that there ever were."""
+        return [*self._consumers, *self._committers]
+
+    @property
+    def member_count(self) -> int:
+        """Members that have joined, or are about to."""
+        return sum(len(consumers) for consumers in self._consumers.values())
+
+    def join(self, application: Application) -> None:
+        """One more member."""
+        consumer = Consumer(application, self._channel, self._partition_counts, self._records)
+        self._consumers[application.group_id].append(consumer)
+
+    def start_committing(self, application: Application) -> None:
+        """A group that only stores offsets."""
+        self._committers[application.group_id] = SimpleCommitter(
+            application, self._channel, self._partition_counts, self._records
+        )
+
+    def stop_committing(self, application: Application) -> None:
+        """Its offsets grow old from now on."""
+        self._committers[application.group_id].stop()
+
+    def leave(self, application: Application) -> None:
+        """All members say goodbye."""
+        while self._consumers[application.group_id]:
+            self.leave_one(application)
+
+    def leave_one(self, application: Application) -> None:
+        """The member that came last says goodbye."""
+        self._consumers[application.group_id].pop().leave()
+
+    def fall_silent(self, application: Application) -> None:
+        """The member that came last is gone without a word."""
+        self._consumers[application.group_id].pop()
+
+    def subscribe(self, application: Application, topics: Collection[str]) -> None:
+        """All members change what they read."""
+        for consumer in self._consumers[application.group_id]:
+            consumer.subscribe(topics)
+
+    def tick(self, now_s: float) -> None:
+        """Everybody does what is due."""
+        for group_id, consumer in list(self._all_consumers()):
+            try:
+                consumer.tick(now_s)
+            except ClientError as error:
+                self._consumers[group_id].remove(consumer)
+                self._tell(f"A member of {group_id} gave up: {error}")
+        for committer in self._committers.values():
+            committer.tick(now_s)
+
+    def _all_consumers(self) -> Iterator[tuple[str, Consumer]]:
+        for group_id, consumers in self._consumers.items():
+            yield from ((group_id, consumer) for consumer in consumers)
+
+
+class Arrivals:
+    """Members come one after the other, so that no batch has to take in everybody at once."""
+
+    def __init__(self, fleet: Fleet, applications: Collection[Application]) -> None:
+        self._waiting = [
+            partial(fleet.join, application)
+            for application in applications
+            for _ in range(application.member_count)
+        ]
+        self._waiting += [
+            partial(fleet.start_committing, application)
+            for application in applications
+            if not application.member_count
+        ]
+        self._waiting.reverse()
+
+    def tick(self, count: int) -> None:
+        """The next ones come."""
+        for _ in range(min(count, len(self._waiting))):
+            self._waiting.pop()()
+
+
+class Shifts:
+    """Every few seconds one application lets a member go, and the application before it gets its member back."""
+
+    def __init__(self, fleet: Fleet, applications: Collection[Application]) -> None:
+        self._fleet = fleet
+        self._applications = [one for one in applications if one.member_count > 1]
+        self._away: Application | None = None
+
+    def change(self) -> None:
+        """One member comes back, another one leaves."""
+        if self._away is not None:
+            self._fleet.join(self._away)
+            self._applications.append(self._away)
+            self._away = None
+        if self._applications:
+            self._away = self._applications.pop(0)
+            self._fleet.leave_one(self._away)

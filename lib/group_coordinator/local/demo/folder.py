@@ -1,0 +1,86 @@
+"""The one folder of a demo: everything is in it, and what nobody asked to keep is gone in the end."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import rmtree
+
+from msgspec import json
+
+
+@dataclass(frozen=True, slots=True)
+class DemoFolder:
+    """Paths below it."""
+
+    path: Path
+
+    @property
+    def tables(self) -> Path:
+        """The Delta tables, which stay."""
+        return self.path / "tables"
+
+    @property
+    def chart(self) -> Path:
+        """The chart, which stays."""
+        return self.path / "chart.png"
+
+    @property
+    def checkpoint(self) -> Path:
+        """What Spark knows between two runs."""
+        return self.path / "checkpoint"
+
+    @property
+    def broker(self) -> Path:
+        """The topics."""
+        return self.path / "broker"
+
+    @property
+    def settings(self) -> Path:
+        """The settings that the demo gives every command."""
+        return self.path / "coordinator.toml"
+
+    def output(self, command: str) -> Path:
+        """What a command says."""
+        return self.path / "output" / f"{command}.txt"
+
+    def make(self) -> None:
+        """Create it."""
+        self.output("any").parent.mkdir(parents=True)
+
+    def write_settings(self, values: Mapping[str, str | int]) -> None:
+        """Write the settings file; a key in quotes is a key of TOML whatever dots it has."""
+        lines = [
+            f"{_text(key)} = {_text(value) if isinstance(value, str) else value}"
+            for key, value in values.items()
+        ]
+        self.settings.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+    def shown(self, path: Path) -> str:
+        """A path as the user can type it in a shell of the current folder."""
+        return shlex.quote(os.path.relpath(path))
+
+    def remove_scaffolding(self) -> None:
+        """Remove everything but what the closing words point to."""
+        for entry in self.path.iterdir():
+            if entry not in (self.tables, self.chart):
+                _remove(entry)
+
+    def remove(self) -> None:
+        """Remove it all."""
+        _remove(self.path)
+
+
+def _text(value: str) -> str:
+    """JSON's strings are TOML's too."""
+    return json.encode(value).decode()
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,67 @@
+"""What takes the screen's place where the output is a file or a pipe: a line for everything that happens."""
+
+from __future__ import annotations
+
+from threading import Event, Thread
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+
+from group_coordinator.local.demo.board import Board, Frame, Told
+from group_coordinator.local.demo.screen import clock, grouped
+
+_INTERVAL_S = 5.0
+
+
+class PlainLines:
+    """Prints what is told at once, and the figures every few seconds."""
+
+    def __init__(self, console: Console, board: Board) -> None:
+        self._console = console
+        self._board = board
+        self._closing = Event()
+        self._thread = Thread(target=self._print_figures, name="figures", daemon=True)
+        board.listen(self._print)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._closing.set()
+        self._thread.join()
+
+    def _print(self, told: Told) -> None:
+        lines = [f"{clock(told.at_s):>5}  {told.sentence}", *(f"       {line}" for line in told.detail)]
+        self._console.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
+
+    def _print_figures(self) -> None:
+        while not self._closing.wait(_INTERVAL_S):
+            frame = self._board.frame()
+            if frame.group_states and not frame.is_ending:
+                self._console.print(figures_line(frame), highlight=False, soft_wrap=True)
+
+
+def figures_line(frame: Frame) -> str:
+    """The figures of a frame in one line."""
+    groups = ", ".join(f"{count} {state}" for state, count in grouped(frame.group_states).items())
+    parts = [f"{groups} | {frame.member_count} members"]
+    if frame.requests_per_s is not None:
+        parts.append(f"{frame.requests_per_s:.0f} events/s")
+    if frame.latency is not None:
+        median, p99 = frame.latency
+        parts.append(f"answers in {median:.1f} s (99 %: {p99:.1f} s)")
+    if frame.batch_s is not None:
+        parts.append(f"batch {frame.batch_s:.1f} s")
+    if frame.offset_count is not None:
+        parts.append(
+            f"{frame.offset_count} offsets, {frame.expired_count or 0} expired, "
+            f"{frame.deleted_count or 0} deleted"
+        )
+    return f"{clock(frame.elapsed_s):>5}  [{'; '.join(parts)}]"

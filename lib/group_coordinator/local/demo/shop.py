@@ -1,0 +1,103 @@
+"""The shop whose records the applications read: real topics, one producer, and one reader for everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import count
+from threading import Event, Thread
+
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.admin import NewTopic
+from kafka.errors import KafkaError
+from msgspec import json
+
+from group_coordinator.clients.connection import Connection
+
+_ROUND_SECONDS = 0.2
+_RECORDS_A_ROUND = 10
+_POLL_MS = 20
+
+
+class Shop:
+    """Writes records for as long as it is open, and knows how far each partition has been read.
+
+    A consumer of its own for every member would ask more of two cores than the coordinator does; what one reader has
+    seen is there for every application to process.
+    """
+
+    def __init__(self, connection: Connection, partition_counts: Mapping[str, int]) -> None:
+        self._connection = connection
+        self._partition_counts = partition_counts
+        self._partitions = [
+            TopicPartition(topic, number)
+            for topic, partition_count in partition_counts.items()
+            for number in range(partition_count)
+        ]
+        self._read = dict.fromkeys(self._partitions, 0)
+        self._numbers = count()
+        self._closing = Event()
+        self._failure: KafkaError | None = None
+        self._thread = Thread(target=self._run, name="shop", daemon=True)
+
+    def open(self) -> None:
+        """Create the topics, then write and read until `close`."""
+        admin = KafkaAdminClient(**self._connection.client_options())
+        try:
+            admin.create_topics(
+                [
+                    NewTopic(topic, num_partitions=partition_count, replication_factor=1)
+                    for topic, partition_count in self._partition_counts.items()
+                ],
+                wait_for_metadata=True,
+            )
+        finally:
+            admin.close()
+        self._thread.start()
+
+    def check(self) -> None:
+        """Raise what ended the thread, if anything did."""
+        if self._failure is not None:
+            raise self._failure
+
+    def read_up_to(self, partition: TopicPartition) -> int:
+        """The offset after the last record that was read."""
+        return self._read[partition]
+
+    @property
+    def record_count(self) -> int:
+        """How many records were read so far."""
+        return sum(self._read.values())
+
+    def close(self) -> None:
+        """Close the shop; the topics stay."""
+        self._closing.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            options = self._connection.client_options()
+            producer = KafkaProducer(**options)
+            reader = KafkaConsumer(
+                **options, enable_auto_commit=False, auto_offset_reset="earliest"
+            )
+            reader.assign(self._partitions)
+            try:
+                while not self._closing.wait(_ROUND_SECONDS):
+                    self._sell(producer)
+                    self._take(reader)
+            finally:
+                reader.close()
+                producer.close(timeout=1)
+        except KafkaError as error:
+            self._failure = error
+
+    def _sell(self, producer: KafkaProducer) -> None:
+        for number in (next(self._numbers) for _ in range(_RECORDS_A_ROUND)):
+            partition = self._partitions[number % len(self._partitions)]
+            value = json.encode({"number": number, "topic": partition.topic})
+            producer.send(partition.topic, value, partition=partition.partition)
+
+    def _take(self, reader: KafkaConsumer) -> None:
+        for partition, records in reader.poll(timeout_ms=_POLL_MS).items():
+            self._read[partition] = records[-1].offset + 1

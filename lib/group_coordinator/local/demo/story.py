@@ -1,0 +1,174 @@
+"""What happens when: the scenes, each with the sentence that tells a newcomer what to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import NamedTuple
+
+from group_coordinator.local.demo.board import Board
+from group_coordinator.local.demo.cast import (
+    FRAUD_CHECK,
+    LATER_MEMBERS,
+    LOYALTY_POINTS,
+    MOBILE_PUSH,
+    NEWSLETTER,
+    NIGHTLY_EXPORT,
+    RECOMMENDATIONS,
+    RETURNS_DESK,
+    SALES_REPORT,
+    SPRING_SALE,
+    WAREHOUSE,
+    Application,
+)
+from group_coordinator.local.demo.commands import Administrator
+from group_coordinator.local.demo.fleet import Fleet
+
+LAST_EXPIRY_S = 98
+"""By then everything that the story lets expire is seen to be gone."""
+
+
+class Scene(NamedTuple):
+    """Something that happens at a time of the story."""
+
+    at_s: float
+    sentence: str
+    act: Callable[[], None]
+
+
+class Story:
+    """Plays each scene when its time has come."""
+
+    def __init__(self, scenes: Iterable[Scene], board: Board) -> None:
+        self._ahead = sorted(scenes, key=lambda scene: scene.at_s)
+        self._board = board
+
+    def tick(self, story_s: float) -> None:
+        """Play what is due."""
+        while self._ahead and self._ahead[0].at_s <= story_s:
+            scene = self._ahead.pop(0)
+            self._board.say(scene.sentence)
+            scene.act()
+
+
+def scenes(fleet: Fleet, administrator: Administrator, topic: Callable[[str], str]) -> list[Scene]:
+    """The whole story; `topic` says what a topic of the shop is called on this cluster."""
+    return [
+        *_departures(fleet),
+        *_unsubscriptions(fleet, topic),
+        *_members_come_and_go(fleet),
+        *_administration(administrator, topic),
+    ]
+
+
+def _departures(fleet: Fleet) -> list[Scene]:
+    return [
+        Scene(
+            14,
+            f"{RETURNS_DESK.group_id}: all members leave. The group is Empty, and from now on its offsets have "
+            "one minute to live.",
+            partial(fleet.leave, RETURNS_DESK),
+        ),
+        Scene(
+            17,
+            f"{LOYALTY_POINTS.group_id}: all members leave too, but they will be back in time.",
+            partial(fleet.leave, LOYALTY_POINTS),
+        ),
+        Scene(
+            23,
+            f"{NIGHTLY_EXPORT.group_id} has no members, it only stores offsets. It stops: they age from their "
+            "last commit.",
+            partial(fleet.stop_committing, NIGHTLY_EXPORT),
+        ),
+        Scene(
+            26,
+            f"{SPRING_SALE.group_id}: the sale is over, all members leave.",
+            partial(fleet.leave, SPRING_SALE),
+        ),
+        Scene(
+            55,
+            f"{LOYALTY_POINTS.group_id}: the members are back within the minute, so nothing was lost.",
+            partial(_join, fleet, LOYALTY_POINTS, LOYALTY_POINTS.member_count),
+        ),
+        Scene(
+            66,
+            f"{NEWSLETTER.group_id}: all members leave. What the group has will expire after this demo.",
+            partial(fleet.leave, NEWSLETTER),
+        ),
+    ]
+
+
+def _unsubscriptions(fleet: Fleet, topic: Callable[[str], str]) -> list[Scene]:
+    return [
+        Scene(
+            20,
+            f"{RECOMMENDATIONS.group_id} unsubscribes from clicks, and goes on reading orders. Its offsets of "
+            "clicks are no longer protected.",
+            partial(fleet.subscribe, RECOMMENDATIONS, [topic("orders")]),
+        ),
+        Scene(
+            29,
+            f"{WAREHOUSE.group_id} unsubscribes from payments.",
+            partial(fleet.subscribe, WAREHOUSE, [topic("shipments")]),
+        ),
+    ]
+
+
+def _members_come_and_go(fleet: Fleet) -> list[Scene]:
+    return [
+        Scene(
+            35,
+            f"{MOBILE_PUSH.group_id}: one member crashes without a word. After 10 seconds of silence the "
+            "coordinator gives its partitions to the others.",
+            partial(fleet.fall_silent, MOBILE_PUSH),
+        ),
+        Scene(
+            50,
+            f"{FRAUD_CHECK.group_id} has too much to do: {LATER_MEMBERS} more members join, and the partitions "
+            "are shared out again.",
+            partial(_join, fleet, FRAUD_CHECK, LATER_MEMBERS),
+        ),
+    ]
+
+
+def _administration(administrator: Administrator, topic: Callable[[str], str]) -> list[Scene]:
+    return [
+        Scene(
+            32,
+            f"An administrator deletes {SPRING_SALE.group_id}, and {FRAUD_CHECK.group_id} as well by mistake: "
+            "that group has members.",
+            partial(
+                administrator.groups,
+                *("--delete", "--group", SPRING_SALE.group_id, "--group", FRAUD_CHECK.group_id),
+            ),
+        ),
+        Scene(
+            42,
+            f"An administrator deletes {WAREHOUSE.group_id}'s offsets of payments, and of shipments, which the "
+            "group still reads.",
+            partial(
+                administrator.groups,
+                *("--delete-offsets", "--group", WAREHOUSE.group_id),
+                *("--topic", topic("payments"), "--topic", topic("shipments")),
+            ),
+        ),
+        Scene(
+            60,
+            f"{SALES_REPORT.group_id} reads more slowly than the shop sells: see LAG.",
+            partial(administrator.groups, "--describe", "--group", SALES_REPORT.group_id),
+        ),
+        Scene(
+            72,
+            "From here on the offsets expire that nobody has protected for a minute.",
+            _nothing,
+        ),
+    ]
+
+
+def _join(fleet: Fleet, application: Application, count: int) -> None:
+    for _ in range(count):
+        fleet.join(application)
+
+
+def _nothing() -> None:
+    """A scene that only draws attention."""

@@ -1,0 +1,98 @@
+"""The run as curves, from the log alone: how many groups and offsets there were when, and what became of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+WITH_MEMBERS, EMPTY, OFFSETS_ONLY = "with members", "empty", "offsets only"
+KINDS = (WITH_MEMBERS, EMPTY, OFFSETS_ONLY)
+"""Kinds of groups; the last one never had a member."""
+
+GROUP_RECORD = 2
+_COMMIT = "offset-commit"
+_LOSSES = {
+    "offset-expired": "expired",
+    "offset-deleted": "deleted",
+    "group-deleted": "deleted",
+}
+
+
+class LogRow(NamedTuple):
+    """A row of coordinator_log as far as the curves need it."""
+
+    at_s: float
+    group_id: str
+    record_type: int
+    reason: str
+    topic: str | None
+    partition: int | None
+    is_tombstone: bool
+    has_members: bool
+
+
+class Loss(NamedTuple):
+    """Offsets that one group lost at one time; none: the group itself was deleted."""
+
+    at_s: float
+    group_id: str
+    how: str
+    """expired or deleted"""
+    offset_count: int
+
+
+@dataclass
+class Timeline:
+    """Curves that change at `times_s` and are level in between."""
+
+    times_s: list[float] = field(default_factory=list)
+    groups: dict[str, list[int]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
+    offsets: list[int] = field(default_factory=list)
+    commit_times_s: list[float] = field(default_factory=list)
+    losses: list[Loss] = field(default_factory=list)
+
+
+def timeline(rows: Iterable[LogRow]) -> Timeline:
+    """Replay the log; rows in order of time, those of a group in the order they were written."""
+    curves = Timeline()
+    kinds: dict[str, str] = {}
+    held: set[tuple[str, str | None, int | None]] = set()
+    lost: Counter[tuple[float, str, str]] = Counter()
+    for row in rows:
+        if row.record_type == GROUP_RECORD:
+            _apply_group(row, kinds)
+        elif row.is_tombstone:
+            held.discard((row.group_id, row.topic, row.partition))
+        else:
+            kinds.setdefault(row.group_id, OFFSETS_ONLY)
+            held.add((row.group_id, row.topic, row.partition))
+        if row.reason == _COMMIT:
+            curves.commit_times_s.append(row.at_s)
+        if row.is_tombstone and row.reason in _LOSSES:
+            is_offset = row.record_type != GROUP_RECORD
+            lost[row.at_s, row.group_id, _LOSSES[row.reason]] += is_offset
+        _mark(curves, row.at_s, Counter(kinds.values()), len(held))
+    curves.losses = [Loss(*key, count) for key, count in lost.items()]
+    return curves
+
+
+def _apply_group(row: LogRow, kinds: dict[str, str]) -> None:
+    if row.is_tombstone:
+        kinds.pop(row.group_id, None)
+    else:
+        kinds[row.group_id] = WITH_MEMBERS if row.has_members else EMPTY
+
+
+def _mark(curves: Timeline, at_s: float, kinds: Counter[str], held: int) -> None:
+    """Rows of one time are one change."""
+    if curves.times_s and curves.times_s[-1] == at_s:
+        curves.offsets.pop()
+        for counts in curves.groups.values():
+            counts.pop()
+    else:
+        curves.times_s.append(at_s)
+    curves.offsets.append(held)
+    for kind, counts in curves.groups.items():
+        counts.append(kinds[kind])

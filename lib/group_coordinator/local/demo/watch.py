@@ -1,0 +1,81 @@
+"""Looks into the tables while they are being written, and tells what is new in them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from threading import Event, Thread
+from typing import Any
+
+from group_coordinator.clients import delta_tables
+from group_coordinator.clients.errors import ClientError
+from group_coordinator.local.demo.board import Board
+
+_INTERVAL_S = 2.0
+
+_NEWS = """
+SELECT group_id, reason, count(topic) AS offsets, max(batch_id) AS batch_id
+FROM coordinator_log
+WHERE batch_id > {batch_id} AND reason <> 'offset-commit'
+GROUP BY group_id, reason ORDER BY max(batch_id), group_id, reason
+"""
+_OFFSETS = "SELECT count(*) AS offsets FROM offsets"
+
+_SENTENCES = {
+    "offset-expired": "{group_id}: {offsets} offsets expired.",
+    "group-expired": "{group_id}: nothing was left of the group, its name is free again.",
+    "session-timeout": "{group_id}: a member was silent for too long and is out; the others take over.",
+}
+_EXPIRED = frozenset({"offset-expired"})
+_DELETED = frozenset({"offset-deleted", "group-deleted"})
+
+
+class TablesWatch:
+    """Reads the log from where it stopped the last time, without Spark, in a thread of its own."""
+
+    def __init__(self, tables_root: str, board: Board) -> None:
+        self._tables_root = tables_root
+        self._board = board
+        self._batch_id = -1
+        self._offsets_by_reason: Counter[str] = Counter()
+        self._closing = Event()
+        self._thread = Thread(target=self._run, name="tables", daemon=True)
+
+    def start(self) -> None:
+        """Look from now on."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Look no more."""
+        self._closing.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def look(self) -> None:
+        """Look once."""
+        for news in self._rows(_NEWS.format(batch_id=self._batch_id)):
+            self._take(news)
+        [offsets] = self._rows(_OFFSETS)
+        by_reason = self._offsets_by_reason
+        self._board.show(
+            offset_count=offsets["offsets"],
+            expired_count=sum(by_reason[reason] for reason in _EXPIRED),
+            deleted_count=sum(by_reason[reason] for reason in _DELETED),
+        )
+
+    def _take(self, news: dict[str, Any]) -> None:
+        self._batch_id = max(self._batch_id, news["batch_id"])
+        self._offsets_by_reason[news["reason"]] += news["offsets"]
+        sentence = _SENTENCES.get(news["reason"])
+        if sentence is not None:
+            self._board.tell(sentence.format(**news))
+
+    def _rows(self, sql: str) -> list[dict[str, Any]]:
+        return delta_tables.rows(self._tables_root, sql)
+
+    def _run(self) -> None:
+        while not self._closing.wait(_INTERVAL_S):
+            try:
+                self.look()
+            except ClientError:
+                # The tables are not there yet, or a file of the last look was just compacted away.
+                continue

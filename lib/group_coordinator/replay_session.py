@@ -1,0 +1,193 @@
+"""The state machine as a conversation: a line in, what came of it out. The lines of `group-coordinator replay-events`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, TypeAlias
+
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, json, to_builtins
+
+from group_coordinator.codecs import events, records, responses
+from group_coordinator.codecs.bodies import KnownTopic
+from group_coordinator.codecs.events import Event, InvalidEventError
+from group_coordinator.codecs.primitives import Text
+from group_coordinator.core import coordinator
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.coordinator import Step
+from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.group import Group
+from group_coordinator.core.requests import Request, RequestContext, TopicMetadata
+from group_coordinator.core.values import Ticket, Topic
+from group_coordinator.group_description import describe
+from group_coordinator.member_ids import fresh_id
+
+Output: TypeAlias = dict[str, Any]
+
+_DONE: Output = {"kind": "done"}
+_NO_EVENT = Raw(b"")
+
+
+class _Line(Struct, forbid_unknown_fields=True):
+    at: Annotated[int, Meta(ge=0, le=2**63 - 1)] | UnsetType = UNSET
+    topics: list[KnownTopic] | UnsetType = UNSET
+    event: Raw = _NO_EVENT
+    describe: Text | UnsetType = UNSET
+
+
+_decode_line = json.Decoder(_Line).decode
+
+
+class Replay:
+    """Any number of groups with one clock, which moves as the lines say.
+
+    Deadlines fire in the order of time over all groups, at one time in the order of group ids, and without slack.
+    """
+
+    def __init__(self, config: CoordinatorConfig) -> None:
+        self._config = config
+        self._groups: dict[str, Group] = {}
+        self._topics: dict[str, Topic] | None = None
+        self._now_ms = 0
+        self._lines = 0
+
+    def line(self, text: str) -> list[Output]:
+        """What a line brings about, as JSON objects; the last one says that this is all."""
+        self._lines += 1
+        try:
+            line = _decode_line(text)
+        except (ValueError, RecursionError) as fault:
+            return [_error(f"not a line: {fault}"), _DONE]
+        return [*self._outputs(line), _DONE]
+
+    def _outputs(self, line: _Line) -> Iterator[Output]:
+        if line.at is UNSET:
+            if line.describe is UNSET:
+                yield _error("a line needs `at` or `describe`")
+            elif line.event is not _NO_EVENT or line.topics is not UNSET:
+                yield _error("an event and topics need `at`")
+            else:
+                yield self._described(line.describe)
+        elif line.at < self._now_ms:
+            yield _error(f"time never goes back: at = {line.at}, but it is {self._now_ms} already")
+        else:
+            yield from self._moment(line, line.at)
+
+    def _moment(self, line: _Line, at_ms: int) -> Iterator[Output]:
+        self._now_ms = at_ms
+        yield from self._pass_time(at_ms)
+        if line.topics is not UNSET:
+            yield from self._learn(line.topics)
+        if line.event is not _NO_EVENT:
+            yield from self._take(bytes(line.event))
+        yield from self._pass_time(at_ms)
+        if line.describe is not UNSET:
+            yield self._described(line.describe)
+
+    def _pass_time(self, to_ms: int) -> Iterator[Output]:
+        while (first := self._first_deadline(to_ms)) is not None:
+            due_ms, group_id = first
+            for step in coordinator.advance(self._groups[group_id], due_ms, self._config):
+                yield from _step(group_id, step)
+
+    def _first_deadline(self, to_ms: int) -> tuple[int, str] | None:
+        deadlines = (
+            (deadline_ms, group.group_id)
+            for group in self._groups.values()
+            if group.wake_ms <= to_ms
+            and (deadline_ms := coordinator.next_deadline(group, self._config)) is not None
+            and deadline_ms <= to_ms
+        )
+        return min(deadlines, default=None)
+
+    def _learn(self, given: list[KnownTopic]) -> Iterator[Output]:
+        """The cluster's topics are exactly these: what is gone, or came anew under its name, was deleted."""
+        topics = {
+            topic.name: Topic(topic.name, topic.topic_id, topic.num_partitions) for topic in given
+        }
+        deleted = tuple(
+            (topic.name, topic.topic_id)
+            for topic in (self._topics or {}).values()
+            if topic.name not in topics or topics[topic.name].topic_id != topic.topic_id
+        )
+        self._topics = topics
+        for group_id, group in sorted(self._groups.items()):
+            request = TopicMetadata(group_id, tuple(topics.values()), deleted)
+            yield from _step(group_id, self._handle(group, request))
+
+    def _take(self, value: bytes) -> Iterator[Output]:
+        try:
+            event = events.decode(value)
+        except InvalidEventError as fault:
+            yield from self._refuse(fault)
+            return
+        group = self._group(event.request.group_id)
+        yield from _step(group.group_id, self._handle(group, event.request, event))
+        if group.membership is None and group.topics is None:
+            del self._groups[group.group_id]
+
+    def _group(self, group_id: str) -> Group:
+        if group_id not in self._groups:
+            group = self._groups[group_id] = Group(group_id)
+            if self._topics is not None:
+                self._handle(group, TopicMetadata(group_id, tuple(self._topics.values()), ()))
+        return self._groups[group_id]
+
+    def _handle(self, group: Group, request: Request, event: Event | None = None) -> Step:
+        ticket = Ticket(self._event_id, None, 0)
+        if event is not None:
+            ticket = ticket._replace(correlation_id=event.correlation_id, version=event.version)
+        context = RequestContext(
+            self._now_ms,
+            ticket,
+            event.client_id if event else "",
+            event.client_host if event else "",
+            fresh_id(self._event_id),
+        )
+        return coordinator.handle(group, request, context, self._config)
+
+    @property
+    def _event_id(self) -> str:
+        """The coordinates that the line would have as a record of an events topic."""
+        return f"replay-0-{self._lines}"
+
+    def _refuse(self, fault: InvalidEventError) -> Iterator[Output]:
+        """As the job does: who asks is answered, and only a version that we do not speak is no dead letter then."""
+        if fault.correlation_id is not None:
+            group_id = fault.group_id or ""
+            answer = responses.refusal_to_json(group_id, self._event_id, fault, self._now_ms)
+            yield {"kind": "response", **to_builtins(answer)}
+            if fault.code is ErrorCode.UNSUPPORTED_VERSION:
+                return
+        yield {
+            "kind": "deadLetter",
+            "reason": fault.reason,
+            "groupId": fault.group_id,
+            "correlationId": fault.correlation_id,
+            "at": self._now_ms,
+        }
+
+    def _described(self, group_id: str) -> Output:
+        return {
+            "kind": "group",
+            **describe(self._groups.get(group_id, Group(group_id)), self._config),
+        }
+
+
+def _step(group_id: str, step: Step) -> Iterator[Output]:
+    for record in step.records:
+        yield {
+            "kind": "record",
+            "groupId": group_id,
+            "at": step.at_ms,
+            "reason": str(record.reason),
+            "key": records.key_to_json(group_id, record),
+            "value": to_builtins(records.value_to_json(record)),
+        }
+    for reply in step.replies:
+        if reply.ticket.correlation_id is not None:
+            answer = responses.to_json(group_id, reply, step.at_ms)
+            yield {"kind": "response", **to_builtins(answer)}
+
+
+def _error(message: str) -> Output:
+    return {"kind": "error", "message": message}

@@ -1,0 +1,295 @@
+"""The state machine with a clock that is moved by hand: for tests, and for finding out what a group would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Generic, TypeVar, cast
+
+from group_coordinator.codecs.consumer_protocol import encode_assignment, encode_subscription
+from group_coordinator.core import coordinator, requests, responses
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.coordinator import Step
+from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE, Group
+from group_coordinator.core.records import Record
+from group_coordinator.core.replay import replay
+from group_coordinator.core.values import Protocol, Ticket, Topic
+from group_coordinator.member_ids import fresh_id
+from group_coordinator.settings import load
+
+R_co = TypeVar("R_co", bound=responses.Response, covariant=True)
+
+_PROTOCOL = "range"
+
+
+class NotAnsweredError(LookupError):
+    """The request is parked: its response comes when other members, or time, have done their part."""
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[R_co]):
+    """What a request or a stretch of time brought about.
+
+    `responses` has the answers that were given, by correlation id: also to requests that had been parked.
+    """
+
+    correlation_id: str
+    records: tuple[Record, ...]
+    responses: Mapping[str, responses.Response]
+
+    @property
+    def response(self) -> R_co:
+        """The answer to the request itself.
+
+        Raises:
+            NotAnsweredError: it is parked; GroupDriver.response_to finds its answer later.
+        """
+        if self.correlation_id not in self.responses:
+            raise NotAnsweredError(self.correlation_id)
+        return cast("R_co", self.responses[self.correlation_id])
+
+    @property
+    def is_parked(self) -> bool:
+        """Whether the request waits for its answer."""
+        return self.correlation_id not in self.responses
+
+
+class GroupDriver:
+    """One group, and the protocol's verbs. Settings are Kafka's, with underscores; times are in milliseconds.
+
+    `group` is the group as it is, `log` all records since the beginning, `responses` all answers by correlation id.
+
+    >>> driver = GroupDriver("billing", offsets_retention_ms=60_000)
+    >>> committed = driver.commit({"orders": {0: 42}})
+    >>> driver.next_deadline_ms
+    600000
+    >>> [record.reason.value for record in driver.sleep(600_000).records]
+    ['offset-expired', 'group-expired']
+    """
+
+    def __init__(self, group_id: str = "g", *, start_ms: int = 0, **settings: int) -> None:
+        self.config: CoordinatorConfig = replace(_default_config(), **settings)
+        self.group = Group(group_id)
+        self.now_ms = start_ms
+        self.client_id = "client"
+        self.client_host = "/127.0.0.1"
+        self.log: list[Record] = []
+        self.responses: dict[str, responses.Response] = {}
+        self._requests = 0
+
+    # Time.
+
+    def sleep(self, duration_ms: int) -> Outcome[responses.Response]:
+        """Let time pass; deadlines fire in order, each at its own time."""
+        return self.at(self.now_ms + duration_ms)
+
+    def at(self, time_ms: int) -> Outcome[responses.Response]:
+        """Let time pass until then."""
+        if time_ms < self.now_ms:
+            raise ValueError(f"time never goes back: {time_ms} < {self.now_ms}")
+        self.now_ms = time_ms
+        return self._outcome("", coordinator.advance(self.group, time_ms, self.config))
+
+    @property
+    def next_deadline_ms(self) -> int | None:
+        """When the group will do something of its own accord; None: never."""
+        return coordinator.next_deadline(self.group, self.config)
+
+    # Membership.
+
+    def join(
+        self,
+        member_id: str = "",
+        *,
+        topics: Iterable[str] = ("orders",),
+        instance_id: str | None = None,
+        session_timeout_ms: int = 10_000,
+        rebalance_timeout_ms: int = 60_000,
+        version: int = 9,
+    ) -> Outcome[responses.JoinGroupResponse]:
+        """Join as a consumer of these topics, with the protocol "range"."""
+        subscribed = tuple(topics)
+        protocol = Protocol(_PROTOCOL, encode_subscription(subscribed), subscribed)
+        request = requests.JoinGroup(
+            self.group.group_id,
+            session_timeout_ms,
+            rebalance_timeout_ms,
+            member_id,
+            instance_id,
+            CONSUMER_PROTOCOL_TYPE,
+            (protocol,),
+        )
+        return self.send(request, version)
+
+    def sync(
+        self,
+        member_id: str,
+        generation: int,
+        assignments: Mapping[str, Mapping[str, Sequence[int]]] | None = None,
+        version: int = 5,
+    ) -> Outcome[responses.SyncGroupResponse]:
+        """Ask for the assignment; the leader gives everybody's: {member id: {topic: partitions}}."""
+        request = requests.SyncGroup(
+            self.group.group_id,
+            generation,
+            member_id,
+            None,
+            CONSUMER_PROTOCOL_TYPE,
+            _PROTOCOL,
+            tuple(
+                (member, encode_assignment(given)) for member, given in (assignments or {}).items()
+            ),
+        )
+        return self.send(request, version)
+
+    def heartbeat(
+        self, member_id: str, generation: int, version: int = 4
+    ) -> Outcome[responses.HeartbeatResponse]:
+        """Say that the member is alive."""
+        request = requests.Heartbeat(self.group.group_id, generation, member_id, None)
+        return self.send(request, version)
+
+    def leave(
+        self, *member_ids: str, instance_id: str | None = None, version: int = 5
+    ) -> Outcome[responses.LeaveGroupResponse]:
+        """Leave; an instance id alone is an administrator's removal of a static member."""
+        leaving = [requests.MemberIdentity(member_id, None) for member_id in member_ids]
+        if instance_id is not None:
+            leaving.append(requests.MemberIdentity("", instance_id))
+        request = requests.LeaveGroup(self.group.group_id, tuple(leaving))
+        return self.send(request, version)
+
+    def form(self, size: int = 1, topics: Iterable[str] = ("orders",)) -> list[str]:
+        """Bring a new group of dynamic consumers to Stable, without assignments; the leader's id comes first."""
+        subscribed = tuple(topics)
+        ids = [self.join(topics=subscribed).response.member_id for _ in range(size)]
+        joins = [self.join(member_id, topics=subscribed) for member_id in ids]
+        while any(join.correlation_id not in self.responses for join in joins):
+            self.at(self.next_deadline_ms or self.now_ms)
+        first = self.response_to(joins[0])
+        ids.sort(key=lambda member_id: member_id != first.leader)
+        for member_id in reversed(ids):
+            self.sync(member_id, first.generation or 0)
+        return ids
+
+    # Offsets.
+
+    def commit(
+        self,
+        offsets: Mapping[str, Mapping[int, int]],
+        member_id: str = "",
+        generation: int | None = None,
+        *,
+        retention_ms: int | None = None,
+        metadata: str = "",
+        version: int = 8,
+    ) -> Outcome[responses.OffsetCommitResponse]:
+        """Commit offsets, given as {topic: {partition: offset}}; without a member as an administrator does."""
+        topics = tuple(
+            requests.TopicCommit(
+                topic,
+                None,
+                tuple(
+                    requests.PartitionCommit(partition, offset, None, metadata, None)
+                    for partition, offset in partitions.items()
+                ),
+            )
+            for topic, partitions in offsets.items()
+        )
+        request = requests.OffsetCommit(
+            self.group.group_id, generation, member_id, None, retention_ms, topics
+        )
+        return self.send(request, version)
+
+    def fetch(
+        self, partitions: Mapping[str, Sequence[int]] | None = None, version: int = 8
+    ) -> Outcome[responses.OffsetFetchResponse]:
+        """Read committed offsets: of these partitions, given as {topic: partitions}, or all."""
+        topics = None if partitions is None else _by_topic(partitions)
+        request = requests.OffsetFetch(
+            self.group.group_id, None, None, topics, require_stable=False
+        )
+        return self.send(request, version)
+
+    def delete_offsets(
+        self, partitions: Mapping[str, Sequence[int]]
+    ) -> Outcome[responses.OffsetDeleteResponse]:
+        """Remove committed offsets (KIP-496), given as {topic: partitions}."""
+        request = requests.OffsetDelete(self.group.group_id, _by_topic(partitions))
+        return self.send(request, 0)
+
+    # The group.
+
+    def delete(self, version: int = 2) -> Outcome[responses.DeleteGroupResponse]:
+        """Delete the group (KIP-229)."""
+        request = requests.DeleteGroup(self.group.group_id)
+        return self.send(request, version)
+
+    def describe(self, version: int = 6) -> Outcome[responses.DescribeGroupResponse]:
+        """Describe the group as DescribeGroups does."""
+        request = requests.DescribeGroup(self.group.group_id)
+        return self.send(request, version)
+
+    def learn_topics(
+        self, *topics: Topic, deleted: Iterable[Topic] = ()
+    ) -> Outcome[responses.Response]:
+        """Tell the group which topics there are, and which are gone; before that it takes every name."""
+        gone = tuple((topic.name, topic.topic_id) for topic in deleted)
+        return self.send(requests.TopicMetadata(self.group.group_id, topics, gone), 0)
+
+    def send(self, request: requests.Request, version: int) -> Outcome[Any]:
+        """Send any request; the verbs above are this with the usual arguments."""
+        self._requests += 1
+        name = f"{type(request).__name__}-{self._requests}"
+        ticket = Ticket(f"driver-0-{self._requests}", name, version)
+        context = requests.RequestContext(
+            self.now_ms, ticket, self.client_id, self.client_host, fresh_id(ticket.event_id)
+        )
+        step = coordinator.handle(self.group, request, context, self.config)
+        due = coordinator.advance(self.group, self.now_ms, self.config)
+        return self._outcome(name, [step, *due])
+
+    # What came of it.
+
+    def response_to(self, outcome: Outcome[R_co]) -> R_co:
+        """The answer to a request, also if it was parked at first.
+
+        Raises:
+            NotAnsweredError: it still is.
+        """
+        if outcome.correlation_id not in self.responses:
+            raise NotAnsweredError(outcome.correlation_id)
+        return cast("R_co", self.responses[outcome.correlation_id])
+
+    def rebuilt(self) -> Group:
+        """The group as a coordinator would load it now from nothing but the log."""
+        group = Group(self.group.group_id)
+        replay(group, self.log, self.now_ms)
+        return group
+
+    def _outcome(self, correlation_id: str, steps: Iterable[Step]) -> Outcome[Any]:
+        records: list[Record] = []
+        answers: dict[str, responses.Response] = {}
+        for step in steps:
+            records += step.records
+            answers |= {
+                reply.ticket.correlation_id: reply.response
+                for reply in step.replies
+                if reply.ticket.correlation_id is not None
+            }
+        self.log += records
+        self.responses |= answers
+        return Outcome(correlation_id, tuple(records), answers)
+
+
+@cache
+def _default_config() -> CoordinatorConfig:
+    return load().coordinator
+
+
+def _by_topic(partitions: Mapping[str, Sequence[int]]) -> tuple[requests.TopicPartitions, ...]:
+    return tuple(
+        requests.TopicPartitions(topic, None, tuple(numbers))
+        for topic, numbers in partitions.items()
+    )

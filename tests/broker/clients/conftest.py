@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import count
+
+import pytest
+from kafka import KafkaAdminClient, KafkaProducer
+from kafka.admin import NewTopic
+
+from group_coordinator.clients.admin import AdminClient
+from group_coordinator.clients.channel import RequestChannel
+from group_coordinator.clients.connection import Connection
+from group_coordinator.local.broker import EmbeddedBroker
+from tests.broker.clients.fleet import until
+from tests.broker.clients.kafka_as_coordinator import KafkaAsCoordinator
+from tests.broker.clients.topics import Topics
+
+_numbers = count(1)
+
+
+@pytest.fixture(scope="session")
+def broker() -> Iterator[EmbeddedBroker]:
+    with EmbeddedBroker() as embedded:
+        _await_group_coordinator(embedded)
+        yield embedded
+
+
+def _await_group_coordinator(broker: EmbeddedBroker) -> None:
+    """Kafka makes __consumer_offsets when it is first asked for, and loads it for a while."""
+    # The hash codes of these names are 97 to 100: one for each of the topic's four partitions.
+    names = ["a", "b", "c", "d"]
+    with closing(KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers)) as admin:
+        until(
+            lambda: all(
+                "GroupIdNotFoundError" in group["error"]
+                for group in admin.describe_groups(names).values()
+            )
+        )
+
+
+@pytest.fixture(scope="session")
+def kafka_admin(broker: EmbeddedBroker) -> Iterator[KafkaAdminClient]:
+    with closing(KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers)) as admin:
+        yield admin
+
+
+@pytest.fixture(scope="session")
+def cluster_topics(broker: EmbeddedBroker, kafka_admin: KafkaAdminClient) -> None:
+    """orders with 6 partitions and 4 records in each, refunds-and-complaints with 2 partitions and none."""
+    kafka_admin.create_topics([NewTopic("orders", 6, 1), NewTopic("refunds-and-complaints", 2, 1)])
+    with closing(KafkaProducer(bootstrap_servers=broker.bootstrap_servers)) as producer:
+        for number in range(24):
+            producer.send("orders", value=b"order", partition=number % 6)
+
+
+@pytest.fixture
+def topics(kafka_admin: KafkaAdminClient) -> Topics:
+    """Topics of this test alone."""
+    number = next(_numbers)
+    created = Topics(f"events-{number}", f"responses-{number}")
+    kafka_admin.create_topics([NewTopic(name, 3, 1) for name in created])
+    return created
+
+
+@pytest.fixture
+def coordinator(broker: EmbeddedBroker, topics: Topics) -> Iterator[None]:
+    with KafkaAsCoordinator(broker.bootstrap_servers, topics.events, topics.responses):
+        yield
+
+
+@pytest.fixture
+def channel(broker: EmbeddedBroker, topics: Topics) -> Iterator[RequestChannel]:
+    with RequestChannel(
+        Connection(broker.bootstrap_servers),
+        events_topic=topics.events,
+        responses_topic=topics.responses,
+        request_timeout_ms=20_000,
+    ) as opened:
+        yield opened
+
+
+@pytest.fixture
+def admin(broker: EmbeddedBroker, topics: Topics) -> Iterator[AdminClient]:
+    with AdminClient(
+        bootstrap_servers=broker.bootstrap_servers,
+        events_topic=topics.events,
+        responses_topic=topics.responses,
+        request_timeout_ms=20_000,
+    ) as client:
+        yield client

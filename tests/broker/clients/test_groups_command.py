@@ -1,0 +1,184 @@
+"""`groups` beside Kafka's kafka-consumer-groups, on the same groups of the same coordinator: byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from deltalake import write_deltalake
+from kafka import KafkaAdminClient, OffsetAndMetadata, TopicPartition
+from pyarrow import table
+
+from group_coordinator.cli.groups import command
+from group_coordinator.clients.admin import AdminClient
+from group_coordinator.clients.channel import RequestChannel
+from group_coordinator.clients.member import GroupMember
+from group_coordinator.clients.member_options import MemberOptions
+from group_coordinator.local.broker import EmbeddedBroker
+from tests.broker.clients.fleet import all_have, polled, until
+from tests.broker.clients.kafka_tool import Said, kafka_consumer_groups
+from tests.broker.clients.topics import Topics
+
+pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("cluster_topics", "coordinator", "groups")]
+
+REFUNDS = "refunds-and-complaints"
+COUNTS = {"orders": 6, REFUNDS: 2}
+Ours = Callable[..., tuple[int, str, str]]
+Theirs = Callable[..., Said]
+
+
+@pytest.fixture
+def groups(admin: AdminClient, channel: RequestChannel) -> Iterator[None]:
+    """A group with two members and offsets, one with a static member, and one that only stores offsets."""
+    admin.alter_consumer_group_offsets(
+        "simple",
+        {
+            TopicPartition("orders", 0): 3,
+            TopicPartition("orders", 1): OffsetAndMetadata(9, "", 0),
+            TopicPartition(REFUNDS, 1): 0,
+        },
+    ).all()
+    members = [
+        member(channel, "billing-with-a-long-name", "first", ["orders", REFUNDS]),
+        member(channel, "billing-with-a-long-name", "second-client-with-a-name", ["orders"]),
+        member(channel, "static", "third", ["orders"], instance="instance-1"),
+    ]
+    with polled(members):
+        until(lambda: all_have(members[:2], 8) and all_have(members[2:], 6))
+        members[0].commit_async(
+            {TopicPartition("orders", 0): 1, TopicPartition(REFUNDS, 0): 0}
+        ).result().all()
+        yield
+        for one in members:
+            one.leave_async().result()
+
+
+def member(
+    channel: RequestChannel, group: str, name: str, topics: list[str], instance: str | None = None
+) -> GroupMember:
+    options = MemberOptions(
+        client_id=name,
+        group_instance_id=instance,
+        session_timeout_ms=30_000,
+        rebalance_timeout_ms=10_000,
+        heartbeat_interval_ms=300,
+    )
+    return GroupMember(channel, group, topics, COUNTS, options=options)
+
+
+@pytest.fixture
+def ours(broker: EmbeddedBroker, topics: Topics, tmp_path: Path) -> Ours:
+    def run(*arguments: str) -> tuple[int, str, str]:
+        settings = {
+            "bootstrap.servers": broker.bootstrap_servers,
+            "events.topic": topics.events,
+            "responses.topic": topics.responses,
+            "tables.root": tmp_path,
+        }
+        overrides = [
+            text for key, value in settings.items() for text in ("--set", f"{key}={value}")
+        ]
+        result = CliRunner().invoke(command, [*arguments, *overrides])
+        return result.exit_code, result.stdout, result.stderr
+
+    return run
+
+
+@pytest.fixture
+def theirs(broker: EmbeddedBroker) -> Theirs:
+    return lambda *arguments: kafka_consumer_groups(broker.bootstrap_servers, *arguments)
+
+
+ALL = ("--group", "billing-with-a-long-name", "--group", "simple", "--group", "static")
+
+
+def test_describe(ours: Ours, theirs: Theirs) -> None:
+    for view in (
+        (),
+        ("--offsets", "--verbose"),
+        ("--members",),
+        ("--members", "--verbose"),
+        ("--state",),
+        ("--state", "--verbose"),
+    ):
+        expected = theirs("--describe", *ALL, *view)
+
+        assert ours("--describe", *ALL, *view) == (0, expected.out, expected.err), view
+
+
+def test_describe_a_group_that_is_not_there(ours: Ours, theirs: Theirs) -> None:
+    """Kafka's tool prints errors to stdout, with a stack trace on stderr, and ends with 0."""
+    expected = theirs("--describe", "--group", "unknown")
+
+    assert ours("--describe", "--group", "unknown") == (1, "", expected.out)
+
+
+def test_list(ours: Ours, theirs: Theirs, kafka_admin: KafkaAdminClient, tmp_path: Path) -> None:
+    listed = kafka_admin.list_groups()
+    columns = ("group_id", "group_type", "group_state", "protocol_type")
+    by_column = {
+        column.removeprefix("group_") if column == "group_state" else column: [
+            one[column] for one in listed
+        ]
+        for column in columns
+    }
+    write_deltalake(str(tmp_path / "groups"), table(by_column))
+
+    for arguments in ((), ("--state",), ("--type",), ("--state", "stable", "--type")):
+        expected = theirs("--list", *arguments)
+
+        status, out, err = ours("--list", *arguments)
+
+        assert (status, err) == (0, "")
+        assert sorted(out.splitlines()) == sorted(expected.out.splitlines())
+
+
+def test_delete(ours: Ours, theirs: Theirs, admin: AdminClient) -> None:
+    busy, idle = ("--group", "static"), ("--group", "simple")
+    expected = theirs("--delete", *busy, *idle)
+    restore(admin)
+
+    status, out, err = ours("--delete", *busy, *idle)
+
+    assert (status, err + out) == (1, expected.out)
+    assert out == "\nThese consumer groups were deleted successfully: 'simple'\n"
+
+
+def test_delete_what_can_be_deleted(ours: Ours, theirs: Theirs, admin: AdminClient) -> None:
+    expected = theirs("--delete", "--group", "simple")
+    restore(admin)
+
+    assert ours("--delete", "--group", "simple") == (0, expected.out, "")
+
+
+def restore(admin: AdminClient) -> None:
+    admin.alter_consumer_group_offsets("simple", {TopicPartition("orders", 0): 3}).all()
+
+
+def test_delete_offsets(ours: Ours, theirs: Theirs) -> None:
+    arguments = (
+        *("--delete-offsets", "--group", "simple"),
+        *("--topic", "orders:0,2", "--topic", REFUNDS),
+    )
+
+    assert ours(*arguments) == (0, theirs(*arguments).out, "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "--group static --topic orders --topic refunds-and-complaints:0",
+        "--group unknown --topic orders:0,1",
+        "--group simple --topic orders:0,9 --topic nowhere",
+    ],
+)
+def test_delete_offsets_that_cannot_be_deleted(ours: Ours, theirs: Theirs, arguments: str) -> None:
+    expected = theirs("--delete-offsets", *arguments.split())
+
+    status, out, err = ours("--delete-offsets", *arguments.split())
+
+    assert (status, err + out) == (1, expected.out)
+    assert err.startswith("\nError: ")
+    assert out.startswith("\nTOPIC ")

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from deltalake import write_deltalake
+from pyarrow import table
+
+from group_coordinator.cli import groups_usage as usage
+from group_coordinator.cli.groups import command
+from group_coordinator.cli.groups_usage import TopicChoice
+
+
+def groups(*arguments: str) -> Result:
+    return CliRunner().invoke(command, arguments)
+
+
+WRONG_USAGE = {
+    "": "Command must include exactly one action: --list, --describe, --delete, --delete-offsets",
+    "--list --describe": "Command must include exactly one action",
+    "--describe": "Option [describe] takes one of these options: [group], [all-groups]",
+    "--describe --group g --members --state": (
+        "Option [describe] takes at most one of these options: [members], [offsets], [state]"
+    ),
+    "--describe --group g --state stable": "Option [describe] does not take a value for [state]",
+    "--describe --group g --topic t": 'Option "[topic]" can\'t be used with option "[describe]"',
+    "--describe --group g --all-groups": (
+        'Option "[group]" can\'t be used with option "[all-groups]"'
+    ),
+    "--describe --group g --type": "Option(s) [type] are unavailable given other options",
+    "--list --group g": 'Option "[group]" can\'t be used with option "[list]"',
+    "--list --members": "Option(s) [members] are unavailable given other options",
+    "--list --state nonsense": (
+        "Invalid state list 'nonsense'. Valid states are: PreparingRebalance, CompletingRebalance,"
+    ),
+    "--list --type classic,share": (
+        "Invalid types list 'classic,share'. Valid types are: Classic, Consumer"
+    ),
+    "--delete": "Option [delete] takes one of these options: [group], [all-groups]",
+    "--delete --group g --topic t": (
+        "The consumer does not support topic-specific offset deletion from a consumer group."
+    ),
+    "--delete --group g --state": "Option(s) [state] are unavailable given other options",
+    "--delete-offsets --group g": (
+        "Option [delete-offsets] takes the following options: [topic], [group]"
+    ),
+    "--delete-offsets --group g --group h --topic t": (
+        "Found multiple arguments for option group, but you asked for only one"
+    ),
+    "--delete-offsets --group g --topic t:x": (
+        "Invalid partition 'x' specified in topic arg 't:x''"
+    ),
+    "--delete-offsets --group g --topic t:": (
+        "Invalid topic arg 't:', expected topic name and partitions"
+    ),
+    "--reset-offsets --group g": "No such option '--reset-offsets'",
+    "--list --timeout 0": "Invalid value for '--timeout'",
+    "--list --command-config missing": "'missing' does not exist",
+}
+
+
+@pytest.mark.parametrize("arguments", WRONG_USAGE)
+def test_wrong_usage(arguments: str) -> None:
+    result = groups(*arguments.split())
+
+    assert result.exit_code == 2
+    assert WRONG_USAGE[arguments] in " ".join(result.stderr.split())
+    assert result.stdout == ""
+
+
+def test_partitions_of_a_topic() -> None:
+    assert usage.topic_choice("orders") == TopicChoice("orders", None)
+    assert usage.topic_choice("orders:0,12") == TopicChoice("orders", (0, 12))
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Path:
+    """Groups as compaction leaves them."""
+    groups_table = table(
+        {
+            "group_id": ["zeta", "alpha", "connect-sink", "beta"],
+            "group_type": ["classic", "classic", "classic", "consumer"],
+            "state": ["Empty", "Stable", "Stable", "Reconciling"],
+            "protocol_type": [None, "consumer", "connect", "consumer"],
+        }
+    )
+    write_deltalake(str(tmp_path / "groups"), groups_table)
+    return tmp_path
+
+
+def listed(tables: Path, *arguments: str) -> list[str]:
+    result = groups("--list", *arguments, "--set", f"tables.root={tables}")
+    assert (result.exit_code, result.stderr) == (0, "")
+    return result.stdout.splitlines()
+
+
+def test_names_of_all_consumer_groups(tables: Path) -> None:
+    assert listed(tables) == ["alpha", "beta", "zeta"]
+
+
+def test_types_and_states(tables: Path) -> None:
+    assert listed(tables, "--state", "--type") == [
+        "GROUP                     TYPE                 STATE               ",
+        "alpha                     Classic              Stable              ",
+        "beta                      Consumer             Reconciling         ",
+        "zeta                      Classic              Empty               ",
+    ]
+
+
+def test_only_some_states(tables: Path) -> None:
+    assert listed(tables, "--state", "STABLE, empty")[1:] == [
+        "alpha                     Stable              ",
+        "zeta                      Empty               ",
+    ]
+
+
+def test_only_some_types(tables: Path) -> None:
+    assert listed(tables, "--type", "consumer")[1:] == [
+        "beta                      Consumer            "
+    ]
+
+
+def test_no_tables(tmp_path: Path) -> None:
+    result = groups("--list", "--set", f"tables.root={tmp_path}")
+
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "\nError: Executing consumer group command failed due to "
+        f"there are no tables under {tmp_path} (tables.root); `group-coordinator init` makes them\n"
+    )
+
+
+def test_no_broker() -> None:
+    result = groups("--describe", "--group", "g", "--bootstrap-server", "127.0.0.1:1")
+
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "\nError: Executing consumer group command failed due to "
+        "no Kafka broker answers (127.0.0.1:1: Connection refused)\n"
+    )

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner, Result
+from deltalake import write_deltalake
+
+from group_coordinator.cli.sql import command
+
+EXPIRY = datetime(2024, 1, 2, 3, 4, 5, 678_000, tzinfo=UTC)
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Path:
+    offsets = pa.table(
+        {
+            "group_id": ["billing", "café"],
+            "committed_offset": pa.array([42, None], pa.int64()),
+            "expires_at": pa.array([EXPIRY, None], pa.timestamp("us", "UTC")),
+            "topics": pa.array([["orders", "refunds"], None], pa.list_(pa.string())),
+            "value": pa.array([b"\x00\xff", None], pa.binary()),
+        }
+    )
+    write_deltalake(str(tmp_path / "offsets"), offsets)
+    return tmp_path
+
+
+def sql(query: str, *arguments: str) -> Result:
+    return CliRunner().invoke(command, [query, *arguments])
+
+
+def test_a_table_for_people(tables: Path) -> None:
+    result = sql("SELECT * FROM offsets ORDER BY group_id", "--tables", str(tables))
+
+    assert result.exit_code == 0
+    assert [line.rstrip() for line in result.stdout.splitlines()] == [
+        "group_id   committed_offset   expires_at                 topics                 value",
+        "─────────────────────────────────────────────────────────────────────────────────────",
+        'billing                  42   2024-01-02 03:04:05.678Z   ["orders","refunds"]   AP8=',
+        "café",
+        "",
+        "2 rows",
+    ]
+
+
+def test_a_pipe_gets_whole_lines(tables: Path) -> None:
+    query = "SELECT repeat('x', 500) AS long, group_id FROM offsets"
+
+    result = sql(query, "--tables", str(tables))
+
+    assert "x" * 500 + "   billing" in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_csv(tables: Path) -> None:
+    result = sql("SELECT * FROM offsets", "--tables", str(tables), "--format", "csv")
+
+    assert result.stdout.splitlines() == [
+        "group_id,committed_offset,expires_at,topics,value",
+        'billing,42,2024-01-02 03:04:05.678Z,"[""orders"",""refunds""]",AP8=',
+        "café,,,,",
+    ]
+
+
+def test_json(tables: Path) -> None:
+    result = sql("SELECT * FROM offsets LIMIT 1", "--tables", str(tables), "--format", "json")
+
+    assert result.stdout == (
+        "[\n"
+        "  {\n"
+        '    "group_id": "billing",\n'
+        '    "committed_offset": 42,\n'
+        '    "expires_at": "2024-01-02T03:04:05.678000Z",\n'
+        '    "topics": [\n'
+        '      "orders",\n'
+        '      "refunds"\n'
+        "    ],\n"
+        '    "value": "AP8="\n'
+        "  }\n"
+        "]\n"
+    )
+
+
+def test_no_rows(tables: Path) -> None:
+    query = "SELECT group_id FROM offsets WHERE group_id = 'unknown'"
+
+    assert sql(query, "--tables", str(tables)).stdout.splitlines()[-1] == "0 rows"
+    assert sql(query, "--tables", str(tables), "--format", "json").stdout == "[]\n"
+    assert sql(query, "--tables", str(tables), "--format", "csv").stdout == "group_id\n"
+
+
+def test_time_until_expiry(tables: Path) -> None:
+    query = "SELECT expires_at - to_timestamp('2024-01-01T00:00:00Z') AS left FROM offsets LIMIT 1"
+
+    result = sql(query, "--tables", str(tables), "--format", "csv")
+
+    assert result.stdout.splitlines() == ["left", '"1 day, 3:04:05.678000"']
+
+
+def test_tables_can_be_looked_up(tables: Path) -> None:
+    result = sql("SHOW TABLES", "--tables", str(tables), "--format", "csv")
+
+    assert "datafusion,public,offsets,BASE TABLE" in result.stdout.splitlines()
+
+
+def test_the_root_may_be_a_setting(tables: Path) -> None:
+    result = sql("SELECT count(*) FROM offsets", "--set", f"tables.root={tables}")
+
+    assert result.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        (
+            "SELECT nonsense FROM offsets",
+            "Error: Schema error: No field named nonsense. Valid fields are offsets.group_id,",
+        ),
+        ("SELEC 1", "Error: SQL error: ParserError("),
+        ("SELECT * FROM nonsense", "table 'datafusion.public.nonsense' not found"),
+        ("", "Error: Error during planning: No SQL statements were provided"),
+        ("INSERT INTO offsets (group_id) VALUES ('g')", "Error: "),
+        ("DELETE FROM offsets", "Error: "),
+        ("SELECT 1/0", "Error: "),
+    ],
+)
+def test_a_wrong_query_is_one_line(tables: Path, query: str, message: str) -> None:
+    result = sql(query, "--tables", str(tables))
+
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+
+
+def test_no_tables(tmp_path: Path) -> None:
+    result = sql("SELECT 1", "--tables", str(tmp_path))
+
+    assert result.exit_code == 1
+    assert result.stderr == (
+        f"Error: there are no tables under {tmp_path} (tables.root); "
+        "`group-coordinator init` makes them\n"
+    )
+
+
+def test_no_spark_is_imported() -> None:
+    code = (
+        "import sys, group_coordinator.cli.sql, group_coordinator.cli.groups;"
+        "print('pyspark' in sys.modules)"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout == "False\n"

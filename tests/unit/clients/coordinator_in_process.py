@@ -1,0 +1,74 @@
+"""The whole state machine behind a channel, without Kafka and without Spark, and with a clock moved by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any
+
+from msgspec import json
+
+from group_coordinator import settings
+from group_coordinator.clients.errors import RequestTimedOutError
+from group_coordinator.clients.requests import Body, Request
+from group_coordinator.streaming.update_group import EventRow, UpdateContext, update_group
+
+START_MS = 1_700_000_000_000
+
+
+class CoordinatorInProcess:
+    """Answers as the job would, at once; `sleep` lets sessions lapse and rebalances end."""
+
+    def __init__(self, **overrides: Any) -> None:
+        config = replace(settings.load().coordinator, **overrides)
+        self._context = UpdateContext(config, "group-events", timer_slack_ms=0, timers_hold=False)
+        self._groups: dict[str, bytes | None] = {}
+        self._waiting: dict[str, Future[Body]] = {}
+        self._now_ms = START_MS
+        self.events: list[Mapping[str, Any]] = []
+        self.is_silent = False
+        """Whether requests get lost; each future then waits for `lose_all`."""
+
+    def clock(self) -> float:
+        return self._now_ms / 1000
+
+    def send(self, request: Request, *, timeout_ms: int | None = None) -> Future[Body]:
+        assert timeout_ms is None or timeout_ms > 0
+        correlation_id = f"c-{len(self.events)}"
+        event = {
+            "api": request.api,
+            "version": request.version,
+            "correlationId": correlation_id,
+            "clientId": request.client_id,
+            "clientHost": "/127.0.0.1",
+            "principal": "User:test",
+            "body": request.body,
+        }
+        self.events.append(event)
+        reply: Future[Body] = Future()
+        self._waiting[correlation_id] = reply
+        if not self.is_silent:
+            row = EventRow(self._now_ms, 0, len(self.events), None, json.encode(event))
+            self._update(request.group_id, [row])
+        return reply
+
+    def sleep(self, milliseconds: int) -> None:
+        self._now_ms += milliseconds
+        for group_id in self._groups:
+            self._update(group_id, [])
+
+    def lose_all(self) -> None:
+        for reply in self._waiting.values():
+            reply.set_exception(RequestTimedOutError("lost"))
+        self._waiting.clear()
+
+    def _update(self, group_id: str, rows: list[EventRow]) -> None:
+        update = update_group(
+            group_id, self._groups.get(group_id), rows, self._now_ms, self._context
+        )
+        self._groups[group_id] = update.state
+        for line in update.lines:
+            if line.startswith("R"):
+                response = json.decode(line[1:])
+                self._waiting.pop(response["correlationId"]).set_result(response["body"])
