@@ -122,15 +122,15 @@ class Replay:
             return
         group = self._group(event.request.group_id)
         yield from _step(group.group_id, self._handle(group, event.request, event))
-        if group.membership is None and group.topics is None:
+        if group.membership is None:
             del self._groups[group.group_id]
 
     def _group(self, group_id: str) -> Group:
-        if group_id not in self._groups:
-            group = self._groups[group_id] = Group(group_id)
-            if self._topics is not None:
-                self._handle(group, TopicMetadata(group_id, tuple(self._topics.values()), ()))
-        return self._groups[group_id]
+        """The group; one that is new, or died since, learns the cluster's topics first."""
+        group = self._groups.setdefault(group_id, Group(group_id))
+        if group.topics is None and self._topics is not None:
+            self._handle(group, TopicMetadata(group_id, tuple(self._topics.values()), ()))
+        return group
 
     def _handle(self, group: Group, request: Request, event: Event | None = None) -> Step:
         ticket = Ticket(self._event_id, None, 0)

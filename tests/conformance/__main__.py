@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 
 from tests.conformance.lines import Story
 from tests.conformance.scripts import STORIES
@@ -21,7 +22,7 @@ def show(story: Story, witness: Witness) -> list[str]:
 
 
 def main(names: Sequence[str]) -> None:
-    with Oracle(sys.stderr.buffer) as oracle:
+    with closing(Oracle(sys.stderr.buffer)) as oracle:
         for name in names or STORIES:
             sys.stdout.write("\n".join(show(STORIES[name], oracle)) + "\n")
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -14,5 +15,5 @@ def oracle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oracle]:
             started = Oracle(log)
         except NoCompilerError as reason:
             pytest.skip(str(reason))
-        with started:
+        with closing(started):
             yield started

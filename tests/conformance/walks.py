@@ -19,8 +19,8 @@ SETTINGS = {
 }
 CLUSTERS = (
     ("orders:2", "audit:1", "billing:1"),
-    ("orders:1", "audit:1"),
-    ("orders#2:2", "billing:1"),
+    ("orders:2", "audit:1"),
+    ("orders#2:1", "billing:1"),
     (),
 )
 SUBSCRIPTIONS = (

@@ -6,10 +6,10 @@ import hashlib
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Protocol, Self
+from typing import IO, Protocol
 
 from group_coordinator import settings
 from group_coordinator.local.cache import cache_folder
@@ -19,6 +19,7 @@ from group_coordinator.replay_session import Replay
 from tests.conformance.lines import Json
 
 ORACLE_SOURCE = Path(__file__).parent / "oracle" / "KafkaOracle.java"
+RUN_COMMAND = "from group_coordinator.cli.main import main; main()"
 ORACLE_CLASS = "org.apache.kafka.coordinator.group.KafkaOracle"
 
 
@@ -49,34 +50,14 @@ class NoCompilerError(Exception):
     """There is at most a JRE here, no JDK."""
 
 
-class Oracle:
-    """Kafka's coordinator in a process of its own, for any number of scripts."""
+class Process:
+    """A program that answers each line with lines, the last of them {"kind": "done"}."""
 
-    def __init__(self, log: IO[bytes]) -> None:
-        jars = broker_jars()
-        class_path = _class_path([_compiled_oracle(jars), *jars])
-        options = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+    def __init__(self, command: Sequence[str], log: IO[bytes]) -> None:
+        pipe = subprocess.PIPE
         self._process = subprocess.Popen(
-            [java(), *options, "-cp", class_path, ORACLE_CLASS],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            encoding="utf-8",
+            command, stdin=pipe, stdout=pipe, stderr=log, encoding="utf-8"
         )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._process.communicate(timeout=30)  # the end of its input ends it
-
-    def begin(self, overrides: Mapping[str, str]) -> None:
-        self.say(json.dumps({"settings": dict(overrides)}))
 
     def say(self, line: str) -> list[Json]:
         assert self._process.stdin is not None
@@ -89,7 +70,48 @@ class Oracle:
             if output["kind"] == "done":
                 return outputs
             outputs.append(output)
-        raise EOFError(f"the oracle ended with status {self._process.wait(timeout=30)}")
+        raise EOFError(f"it ended with status {self._process.wait(timeout=30)}")
+
+    def close(self) -> None:
+        self._process.communicate(timeout=30)  # the end of its input ends it
+
+
+class Oracle:
+    """Kafka's coordinator in a process of its own, for any number of scripts."""
+
+    def __init__(self, log: IO[bytes]) -> None:
+        jars = broker_jars()
+        class_path = _class_path([_compiled_oracle(jars), *jars])
+        options = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+        self._process = Process([java(), *options, "-cp", class_path, ORACLE_CLASS], log)
+
+    def begin(self, overrides: Mapping[str, str]) -> None:
+        self.say(json.dumps({"settings": dict(overrides)}))
+
+    def say(self, line: str) -> list[Json]:
+        return self._process.say(line)
+
+    def close(self) -> None:
+        self._process.close()
+
+
+class Command:
+    """Ours as others meet it: `group-coordinator replay-events` in a process of its own, for one script."""
+
+    def __init__(self, log: IO[bytes]) -> None:
+        self._log = log
+
+    def begin(self, overrides: Mapping[str, str]) -> None:
+        start = f"import sys; sys.path[:] = {sys.path}; {RUN_COMMAND}"
+        chosen = (f"--set={key}={value}" for key, value in overrides.items())
+        command = [sys.executable, "-c", start, "replay-events", *chosen]
+        self._process = Process(command, self._log)
+
+    def say(self, line: str) -> list[Json]:
+        return self._process.say(line)
+
+    def close(self) -> None:
+        self._process.close()
 
 
 def _compiled_oracle(jars: Sequence[Path]) -> Path:

@@ -111,8 +111,7 @@ def advance(group: Group, to_ms: int, config: CoordinatorConfig) -> Iterator[Ste
         group.wake_ms = deadline.due_ms if deadline else NEVER_MS
         if deadline is None or deadline.due_ms > to_ms:
             return
-        if deadline.timer_key is None:
-            swept_ms = deadline.due_ms
+        swept_ms = deadline.swept_ms
         now_ms = group.clock_ms = max(deadline.due_ms, group.clock_ms)
         decision = timers.fire(group, deadline, now_ms, config)
         replay.apply(group, decision, now_ms, config)

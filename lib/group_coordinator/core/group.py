@@ -126,6 +126,9 @@ class ClassicGroup:
         """Whether a member that speaks these protocols could be in the group with the present members."""
         if self.state is ClassicState.EMPTY:
             return protocol_type != "" and bool(names)
+        if not self.members:
+            # All left during the initial delay: any protocol is common to nobody, but the type stays.
+            return protocol_type == self.protocol_type and bool(names)
         return protocol_type == self.protocol_type and not names.isdisjoint(self.common_protocols())
 
     def common_protocols(self) -> set[str]:

@@ -121,7 +121,7 @@ class DeleteGroupResponse(NamedTuple):
 
 
 class DescribedMember(NamedTuple):
-    """A member of a described group; metadata and assignment only while the group is Stable."""
+    """A member of a described group; the metadata only while the group is Stable."""
 
     member_id: str
     group_instance_id: str | None

@@ -24,26 +24,26 @@ class Deadline(NamedTuple):
 
     due_ms: int
     timer_key: str | None
+    swept_ms: int
+    """Sweeps up to this time lie behind the group when the deadline has fired."""
 
 
 def first_deadline(group: Group, swept_ms: int, config: CoordinatorConfig) -> Deadline | None:
     """The deadline to fire next; sweeps up to `swept_ms` are done.
 
-    Timers of one millisecond fire in the order they were set. A sweep is set at the sweep before it, hence before all
-    timers that were set later.
+    Timers of one millisecond fire in the order they were set. A sweep is set by the sweep before it, hence earlier than
+    all timers that were set since then.
     """
     sweep_ms = expiration.next_sweep(group, swept_ms, config)
-    sweep = None if sweep_ms is None else Deadline(sweep_ms, None)
     timers = group.membership.timers if group.membership else {}
     if not timers:
-        return sweep
+        return None if sweep_ms is None else Deadline(sweep_ms, None, sweep_ms)
     key, timer = min(timers.items(), key=lambda item: item[1].due_ms)
-    if sweep is None or timer.due_ms < sweep.due_ms:
-        return Deadline(timer.due_ms, key)
-    sweep_set_ms = sweep.due_ms - config.offsets_retention_check_interval_ms
-    if timer.due_ms == sweep.due_ms and timer.armed_ms < sweep_set_ms:
-        return Deadline(timer.due_ms, key)
-    return sweep
+    before_sweep = timer.armed_ms < timer.due_ms - config.offsets_retention_check_interval_ms
+    timer_swept_ms = timer.due_ms - 1 if before_sweep else timer.due_ms
+    if sweep_ms is not None and sweep_ms <= timer_swept_ms:
+        return Deadline(sweep_ms, None, sweep_ms)
+    return Deadline(timer.due_ms, key, max(swept_ms, timer_swept_ms))
 
 
 def fire(group: Group, deadline: Deadline, now_ms: int, config: CoordinatorConfig) -> Decision:

@@ -7,6 +7,7 @@ from itertools import count
 import pytest
 from kafka import KafkaAdminClient, KafkaProducer
 from kafka.admin import NewTopic
+from kafka.errors import CoordinatorNotAvailableError
 
 from group_coordinator.clients.admin import AdminClient
 from group_coordinator.clients.channel import RequestChannel
@@ -31,12 +32,15 @@ def _await_group_coordinator(broker: EmbeddedBroker) -> None:
     # The hash codes of these names are 97 to 100: one for each of the topic's four partitions.
     names = ["a", "b", "c", "d"]
     with closing(KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers)) as admin:
-        until(
-            lambda: all(
-                "GroupIdNotFoundError" in group["error"]
-                for group in admin.describe_groups(names).values()
-            )
-        )
+
+        def all_answer() -> bool:
+            try:
+                described = admin.describe_groups(names)
+            except CoordinatorNotAvailableError:
+                return False
+            return all("GroupIdNotFoundError" in group["error"] for group in described.values())
+
+        until(all_answer)
 
 
 @pytest.fixture(scope="session")

@@ -213,6 +213,23 @@ def members_must_share_a_protocol(s: Script) -> None:
 
 
 @story()
+def an_abandoned_initial_delay_takes_any_protocol(s: Script) -> None:
+    """Nobody is left to share a protocol with, but the protocol type stays that of the first."""
+    s.join("m1", error=79)
+    s.join("m1", error=PARKED)
+    s.leave("m1", gives="JoinGroup=25")
+    s.at(1_000)
+    s.join("m2", protocol_type="connect", member="", error=23)
+    s.join("m2", protocols={}, member="", error=23)
+    s.join("m2", member="unheard of", error=25)
+    s.join("m3", version=3, protocols={"sticky": subscription("orders")}, error=PARKED)
+    s.join("m2", protocols={"range": subscription("orders")}, member="", error=23)
+    s.at(3_000)
+    s.at(6_000, "JoinGroup=0")
+    s.sync("m3", 1, {"m3": b"all"}, protocol="sticky", gives="+group")
+
+
+@story()
 def join_answers_of_all_versions(s: Script) -> None:
     """testJoinGroupReturnsTheProtocolType: what an answer holds, version by version."""
     for version in range(4):

@@ -50,7 +50,7 @@ def _described(group_id: str, membership: ClassicGroup) -> DescribeGroupResponse
                 member.client_id,
                 member.client_host,
                 entry.metadata if stable and entry else b"",
-                member.assignment if stable else b"",
+                member.assignment,
             )
         )
     return DescribeGroupResponse(

@@ -125,8 +125,9 @@ def _join_known_id(step: Rebalance, request: JoinGroup, context: RequestContext)
     if request.member_id in group.pending_joins:
         if request.group_instance_id is not None:
             # An IllegalStateException in Kafka: ids are only ever pending for dynamic members.
-            raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR)
-        _add(step, request, context, request.member_id)
+            step.answer(context.ticket, JoinGroupResponse(ErrorCode.UNKNOWN_SERVER_ERROR, ""))
+        else:
+            _add(step, request, context, request.member_id)
         return
     member = group.check_member(request.member_id, request.group_instance_id)
     if _may_stay(group, member, request):

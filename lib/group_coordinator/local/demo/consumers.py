@@ -10,7 +10,8 @@ from kafka import TopicPartition
 
 from group_coordinator.clients import admin_messages
 from group_coordinator.clients.errors import ClientError
-from group_coordinator.clients.member import Channel, GroupMember, MemberOptions, MemberState
+from group_coordinator.clients.member import Channel, GroupMember
+from group_coordinator.clients.member_options import MemberOptions, MemberState
 from group_coordinator.clients.requests import Body
 from group_coordinator.local.demo.cast import UNLIMITED, Application
 
@@ -85,9 +86,7 @@ class Consumer:
     def _fetch_positions(self) -> None:
         """The partitions may be new to this member: its group knows where to go on."""
         self._positions = {}
-        request = admin_messages.fetch_offsets(
-            self._application.group_id, self._member.assignment
-        )
+        request = admin_messages.fetch_offsets(self._application.group_id, self._member.assignment)
         self._fetching = self._channel.send(request)
 
     def _take_positions(self, now_s: float) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 
 from group_coordinator.clients.errors import ClientError
@@ -20,6 +20,7 @@ class Fleet:
         partition_counts: of all topics.
         records: what there is to read.
         tell: takes a sentence about a member that was refused for good.
+        prefix: what the names of the shop's topics begin with on this cluster.
     """
 
     def __init__(
@@ -28,11 +29,13 @@ class Fleet:
         partition_counts: Mapping[str, int],
         records: Records,
         tell: Callable[[str], None],
+        prefix: str = "",
     ) -> None:
         self._channel = channel
         self._partition_counts = partition_counts
         self._records = records
         self._tell = tell
+        self._prefix = prefix
         self._consumers: defaultdict[str, list[Consumer]] = defaultdict(list)
         self._committers: dict[str, SimpleCommitter] = {}
 
@@ -48,13 +51,15 @@ class Fleet:
 
     def join(self, application: Application) -> None:
         """One more member."""
-        consumer = Consumer(application, self._channel, self._partition_counts, self._records)
+        here = application._replace(topics=self._names(application.topics))
+        consumer = Consumer(here, self._channel, self._partition_counts, self._records)
         self._consumers[application.group_id].append(consumer)
 
     def start_committing(self, application: Application) -> None:
         """A group that only stores offsets."""
+        here = application._replace(topics=self._names(application.topics))
         self._committers[application.group_id] = SimpleCommitter(
-            application, self._channel, self._partition_counts, self._records
+            here, self._channel, self._partition_counts, self._records
         )
 
     def stop_committing(self, application: Application) -> None:
@@ -77,7 +82,7 @@ class Fleet:
     def subscribe(self, application: Application, topics: Collection[str]) -> None:
         """All members change what they read."""
         for consumer in self._consumers[application.group_id]:
-            consumer.subscribe(topics)
+            consumer.subscribe(self._names(topics))
 
     def tick(self, now_s: float) -> None:
         """Everybody does what is due."""
@@ -89,6 +94,9 @@ class Fleet:
                 self._tell(f"A member of {group_id} gave up: {error}")
         for committer in self._committers.values():
             committer.tick(now_s)
+
+    def _names(self, topics: Iterable[str]) -> tuple[str, ...]:
+        return tuple(self._prefix + topic for topic in topics)
 
     def _all_consumers(self) -> Iterator[tuple[str, Consumer]]:
         for group_id, consumers in self._consumers.items():
@@ -109,12 +117,18 @@ class Arrivals:
             for application in applications
             if not application.member_count
         ]
-        self._waiting.reverse()
+        self._arrived = 0
 
-    def tick(self, count: int) -> None:
-        """The next ones come."""
-        for _ in range(min(count, len(self._waiting))):
-            self._waiting.pop()()
+    @property
+    def total(self) -> int:
+        """How many there are in all."""
+        return len(self._waiting)
+
+    def tick(self, arrived: int) -> None:
+        """So many are to have come by now."""
+        for come in self._waiting[self._arrived : arrived]:
+            come()
+        self._arrived = max(self._arrived, arrived)
 
 
 class Shifts:

@@ -38,7 +38,10 @@ class PlainLines:
         self._thread.join()
 
     def _print(self, told: Told) -> None:
-        lines = [f"{clock(told.at_s):>5}  {told.sentence}", *(f"       {line}" for line in told.detail)]
+        lines = [
+            f"{clock(told.at_s):>5}  {told.sentence}",
+            *(f"       {line}" for line in told.detail),
+        ]
         self._console.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
 
     def _print_figures(self) -> None:

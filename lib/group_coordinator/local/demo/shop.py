@@ -27,7 +27,7 @@ class Shop:
 
     def __init__(self, connection: Connection, partition_counts: Mapping[str, int]) -> None:
         self._connection = connection
-        self._partition_counts = partition_counts
+        self.partition_counts = partition_counts
         self._partitions = [
             TopicPartition(topic, number)
             for topic, partition_count in partition_counts.items()
@@ -46,7 +46,7 @@ class Shop:
             admin.create_topics(
                 [
                     NewTopic(topic, num_partitions=partition_count, replication_factor=1)
-                    for topic, partition_count in self._partition_counts.items()
+                    for topic, partition_count in self.partition_counts.items()
                 ],
                 wait_for_metadata=True,
             )

@@ -23,9 +23,7 @@ from group_coordinator.local.demo.cast import (
 )
 from group_coordinator.local.demo.commands import Administrator
 from group_coordinator.local.demo.fleet import Fleet
-
-LAST_EXPIRY_S = 98
-"""By then everything that the story lets expire is seen to be gone."""
+from group_coordinator.local.demo.plan import Plan
 
 
 class Scene(NamedTuple):
@@ -33,7 +31,7 @@ class Scene(NamedTuple):
 
     at_s: float
     sentence: str
-    act: Callable[[], None]
+    act: Callable[[], object] | None = None
 
 
 class Story:
@@ -48,16 +46,17 @@ class Story:
         while self._ahead and self._ahead[0].at_s <= story_s:
             scene = self._ahead.pop(0)
             self._board.say(scene.sentence)
-            scene.act()
+            if scene.act is not None:
+                scene.act()
 
 
-def scenes(fleet: Fleet, administrator: Administrator, topic: Callable[[str], str]) -> list[Scene]:
-    """The whole story; `topic` says what a topic of the shop is called on this cluster."""
+def scenes(fleet: Fleet, administrator: Administrator, plan: Plan) -> list[Scene]:
+    """The whole story."""
     return [
         *_departures(fleet),
-        *_unsubscriptions(fleet, topic),
+        *_unsubscriptions(fleet),
         *_members_come_and_go(fleet),
-        *_administration(administrator, topic),
+        *_administration(administrator, plan),
     ]
 
 
@@ -98,18 +97,18 @@ def _departures(fleet: Fleet) -> list[Scene]:
     ]
 
 
-def _unsubscriptions(fleet: Fleet, topic: Callable[[str], str]) -> list[Scene]:
+def _unsubscriptions(fleet: Fleet) -> list[Scene]:
     return [
         Scene(
             20,
             f"{RECOMMENDATIONS.group_id} unsubscribes from clicks, and goes on reading orders. Its offsets of "
             "clicks are no longer protected.",
-            partial(fleet.subscribe, RECOMMENDATIONS, [topic("orders")]),
+            partial(fleet.subscribe, RECOMMENDATIONS, ["orders"]),
         ),
         Scene(
             29,
             f"{WAREHOUSE.group_id} unsubscribes from payments.",
-            partial(fleet.subscribe, WAREHOUSE, [topic("shipments")]),
+            partial(fleet.subscribe, WAREHOUSE, ["shipments"]),
         ),
     ]
 
@@ -131,7 +130,7 @@ def _members_come_and_go(fleet: Fleet) -> list[Scene]:
     ]
 
 
-def _administration(administrator: Administrator, topic: Callable[[str], str]) -> list[Scene]:
+def _administration(administrator: Administrator, plan: Plan) -> list[Scene]:
     return [
         Scene(
             32,
@@ -149,7 +148,7 @@ def _administration(administrator: Administrator, topic: Callable[[str], str]) -
             partial(
                 administrator.groups,
                 *("--delete-offsets", "--group", WAREHOUSE.group_id),
-                *("--topic", topic("payments"), "--topic", topic("shipments")),
+                *("--topic", plan.topic("payments"), "--topic", plan.topic("shipments")),
             ),
         ),
         Scene(
@@ -160,7 +159,6 @@ def _administration(administrator: Administrator, topic: Callable[[str], str]) -
         Scene(
             72,
             "From here on the offsets expire that nobody has protected for a minute.",
-            _nothing,
         ),
     ]
 
@@ -168,7 +166,3 @@ def _administration(administrator: Administrator, topic: Callable[[str], str]) -
 def _join(fleet: Fleet, application: Application, count: int) -> None:
     for _ in range(count):
         fleet.join(application)
-
-
-def _nothing() -> None:
-    """A scene that only draws attention."""

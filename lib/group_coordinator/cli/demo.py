@@ -1,0 +1,55 @@
+"""`group-coordinator demo`: everything at work on this machine, in a few minutes."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from group_coordinator.local.demo.interruption import Interrupted, Interruption
+
+
+@click.command()
+@click.option("--keep", is_flag=True, help="Keep everything: topics, checkpoint and logs too.")
+@click.option(
+    "--bootstrap-server",
+    metavar="HOST:PORT",
+    help="Use this Kafka cluster, with topics of the demo's own.  [default: a broker is started]",
+)
+@click.option(
+    "--duration",
+    type=click.IntRange(min=20),
+    default=100,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long the groups are at work; under 100 some offsets are not seen to expire.",
+)
+@click.option("--groups", type=click.IntRange(min=12), default=50, show_default=True)
+@click.option("--members", type=click.IntRange(min=30), default=150, show_default=True)
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    keep: bool,
+    bootstrap_server: str | None,
+    duration: int,
+    groups: int,
+    members: int,
+) -> None:
+    """Show everything at work on this machine, in about three minutes.
+
+    A Kafka broker and the job are started, and a shop is opened: some fifty consumer groups read its
+    topics, meet, rebalance, commit and leave. Offsets are kept for one minute only, so that they can
+    be seen to expire. A screen shows what happens; in the end the tables are asked about it.
+
+    The tables and a chart stay, in a folder below the current one. Ctrl-C ends the demo at any time.
+    """
+    with Interruption() as interruption:
+        # What the demo needs takes half a second to import: a Ctrl-C must not be lost in it.
+        demo = import_module("group_coordinator.local.demo.performance")
+        plan = demo.plan(groups, members, duration, keep, bootstrap_server)
+        try:
+            demo.perform(plan, interruption)
+        except Interrupted as wish:
+            click.echo(demo.last_words(), err=True)
+            context.exit(wish.exit_status)

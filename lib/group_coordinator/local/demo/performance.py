@@ -1,0 +1,56 @@
+"""One performance: the screen, what happens on it, and what the user is left with."""
+
+from __future__ import annotations
+
+import logging
+import time
+from pathlib import Path
+
+from rich.console import Console
+
+from group_coordinator.local.demo.board import Board
+from group_coordinator.local.demo.closing import Closing
+from group_coordinator.local.demo.conductor import Conductor
+from group_coordinator.local.demo.folder import DemoFolder
+from group_coordinator.local.demo.interruption import Interrupted, Interruption
+from group_coordinator.local.demo.plain import PlainLines
+from group_coordinator.local.demo.plan import Plan
+from group_coordinator.local.demo.screen import Screen
+
+
+def new_folder() -> DemoFolder:
+    """A folder below the current one that no other demo has."""
+    return DemoFolder(Path.cwd() / time.strftime("group-coordinator-demo-%Y%m%d-%H%M%S"))
+
+
+def perform(plan: Plan, folder: DemoFolder, interruption: Interruption) -> None:
+    """Show everything, then tell what is left; a folder that is of no use any more is removed."""
+    folder.make()
+    # What a library has to say must not spoil the screen.
+    logging.basicConfig(filename=folder.output("demo"), level=logging.WARNING)
+    try:
+        _perform(plan, folder, interruption)
+    except Interrupted:
+        if not plan.keep:
+            folder.remove()
+        raise
+    if not plan.keep:
+        folder.remove_scaffolding()
+
+
+def _perform(plan: Plan, folder: DemoFolder, interruption: Interruption) -> None:
+    console = Console()
+    board = Board(plan.expected_s)
+    conductor = Conductor(plan, folder, board, interruption)
+    with _display(console, board):
+        conductor.perform()
+    closing = Closing(console, folder, interruption)
+    closing.answer()
+    closing.draw()
+    closing.farewell(plan, board, conductor.measures)
+
+
+def _display(console: Console, board: Board) -> Screen | PlainLines:
+    if console.is_terminal:
+        return Screen(console, board, "Ctrl-C ends the demo; nothing is left running.")
+    return PlainLines(console, board)

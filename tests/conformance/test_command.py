@@ -1,0 +1,16 @@
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from tests.conformance.scripts import STORIES
+from tests.conformance.telling import disagreements, tell
+from tests.conformance.witness import Command, Ours
+
+
+def test_the_command_tells_what_the_state_machine_tells(tmp_path: Path) -> None:
+    story = STORIES["offsets_go_with_their_topic"]
+    with (tmp_path / "log").open("wb") as log, closing(Command(log)) as command:
+        told = tell(story, command)
+    assert list(disagreements(story, tell(story, Ours()), told)) == []
+    assert (tmp_path / "log").read_text() == ""
