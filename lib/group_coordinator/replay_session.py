@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeAlias
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, json, to_builtins
 
-from group_coordinator.codecs import events, records, responses
+from group_coordinator.codecs import descriptions, events, records, responses
 from group_coordinator.codecs.bodies import KnownTopic
 from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.codecs.primitives import Text
@@ -18,7 +18,6 @@ from group_coordinator.core.errors import ErrorCode
 from group_coordinator.core.group import Group
 from group_coordinator.core.requests import Request, RequestContext, TopicMetadata
 from group_coordinator.core.values import Ticket, Topic
-from group_coordinator.group_description import describe
 from group_coordinator.member_ids import fresh_id
 
 Output: TypeAlias = dict[str, Any]
@@ -122,7 +121,8 @@ class Replay:
             return
         group = self._group(event.request.group_id)
         yield from _step(group.group_id, self._handle(group, event.request, event))
-        if group.membership is None:
+        knows_only_the_cluster = group.topics is None or self._topics is not None
+        if group.membership is None and knows_only_the_cluster:
             del self._groups[group.group_id]
 
     def _group(self, group_id: str) -> Group:
@@ -167,10 +167,9 @@ class Replay:
         }
 
     def _described(self, group_id: str) -> Output:
-        return {
-            "kind": "group",
-            **describe(self._groups.get(group_id, Group(group_id)), self._config),
-        }
+        group = self._groups.get(group_id, Group(group_id))
+        deadline_ms = coordinator.next_deadline(group, self._config)
+        return {"kind": "group", **descriptions.to_json(group, deadline_ms)}
 
 
 def _step(group_id: str, step: Step) -> Iterator[Output]:

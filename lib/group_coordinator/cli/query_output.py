@@ -21,18 +21,35 @@ _UNLIMITED_WIDTH = 100_000
 
 
 def print_table(answer: pa.Table) -> None:
-    """Aligned columns, numbers to the right; a terminal that is too narrow folds long texts."""
+    """Aligned columns, numbers to the right; where a terminal is too narrow for them, one line a value."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=_UNLIMITED_WIDTH)
+    table = _aligned(answer)
+    unlimited = console.options.update(max_width=_UNLIMITED_WIDTH)
+    if console.measure(table, options=unlimited).maximum <= console.width:
+        console.print(table)
+    else:
+        _print_records(console, answer)
+    console.print(f"\n{answer.num_rows} {'row' if answer.num_rows == 1 else 'rows'}", style="dim")
+
+
+def _aligned(answer: pa.Table) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for field in answer.schema:
         is_number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
-        table.add_column(Text(field.name), justify="right" if is_number else "left", overflow="fold")
+        table.add_column(Text(field.name), justify="right" if is_number else "left", no_wrap=True)
     for row in _rows(answer):
         table.add_row(*(Text(_cell(value)) for value in row))
-    console.print(table)
-    console.print(f"\n{answer.num_rows} {'row' if answer.num_rows == 1 else 'rows'}", style="dim")
+    return table
+
+
+def _print_records(console: Console, answer: pa.Table) -> None:
+    width = max(len(name) for name in answer.column_names)
+    for number, row in enumerate(_rows(answer), start=1):
+        console.rule(f"row {number}", align="left", style="dim")
+        for name, value in zip(answer.column_names, row, strict=True):
+            console.print(Text(name.ljust(width), style="bold"), Text(_cell(value)), soft_wrap=True)
 
 
 def print_csv(answer: pa.Table) -> None:
@@ -44,7 +61,9 @@ def print_csv(answer: pa.Table) -> None:
 
 def print_json(answer: pa.Table) -> None:
     """An array with one object a row; times as ISO 8601, bytes as base64."""
-    document = json.encode([dict(zip(answer.column_names, row, strict=True)) for row in _rows(answer)], enc_hook=str)
+    document = json.encode(
+        [dict(zip(answer.column_names, row, strict=True)) for row in _rows(answer)], enc_hook=str
+    )
     click.echo(json.format(document, indent=2).decode())
 
 

@@ -20,22 +20,19 @@ from group_coordinator.settings import load
 def command(file: BinaryIO, config: Path | None, overrides: tuple[str, ...]) -> None:
     """Run JSON lines from FILE, or from standard input, through the state machine.
 
-    A line is an event at a time in milliseconds, or just a time: deadlines due by then fire. What
-    comes of it is written at once, and ends with {"kind": "done"}, so that a program can talk to it.
+    Time is what the lines say, so a week of retention takes no time. What a line brings about is
+    written at once, one JSON object a line, and ends with {"kind": "done"}.
 
     \b
-      {"at": 1000, "event": {...}}       an event, in the form of the events topic
-      {"at": 5000}                       time passes
+      {"at": 1000, "event": {...}}   an event as in the events topic, at a time in milliseconds
+      {"at": 5000}                   time passes: deadlines due by then fire
       {"at": 5000, "topics": [{"name": "orders", "topicId": "...", "numPartitions": 3}]}
-                                         the cluster's topics are now exactly these
-      {"describe": "my-group"}           the group as it is now
+                                     the topics of the cluster are now exactly these
+      {"describe": "my-group"}       the group as it is now
 
     \b
-    When does the offset of a lone commit expire?
-      echo '{"at": 0, "event": {"api": "OffsetCommit", "version": 8, "body": {"groupId": "g",
-        "topics": [{"name": "orders", "partitions": [{"partitionIndex": 0}]}]}}}
-      {"at": 99000}' | tr -d '\\n' | sed 's/}{/}\\n{/' |
-        group-coordinator replay-events --set offsets.retention.ms=60000
+    What would expire under another policy:
+      group-coordinator replay-events --set offsets.retention.minutes=60 story.jsonl
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     replay = Replay(load(config, overrides).coordinator)
     output = sys.stdout.buffer

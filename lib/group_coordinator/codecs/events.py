@@ -104,11 +104,15 @@ def _decode(value: bytes) -> Event:
         envelope.api,
         envelope.version,
         None if envelope.correlation_id is UNSET else envelope.correlation_id,
-        envelope.client_id or _UNNAMED_CLIENT_ID,
-        envelope.client_host or _UNNAMED_CLIENT_HOST,
+        _said(envelope.client_id, _UNNAMED_CLIENT_ID),
+        _said(envelope.client_host, _UNNAMED_CLIENT_HOST),
         envelope.principal or None,
         request,
     )
+
+
+def _said(text: str | UnsetType | None, unsaid: str) -> str:
+    return unsaid if text is UNSET or text is None else text
 
 
 def _api_of(envelope: _Envelope) -> Api:

@@ -97,7 +97,7 @@ def load(group_id: str, blob: bytes) -> Group:
     """
     try:
         snapshot = _decode(blob)
-    except ValueError as fault:
+    except (ValueError, RecursionError) as fault:
         raise SnapshotError(_complaint(group_id, blob)) from fault
     if snapshot.version != SCHEMA_VERSION:
         raise SnapshotError(_complaint(group_id, blob))
@@ -193,7 +193,7 @@ def _unpacked_member(member: _Member, *, readable: bool) -> Member:
 def _complaint(group_id: str, blob: bytes) -> str:
     try:
         version = _decode_version(blob).version
-    except ValueError:
+    except (ValueError, RecursionError):
         return f"the state of group {group_id!r} is not readable"
     if version == SCHEMA_VERSION:
         return f"the state of group {group_id!r} is damaged"

@@ -88,13 +88,17 @@ class Rebalance:
         self.arm(session_timer(member.member_id), NEW_MEMBER_JOIN_TIMEOUT_MS)
 
     def remove_member(self, member_id: str) -> None:
-        """Forget a member or a pending member; a parked JoinGroup of it is answered with UNKNOWN_MEMBER_ID."""
+        """Forget a member or a pending member; what it has parked is answered with UNKNOWN_MEMBER_ID.
+
+        Kafka forgets a parked SyncGroup here, trusting that the connection ends. We have no connections.
+        """
         group = self.group
-        if member_id in group.members:
-            self._answer_join(
-                group.members[member_id], JoinGroupResponse(ErrorCode.UNKNOWN_MEMBER_ID, "")
-            )
-            del group.members[member_id]
+        member = group.members.pop(member_id, None)
+        if member is not None and member.awaiting_join is not None:
+            gone = JoinGroupResponse(ErrorCode.UNKNOWN_MEMBER_ID, "")
+            self.answer(member.awaiting_join, gone)
+        if member is not None and member.awaiting_sync is not None:
+            self.answer(member.awaiting_sync, SyncGroupResponse(ErrorCode.UNKNOWN_MEMBER_ID))
         if group.leader == member_id:
             group.leader = min(group.members, default=None)
         group.pending_joins.discard(member_id)

@@ -1,4 +1,8 @@
-"""Where a batch goes: responses to Kafka first, somebody waits for them; then the log and the dead letters to Delta."""
+"""Where a batch goes: responses to Kafka first, somebody waits for them; then the log and the dead letters to Delta.
+
+All that can be worked out beforehand is in the plan of the streaming query (`outputs`): what `Sinks.write` builds, it
+builds for every batch, and a call from Python into the JVM costs milliseconds.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +10,62 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pyspark.sql import DataFrame
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.output_lines import DEAD_LETTER, LOG, RESPONSE
-from group_coordinator.tables import coordinator_log, dead_letters
 from group_coordinator.tables.append import append_once
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG, log_row
+from group_coordinator.tables.dead_letters import DEAD_LETTERS, dead_letter_row
+from group_coordinator.tables.definition import TableDefinition
 
-_DEFECT = '%"reason":"defect: %'
-"""A dead letter with our own mistake as the reason, see update_group.py."""
+_DEFECT = "D!"
+"""The kind of a dead letter whose reason is a mistake of ours, see update_group.py."""
 
 
 class BatchCounts(NamedTuple):
-    """How many lines of each kind a batch has."""
+    """How many outputs of each kind a batch has; defects are dead letters too."""
 
-    responses: int
-    records: int
-    dead_letters: int
-    defects: int
+    responses: int = 0
+    records: int = 0
+    dead_letters: int = 0
+    defects: int = 0
+
+
+def outputs(calls: DataFrame, job: JobSettings) -> DataFrame:
+    """One row an output: its kind, and the one column of that kind."""
+    origin = {"cluster_id": F.lit(job.cluster_id), "source_topic": F.lit(job.events_topic)}
+    line = F.col("line")
+    return (
+        calls.select(F.explode(F.split("lines", "\n")).alias("text"))
+        .select(
+            F.substring("text", 1, 1).alias("tag"), F.expr("substring(text, 2)").alias("line")
+        )
+        .select(
+            _kind().alias("kind"),
+            _of(RESPONSE, F.get_json_object(line, "$.groupId")).alias("key"),
+            _of(RESPONSE, line).alias("value"),
+            _of(LOG, log_row(line, **origin)).alias("record"),
+            _of(DEAD_LETTER, dead_letter_row(line, **origin)).alias("dead_letter"),
+        )
+    )
+
+
+def _kind() -> Column:
+    is_defect = (F.col("tag") == DEAD_LETTER) & F.col("line").contains('"reason":"defect: ')
+    return F.when(is_defect, _DEFECT).otherwise(F.col("tag"))
+
+
+def _of(tag: str, value: Column) -> Column:
+    return F.when(F.col("tag") == tag, value)
 
 
 @dataclass(frozen=True, slots=True)
 class Sinks:
-    """Writes the operator's output lines; may be called again with the same batch."""
+    """Writes the outputs of a batch; may be called again with the same batch."""
 
     job: JobSettings
     catalog: TableCatalog
@@ -38,70 +73,59 @@ class Sinks:
 
     def write(self, batch: DataFrame, batch_id: int) -> None:
         """Send the responses, then append to the tables what a redone batch has not appended before."""
-        # Every use of the batch would run the operator again; an unfinished use would lose state (spark.md 5.1).
-        lines = _tagged_lines(batch).persist()
+        # Without the cache every use of the batch would run the operator again. The first use reads all of it: what
+        # is left unread loses the state of its groups.
+        batch.persist()
         try:
-            counts = _count(lines)
+            counts = _count(batch)
             if counts.responses:
-                self._send(_of(lines, RESPONSE))
+                self._send(batch)
             if counts.records:
-                self._append_records(_of(lines, LOG), batch_id, counts.records)
+                self._append(batch, "record", COORDINATOR_LOG, batch_id, counts.records)
             if counts.dead_letters:
-                self._append_dead_letters(_of(lines, DEAD_LETTER), batch_id, counts.dead_letters)
+                self._append(batch, "dead_letter", DEAD_LETTERS, batch_id, counts.dead_letters)
             self.report(batch_id, counts)
         finally:
-            lines.unpersist()
+            batch.unpersist()
 
-    def _send(self, responses: DataFrame) -> None:
-        group_id = F.get_json_object("line", "$.groupId")
+    def _send(self, batch: DataFrame) -> None:
         (
-            responses.select(group_id.alias("key"), F.col("line").alias("value"))
+            batch.where("value IS NOT NULL")
+            .select("key", "value")
             .write.format("kafka")
-            .option("kafka.bootstrap.servers", self.job.bootstrap_servers)
-            .option("kafka.acks", "all")
-            .option("kafka.linger.ms", "5")
-            .option("kafka.compression.type", "lz4")
-            .option("topic", self.job.responses_topic)
+            .options(
+                **{
+                    "kafka.bootstrap.servers": self.job.bootstrap_servers,
+                    "kafka.acks": "all",
+                    "kafka.linger.ms": "5",
+                    "kafka.compression.type": "lz4",
+                    "topic": self.job.responses_topic,
+                }
+            )
             .save()
         )
 
-    def _append_records(self, lines: DataFrame, batch_id: int, count: int) -> None:
-        rows = coordinator_log.from_lines(
-            lines,
-            cluster_id=self.job.cluster_id,
-            source_topic=self.job.events_topic,
-            batch_id=batch_id,
+    def _append(
+        self, batch: DataFrame, column: str, table: TableDefinition, batch_id: int, count: int
+    ) -> None:
+        of_the_batch = {
+            "batch_id": f"{batch_id}L AS batch_id",
+            "ingested_at": "current_timestamp() AS ingested_at",
+        }
+        rows = batch.where(f"{column} IS NOT NULL").selectExpr(
+            *(of_the_batch.get(name, f"{column}.{name}") for name in table.schema.names)
         )
-        table = coordinator_log.COORDINATOR_LOG.name
-        append_once(rows, count, self.catalog, table, batch_id)
-
-    def _append_dead_letters(self, lines: DataFrame, batch_id: int, count: int) -> None:
-        rows = dead_letters.from_lines(
-            lines,
-            cluster_id=self.job.cluster_id,
-            source_topic=self.job.events_topic,
-            batch_id=batch_id,
-        )
-        append_once(rows, count, self.catalog, dead_letters.DEAD_LETTERS.name, batch_id)
+        append_once(rows, count, self.catalog, table.name, batch_id)
 
 
-def _tagged_lines(batch: DataFrame) -> DataFrame:
-    line = F.explode(F.split("lines", "\n")).alias("line")
-    return batch.select(line).select(
-        F.substring("line", 1, 1).alias("tag"), F.expr("substring(line, 2)").alias("line")
+def _count(batch: DataFrame) -> BatchCounts:
+    """One small job; an aggregation in Spark would be two stages."""
+    kinds = pc.value_counts(batch.select("kind").toArrow()["kind"])
+    count = {entry["values"]: entry["counts"] for entry in kinds.to_pylist()}
+    defects = count.get(_DEFECT, 0)
+    return BatchCounts(
+        responses=count.get(RESPONSE, 0),
+        records=count.get(LOG, 0),
+        dead_letters=count.get(DEAD_LETTER, 0) + defects,
+        defects=defects,
     )
-
-
-def _of(lines: DataFrame, tag: str) -> DataFrame:
-    return lines.where(F.col("tag") == tag).select("line")
-
-
-def _count(lines: DataFrame) -> BatchCounts:
-    is_dead_letter = F.col("tag") == DEAD_LETTER
-    row = lines.agg(
-        F.count_if(F.col("tag") == RESPONSE),
-        F.count_if(F.col("tag") == LOG),
-        F.count_if(is_dead_letter),
-        F.count_if(is_dead_letter & F.col("line").like(_DEFECT)),
-    ).first()
-    return BatchCounts(*(row or (0, 0, 0, 0)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType, TimestampType
 
@@ -58,20 +58,13 @@ LINE = StructType(
 """The JSON of one log row as the stateful function writes it."""
 
 
-def from_lines(
-    lines: DataFrame, *, cluster_id: str, source_topic: str, batch_id: int
-) -> DataFrame:
-    """Rows of the log from JSON texts in column `line`."""
-    row = lines.select(F.from_json("line", LINE).alias("row")).select("row.*")
-    from_event = F.col("source_offset").isNotNull()
-    return row.select(
-        F.lit(cluster_id).alias("cluster_id"),
-        *("group_id", "record_type", "key", "value"),
-        *("topic", "partition", "member_id", "offset", "reason", "principal"),
-        instant(F.col("event_time_ms")).alias("event_time"),
-        F.when(from_event, F.lit(source_topic)).alias("source_topic"),
-        *("source_partition", "source_offset"),
-        F.lit(batch_id).cast(LongType()).alias("batch_id"),
-        "seq",
-        F.current_timestamp().alias("ingested_at"),
+def log_row(line: Column, *, cluster_id: Column, source_topic: Column) -> Column:
+    """A struct with the table's columns, except those of the batch, from the JSON that the operator writes."""
+    row = F.from_json(line, LINE)
+    names = [name for name in COORDINATOR_LOG.schema.names if name in LINE.names]
+    return F.struct(
+        cluster_id.alias("cluster_id"),
+        *(row[name].alias(name) for name in names),
+        instant(row["event_time_ms"]).alias("event_time"),
+        F.when(row["source_offset"].isNotNull(), source_topic).alias("source_topic"),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
     BinaryType,
@@ -50,18 +50,14 @@ LINE = StructType(
 """The JSON of one dead letter as the stateful function writes it."""
 
 
-def from_lines(
-    lines: DataFrame, *, cluster_id: str, source_topic: str, batch_id: int
-) -> DataFrame:
-    """Rows of the table from JSON texts in column `line`."""
-    row = lines.select(F.from_json("line", LINE).alias("row")).select("row.*")
-    return row.select(
-        F.lit(source_topic).alias("source_topic"),
-        *("source_partition", "source_offset", "reason"),
-        F.unbase64("value").alias("value"),
-        instant(F.col("event_time_ms")).alias("event_time"),
-        F.current_timestamp().alias("ingested_at"),
-        F.lit(cluster_id).alias("cluster_id"),
-        "group_id",
-        F.lit(batch_id).cast(LongType()).alias("batch_id"),
+def dead_letter_row(line: Column, *, cluster_id: Column, source_topic: Column) -> Column:
+    """A struct with the table's columns, except those of the batch, from the JSON that the operator writes."""
+    row = F.from_json(line, LINE)
+    return F.struct(
+        source_topic.alias("source_topic"),
+        *(row[name].alias(name) for name in ("source_partition", "source_offset", "reason")),
+        F.unbase64(row["value"]).alias("value"),
+        instant(row["event_time_ms"]).alias("event_time"),
+        cluster_id.alias("cluster_id"),
+        row["group_id"].alias("group_id"),
     )

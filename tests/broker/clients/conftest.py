@@ -15,7 +15,7 @@ from group_coordinator.clients.connection import Connection
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.clients.fleet import until
 from tests.broker.clients.kafka_as_coordinator import KafkaAsCoordinator
-from tests.broker.clients.topics import Topics
+from tests.broker.clients.topics import NewTopics, Topics
 
 _numbers = count(1)
 
@@ -58,22 +58,31 @@ def cluster_topics(broker: EmbeddedBroker, kafka_admin: KafkaAdminClient) -> Non
             producer.send("orders", value=b"order", partition=number % 6)
 
 
-@pytest.fixture
-def topics(kafka_admin: KafkaAdminClient) -> Topics:
-    """Topics of this test alone."""
-    number = next(_numbers)
-    created = Topics(f"events-{number}", f"responses-{number}")
-    kafka_admin.create_topics([NewTopic(name, 3, 1) for name in created])
-    return created
+@pytest.fixture(scope="session")
+def new_topics(kafka_admin: KafkaAdminClient) -> NewTopics:
+    """Makes topics that nobody else uses."""
+
+    def create() -> Topics:
+        number = next(_numbers)
+        created = Topics(f"events-{number}", f"responses-{number}")
+        kafka_admin.create_topics([NewTopic(name, 3, 1) for name in created])
+        return created
+
+    return create
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def topics(new_topics: NewTopics) -> Topics:
+    return new_topics()
+
+
+@pytest.fixture(scope="module")
 def coordinator(broker: EmbeddedBroker, topics: Topics) -> Iterator[None]:
     with KafkaAsCoordinator(broker.bootstrap_servers, topics.events, topics.responses):
         yield
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def channel(broker: EmbeddedBroker, topics: Topics) -> Iterator[RequestChannel]:
     with RequestChannel(
         Connection(broker.bootstrap_servers),
@@ -84,7 +93,7 @@ def channel(broker: EmbeddedBroker, topics: Topics) -> Iterator[RequestChannel]:
         yield opened
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def admin(broker: EmbeddedBroker, topics: Topics) -> Iterator[AdminClient]:
     with AdminClient(
         bootstrap_servers=broker.bootstrap_servers,

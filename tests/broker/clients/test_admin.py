@@ -19,7 +19,7 @@ from group_coordinator.clients.member import GroupMember
 from group_coordinator.clients.member_options import MemberOptions
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.clients.fleet import all_have, polled, until
-from tests.broker.clients.topics import Topics
+from tests.broker.clients.topics import NewTopics
 
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("cluster_topics")]
 
@@ -105,8 +105,9 @@ def test_offsets_of_many_groups_at_once(admin: AdminClient) -> None:
 
 
 def test_a_group_without_an_answer_does_not_hide_the_others(
-    broker: EmbeddedBroker, topics: Topics
+    broker: EmbeddedBroker, new_topics: NewTopics
 ) -> None:
+    topics = new_topics()
     with AdminClient(
         bootstrap_servers=[broker.bootstrap_servers],
         events_topic=topics.events,

@@ -29,17 +29,10 @@ Ours = Callable[..., tuple[int, str, str]]
 Theirs = Callable[..., Said]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def groups(admin: AdminClient, channel: RequestChannel) -> Iterator[None]:
     """A group with two members and offsets, one with a static member, and one that only stores offsets."""
-    admin.alter_consumer_group_offsets(
-        "simple",
-        {
-            TopicPartition("orders", 0): 3,
-            TopicPartition("orders", 1): OffsetAndMetadata(9, "", 0),
-            TopicPartition(REFUNDS, 1): 0,
-        },
-    ).all()
+    restore(admin)
     members = [
         member(channel, "billing-with-a-long-name", "first", ["orders", REFUNDS]),
         member(channel, "billing-with-a-long-name", "second-client-with-a-name", ["orders"]),
@@ -51,8 +44,20 @@ def groups(admin: AdminClient, channel: RequestChannel) -> Iterator[None]:
             {TopicPartition("orders", 0): 1, TopicPartition(REFUNDS, 0): 0}
         ).result().all()
         yield
-        for one in members:
-            one.leave_async().result()
+    for one in members:
+        one.leave()
+
+
+def restore(admin: AdminClient) -> None:
+    """The group that the tests delete things of."""
+    admin.alter_consumer_group_offsets(
+        "simple",
+        {
+            TopicPartition("orders", 0): 3,
+            TopicPartition("orders", 1): OffsetAndMetadata(9, "", 0),
+            TopicPartition(REFUNDS, 1): 0,
+        },
+    ).all()
 
 
 def member(
@@ -137,6 +142,7 @@ def test_list(ours: Ours, theirs: Theirs, kafka_admin: KafkaAdminClient, tmp_pat
 
 def test_delete(ours: Ours, theirs: Theirs, admin: AdminClient) -> None:
     busy, idle = ("--group", "static"), ("--group", "simple")
+    restore(admin)
     expected = theirs("--delete", *busy, *idle)
     restore(admin)
 
@@ -147,17 +153,15 @@ def test_delete(ours: Ours, theirs: Theirs, admin: AdminClient) -> None:
 
 
 def test_delete_what_can_be_deleted(ours: Ours, theirs: Theirs, admin: AdminClient) -> None:
+    restore(admin)
     expected = theirs("--delete", "--group", "simple")
     restore(admin)
 
     assert ours("--delete", "--group", "simple") == (0, expected.out, "")
 
 
-def restore(admin: AdminClient) -> None:
-    admin.alter_consumer_group_offsets("simple", {TopicPartition("orders", 0): 3}).all()
-
-
-def test_delete_offsets(ours: Ours, theirs: Theirs) -> None:
+def test_delete_offsets(ours: Ours, theirs: Theirs, admin: AdminClient) -> None:
+    restore(admin)
     arguments = (
         *("--delete-offsets", "--group", "simple"),
         *("--topic", "orders:0,2", "--topic", REFUNDS),

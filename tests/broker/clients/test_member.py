@@ -31,7 +31,8 @@ def test_a_group_lives_on_kafkas_own_coordinator(
     with polled(members):
         until(lambda: all_have(members, 6))
         described = kafka_admin.describe_groups(["lives"])["lives"]
-        members[0].leave_async().result()
+    members[0].leave()
+    with polled(members[1:]):
         until(lambda: all_have(members[1:], 6))
 
     assert described["group_state"] == "Stable"

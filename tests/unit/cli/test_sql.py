@@ -6,6 +6,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+import click
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
@@ -56,6 +57,26 @@ def test_a_pipe_gets_whole_lines(tables: Path) -> None:
 
     assert "x" * 500 + "   billing" in result.stdout
     assert "\x1b" not in result.stdout
+
+
+def test_a_terminal_that_is_too_narrow_gets_a_line_a_value(
+    tables: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "40")
+
+    result = sql("SELECT * FROM offsets LIMIT 1", "--tables", str(tables))
+
+    assert click.unstyle(result.stdout).splitlines() == [
+        "row 1 ──────────────────────────────────",
+        "group_id         billing",
+        "committed_offset 42",
+        "expires_at       2024-01-02 03:04:05.678Z",
+        'topics           ["orders","refunds"]',
+        "value            AP8=",
+        "",
+        "1 row",
+    ]
 
 
 def test_csv(tables: Path) -> None:

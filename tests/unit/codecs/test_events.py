@@ -77,6 +77,12 @@ def test_an_event_need_not_say_who_sent_it(unsaid: str) -> None:
     assert event == Event("Tick", 0, None, "client", "/127.0.0.1", None, Tick(""))
 
 
+def test_a_client_may_have_an_empty_name() -> None:
+    event = events.decode(b'{"api": "Tick", "version": 0, "clientId": "", "clientHost": ""}')
+
+    assert (event.client_id, event.client_host) == ("", "")
+
+
 def join_group_body(**fields: object) -> Body:
     protocols = [{"name": "range", "metadata": base64(SUBSCRIPTION)}]
     required = {"groupId": "g", "sessionTimeoutMs": 10_000, "memberId": "m"}
@@ -85,9 +91,7 @@ def join_group_body(**fields: object) -> Body:
 
 def joined(rebalance_timeout_ms: int, instance_id: str | None = None) -> JoinGroup:
     protocols = (Protocol("range", SUBSCRIPTION, ("orders",)),)
-    return JoinGroup(
-        "g", 10_000, rebalance_timeout_ms, "m", instance_id, "consumer", protocols
-    )
+    return JoinGroup("g", 10_000, rebalance_timeout_ms, "m", instance_id, "consumer", protocols)
 
 
 def test_join_group_0_has_one_timeout_for_both() -> None:
@@ -168,7 +172,7 @@ def commit_body(topic: Body, partition: Body, **fields: object) -> Body:
     return {"groupId": "g", "topics": [topic | {"partitions": [entry]}]} | fields
 
 
-def committed(  # noqa: PLR0913 - what differs from version to version
+def committed(
     name: str | None = "orders",
     topic_id: str | None = None,
     leader_epoch: int | None = None,

@@ -35,19 +35,20 @@ def refused(value: bytes | Json) -> InvalidEventError:
 NOT_EVEN_AN_OBJECT = {
     "nothing": (b"", "not JSON: Input data was truncated"),
     "no JSON": (b"hello", "not JSON: JSON is malformed: invalid character (byte 0)"),
-    "two values": (b"{} {}", "not JSON: JSON is malformed: trailing characters (byte 3)"),
+    "two values": (
+        b'{"api": "Tick", "version": 0} {}',
+        "not JSON: JSON is malformed: trailing characters (byte 31)",
+    ),
     "NaN": (b'{"api": NaN}', "not JSON: JSON is malformed: invalid character (byte 8)"),
     "a list": (b"[]", "event: Expected `object`, got `array`"),
-    "a number of 5,000 digits": (b"9" * 5_000, "event: Expected `object`, got `int`"),
+    "a number of 5,000 digits": (b"9" * 5_000, "event: Number out of range"),
     "an endless list": (b"[" * 100_000, "event: Expected `object`, got `array`"),
     "not UTF-8": (b'{"api": "\xff"}', "not UTF-8: 'utf-8' codec can't decode byte 0xff"),
     "half a pair of surrogates": (rb'{"api": "\ud800 alone"}', "not JSON: JSON is malformed"),
 }
 
 
-@pytest.mark.parametrize(
-    ("value", "reason"), NOT_EVEN_AN_OBJECT.values(), ids=NOT_EVEN_AN_OBJECT
-)
+@pytest.mark.parametrize(("value", "reason"), NOT_EVEN_AN_OBJECT.values(), ids=NOT_EVEN_AN_OBJECT)
 def test_what_does_not_parse_says_nothing_about_itself(value: bytes, reason: str) -> None:
     fault = refused(value)
 
@@ -68,8 +69,14 @@ MISTAKES = {
     "no API": ({"version": 8}, "event: Object missing required field `api`"),
     "an API that is none": (commit(api="Fetch"), "api = Fetch: unknown"),
     "an API of no text": (commit(api=8), "api = 8: Expected `str`, got `int`"),
-    "a version that is no int16": (commit(version=2**15), "version = 32768: Expected `int` <= 32767"),
-    "a version that is no number": (commit(version=True), "version = true: Expected `int`, got `bool`"),
+    "a version that is no int16": (
+        commit(version=2**15),
+        "version = 32768: Expected `int` <= 32767",
+    ),
+    "a version that is no number": (
+        commit(version=True),
+        "version = true: Expected `int`, got `bool`",
+    ),
     "a slip in the envelope": (
         commit(correlationID="x"),
         "event: Object contains unknown field `correlationID`",
@@ -302,8 +309,9 @@ def test_escapes_and_colons_are_no_duplicates() -> None:
 plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10)
 trees = st.recursive(
     plain,
-    lambda children: st.lists(children, max_size=3)
-    | st.dictionaries(st.text(max_size=5), children, max_size=3),
+    lambda children: (
+        st.lists(children, max_size=3) | st.dictionaries(st.text(max_size=5), children, max_size=3)
+    ),
     max_leaves=8,
 )
 sensible = [
@@ -318,12 +326,12 @@ sensible = [
 ]
 
 
-def is_taken_or_refused(value: bytes) -> None:
+def complaint(value: bytes) -> str:
     try:
         events.decode(value)
     except InvalidEventError as fault:
-        assert fault.reason
-        assert len(fault.reason) < 400
+        return fault.reason
+    return ""
 
 
 @given(st.binary(max_size=100))
@@ -332,26 +340,30 @@ def is_taken_or_refused(value: bytes) -> None:
 @example(b'{"api":"Tick","version":1' + b"0" * 400 + b"}")
 @example(b'{"api":"Tick","version":1e400}')
 def test_arbitrary_bytes(value: bytes) -> None:
-    is_taken_or_refused(value)
+    assert len(complaint(value)) < 400
 
 
 @given(trees)
 def test_arbitrary_json(tree: object) -> None:
-    is_taken_or_refused(json.dumps(tree).encode())
+    assert len(complaint(json.dumps(tree).encode())) < 400
 
 
 @given(st.sampled_from(sensible), trees, st.data())
-def test_an_event_with_something_else_somewhere(value: Json, misfit: object, data: st.DataObject) -> None:
+def test_an_event_with_something_else_somewhere(
+    value: Json, misfit: object, data: st.DataObject
+) -> None:
     changed: Any = json.loads(json.dumps(value))
     node = changed
     while True:
-        at = data.draw(st.sampled_from(range(len(node)) if isinstance(node, list) else sorted(node)))
+        at = data.draw(
+            st.sampled_from(range(len(node)) if isinstance(node, list) else sorted(node))
+        )
         if not isinstance(node[at], list | dict) or not node[at] or data.draw(st.booleans()):
             break
         node = node[at]
     node[at] = misfit
 
-    is_taken_or_refused(json.dumps(changed).encode())
+    assert len(complaint(json.dumps(changed).encode())) < 400
 
 
 @given(st.sampled_from(sensible), st.data())
@@ -360,4 +372,4 @@ def test_an_event_with_damaged_bytes(value: Json, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, min(len(text), start + 5)))
 
-    is_taken_or_refused(text[:start] + data.draw(st.binary(max_size=3)) + text[end:])
+    assert len(complaint(text[:start] + data.draw(st.binary(max_size=3)) + text[end:])) < 400

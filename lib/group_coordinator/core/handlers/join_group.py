@@ -133,6 +133,10 @@ def _join_known_id(step: Rebalance, request: JoinGroup, context: RequestContext)
     if _may_stay(group, member, request):
         step.answer(context.ticket, join_answer(step.group, member.member_id))
         return
+    if member.awaiting_join is not None:
+        # Kafka forgets the request that this one replaces, as its connection is gone. Ours must hear something.
+        replaced = JoinGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS, member.member_id)
+        step.answer(member.awaiting_join, replaced)
     step.put(_renewed(member, request, context))
     step.rebalance_or_complete_join()
 

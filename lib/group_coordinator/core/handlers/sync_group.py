@@ -13,6 +13,7 @@ from group_coordinator.core.group import SYNC_TIMER, ClassicGroup, Group
 from group_coordinator.core.rebalance import Rebalance
 from group_coordinator.core.records import Reason
 from group_coordinator.core.requests import RequestContext, SyncGroup
+from group_coordinator.core.responses import SyncGroupResponse
 from group_coordinator.core.states import ClassicState
 from group_coordinator.core.values import Member
 
@@ -38,6 +39,9 @@ def decide(
     if step.group.state is ClassicState.STABLE:
         step.answer(context.ticket, sync_answer(step.group, member))
         return step.decision()
+    if member.awaiting_sync is not None:
+        # As for JoinGroup: Kafka forgets the request that this one replaces.
+        step.answer(member.awaiting_sync, SyncGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS))
     step.put(member._replace(awaiting_sync=context.ticket))
     if step.group.leader == member.member_id:
         step.complete_sync(dict(request.assignments))

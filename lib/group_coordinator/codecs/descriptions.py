@@ -6,8 +6,6 @@ from typing import Any, TypeAlias
 
 from group_coordinator.codecs.consumer_protocol import parse_assignment
 from group_coordinator.codecs.primitives import number_on_wire
-from group_coordinator.core import coordinator
-from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.expiration import offsets_in_order
 from group_coordinator.core.group import ClassicGroup, Group
 from group_coordinator.core.states import ClassicState
@@ -16,7 +14,7 @@ from group_coordinator.core.values import CommittedOffset, Member
 JsonObject: TypeAlias = dict[str, Any]
 
 
-def describe(group: Group, config: CoordinatorConfig) -> JsonObject:
+def to_json(group: Group, next_deadline_ms: int | None) -> JsonObject:
     """The group as it is; one that does not exist is Dead."""
     membership = group.membership
     described: JsonObject = {"groupId": group.group_id}
@@ -25,7 +23,7 @@ def describe(group: Group, config: CoordinatorConfig) -> JsonObject:
     else:
         described |= _membership(membership)
         described["offsets"] = [_offset(*entry) for entry in offsets_in_order(group)]
-    return described | {"nextDeadline": coordinator.next_deadline(group, config)}
+    return described | {"nextDeadline": next_deadline_ms}
 
 
 def _membership(group: ClassicGroup) -> JsonObject:

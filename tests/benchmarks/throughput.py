@@ -1,0 +1,211 @@
+"""Events per second of the job and, beside it in one run, of a stateful function that does nothing.
+
+    python -m tests.benchmarks.throughput [--rounds 3]
+
+Both read the same Kafka topic through the same two columns, keep a state a group in the same store, and throw their
+output away; only the function differs. The ratio of the two is what the project is held to; absolute figures are the
+machine's. The core is measured alone as well: one thread, no Spark, no JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from tempfile import TemporaryDirectory
+
+import pandas as pd
+from kafka import KafkaProducer
+from kafka.admin import KafkaAdminClient, NewTopic
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
+from rich.console import Console
+from rich.table import Table
+
+from group_coordinator import settings
+from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.local.jars import spark_jars
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.session import local_session
+from group_coordinator.streaming.source import pack
+from group_coordinator.streaming.stateful import OUTPUT, STATE, OperatorSettings, coordinate
+from group_coordinator.streaming.update_group import UpdateContext
+from tests.benchmarks.core_alone import commits_per_second
+
+SHAPES = ((10_000, 10), (100, 1_000))
+PARTITIONS = 2
+BATCH_EVENTS = 100_000
+IDENTITY_STATE = b"x" * 200
+
+
+def identity(events: DataFrame) -> DataFrame:
+    """The floor: count a group's events, keep 200 bytes, send one row."""
+    return events.groupBy("group_id").applyInPandasWithState(
+        _count, OUTPUT, STATE, "append", GroupStateTimeout.ProcessingTimeTimeout
+    )
+
+
+def _count(
+    key: tuple[str], frames: Iterable[pd.DataFrame], state: GroupState
+) -> Iterator[pd.DataFrame]:
+    count = sum(len(frame) for frame in frames)
+    state.update((1, IDENTITY_STATE))
+    state.setTimeoutDuration(600_000)
+    yield pd.DataFrame({"lines": [f"{key[0]} {count}"]})
+
+
+def commit(group_id: str, number: int) -> bytes:
+    """An OffsetCommit of a simple consumer: every one is logged and answered."""
+    partition = {
+        "partitionIndex": number % 10,
+        "committedOffset": number,
+        "committedLeaderEpoch": -1,
+        "committedMetadata": None,
+    }
+    body = {
+        "groupId": group_id,
+        "generationIdOrMemberEpoch": -1,
+        "memberId": "",
+        "topics": [{"name": "orders", "partitions": [partition]}],
+    }
+    event = {
+        "api": "OffsetCommit",
+        "version": 8,
+        "correlationId": f"c-{number}",
+        "clientId": "billing",
+        "clientHost": "/10.0.0.7",
+        "principal": "User:billing",
+        "body": body,
+    }
+    return json.dumps(event, separators=(",", ":")).encode()
+
+
+def fill(bootstrap_servers: str, topic: str, groups: int, events: int, rounds: int) -> None:
+    """Write `rounds` batches, each with `events` commits of each of `groups` groups."""
+    admin = KafkaAdminClient(bootstrap_servers=bootstrap_servers)
+    admin.create_topics([NewTopic(topic, PARTITIONS, 1)])
+    admin.close()
+    producer = KafkaProducer(bootstrap_servers=bootstrap_servers, linger_ms=50, batch_size=1 << 20)
+    for number in range(rounds * events):
+        for group in range(groups):
+            name = f"group-{group}"
+            # The same share of events in each partition, so that batches are equal.
+            partition = group % PARTITIONS
+            producer.send(topic, key=name.encode(), value=commit(name, number), partition=partition)
+    producer.close()
+
+
+def batch_seconds(
+    spark: SparkSession,
+    job: JobSettings,
+    topic: str,
+    function: Callable[[DataFrame], DataFrame],
+    rounds: int,
+) -> list[float]:
+    """How long each batch of the topic takes; the first one warms up and does not count."""
+    records = (
+        spark.readStream.format("kafka")
+        .option("kafka.bootstrap.servers", job.bootstrap_servers)
+        .option("subscribe", topic)
+        .option("startingOffsets", "earliest")
+        .option("maxOffsetsPerTrigger", BATCH_EVENTS)
+        .load()
+    )
+    with TemporaryDirectory() as checkpoint:
+        query = (
+            function(pack(records))
+            .writeStream.format("noop")
+            .option("checkpointLocation", checkpoint)
+            .trigger(processingTime="0 seconds")
+            .start()
+        )
+        try:
+            full: list[float] = []
+            while len(full) <= rounds:
+                if not query.isActive:
+                    raise RuntimeError(query.exception())
+                query.awaitTermination(1)
+                progress = [p for p in query.recentProgress if p["numInputRows"] == BATCH_EVENTS]
+                full = [p["durationMs"]["addBatch"] / 1000 for p in progress]
+        finally:
+            query.stop()
+    return full[1 : rounds + 1]
+
+
+def job_function(coordinator: settings.Settings, topic: str) -> Callable[[DataFrame], DataFrame]:
+    """The coordinator as the job runs it."""
+    context = UpdateContext(
+        coordinator.coordinator, topic, coordinator.job.timer_slack_ms, timers_hold=False
+    )
+    operator = OperatorSettings(context, hold_windows=())
+    return lambda events: coordinate(events, operator)
+
+
+def compare(
+    spark: SparkSession, chosen: settings.Settings, shape: tuple[int, int], rounds: int
+) -> dict[str, object]:
+    """One row of the table: the job and the identity function over the same topic, in turns."""
+    groups, events = shape
+    topic = f"events-{groups}-{events}"
+    fill(chosen.job.bootstrap_servers, topic, groups, events, rounds + 1)
+    ours = batch_seconds(spark, chosen.job, topic, job_function(chosen, topic), rounds)
+    floor = batch_seconds(spark, chosen.job, topic, identity, rounds)
+    ours += batch_seconds(spark, chosen.job, topic, job_function(chosen, topic), rounds)
+    floor += batch_seconds(spark, chosen.job, topic, identity, rounds)
+    return {
+        "groups": groups,
+        "events_per_group": events,
+        "job_events_per_second": round(BATCH_EVENTS / statistics.median(ours)),
+        "identity_events_per_second": round(BATCH_EVENTS / statistics.median(floor)),
+        "time_ratio": round(statistics.median(ours) / statistics.median(floor), 2),
+        "job_batch_seconds": ours,
+        "identity_batch_seconds": floor,
+    }
+
+
+def main() -> None:
+    """Print the table and, behind it, everything as JSON."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="counted batches a run (two runs each)"
+    )
+    rounds = parser.parse_args().rounds
+    say = Console(stderr=True).print
+    say("The core alone ...")
+    core = commits_per_second()
+    with EmbeddedBroker() as broker:
+        chosen = settings.load(overrides=[f"bootstrap.servers={broker.bootstrap_servers}"])
+        spark = local_session(chosen.job, spark_jars())
+        results = []
+        for shape in SHAPES:
+            say(f"{shape[0]:,} groups x {shape[1]:,} events ...")
+            results.append(compare(spark, chosen, shape, rounds))
+        spark.stop()
+    table = Table(title="Events per second (offset commits; every one logged and answered)")
+    for heading in ("groups x events", "job", "identity function", "job's time / identity's"):
+        table.add_column(heading, justify="right")
+    for row in results:
+        table.add_row(
+            f"{row['groups']:,} x {row['events_per_group']:,}",
+            f"{row['job_events_per_second']:,}",
+            f"{row['identity_events_per_second']:,}",
+            f"{row['time_ratio']}",
+        )
+    Console().print(table)
+    Console().print(f"Core alone, one thread: {core:,} offset commits/s")
+    document = {
+        "cores": os.cpu_count(),
+        "python": sys.version.split()[0],
+        "core_commits_per_second": core,
+        "shapes": results,
+    }
+    print(json.dumps(document, indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.conformance.lines import Line, Story
+from tests.conformance.scripts import STORIES
+from tests.conformance.telling import tell
+from tests.conformance.walks import Walk
+from tests.conformance.witness import Ours
+
+A_DAY_MS = 86_400_000  # longer than anybody waits
+
+WALKS = {f"walk {seed}": Walk(seed).story(f"walk {seed}") for seed in range(100)}
+
+
+@pytest.mark.parametrize("story", (STORIES | WALKS).values(), ids=lambda story: story.name)
+def test_every_request_gets_one_answer(story: Story) -> None:
+    end_ms = max(line.text.get("at", 0) for line in story.lines)
+    lines = (*story.lines, Line({"at": end_ms + A_DAY_MS}))
+    told = tell(replace(story, lines=lines), Ours())
+    asked = [line.text["event"]["correlationId"] for line in lines if "event" in line.text]
+    answered = [o["correlationId"] for os in told.outputs for o in os if o["kind"] == "response"]
+    assert sorted(answered + told.remembered) == sorted(filter(None, asked))

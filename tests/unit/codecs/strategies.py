@@ -1,0 +1,148 @@
+"""Any values of the core that can exist: what its groups and records are made of."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from group_coordinator.codecs.consumer_protocol import encode_subscription, parse_subscription
+from group_coordinator.core.group import ClassicGroup, Group
+from group_coordinator.core.records import (
+    GroupMetadata,
+    GroupRecord,
+    MemberMetadata,
+    OffsetRecord,
+    Reason,
+    Record,
+)
+from group_coordinator.core.states import ClassicState
+from group_coordinator.core.values import CommittedOffset, Member, Protocol, Ticket, Timer, Topic
+
+int32s = st.integers(-(2**31), 2**31 - 1)
+int64s = st.integers(-(2**63), 2**63 - 1)
+times_ms = st.integers(0, 2**63 - 1)
+names = st.text(max_size=8)
+topic_ids = st.binary(min_size=16, max_size=16).map(
+    lambda data: urlsafe_b64encode(data).decode().rstrip("=")
+)
+epochs = st.none() | st.integers(0, 2**31 - 1)
+
+lasting_offsets = st.builds(
+    CommittedOffset,
+    int64s,
+    epochs,
+    names,
+    times_ms,
+    expire_timestamp_ms=st.none(),
+    topic_id=st.none() | topic_ids,
+)
+expiring_offsets = st.builds(
+    CommittedOffset,
+    int64s,
+    st.none(),
+    names,
+    times_ms,
+    expire_timestamp_ms=times_ms,
+    topic_id=st.none(),
+)
+tickets = st.builds(Ticket, names, st.none() | names, st.integers(0, 10))
+timers = st.builds(Timer, times_ms, times_ms)
+topics = st.builds(Topic, names, topic_ids, int32s)
+metadata = st.binary(max_size=20) | st.lists(names, max_size=3).map(encode_subscription)
+protocol_types = st.sampled_from([None, "consumer", "connect"])
+
+
+def protocols(protocol_type: str | None) -> SearchStrategy[Protocol]:
+    consumer = protocol_type == "consumer"
+    return st.builds(
+        lambda name, data: Protocol(name, data, parse_subscription(data) if consumer else None),
+        names,
+        metadata,
+    )
+
+
+def members(protocol_type: str | None) -> SearchStrategy[Member]:
+    return st.builds(
+        Member,
+        names,
+        st.none() | names,
+        names,
+        names,
+        int32s,
+        int32s,
+        st.lists(protocols(protocol_type), max_size=3).map(tuple),
+        st.binary(max_size=10),
+        st.booleans(),
+        st.none() | tickets,
+        st.none() | tickets,
+    )
+
+
+def memberships(protocol_type: str | None) -> SearchStrategy[ClassicGroup]:
+    states = st.sampled_from(ClassicState)
+    return st.builds(
+        ClassicGroup,
+        state=states,
+        previous_state=states,
+        state_timestamp_ms=st.none() | times_ms,
+        generation=int32s,
+        protocol_type=st.just(protocol_type),
+        protocol=st.none() | names,
+        leader=st.none() | names,
+        subscribed_topics=st.none() | st.frozensets(names, max_size=3),
+        members=st.lists(members(protocol_type), max_size=3).map(
+            lambda found: {member.member_id: member for member in found}
+        ),
+        pending_joins=st.sets(names, max_size=3),
+        pending_syncs=st.sets(names, max_size=3),
+        timers=st.dictionaries(names, timers, max_size=4),
+        initial_delay_left_ms=st.none() | times_ms,
+        new_member_added=st.booleans(),
+    )
+
+
+groups = st.builds(
+    Group,
+    group_id=names,
+    membership=st.none() | protocol_types.flatmap(memberships),
+    offsets=st.dictionaries(
+        names,
+        st.dictionaries(int32s, lasting_offsets | expiring_offsets, min_size=1, max_size=3),
+        max_size=3,
+    ),
+    topics=st.none()
+    | st.lists(topics, max_size=3).map(lambda found: {topic.name: topic for topic in found}),
+    clock_ms=times_ms,
+    wake_ms=times_ms,
+)
+
+
+@st.composite
+def group_metadata(draw: st.DrawFn) -> GroupMetadata:
+    protocol_type: str = draw(st.sampled_from(["", "consumer", "connect"]))
+    protocol: str | None = draw(st.none() | names)
+
+    def entry(data: bytes, *facts: Any) -> MemberMetadata:
+        readable = parse_subscription(data) if protocol_type == "consumer" else None
+        *identity, assignment = facts
+        return MemberMetadata(*identity, Protocol(protocol or "", data, readable), assignment)
+
+    identities = (names, st.none() | names, names, names, int32s, int32s)
+    entries = st.builds(entry, metadata, *identities, st.binary(max_size=10))
+    return GroupMetadata(
+        protocol_type,
+        draw(int32s),
+        protocol,
+        draw(st.none() | names),
+        draw(st.none() | times_ms),
+        tuple(draw(st.lists(entries, max_size=3))),
+    )
+
+
+reasons = st.sampled_from(Reason)
+records: SearchStrategy[Record] = st.builds(
+    OffsetRecord, names, int32s, st.none() | lasting_offsets | expiring_offsets, reasons
+) | st.builds(GroupRecord, st.none() | group_metadata(), reasons)

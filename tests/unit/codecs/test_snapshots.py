@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from group_coordinator.codecs import snapshots
+from group_coordinator.codecs.consumer_protocol import encode_subscription
+from group_coordinator.codecs.snapshots import SCHEMA_VERSION, SnapshotError
+from group_coordinator.core.group import ClassicGroup, Group
+from group_coordinator.core.states import ClassicState
+from group_coordinator.core.values import CommittedOffset, Member, Protocol, Ticket, Timer, Topic
+from tests.unit.codecs import strategies
+
+ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
+
+
+def group_with_everything() -> Group:
+    member = Member(
+        "m",
+        "i",
+        "client",
+        "/10.0.0.1",
+        20_000,
+        10_000,
+        (Protocol("range", encode_subscription(["orders"]), ("orders",)),),
+        b"\x01",
+        is_new=True,
+        awaiting_join=Ticket("events-0-1", "c-1", 9),
+        awaiting_sync=Ticket("events-0-2", None, 5),
+    )
+    membership = ClassicGroup(
+        ClassicState.STABLE,
+        ClassicState.COMPLETING_REBALANCE,
+        1_000,
+        4,
+        "consumer",
+        "range",
+        "m",
+        frozenset({"orders", "audits"}),
+        {"m": member},
+        {"p2", "p1"},
+        {"m"},
+        {"session:m": Timer(11_000, 1_000), "join": Timer(5_000, 1_001)},
+        initial_delay_left_ms=3_000,
+        new_member_added=True,
+    )
+    offsets = {"orders": {2: CommittedOffset(42, 3, "note", 1_000, None, ORDERS_ID)}}
+    topics = {"orders": Topic("orders", ORDERS_ID, 3)}
+    return Group("g", membership, offsets, topics, clock_ms=1_500, wake_ms=5_000)
+
+
+LAYOUT_1 = [
+    1,
+    [
+        "classic",
+        "Stable",
+        "CompletingRebalance",
+        1_000,
+        4,
+        "consumer",
+        "range",
+        "m",
+        ["audits", "orders"],
+        [
+            [
+                "m",
+                "i",
+                "client",
+                "/10.0.0.1",
+                20_000,
+                10_000,
+                [["range", bytes.fromhex("0000 00000001 0006 6f7264657273 ffffffff")]],
+                b"\x01",
+                True,
+                ["events-0-1", "c-1", 9],
+                ["events-0-2", None, 5],
+            ]
+        ],
+        ["p1", "p2"],
+        ["m"],
+        {"session:m": [11_000, 1_000], "join": [5_000, 1_001]},
+        3_000,
+        True,
+    ],
+    {"orders": {2: [42, 3, "note", 1_000, None, ORDERS_ID]}},
+    [["orders", ORDERS_ID, 3]],
+    1_500,
+    5_000,
+]
+
+
+def test_the_layout_changes_only_with_the_schema_version() -> None:
+    blob = snapshots.dump(group_with_everything())
+
+    assert SCHEMA_VERSION == 1
+    assert msgspec.msgpack.decode(blob) == LAYOUT_1
+    assert snapshots.load("g", msgspec.msgpack.encode(LAYOUT_1)) == group_with_everything()
+
+
+def test_a_group_that_is_nothing_yet_is_small() -> None:
+    assert len(snapshots.dump(Group("a rather long group id"))) == 7
+
+
+def test_an_offset_takes_less_than_64_bytes() -> None:
+    group = Group("g", ClassicGroup())
+    group.offsets["orders"] = {
+        partition: CommittedOffset(10**12, 5, "", 1_700_000_000_000, None, ORDERS_ID)
+        for partition in range(1_000)
+    }
+
+    assert len(snapshots.dump(group)) < 64_000
+
+
+@given(strategies.groups)
+def test_a_group_comes_back(group: Group) -> None:
+    blob = snapshots.dump(group)
+    restored = snapshots.load(group.group_id, blob)
+
+    assert restored == group
+    assert snapshots.dump(restored) == blob
+    if group.membership is not None and restored.membership is not None:
+        assert list(restored.membership.timers) == list(group.membership.timers)
+        assert list(restored.membership.members) == list(group.membership.members)
+
+
+def test_a_restored_group_can_be_changed() -> None:
+    restored = snapshots.load("g", snapshots.dump(group_with_everything()))
+
+    assert restored.membership is not None
+    restored.membership.pending_joins.add("p3")
+    restored.membership.timers.pop("join")
+    restored.offsets["orders"][3] = CommittedOffset(1, None, "", 0, None, None)
+
+
+def test_a_version_of_the_future_is_named() -> None:
+    for layout in ([2, "whatever"], [2, *LAYOUT_1[1:]]):
+        message = "the state of group 'g' has schema version 2; this program knows 1"
+        with pytest.raises(SnapshotError, match=re.escape(message)):
+            snapshots.load("g", msgspec.msgpack.encode(layout))
+
+
+def test_damage_is_told() -> None:
+    blob = snapshots.dump(group_with_everything())
+
+    with pytest.raises(SnapshotError, match="the state of group 'g' is not readable"):
+        snapshots.load("g", b"")
+    with pytest.raises(SnapshotError, match="the state of group 'g' is not readable"):
+        snapshots.load("g", blob[:-1])
+    with pytest.raises(SnapshotError, match="the state of group 'g' is damaged"):
+        snapshots.load("g", msgspec.msgpack.encode([1, "consumer?", {}, None, 0, 0]))
+
+
+@given(st.binary(max_size=40))
+def test_any_bytes_are_a_group_or_an_error(blob: bytes) -> None:
+    with suppress(SnapshotError):
+        assert isinstance(snapshots.load("g", blob), Group)
