@@ -174,17 +174,20 @@ def main() -> None:
     parser.add_argument(
         "--rounds", type=int, default=3, help="counted batches a run (two runs each)"
     )
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--shape", type=int, choices=range(len(SHAPES)), help="only this shape")
+    arguments = parser.parse_args()
+    shapes = SHAPES if arguments.shape is None else [SHAPES[arguments.shape]]
     say = Console(stderr=True).print
     say("The core alone ...")
     core = commits_per_second()
     with EmbeddedBroker() as broker:
         chosen = settings.load(overrides=[f"bootstrap.servers={broker.bootstrap_servers}"])
         spark = local_session(chosen.job, spark_jars())
+        spark.sparkContext.setLogLevel("OFF")  # queries are stopped in the middle of an idle batch
         results = []
-        for shape in SHAPES:
+        for shape in shapes:
             say(f"{shape[0]:,} groups x {shape[1]:,} events ...")
-            results.append(compare(spark, chosen, shape, rounds))
+            results.append(compare(spark, chosen, shape, arguments.rounds))
         spark.stop()
     table = Table(title="Events per second (offset commits; every one logged and answered)")
     for heading in ("groups x events", "job", "identity function", "job's time / identity's"):

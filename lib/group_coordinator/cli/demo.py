@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import click
 
 from group_coordinator.local.demo.interruption import Interrupted, Interruption
@@ -46,10 +44,15 @@ def command(
     """
     with Interruption() as interruption:
         # What the demo needs takes half a second to import: a Ctrl-C must not be lost in it.
-        demo = import_module("group_coordinator.local.demo.performance")
-        plan = demo.plan(groups, members, duration, keep, bootstrap_server)
+        from group_coordinator.local.demo import performance, plan  # noqa: PLC0415
+
         try:
-            demo.perform(plan, interruption)
+            wanted = plan.Plan(groups, members, duration, keep, bootstrap_server)
+            performance.perform(wanted, interruption)
+        except plan.CastError as error:
+            raise click.UsageError(str(error)) from error
+        except (ClientError, CommandFailedError) as error:
+            raise click.ClickException(str(error)) from error
         except Interrupted as wish:
-            click.echo(demo.last_words(), err=True)
+            click.echo(str(wish), err=True)
             context.exit(wish.exit_status)

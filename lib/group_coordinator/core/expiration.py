@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.decision import Decision
-from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE, ClassicGroup, Group
+from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE, NEVER_MS, ClassicGroup, Group
 from group_coordinator.core.records import GroupRecord, OffsetRecord, Reason, Record
 from group_coordinator.core.states import ClassicState
 from group_coordinator.core.values import CommittedOffset
@@ -90,7 +90,7 @@ def next_sweep(group: Group, after_ms: int, config: CoordinatorConfig) -> int | 
         for offset in partitions.values()
         if (due_ms := rule.due_ms(topic, offset, config.retention_ms)) is not None
     ]
-    if not due:
+    if not due or min(due) >= NEVER_MS:
         return None
     return max(earliest_ms, first_sweep_at_or_after(min(due), interval_ms))
 

@@ -12,8 +12,8 @@ CONSUMER_PROTOCOL_TYPE = "consumer"
 JOIN_TIMER = "join"
 SYNC_TIMER = "sync"
 _SESSION_TIMER = "session:"
-NEVER_MS = 2**63 - 1
-"""Later than every deadline."""
+NEVER_MS = 2**62
+"""Later than every deadline: even with a timeout added it is a 64-bit number."""
 
 
 def session_timer(member_id: str) -> str:

@@ -22,7 +22,6 @@ from group_coordinator.core.requests import (
 from group_coordinator.core.responses import (
     DeleteGroupResponse,
     DescribeGroupResponse,
-    ErrorResponse,
     HeartbeatResponse,
     JoinGroupResponse,
     LeaveGroupResponse,
@@ -63,7 +62,7 @@ def rejection(request: Request, error: ErrorCode) -> Response:  # noqa: C901, PL
         case DescribeGroup():
             return DescribeGroupResponse(error, None, request.group_id, "")
         case TopicMetadata() | Tick():
-            return ErrorResponse(error, error.name)
+            raise TypeError(f"{type(request).__name__} is never refused: it asks for nothing")
         case _:
             assert_never(request)
 

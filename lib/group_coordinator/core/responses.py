@@ -143,13 +143,6 @@ class DescribeGroupResponse(NamedTuple):
     members: tuple[DescribedMember, ...] = ()
 
 
-class ErrorResponse(NamedTuple):
-    """An answer to an event that never reached a handler."""
-
-    error: ErrorCode
-    message: str
-
-
 Response = (
     JoinGroupResponse
     | SyncGroupResponse
@@ -160,7 +153,6 @@ Response = (
     | OffsetDeleteResponse
     | DeleteGroupResponse
     | DescribeGroupResponse
-    | ErrorResponse
 )
 
 

@@ -46,6 +46,10 @@ _ON_THIS_MACHINE = {
     "spark.ui.retainedStages": "50",
     "spark.ui.retainedTasks": "500",
     "spark.sql.ui.retainedExecutions": "20",
+    # The default renames by way of links, and without Hadoop's native library each look at a link is a new process.
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
+    ),
     # As many tasks as cores: nothing to adapt, and small queries take half the time.
     "spark.sql.adaptive.enabled": "false",
     # Batches of the coordinator and of compaction take turns, instead of waiting for each other.
@@ -63,7 +67,8 @@ def local_session(job: JobSettings, jars: Iterable[Path]) -> SparkSession:
         {
             **_ON_THIS_MACHINE,
             "spark.master": f"local[{cores}]",
-            "spark.jars": ",".join(map(str, jars)),
+            # Not spark.jars: Python workers would search those for modules, at every start of a task.
+            "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
             "spark.driver.extraJavaOptions": f"-Xss16m -Dlog4j2.configurationFile={logging}",
             "spark.sql.shuffle.partitions": str(job.shuffle_partitions or cores),
         },

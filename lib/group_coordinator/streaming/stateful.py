@@ -19,6 +19,9 @@ from group_coordinator.streaming.update_group import (
     UpdateContext,
     update_group,
 )
+from group_coordinator.streaming.worker_path import forget_jars
+
+forget_jars()
 
 STATE = StructType([StructField("version", IntegerType()), StructField("snapshot", BinaryType())])
 """Spark cannot change a state's columns in a checkpoint: what changes is inside the snapshot."""

@@ -104,6 +104,8 @@ class _Call:
 
     def pass_time(self, to_ms: int) -> None:
         """Let deadlines due by `to_ms` fire; after a defect in one, what is due is dropped, or it would fire for ever."""
+        if self.group.wake_ms > to_ms:
+            return
         try:
             for step in coordinator.advance(self.group, to_ms, self.context.config):
                 self.output.step(step, None, None)

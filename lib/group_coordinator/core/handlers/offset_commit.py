@@ -31,6 +31,7 @@ from group_coordinator.core.values import CommittedOffset
 
 _MEMBER_EPOCHS_SINCE = 9
 _TOPIC_IDS_SINCE = 10
+_INT64_HALF = 2**63
 
 
 def decide(
@@ -129,8 +130,7 @@ def _commit(
     records: list[Record],
 ) -> list[TopicResult]:
     """One record for each partition whose metadata is not too long; the results of all of them."""
-    retention_ms = request.retention_time_ms
-    expire_timestamp_ms = None if retention_ms is None else now_ms + retention_ms
+    expire_timestamp_ms = _expire_timestamp(now_ms, request.retention_time_ms)
     results = []
     for topic in topics:
         partitions = []
@@ -153,6 +153,13 @@ def _commit(
             )
         results.append(TopicResult(topic.name, topic.topic_id, tuple(partitions)))
     return results
+
+
+def _expire_timestamp(now_ms: int, retention_ms: int | None) -> int | None:
+    """Retention times that lead beyond 64 bits wrap around, as Java's do: such an offset has expired already."""
+    if retention_ms is None:
+        return None
+    return (now_ms + retention_ms + _INT64_HALF) % (2 * _INT64_HALF) - _INT64_HALF
 
 
 def _is_too_large(entry: PartitionCommit, longest: int) -> bool:

@@ -14,7 +14,6 @@ from matplotlib.ticker import MaxNLocator
 from group_coordinator.clients import delta_tables
 from group_coordinator.local.demo.timeline import (
     EMPTY,
-    GROUP_RECORD,
     OFFSETS_ONLY,
     WITH_MEMBERS,
     LogRow,

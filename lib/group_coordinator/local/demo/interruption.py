@@ -15,7 +15,7 @@ class Interrupted(Exception):  # noqa: N818 - not an error, a wish
     """Somebody wants the demo to end now."""
 
     def __init__(self, signal_number: int) -> None:
-        super().__init__(signal.Signals(signal_number).name)
+        super().__init__("Interrupted. Nothing runs any more, and nothing is left behind.")
         self.exit_status = 128 + signal_number
         """What a shell reports of a program that ended by this signal."""
 

@@ -18,20 +18,22 @@ from group_coordinator.local.demo.plan import Plan
 from group_coordinator.local.demo.screen import Screen
 
 
-def new_folder() -> DemoFolder:
-    """A folder below the current one that no other demo has."""
-    return DemoFolder(Path.cwd() / time.strftime("group-coordinator-demo-%Y%m%d-%H%M%S"))
+def perform(plan: Plan, interruption: Interruption) -> None:
+    """Show everything, then tell what is left.
 
-
-def perform(plan: Plan, folder: DemoFolder, interruption: Interruption) -> None:
-    """Show everything, then tell what is left; a folder that is of no use any more is removed."""
+    Raises:
+        Interrupted: the user has had enough; the message says what is left of the demo.
+    """
+    folder = DemoFolder(Path.cwd() / time.strftime("group-coordinator-demo-%Y%m%d-%H%M%S"))
     folder.make()
     # What a library has to say must not spoil the screen.
     logging.basicConfig(filename=folder.output("demo"), level=logging.WARNING)
     try:
         _perform(plan, folder, interruption)
-    except Interrupted:
-        if not plan.keep:
+    except Interrupted as wish:
+        if plan.keep:
+            wish.args = (f"Interrupted. Nothing runs any more; what there is so far is in {folder.path}.",)
+        else:
             folder.remove()
         raise
     if not plan.keep:

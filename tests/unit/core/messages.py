@@ -1,0 +1,100 @@
+"""Requests with the usual arguments, for what the verbs of a GroupDriver leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from group_coordinator.codecs.consumer_protocol import encode_subscription
+from group_coordinator.core.requests import (
+    Heartbeat,
+    JoinGroup,
+    LeaveGroup,
+    MemberIdentity,
+    OffsetCommit,
+    OffsetFetch,
+    PartitionCommit,
+    SyncGroup,
+    TopicCommit,
+    TopicPartitions,
+)
+from group_coordinator.core.values import Protocol
+
+
+def protocol(name: str = "range", *topics: str) -> Protocol:
+    """An entry of a consumer's JoinGroup; without topics it subscribes to "orders"."""
+    subscribed = topics or ("orders",)
+    return Protocol(name, encode_subscription(subscribed), subscribed)
+
+
+def unreadable(name: str = "range") -> Protocol:
+    """An entry whose subscription nobody can read."""
+    return Protocol(name, b"?", None)
+
+
+def join(
+    member_id: str = "",
+    *protocols: Protocol,
+    instance_id: str | None = None,
+    protocol_type: str = "consumer",
+    session_timeout_ms: int = 10_000,
+    rebalance_timeout_ms: int = 60_000,
+) -> JoinGroup:
+    return JoinGroup(
+        "g",
+        session_timeout_ms,
+        rebalance_timeout_ms,
+        member_id,
+        instance_id,
+        protocol_type,
+        protocols or (protocol(),),
+    )
+
+
+def sync(
+    member_id: str,
+    generation: int,
+    assignments: Iterable[tuple[str, bytes]] = (),
+    *,
+    instance_id: str | None = None,
+    protocol_type: str | None = "consumer",
+    name: str | None = "range",
+) -> SyncGroup:
+    given = tuple(assignments)
+    return SyncGroup("g", generation, member_id, instance_id, protocol_type, name, given)
+
+
+def heartbeat(member_id: str, generation: int, instance_id: str) -> Heartbeat:
+    return Heartbeat("g", generation, member_id, instance_id)
+
+
+def leave(*members: tuple[str, str | None]) -> LeaveGroup:
+    """Leave, given as pairs (member id, instance id)."""
+    return LeaveGroup("g", tuple(MemberIdentity(*member) for member in members))
+
+
+def commit(
+    *partitions: PartitionCommit,
+    member_id: str = "",
+    generation: int | None = None,
+    instance_id: str | None = None,
+    topic: str | None = "orders",
+    topic_id: str | None = None,
+) -> OffsetCommit:
+    topics = (TopicCommit(topic, topic_id, partitions or (at_offset(1),)),)
+    return OffsetCommit("g", generation, member_id, instance_id, None, topics)
+
+
+def at_offset(
+    offset: int,
+    partition: int = 0,
+    *,
+    leader_epoch: int | None = None,
+    metadata: str | None = None,
+    commit_timestamp_ms: int | None = None,
+) -> PartitionCommit:
+    return PartitionCommit(partition, offset, leader_epoch, metadata, commit_timestamp_ms)
+
+
+def fetch_by_id(topic_id: str, *partitions: int) -> OffsetFetch:
+    topics = (TopicPartitions(None, topic_id, partitions),)
+    return OffsetFetch("g", None, None, topics, require_stable=False)
