@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import click
 
+from group_coordinator.clients.errors import ClientError
+from group_coordinator.local.demo.cast import CastError
 from group_coordinator.local.demo.interruption import Interrupted, Interruption
+from group_coordinator.local.demo.plan import STORY_S, Plan
+from group_coordinator.local.demo.processes import CommandFailedError
 
 
 @click.command()
@@ -17,13 +21,13 @@ from group_coordinator.local.demo.interruption import Interrupted, Interruption
 @click.option(
     "--duration",
     type=click.IntRange(min=20),
-    default=100,
+    default=STORY_S,
     show_default=True,
     metavar="SECONDS",
-    help="How long the groups are at work; under 100 some offsets are not seen to expire.",
+    help="How long the story is; in less than 85 not all is seen to expire.",
 )
-@click.option("--groups", type=click.IntRange(min=12), default=50, show_default=True)
-@click.option("--members", type=click.IntRange(min=30), default=150, show_default=True)
+@click.option("--groups", type=click.IntRange(min=1), default=50, show_default=True)
+@click.option("--members", type=click.IntRange(min=1), default=150, show_default=True)
 @click.pass_context
 def command(
     context: click.Context,
@@ -44,12 +48,12 @@ def command(
     """
     with Interruption() as interruption:
         # What the demo needs takes half a second to import: a Ctrl-C must not be lost in it.
-        from group_coordinator.local.demo import performance, plan  # noqa: PLC0415
+        from group_coordinator.local.demo import performance  # noqa: PLC0415
 
         try:
-            wanted = plan.Plan(groups, members, duration, keep, bootstrap_server)
+            wanted = Plan(groups, members, duration, keep, bootstrap_server)
             performance.perform(wanted, interruption)
-        except plan.CastError as error:
+        except CastError as error:
             raise click.UsageError(str(error)) from error
         except (ClientError, CommandFailedError) as error:
             raise click.ClickException(str(error)) from error

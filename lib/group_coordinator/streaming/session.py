@@ -86,7 +86,9 @@ def submitted_session(job: JobSettings) -> SparkSession:
 
 def _session(configuration: Mapping[str, str], job: JobSettings) -> SparkSession:
     builder = SparkSession.builder.appName("group-coordinator")
-    state_store = {"spark.sql.streaming.stateStore.providerClass": _PROVIDERS[job.state_store_provider]}
+    state_store = {
+        "spark.sql.streaming.stateStore.providerClass": _PROVIDERS[job.state_store_provider]
+    }
     for key, value in {**_EVERYWHERE, **state_store, **configuration}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()

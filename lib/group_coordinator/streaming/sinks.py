@@ -41,9 +41,7 @@ def outputs(calls: DataFrame, job: JobSettings) -> DataFrame:
     line = F.col("line")
     return (
         calls.select(F.explode(F.split("lines", "\n")).alias("text"))
-        .select(
-            F.substring("text", 1, 1).alias("tag"), F.expr("substring(text, 2)").alias("line")
-        )
+        .select(F.substring("text", 1, 1).alias("tag"), F.expr("substring(text, 2)").alias("line"))
         .select(
             _kind().alias("kind"),
             _of(RESPONSE, F.get_json_object(line, "$.groupId")).alias("key"),
@@ -98,7 +96,8 @@ class Sinks:
                     "kafka.bootstrap.servers": self.job.bootstrap_servers,
                     "kafka.acks": "all",
                     "kafka.linger.ms": "5",
-                    "kafka.compression.type": "lz4",
+                    # The codec that every client can read without a further library.
+                    "kafka.compression.type": "gzip",
                     "topic": self.job.responses_topic,
                 }
             )

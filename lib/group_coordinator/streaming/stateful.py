@@ -19,9 +19,9 @@ from group_coordinator.streaming.update_group import (
     UpdateContext,
     update_group,
 )
-from group_coordinator.streaming.worker_path import forget_jars
+from group_coordinator.streaming.worker_archives import keep_archive_directories
 
-forget_jars()
+keep_archive_directories()
 
 STATE = StructType([StructField("version", IntegerType()), StructField("snapshot", BinaryType())])
 """Spark cannot change a state's columns in a checkpoint: what changes is inside the snapshot."""
@@ -96,7 +96,9 @@ def _snapshot(state: GroupState) -> bytes | None:
         return None
     version, snapshot = state.get
     if version != STATE_VERSION:
-        raise UnknownStateVersionError(f"state version {version}, this program knows {STATE_VERSION}")
+        raise UnknownStateVersionError(
+            f"state version {version}, this program knows {STATE_VERSION}"
+        )
     return bytes(snapshot)
 
 

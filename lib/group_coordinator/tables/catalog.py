@@ -41,6 +41,13 @@ class TableCatalog:
         """How SQL calls the table."""
         return self.location(table) if self.is_schema else f"delta.`{self.location(table)}`"
 
+    def exists(self, spark: SparkSession, table: str) -> bool:
+        """Whether the table has been made."""
+        location = self.location(table)
+        if self.is_schema:
+            return spark.catalog.tableExists(location)
+        return DeltaTable.isDeltaTable(spark, location)
+
     def read(self, spark: SparkSession, table: str) -> DataFrame:
         """The table as it is now."""
         return self._delta(spark, table).toDF()

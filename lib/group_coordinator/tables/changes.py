@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.functions import pandas_udf
 from pyspark.sql.types import (
     ArrayType,
     IntegerType,
@@ -116,8 +117,8 @@ def group_changes(latest: DataFrame) -> DataFrame:
 
 
 def _decoded(column: str) -> Column:
-    @F.pandas_udf(StringType())
     def decode(values: pd.Series) -> pd.Series:
         return values.map(group_row, na_action="ignore")
 
-    return decode(column)
+    decoded: Column = pandas_udf(decode, StringType())(column)
+    return decoded

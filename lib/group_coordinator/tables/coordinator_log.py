@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
-from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType, TimestampType
+from pyspark.sql.types import (
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
 
 from group_coordinator.tables.definition import TableDefinition, optional, required
 from group_coordinator.tables.instants import instant
@@ -18,11 +25,15 @@ COORDINATOR_LOG = TableDefinition(
             required("group_id", StringType(), "The group the record belongs to"),
             required("record_type", IntegerType(), "Kafka's record type: 1 offset, 2 group"),
             required("key", StringType(), "JSON: Kafka's key fields"),
-            optional("value", StringType(), "JSON: version and Kafka's value fields; null: tombstone"),
+            optional(
+                "value", StringType(), "JSON: version and Kafka's value fields; null: tombstone"
+            ),
             optional("topic", StringType(), "Of an offset record"),
             optional("partition", IntegerType(), "Of an offset record"),
             optional("member_id", StringType(), "Of a member's record, or the member that asked"),
-            optional("offset", LongType(), "The committed offset; null: not an offset, or a tombstone"),
+            optional(
+                "offset", LongType(), "The committed offset; null: not an offset, or a tombstone"
+            ),
             required("reason", StringType(), "Why the record was written"),
             optional("principal", StringType(), "Who asked; null: a deadline did"),
             required("event_time", TimestampType(), "When it happened, by the group's clock"),

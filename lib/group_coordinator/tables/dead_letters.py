@@ -23,14 +23,18 @@ DEAD_LETTERS = TableDefinition(
     StructType(
         [
             required("source_topic", StringType(), "Where the event is"),
-            optional("source_partition", IntegerType(), "Where the event is; null: a deadline failed"),
+            optional(
+                "source_partition", IntegerType(), "Where the event is; null: a deadline failed"
+            ),
             optional("source_offset", LongType(), "Where the event is; null: a deadline failed"),
             required("reason", StringType(), "Why it could not be taken"),
             optional("value", BinaryType(), "The event's bytes; null: it had none"),
             required("event_time", TimestampType(), "The event's own timestamp"),
             required("ingested_at", TimestampType(), "When the row was written, by the wall clock"),
             required("cluster_id", StringType(), "The Kafka cluster, setting cluster.id"),
-            optional("group_id", StringType(), "The event's key, bytes that are not UTF-8 replaced"),
+            optional(
+                "group_id", StringType(), "The event's key, bytes that are not UTF-8 replaced"
+            ),
             required("batch_id", LongType(), "The batch of the job that wrote it"),
         ]
     ),

@@ -32,9 +32,9 @@ class Forecast:
         return F.when(~protected, instant(sweep_ms))
 
     def _due_ms(self) -> Column:
-        aging_since = F.when(
-            F.col("expiration_base") == "empty", F.col("empty_since")
-        ).otherwise(F.col("commit_timestamp"))
+        aging_since = F.when(F.col("expiration_base") == "empty", F.col("empty_since")).otherwise(
+            F.col("commit_timestamp")
+        )
         return F.coalesce(
             F.unix_millis("expire_timestamp"), F.unix_millis(aging_since) + self.retention_ms
         )

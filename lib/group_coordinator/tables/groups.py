@@ -35,12 +35,20 @@ GROUPS = TableDefinition(
             optional("leader", StringType(), "The member that assigns"),
             required("member_count", IntegerType(), "Members it has"),
             required("offset_count", IntegerType(), "Committed offsets it has"),
-            optional("empty_since", TimestampType(), "When its last member went; null: it has some"),
-            optional("next_expiration", TimestampType(), "When its next offset goes, unless it commits"),
-            required("updated_at", TimestampType(), "Event time of the record that changed the row"),
+            optional(
+                "empty_since", TimestampType(), "When its last member went; null: it has some"
+            ),
+            optional(
+                "next_expiration", TimestampType(), "When its next offset goes, unless it commits"
+            ),
+            required(
+                "updated_at", TimestampType(), "Event time of the record that changed the row"
+            ),
             required("batch_id", LongType(), "The coordinator's batch that changed the row"),
             required("expiration_base", StringType(), "Its offsets age from: commit, empty, never"),
-            required("protected_topics", ArrayType(StringType()), "Topics whose offsets do not age"),
+            required(
+                "protected_topics", ArrayType(StringType()), "Topics whose offsets do not age"
+            ),
         ]
     ),
     clustered_by=("cluster_id", "group_id"),

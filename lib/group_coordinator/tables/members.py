@@ -38,7 +38,9 @@ MEMBERS = TableDefinition(
             optional("subscribed_topics", ArrayType(StringType()), "Null: not readable"),
             optional("assigned_partitions", TOPIC_PARTITIONS, "Null: not readable"),
             optional("member_epoch", IntegerType(), "Null: a member of a classic group has none"),
-            required("updated_at", TimestampType(), "Event time of the record that changed the row"),
+            required(
+                "updated_at", TimestampType(), "Event time of the record that changed the row"
+            ),
             required("batch_id", LongType(), "The coordinator's batch that changed the row"),
         ]
     ),

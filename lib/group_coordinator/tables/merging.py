@@ -22,7 +22,7 @@ def as_struct(frame: DataFrame, key: Sequence[str], name: str) -> DataFrame:
 
 def with_action(after: DataFrame, content: Sequence[str]) -> DataFrame:
     """Column `action`, from `exists` (it should be there), `before` (the row that is, or null) and the content."""
-    differs = F.lit(value=False)
+    differs = F.lit(False)  # noqa: FBT003 - Spark's signature
     for name in content:
         differs = differs | ~F.col(f"before.{name}").eqNullSafe(F.col(name))
     return after.withColumn(

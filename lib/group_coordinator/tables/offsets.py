@@ -27,7 +27,9 @@ OFFSETS = TableDefinition(
             required("commit_timestamp", TimestampType(), "When it was committed"),
             optional("expire_timestamp", TimestampType(), "The end its client asked for"),
             optional("expires_at", TimestampType(), "When it will go; null: something protects it"),
-            required("updated_at", TimestampType(), "Event time of the record that changed the row"),
+            required(
+                "updated_at", TimestampType(), "Event time of the record that changed the row"
+            ),
             required("batch_id", LongType(), "The coordinator's batch that changed the row"),
         ]
     ),
@@ -48,7 +50,9 @@ def rows_after(
     What has not been committed anew is there too: a change of its group may have changed its expiry.
     """
     before = offsets.join(situations, [*GROUP_KEY], "left_semi")
-    group = situations.select(*GROUP_KEY, "situation", "now", F.col("batch_id").alias("now_batch_id"))
+    group = situations.select(
+        *GROUP_KEY, "situation", "now", F.col("batch_id").alias("now_batch_id")
+    )
     after = (
         as_struct(changes, OFFSET_KEY, "change")
         .join(as_struct(before, OFFSET_KEY, "before"), [*OFFSET_KEY], "full_outer")
@@ -61,7 +65,7 @@ def rows_after(
             "expires_at",
             *_changed_by(),
             "before",
-            F.coalesce("change.exists", F.lit(value=True)).alias("exists"),
+            F.expr("coalesce(change.exists, true)").alias("exists"),
         )
     )
     return with_action(after, [*_COMMITTED, "expires_at"])
@@ -82,7 +86,9 @@ def totals(rows: DataFrame) -> DataFrame:
 def _committed() -> list[Column]:
     committed_anew = F.col("change").isNotNull()
     return [
-        F.when(committed_anew, F.col(f"change.{name}")).otherwise(F.col(f"before.{name}")).alias(name)
+        F.when(committed_anew, F.col(f"change.{name}"))
+        .otherwise(F.col(f"before.{name}"))
+        .alias(name)
         for name in _COMMITTED
     ]
 

@@ -104,9 +104,7 @@ def test_a_first_join_without_protocols_is_refused_but_creates_the_group(
     outcome = driver.send(request, 9)
 
     assert outcome.response.error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-    assert outcome.records == (
-        GroupRecord(GroupMetadata("", 0, None, None, 0, ()), Reason.JOIN),
-    )
+    assert outcome.records == (GroupRecord(GroupMetadata("", 0, None, None, 0, ()), Reason.JOIN),)
     assert state_of(driver) is ClassicState.EMPTY
 
 
@@ -334,8 +332,7 @@ def test_in_a_join_phase_the_last_to_come_is_turned_away() -> None:
 
     assert outcome.response == JoinGroupResponse(ErrorCode.GROUP_MAX_SIZE_REACHED, "")
     assert follower not in membership_of(driver).members
-    assert driver.join(leader).is_parked, "who waits already has its place"
-    driver.sleep(60_000)
+    assert driver.join(leader).response.generation == 2, "who waits already has its place"
     assert driver.response_to(newcomer).generation == 2
 
 
@@ -351,9 +348,7 @@ def test_a_static_member_needs_no_id_first() -> None:
     driver.at(3_000)
     member_id = driver.response_to(join).member_id
     assert member_id.startswith("i-")
-    assert driver.response_to(join).members == (
-        JoinedMember(member_id, "i", protocol().metadata),
-    )
+    assert driver.response_to(join).members == (JoinedMember(member_id, "i", protocol().metadata),)
 
 
 def test_a_static_follower_comes_back_without_a_rebalance() -> None:

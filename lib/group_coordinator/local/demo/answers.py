@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from group_coordinator.local.demo.cast import RETURNS_DESK
-
 
 class Question(NamedTuple):
     """A question, and the SQL that answers it; without a double quote, so that a shell can have it in such."""
@@ -17,9 +15,8 @@ class Question(NamedTuple):
 LOST = Question(
     "Who lost which offsets, when, and why?",
     """
-SELECT to_char(event_time, '%H:%M:%S') AS lost_at, group_id, topic,
-       string_agg(concat(partition, ':', last_offset), ' ' ORDER BY partition) AS partition_and_offset,
-       reason
+SELECT to_char(event_time, '%H:%M:%S') AS at, group_id, topic, count(*) AS partitions,
+       concat(min(last_offset), '..', max(last_offset)) AS stood_at, reason
 FROM (SELECT *, lag(l.offset) OVER (PARTITION BY group_id, topic, partition
                                     ORDER BY batch_id, seq) AS last_offset
       FROM coordinator_log l WHERE topic IS NOT NULL)
@@ -41,12 +38,12 @@ ORDER BY expires_at, group_id, topic LIMIT 10
 )
 
 LIFE = Question(
-    f"What was the life of the group {RETURNS_DESK.group_id}?",
-    f"""
+    "What was the life of the group returns-desk?",
+    """
 SELECT to_char(event_time, '%H:%M:%S') AS at, reason, count(topic) AS offsets,
-       coalesce(max(member_id), '') AS member
+       max(regexp_count(value, 'memberId')) FILTER (WHERE record_type = 2) AS members_now
 FROM coordinator_log
-WHERE group_id = '{RETURNS_DESK.group_id}'
+WHERE group_id = 'returns-desk'
 GROUP BY event_time, reason, record_type, source_partition, source_offset
 ORDER BY min(batch_id), min(seq)
 """,

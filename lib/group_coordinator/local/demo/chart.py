@@ -79,7 +79,12 @@ def _draw_groups(axes: Axes, curves: Timeline) -> None:
     axes.set_title("Groups", loc="left")
     axes.set_ylabel("groups")
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.legend(loc="lower right", ncols=3, framealpha=0.9)
+    _legend(axes)
+
+
+def _legend(axes: Axes) -> None:
+    """Beside the title: inside it would hide something."""
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, frameon=False, borderaxespad=0)
 
 
 def _draw_offsets(axes: Axes, curves: Timeline) -> None:
@@ -93,7 +98,7 @@ def _draw_offsets(axes: Axes, curves: Timeline) -> None:
     for number, loss in enumerate(curves.losses):
         _label(axes, loss, highest * (1.2 + 0.14 * (number % _LABEL_LEVELS)))
     if curves.losses:
-        axes.legend(loc="lower right", ncols=2, framealpha=0.9)
+        _legend(axes)
 
 
 def _draw_losses(axes: Axes, curves: Timeline, how: str) -> None:
@@ -138,5 +143,5 @@ def _draw_commits(axes: Axes, curves: Timeline) -> None:
         color=_LINE_COLOUR,
     )
     axes.set_title("Commits", loc="left")
-    axes.set_ylabel("offsets committed per second")
+    axes.set_ylabel("offsets per second")
     axes.yaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))

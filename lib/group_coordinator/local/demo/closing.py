@@ -68,5 +68,11 @@ class Closing:
 
 def _summary(board: Board, measures: Measures) -> str:
     latency = measures.overall()
-    answers = f", half of them answered within {latency.median_s:.1f} s and 99 % within {latency.p99_s:.1f} s" if latency else ""
-    return f"{measures.sent_count} requests{answers}. The demo took {clock(board.elapsed_s)} minutes."
+    answers = (
+        f", half of them answered within {latency.median_s:.1f} s and 99 % within {latency.p99_s:.1f} s"
+        if latency
+        else ""
+    )
+    return (
+        f"{measures.sent_count} requests{answers}. The demo took {clock(board.elapsed_s)} minutes."
+    )

@@ -11,10 +11,11 @@ from kafka import KafkaAdminClient
 from group_coordinator import settings
 from group_coordinator.clients.channel import RequestChannel
 from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.topics import create_topics
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.demo import cast
 from group_coordinator.local.demo.board import Board
-from group_coordinator.local.demo.commands import Administrator, program
+from group_coordinator.local.demo.commands import Administrator
 from group_coordinator.local.demo.fleet import Arrivals, Fleet, Shifts
 from group_coordinator.local.demo.folder import DemoFolder
 from group_coordinator.local.demo.interruption import Interruption
@@ -27,10 +28,9 @@ from group_coordinator.local.demo.shop import Shop
 from group_coordinator.local.demo.story import Story, scenes
 from group_coordinator.local.demo.survey import Survey
 from group_coordinator.local.demo.watch import TablesWatch
+from group_coordinator.settings import Settings
 
 _TICK_S = 0.1
-_JOB_GRACE_S = 15.0
-"""A batch that runs is finished first."""
 _PRINCIPAL = "User:shop"
 
 
@@ -57,21 +57,20 @@ class Conductor:
     def _perform(self, resources: ExitStack) -> None:
         self._run("jars", [sys.executable, "-m", "group_coordinator.local.jars"])
         bootstrap_servers = self._plan.bootstrap_servers or self._start_broker(resources)
-        self._folder.write_settings(settings_of(self._plan, self._folder, bootstrap_servers))
         connection = Connection(bootstrap_servers)
-        self._board.say("The topics of events and responses, and the Delta tables, are created.")
-        config = ("--config", str(self._folder.settings))
-        self._remove_topics_at_the_end(resources, connection)
-        self._run("init", program("init", *config))
-        self._board.say("The job starts: Spark, a few seconds. Meanwhile the shop opens.")
-        command = program("run", "--with-compaction", *config)
-        process = ChildProcess("The job", command, self._folder.output("run"))
-        resources.callback(process.end, _JOB_GRACE_S)
+        self._folder.write_settings(settings_of(self._plan, self._folder, bootstrap_servers))
+        self._make_topics(resources, connection)
+        self._board.say(
+            "The job starts: Spark Structured Streaming, with its Delta tables. That takes a while."
+        )
+        job = Job(self._folder)
+        resources.callback(job.end)
         shop = self._open_shop(resources, connection)
         channel = self._open_channel(resources, connection)
-        job = Job(process, channel)
-        job.await_first_answer(self._interruption.pause)
-        self._play(self._stage(resources, channel, shop), job, shop)
+        job.await_first_answer(channel, self._interruption.pause)
+        play = self._stage(resources, channel, shop)
+        resources.callback(job.ask_to_end)
+        self._play(play, job, shop)
 
     def _start_broker(self, resources: ExitStack) -> str:
         self._board.say("A real Kafka broker starts on this machine.")
@@ -81,6 +80,12 @@ class Conductor:
         self._interruption.check()
         return broker.bootstrap_servers
 
+    def _make_topics(self, resources: ExitStack, connection: Connection) -> None:
+        """A cluster that is not ours shall be as it was in the end."""
+        if self._plan.bootstrap_servers is not None and not self._plan.keep:
+            resources.callback(_delete_topics, connection, self._plan.topics)
+        create_topics(connection, self._settings.job)
+
     def _run(self, name: str, command: list[str]) -> None:
         process = ChildProcess(f"Step '{name}'", command, self._folder.output(name))
         try:
@@ -88,22 +93,19 @@ class Conductor:
         finally:
             process.end()
 
-    def _remove_topics_at_the_end(self, resources: ExitStack, connection: Connection) -> None:
-        """A cluster that is not ours shall be as it was."""
-        if self._plan.bootstrap_servers is not None and not self._plan.keep:
-            resources.callback(_delete_topics, connection, self._plan.topics)
+    @property
+    def _settings(self) -> Settings:
+        return settings.load(self._folder.settings)
 
     def _open_shop(self, resources: ExitStack, connection: Connection) -> Shop:
-        counts = {
-            self._plan.topic(name): count for name, count in cast.PARTITION_COUNTS.items()
-        }
+        counts = {self._plan.topic(name): count for name, count in cast.PARTITION_COUNTS.items()}
         shop = Shop(connection, counts)
         resources.callback(shop.close)
         shop.open()
         return shop
 
     def _open_channel(self, resources: ExitStack, connection: Connection) -> RequestChannel:
-        job = settings.load(self._folder.settings).job
+        job = self._settings.job
         channel = RequestChannel(
             connection,
             events_topic=job.events_topic,
@@ -136,10 +138,8 @@ class Conductor:
         )
 
     def _play(self, play: Play, job: Job, shop: Shop) -> None:
-        started_s = time.monotonic()
-        self._board.show(expected_s=self._board.elapsed_s + self._plan.remaining_s)
-        while (now_s := time.monotonic()) < started_s + self._plan.duration_s:
-            play.tick(now_s - started_s, now_s)
+        while (play.story_s(now_s := time.monotonic()) or 0.0) < self._plan.duration_s:
+            play.tick(now_s)
             self._board.show(batch_s=job.batch_s())
             job.check_alive()
             shop.check()

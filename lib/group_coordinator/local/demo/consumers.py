@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from typing import Protocol
 
@@ -34,6 +34,7 @@ class Consumer:
         channel: shared with everybody.
         partition_counts: of all topics.
         records: what there is to process.
+        clock: the same seconds that `tick` gets.
     """
 
     def __init__(
@@ -42,6 +43,8 @@ class Consumer:
         channel: Channel,
         partition_counts: Mapping[str, int],
         records: Records,
+        *,
+        clock: Callable[[], float],
     ) -> None:
         self._application = application
         self._channel = channel
@@ -52,6 +55,7 @@ class Consumer:
             application.topics,
             partition_counts,
             options=_options(application),
+            clock=clock,
         )
         self._positions: dict[TopicPartition, int] = {}
         self._fetching: Future[Body] | None = None

@@ -38,6 +38,7 @@ class Fleet:
         self._prefix = prefix
         self._consumers: defaultdict[str, list[Consumer]] = defaultdict(list)
         self._committers: dict[str, SimpleCommitter] = {}
+        self._now_s = 0.0
 
     @property
     def group_ids(self) -> list[str]:
@@ -52,7 +53,9 @@ class Fleet:
     def join(self, application: Application) -> None:
         """One more member."""
         here = application._replace(topics=self._names(application.topics))
-        consumer = Consumer(here, self._channel, self._partition_counts, self._records)
+        consumer = Consumer(
+            here, self._channel, self._partition_counts, self._records, clock=lambda: self._now_s
+        )
         self._consumers[application.group_id].append(consumer)
 
     def start_committing(self, application: Application) -> None:
@@ -86,6 +89,7 @@ class Fleet:
 
     def tick(self, now_s: float) -> None:
         """Everybody does what is due."""
+        self._now_s = now_s
         for group_id, consumer in list(self._all_consumers()):
             try:
                 consumer.tick(now_s)
@@ -107,6 +111,7 @@ class Arrivals:
     """Members come one after the other, so that no batch has to take in everybody at once."""
 
     def __init__(self, fleet: Fleet, applications: Collection[Application]) -> None:
+        self._applications = applications
         self._waiting = [
             partial(fleet.join, application)
             for application in applications
@@ -119,10 +124,22 @@ class Arrivals:
         ]
         self._arrived = 0
 
+        self.group_count = sum(1 for application in applications if application.member_count)
+        """Groups that will have members."""
+
     @property
     def total(self) -> int:
         """How many there are in all."""
         return len(self._waiting)
+
+    @property
+    def sentence(self) -> str:
+        """What a newcomer should know of it."""
+        member_count = sum(application.member_count for application in self._applications)
+        return (
+            f"{member_count} members join {self.group_count} groups. The members of a group meet, one of them leads and "
+            "shares out the partitions; then they read, and commit how far they got."
+        )
 
     def tick(self, arrived: int) -> None:
         """So many are to have come by now."""

@@ -43,6 +43,11 @@ class DemoFolder:
         """The settings that the demo gives every command."""
         return self.path / "coordinator.toml"
 
+    @property
+    def progress(self) -> Path:
+        """The figures of the job's last batch."""
+        return self.path / "progress.json"
+
     def output(self, command: str) -> Path:
         """What a command says."""
         return self.path / "output" / f"{command}.txt"

@@ -1,39 +1,63 @@
-"""The job as the demo sees it: a process that answers, and how fast its batches are."""
+"""The job as the demo sees it: a process that answers, and how long its batches take."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from concurrent.futures import Future
+
+from msgspec import DecodeError, Struct, json
 
 from group_coordinator.clients import admin_messages
 from group_coordinator.clients.member import Channel
-from group_coordinator.clients.requests import Body
+from group_coordinator.local.demo.folder import DemoFolder
 from group_coordinator.local.demo.processes import ChildProcess
 
 _START_TIMEOUT_MS = 180_000
 _POLL_S = 0.1
+_GRACE_S = 20.0
+"""A batch that runs is finished first."""
+
+
+class _Progress(Struct):
+    batch_ms: int
 
 
 class Job:
     """Spark at work in a process of its own."""
 
-    def __init__(self, process: ChildProcess, channel: Channel) -> None:
-        self._process = process
-        self._channel = channel
+    def __init__(self, folder: DemoFolder) -> None:
+        self._progress = folder.progress
+        module = "group_coordinator.local.demo.job_process"
+        self._process = ChildProcess(
+            "The job",
+            [sys.executable, "-m", module, str(folder.settings), str(self._progress)],
+            folder.output("job"),
+        )
 
     def check_alive(self) -> None:
         """Raise CommandFailedError if the process ended."""
         self._process.check_alive()
 
-    def await_first_answer(self, pause: Callable[[float], None]) -> None:
+    def await_first_answer(self, channel: Channel, pause: Callable[[float], None]) -> None:
         """Return when the job answers."""
-        anything = admin_messages.describe_group("is anybody there?")
-        reply: Future[Body] = self._channel.send(anything, timeout_ms=_START_TIMEOUT_MS)
+        question = admin_messages.describe_group("is anybody there?")
+        reply = channel.send(question, timeout_ms=_START_TIMEOUT_MS)
         while not reply.done():
             self.check_alive()
             pause(_POLL_S)
         reply.result()
 
     def batch_s(self) -> float | None:
-        """How long the last batch took."""
-        return None
+        """How long the last batch took; None before the first one is done."""
+        try:
+            return json.decode(self._progress.read_bytes(), type=_Progress).batch_ms / 1000
+        except (FileNotFoundError, DecodeError):
+            return None
+
+    def ask_to_end(self) -> None:
+        """Its time has come."""
+        self._process.ask_to_end()
+
+    def end(self) -> None:
+        """Return when it has ended."""
+        self._process.end(_GRACE_S)

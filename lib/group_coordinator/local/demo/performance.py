@@ -32,7 +32,9 @@ def perform(plan: Plan, interruption: Interruption) -> None:
         _perform(plan, folder, interruption)
     except Interrupted as wish:
         if plan.keep:
-            wish.args = (f"Interrupted. Nothing runs any more; what there is so far is in {folder.path}.",)
+            wish.args = (
+                f"Interrupted. Nothing runs any more; what there is so far is in {folder.path}.",
+            )
         else:
             folder.remove()
         raise

@@ -14,13 +14,15 @@ from group_coordinator.local.demo.survey import Survey
 
 _ARRIVAL_S = 7.0
 """In this time everybody comes."""
-_FIRST_SHIFT_S, _SHIFT_S = 16.0, 4.0
+_PATIENCE_S = 45.0
+"""After this time the story begins even if some group has not met yet."""
+_FIRST_SHIFT_S, _SHIFT_S = 3.0, 4.0
 """When the first application changes a member, and how often one does from then on."""
 
 
 @dataclass
 class Play:
-    """All who act, and the board that shows how they do."""
+    """All who act, and the board that shows how they do. The story begins when all groups have met."""
 
     fleet: Fleet
     arrivals: Arrivals
@@ -30,15 +32,22 @@ class Play:
     survey: Survey
     measures: Measures
     board: Board
+    _opened_s: float | None = None
+    _story_from_s: float | None = None
     _next_shift_s: float = _FIRST_SHIFT_S
 
-    def tick(self, story_s: float, now_s: float) -> None:
-        """Everybody does what is due at this time of the story."""
-        self.arrivals.tick(ceil(self.arrivals.total * min(1.0, story_s / _ARRIVAL_S)))
-        if story_s >= self._next_shift_s:
-            self._next_shift_s += _SHIFT_S
-            self.shifts.change()
-        self.story.tick(story_s)
+    def story_s(self, now_s: float) -> float | None:
+        """The time of the story; None: it has not begun."""
+        return None if self._story_from_s is None else now_s - self._story_from_s
+
+    def tick(self, now_s: float) -> None:
+        """Everybody does what is due."""
+        story_s = self.story_s(now_s)
+        if story_s is None:
+            self._arrive(now_s)
+        else:
+            self._change_shifts(story_s)
+            self.story.tick(story_s)
         self.fleet.tick(now_s)
         self.administrator.tick()
         self.survey.tick(now_s, self.fleet.group_ids)
@@ -48,3 +57,18 @@ class Play:
             requests_per_s=self.measures.requests_per_s(),
             latency=self.measures.recent(),
         )
+
+    def _arrive(self, now_s: float) -> None:
+        if self._opened_s is None:
+            self._opened_s = now_s
+            self.board.say(self.arrivals.sentence)
+        since_s = now_s - self._opened_s
+        self.arrivals.tick(ceil(self.arrivals.total * min(1.0, since_s / _ARRIVAL_S)))
+        have_met = self.survey.states["Stable"] >= self.arrivals.group_count
+        if have_met or since_s > _PATIENCE_S:
+            self._story_from_s = now_s
+
+    def _change_shifts(self, story_s: float) -> None:
+        if story_s >= self._next_shift_s:
+            self._next_shift_s += _SHIFT_S
+            self.shifts.change()

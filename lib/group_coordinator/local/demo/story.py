@@ -63,34 +63,34 @@ def scenes(fleet: Fleet, administrator: Administrator, plan: Plan) -> list[Scene
 def _departures(fleet: Fleet) -> list[Scene]:
     return [
         Scene(
-            14,
+            2,
             f"{RETURNS_DESK.group_id}: all members leave. The group is Empty, and from now on its offsets have "
             "one minute to live.",
             partial(fleet.leave, RETURNS_DESK),
         ),
         Scene(
-            17,
+            5,
             f"{LOYALTY_POINTS.group_id}: all members leave too, but they will be back in time.",
             partial(fleet.leave, LOYALTY_POINTS),
         ),
         Scene(
-            23,
+            11,
             f"{NIGHTLY_EXPORT.group_id} has no members, it only stores offsets. It stops: they age from their "
             "last commit.",
             partial(fleet.stop_committing, NIGHTLY_EXPORT),
         ),
         Scene(
-            26,
+            14,
             f"{SPRING_SALE.group_id}: the sale is over, all members leave.",
             partial(fleet.leave, SPRING_SALE),
         ),
         Scene(
-            55,
+            46,
             f"{LOYALTY_POINTS.group_id}: the members are back within the minute, so nothing was lost.",
             partial(_join, fleet, LOYALTY_POINTS, LOYALTY_POINTS.member_count),
         ),
         Scene(
-            66,
+            54,
             f"{NEWSLETTER.group_id}: all members leave. What the group has will expire after this demo.",
             partial(fleet.leave, NEWSLETTER),
         ),
@@ -100,13 +100,13 @@ def _departures(fleet: Fleet) -> list[Scene]:
 def _unsubscriptions(fleet: Fleet) -> list[Scene]:
     return [
         Scene(
-            20,
+            8,
             f"{RECOMMENDATIONS.group_id} unsubscribes from clicks, and goes on reading orders. Its offsets of "
             "clicks are no longer protected.",
             partial(fleet.subscribe, RECOMMENDATIONS, ["orders"]),
         ),
         Scene(
-            29,
+            17,
             f"{WAREHOUSE.group_id} unsubscribes from payments.",
             partial(fleet.subscribe, WAREHOUSE, ["shipments"]),
         ),
@@ -116,13 +116,13 @@ def _unsubscriptions(fleet: Fleet) -> list[Scene]:
 def _members_come_and_go(fleet: Fleet) -> list[Scene]:
     return [
         Scene(
-            35,
+            26,
             f"{MOBILE_PUSH.group_id}: one member crashes without a word. After 10 seconds of silence the "
             "coordinator gives its partitions to the others.",
             partial(fleet.fall_silent, MOBILE_PUSH),
         ),
         Scene(
-            50,
+            40,
             f"{FRAUD_CHECK.group_id} has too much to do: {LATER_MEMBERS} more members join, and the partitions "
             "are shared out again.",
             partial(_join, fleet, FRAUD_CHECK, LATER_MEMBERS),
@@ -133,7 +133,7 @@ def _members_come_and_go(fleet: Fleet) -> list[Scene]:
 def _administration(administrator: Administrator, plan: Plan) -> list[Scene]:
     return [
         Scene(
-            32,
+            21,
             f"An administrator deletes {SPRING_SALE.group_id}, and {FRAUD_CHECK.group_id} as well by mistake: "
             "that group has members.",
             partial(
@@ -142,7 +142,7 @@ def _administration(administrator: Administrator, plan: Plan) -> list[Scene]:
             ),
         ),
         Scene(
-            42,
+            33,
             f"An administrator deletes {WAREHOUSE.group_id}'s offsets of payments, and of shipments, which the "
             "group still reads.",
             partial(
@@ -152,12 +152,12 @@ def _administration(administrator: Administrator, plan: Plan) -> list[Scene]:
             ),
         ),
         Scene(
-            60,
+            50,
             f"{SALES_REPORT.group_id} reads more slowly than the shop sells: see LAG.",
             partial(administrator.groups, "--describe", "--group", SALES_REPORT.group_id),
         ),
         Scene(
-            72,
+            60,
             "From here on the offsets expire that nobody has protected for a minute.",
         ),
     ]

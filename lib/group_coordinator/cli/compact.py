@@ -1,0 +1,27 @@
+"""`group-coordinator compact`: compaction on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from group_coordinator.cli.job_options import job_options, job_settings
+from group_coordinator.cli.job_run import run_compaction
+from group_coordinator.local.jars import spark_jars
+from group_coordinator.streaming.session import local_session
+
+
+@click.command()
+@job_options
+@click.option("--drain", is_flag=True, help="Compact what is there, and end.")
+def command(
+    config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None, drain: bool
+) -> None:
+    """Fold the log into the tables groups, members and offsets.
+
+    Until Ctrl-C or SIGTERM. It may stand still for as long as you like: it goes on where it was, and no response
+    waits for it. Only one compaction of the same tables may run at a time.
+    """
+    settings = job_settings(config, overrides, bootstrap_server)
+    run_compaction(settings, lambda: local_session(settings.job, spark_jars()), drain=drain)

@@ -1,0 +1,37 @@
+"""`group-coordinator init`: the topics and the tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from group_coordinator.cli.job_options import job_options, job_settings
+from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.topics import create_topics
+from group_coordinator.local.jars import spark_jars
+from group_coordinator.streaming.session import local_session
+from group_coordinator.tables.creation import create_tables
+
+
+@click.command()
+@job_options
+def command(config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None) -> None:
+    """Create the topics and the tables; safe to repeat.
+
+    The events topic is stamped by the brokers (LogAppendTime): their time is the groups' time.
+
+    \b
+    Example:
+      group-coordinator init --bootstrap-server localhost:9092 --set events.topic.partitions=16
+    """  # noqa: D301
+    settings = job_settings(config, overrides, bootstrap_server)
+    created = create_topics(Connection(settings.job.bootstrap_servers), settings.job)
+    for topic in (settings.job.events_topic, settings.job.responses_topic):
+        click.echo(f"topic {topic}: {'created' if topic in created else 'is there'}")
+    spark = local_session(settings.job, spark_jars())
+    try:
+        for table in create_tables(spark, settings.job.tables_root):
+            click.echo(f"table {table}: is there")
+    finally:
+        spark.stop()

@@ -1,0 +1,103 @@
+"""What `group-coordinator run` and jobs/run_coordinator.py share: from settings to the end of the run."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from group_coordinator.cli.stop_signals import stop_on_signals
+from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.ticks import write_ticks
+from group_coordinator.clients.topics import check_topics
+from group_coordinator.observability.logs import set_up_logs
+from group_coordinator.observability.progress import ProgressListener
+from group_coordinator.settings import Settings
+from group_coordinator.streaming.compaction_query import CompactionQuery
+from group_coordinator.streaming.coordination import Coordination
+from group_coordinator.streaming.query import QUERY_NAME
+from group_coordinator.streaming.sinks import BatchCounts
+from group_coordinator.tables.creation import check_tables
+
+_log = logging.getLogger(__name__)
+
+MakeSession = Callable[[], SparkSession]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How to run: until a signal or until all is read, with compaction in the same process or without."""
+
+    drain: bool
+    with_compaction: bool
+    progress_file: Path | None
+
+
+def run_coordinator(settings: Settings, make_session: MakeSession, options: RunOptions) -> None:
+    """Run the coordinator, and end between two batches when a signal says so."""
+    set_up_logs()
+    connection = Connection(settings.job.bootstrap_servers)
+    check_topics(connection, settings.job)
+    spark = make_session()
+    try:
+        check_tables(spark, settings.job.tables_root)
+        stop = stop_on_signals()
+        spark.streams.addListener(ProgressListener(QUERY_NAME, options.progress_file))
+        coordination = Coordination(
+            spark,
+            settings,
+            lambda: write_ticks(connection, settings.job.events_topic),
+            stop,
+            _report,
+        )
+        compaction = CompactionQuery(spark, settings)
+        if options.drain:
+            coordination.drain()
+            if options.with_compaction and not stop.is_set():
+                compaction.drain()
+        elif options.with_compaction:
+            _run_both(coordination, compaction)
+        else:
+            coordination.run()
+    finally:
+        spark.stop()
+
+
+def run_compaction(settings: Settings, make_session: MakeSession, *, drain: bool) -> None:
+    """Run compaction alone."""
+    set_up_logs()
+    spark = make_session()
+    try:
+        check_tables(spark, settings.job.tables_root)
+        compaction = CompactionQuery(spark, settings)
+        if drain:
+            compaction.drain()
+        else:
+            compaction.run(stop_on_signals())
+    finally:
+        spark.stop()
+
+
+def _run_both(coordination: Coordination, compaction: CompactionQuery) -> None:
+    beside = Thread(
+        target=compaction.run_again_and_again, args=[coordination.stop], name="compaction"
+    )
+    beside.start()
+    try:
+        coordination.run()
+    finally:
+        coordination.stop.set()
+        beside.join()
+
+
+def _report(batch_id: int, counts: BatchCounts) -> None:
+    if counts.dead_letters:
+        _log.warning(
+            "batch %d: %d dead letters, %d of them defects",
+            batch_id,
+            counts.dead_letters,
+            counts.defects,
+        )

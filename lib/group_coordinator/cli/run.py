@@ -1,0 +1,47 @@
+"""`group-coordinator run`: the coordinator on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from group_coordinator.cli.job_options import job_options, job_settings
+from group_coordinator.cli.job_run import RunOptions, run_coordinator
+from group_coordinator.local.jars import spark_jars
+from group_coordinator.streaming.session import local_session
+
+
+@click.command()
+@job_options
+@click.option("--drain", is_flag=True, help="Process what is there, fire what is due, and end.")
+@click.option("--with-compaction", is_flag=True, help="Fold the log into the tables as well.")
+@click.option(
+    "--progress",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Keep the figures of the last batch in this file, as JSON.",
+)
+def command(
+    config: Path | None,
+    overrides: tuple[str, ...],
+    bootstrap_server: str | None,
+    drain: bool,
+    with_compaction: bool,
+    progress: Path | None,
+) -> None:
+    """Run the coordinator: events in, responses and log out.
+
+    Until Ctrl-C or SIGTERM, which ends it between two batches; nothing is done twice then. On a cluster give
+    jobs/run_coordinator.py to spark-submit instead.
+
+    \b
+    Examples:
+      group-coordinator run --with-compaction
+      group-coordinator run --drain --with-compaction     # as a scheduled job
+    """  # noqa: D301
+    settings = job_settings(config, overrides, bootstrap_server)
+    run_coordinator(
+        settings,
+        lambda: local_session(settings.job, spark_jars()),
+        RunOptions(drain, with_compaction, progress),
+    )

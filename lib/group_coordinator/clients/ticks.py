@@ -1,0 +1,34 @@
+"""Tick events: Spark runs no batch after a restart until there is data, and no batch means that no deadline fires."""
+
+from __future__ import annotations
+
+import json
+
+from kafka import KafkaProducer
+from kafka.errors import KafkaError
+
+from group_coordinator.clients.connection import Connection
+
+_TICK = json.dumps({"api": "Tick", "version": 0, "correlationId": None, "body": {}}).encode()
+
+
+def write_ticks(connection: Connection, events_topic: str) -> dict[int, int]:
+    """Write one Tick to every partition; the offset behind it, by partition.
+
+    Everything that was in the topic before lies before these offsets.
+
+    Raises:
+        BrokerUnreachableError: the cluster does not take them.
+    """
+    connection.local_address()
+    producer = KafkaProducer(**connection.client_options(), acks="all")
+    try:
+        sent = {
+            partition: producer.send(events_topic, key=b"", value=_TICK, partition=partition)
+            for partition in producer.partitions_for(events_topic)
+        }
+        return {partition: future.get(30).offset + 1 for partition, future in sent.items()}
+    except KafkaError as error:
+        raise connection.unreachable(error) from error
+    finally:
+        producer.close()

@@ -1,0 +1,98 @@
+"""The two topics of the coordinator: made with what it relies on, and checked before it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka import KafkaAdminClient
+from kafka.admin import ConfigResource, ConfigResourceType, NewTopic
+from kafka.errors import KafkaError, TopicAlreadyExistsError
+
+from group_coordinator.clients.connection import Connection
+from group_coordinator.settings import JobSettings
+
+_TIMESTAMP_TYPE = "message.timestamp.type"
+_LOG_APPEND_TIME = "LogAppendTime"
+
+
+class TopicsError(RuntimeError):
+    """The topics are missing, or are not as the coordinator needs them."""
+
+
+def create_topics(connection: Connection, job: JobSettings) -> list[str]:
+    """Make the events and the responses topic; the names of those that were missing.
+
+    Raises:
+        BrokerUnreachableError: the cluster does not answer.
+        TopicsError: the events topic exists and its timestamps are not the brokers'.
+    """
+    wanted = (
+        _topic(job, job.events_topic, job.events_topic_partitions, job.events_topic_retention_ms),
+        _topic(
+            job,
+            job.responses_topic,
+            job.responses_topic_partitions,
+            job.responses_topic_retention_ms,
+        ),
+    )
+    connection.local_address()
+    admin = KafkaAdminClient(**connection.client_options())
+    try:
+        created = [topic.name for topic in wanted if _create(admin, topic)]
+        _check_clock(admin, job.events_topic)
+    except KafkaError as error:
+        raise connection.unreachable(error) from error
+    finally:
+        admin.close()
+    return created
+
+
+def check_topics(connection: Connection, job: JobSettings) -> None:
+    """Raise TopicsError if a topic is missing, or if events are not stamped by the brokers."""
+    connection.local_address()
+    admin = KafkaAdminClient(**connection.client_options())
+    try:
+        present = set(admin.list_topics())
+        missing = [name for name in (job.events_topic, job.responses_topic) if name not in present]
+        if missing:
+            raise TopicsError(
+                f"topic {' and '.join(missing)} missing at {connection.bootstrap_servers}: "
+                "run `group-coordinator init` first"
+            )
+        _check_clock(admin, job.events_topic)
+    except KafkaError as error:
+        raise connection.unreachable(error) from error
+    finally:
+        admin.close()
+
+
+def _topic(job: JobSettings, name: str, partitions: int, retention_ms: int) -> NewTopic:
+    configs = {_TIMESTAMP_TYPE: _LOG_APPEND_TIME, "retention.ms": str(retention_ms)}
+    return NewTopic(name, partitions, job.topics_replication_factor, topic_configs=configs)
+
+
+def _create(admin: KafkaAdminClient, topic: NewTopic) -> bool:
+    try:
+        admin.create_topics([topic], wait_for_metadata=True)
+    except TopicAlreadyExistsError:
+        return False
+    return True
+
+
+def _check_clock(admin: KafkaAdminClient, topic: str) -> None:
+    """The groups' time is the brokers' time: a client's clock could let members expire that are alive."""
+    resource = ConfigResource(ConfigResourceType.TOPIC, topic)
+    described = admin.describe_configs([resource], config_filter="all")
+    stamp = _value(described, topic)
+    if stamp != _LOG_APPEND_TIME:
+        raise TopicsError(
+            f"topic {topic}: {_TIMESTAMP_TYPE} = {stamp}, but the coordinator needs "
+            f"{_LOG_APPEND_TIME}: alter the topic before the first event"
+        )
+
+
+def _value(described: Mapping[str, Any], topic: str) -> str:
+    (of_topics,) = described.values()
+    entry = of_topics[topic][_TIMESTAMP_TYPE]
+    return str(entry["value"])

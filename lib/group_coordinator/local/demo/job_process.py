@@ -1,0 +1,35 @@
+"""The job of the demo: `run --with-compaction`, and before it the tables of `init` (Spark takes its time to start).
+
+python -m group_coordinator.local.demo.job_process SETTINGS PROGRESS
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from group_coordinator import settings
+from group_coordinator.cli.job_run import RunOptions, run_coordinator
+from group_coordinator.local.jars import spark_jars
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.session import local_session
+from group_coordinator.tables.creation import create_tables
+
+
+def main(settings_file: Path, progress_file: Path) -> None:
+    """Run until a signal; the topics are there."""
+    chosen = settings.load(settings_file)
+    options = RunOptions(drain=False, with_compaction=True, progress_file=progress_file)
+    run_coordinator(chosen, lambda: _session_with_tables(chosen.job), options)
+
+
+def _session_with_tables(job: JobSettings) -> SparkSession:
+    spark = local_session(job, spark_jars())
+    create_tables(spark, job.tables_root)
+    return spark
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

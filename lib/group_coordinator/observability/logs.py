@@ -1,0 +1,13 @@
+"""What the commands say while they run: short lines on standard error."""
+
+from __future__ import annotations
+
+import logging
+
+
+def set_up_logs() -> None:
+    """Our own information, and warnings of everybody else."""
+    logging.basicConfig(
+        level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s", datefmt="%H:%M:%S"
+    )
+    logging.getLogger("group_coordinator").setLevel(logging.INFO)

@@ -1,0 +1,55 @@
+"""Stops a query between two batches: the running one ends, the next one has not done anything yet.
+
+`StreamingQuery.stop` alone interrupts whatever runs, and what ran is done again at the next start.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from threading import Event, Thread
+
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+_POLL_S = 0.02
+
+
+class ClosedError(RuntimeError):
+    """The batch is not done: its query stops. Spark does it at the next start."""
+
+
+class BatchGate:
+    """A foreachBatch function that can be closed."""
+
+    def __init__(self, write: Callable[[DataFrame, int], None]) -> None:
+        self._write = write
+        self._closing = Event()
+        self._holds_batch = Event()
+        self._stopped = Event()
+
+    def __call__(self, batch: DataFrame, batch_id: int) -> None:
+        """Write the batch, or, once closed, hold it until the query has stopped.
+
+        Raises:
+            ClosedError: the gate is closed. A return would tell Spark that the batch is done.
+        """
+        if self._closing.is_set():
+            self._holds_batch.set()
+            self._stopped.wait()
+            raise ClosedError(f"batch {batch_id} is left for the next start")
+        self._write(batch, batch_id)
+
+    def stop(self, query: StreamingQuery) -> None:
+        """Let the running batch end, then stop the query."""
+        self._closing.set()
+        while query.isActive and query.status["isTriggerActive"]:
+            if self._holds_batch.wait(_POLL_S):
+                break
+        stopping = Thread(target=query.stop, name="stop")
+        stopping.start()
+        # Only a query that knows it is stopped takes the held batch's error for what it is.
+        while query.isActive:
+            time.sleep(_POLL_S)
+        self._stopped.set()
+        stopping.join()

@@ -1,0 +1,80 @@
+"""Compaction as a streaming query of its own: it may lag or fail without hurting a response."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Event
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from group_coordinator.settings import Settings
+from group_coordinator.streaming.batch_gate import BatchGate
+from group_coordinator.streaming.query import checkpoint_of
+from group_coordinator.tables.append import running_query_id
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.compaction import Compaction
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.forecast import Forecast
+from group_coordinator.tables.maintenance import Maintenance
+from group_coordinator.tables.merging import Merger
+
+QUERY_NAME = "compaction"
+_POLL_S = 1
+_PAUSE_S = 30
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionQuery:
+    """Folds what is new in coordinator_log into groups, members and offsets."""
+
+    spark: SparkSession
+    settings: Settings
+
+    def run(self, stop: Event) -> None:
+        """Compact every compaction.interval.ms until `stop` is set, and end between two batches."""
+        gate = BatchGate(self._compact)
+        interval = f"{self.settings.job.compaction_interval_ms} milliseconds"
+        query = self._writer(gate).trigger(processingTime=interval).start()
+        while not stop.is_set():
+            query.awaitTermination(_POLL_S)
+        gate.stop(query)
+
+    def run_again_and_again(self, stop: Event) -> None:
+        """As `run`, and after a failure once more: beside the coordinator, which must not end for it."""
+        while not stop.is_set():
+            try:
+                self.run(stop)
+            except StreamingQueryException as failure:
+                _log.error("compaction failed, and begins again in %d s: %s", _PAUSE_S, failure)
+                stop.wait(_PAUSE_S)
+
+    def drain(self) -> None:
+        """Compact what is there, then return."""
+        self._writer(self._compact).trigger(availableNow=True).start().awaitTermination()
+
+    def _writer(self, write: Callable[[DataFrame, int], None]) -> DataStreamWriter:
+        log = self._catalog.read_stream(self.spark, COORDINATOR_LOG.name)
+        location = checkpoint_of(self.settings.job, QUERY_NAME)
+        return (
+            log.writeStream.queryName(QUERY_NAME)
+            .foreachBatch(write)
+            .option("checkpointLocation", location)
+        )
+
+    def _compact(self, log: DataFrame, batch_id: int) -> None:
+        coordinator = self.settings.coordinator
+        forecast = Forecast(
+            coordinator.retention_ms, coordinator.offsets_retention_check_interval_ms
+        )
+        application = running_query_id(log.sparkSession)
+        Compaction(self._catalog, forecast).apply(log, Merger(self._catalog, application, batch_id))
+        Maintenance(self._catalog).after(log.sparkSession, batch_id)
+
+    @property
+    def _catalog(self) -> TableCatalog:
+        return TableCatalog(self.settings.job.tables_root)

@@ -1,0 +1,68 @@
+"""Runs the coordinator's query until it is enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from threading import Event
+
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from group_coordinator.settings import Settings
+from group_coordinator.streaming.batch_gate import BatchGate
+from group_coordinator.streaming.catch_up import windows_after_catch_up
+from group_coordinator.streaming.hold_windows import Windows
+from group_coordinator.streaming.query import has_read, start_query
+from group_coordinator.streaming.sinks import BatchCounts, Sinks
+from group_coordinator.tables.catalog import TableCatalog
+
+_POLL_S = 1
+
+IsOver = Callable[[StreamingQuery], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Coordination:
+    """One run of the coordinator.
+
+    `tick` writes a Tick to every partition of the events topic and gives the offsets behind them: Spark runs no batch
+    after a start until there is data. `stop` ends the run early, between two batches. `report` hears of every batch
+    that is written.
+    """
+
+    spark: SparkSession
+    settings: Settings
+    tick: Callable[[], Mapping[int, int]]
+    stop: Event
+    report: Callable[[int, BatchCounts], None]
+
+    def run(self) -> None:
+        """Go on until `stop` is set."""
+        windows = windows_after_catch_up(self.spark, self.settings.job, self._read_backlog)
+        if not self.stop.is_set():
+            self.tick()
+            self._run_query(windows, lambda _: False)
+
+    def drain(self) -> None:
+        """Process what was there at the start and fire what is due, then return.
+
+        The batch that reads the last of it also fires the deadlines of all other groups.
+        """
+        windows = windows_after_catch_up(self.spark, self.settings.job, self._read_backlog)
+        if not self.stop.is_set():
+            self._read_backlog(windows)
+
+    def _read_backlog(self, windows: Windows) -> bool:
+        """Read what is there now; False if `stop` came first."""
+        events_topic, ends = self.settings.job.events_topic, self.tick()
+        self._run_query(windows, lambda query: has_read(query, events_topic, ends))
+        return not self.stop.is_set()
+
+    def _run_query(self, windows: Windows, is_over: IsOver) -> None:
+        job = self.settings.job
+        gate = BatchGate(Sinks(job, TableCatalog(job.tables_root), self.report).write)
+        query = start_query(self.spark, self.settings, windows, gate)
+        while not self.stop.is_set() and not is_over(query):
+            query.awaitTermination(_POLL_S)  # raises what made the query fail
+        gate.stop(query)

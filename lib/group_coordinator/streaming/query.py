@@ -1,0 +1,57 @@
+"""The coordinator's streaming query: how it is put together, and how far it has come."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.streaming.hold_windows import Windows
+from group_coordinator.streaming.sinks import outputs
+from group_coordinator.streaming.source import read_events
+from group_coordinator.streaming.stateful import OperatorSettings, coordinate
+from group_coordinator.streaming.update_group import UpdateContext
+
+QUERY_NAME = "coordinator"
+
+
+def checkpoint_of(job: JobSettings, query_name: str) -> str:
+    """The checkpoint folder of one of the job's queries."""
+    return f"{job.checkpoint_location.rstrip('/')}/{query_name}"
+
+
+def start_query(
+    spark: SparkSession,
+    settings: Settings,
+    windows: Windows,
+    write: Callable[[DataFrame, int], None],
+) -> StreamingQuery:
+    """Start answering events; `write` gets every batch of outputs (sinks.py)."""
+    job = settings.job
+    context = UpdateContext(
+        settings.coordinator, job.events_topic, job.timer_slack_ms, timers_hold=False
+    )
+    calls = coordinate(read_events(spark, job), OperatorSettings(context, windows))
+    return (
+        outputs(calls, job)
+        .writeStream.queryName(QUERY_NAME)
+        .foreachBatch(write)
+        .option("checkpointLocation", checkpoint_of(job, QUERY_NAME))
+        .trigger(processingTime=f"{job.trigger_interval_ms} milliseconds")
+        .start()
+    )
+
+
+def has_read(query: StreamingQuery, events_topic: str, ends: Mapping[int, int]) -> bool:
+    """Whether a batch is done that took the events topic up to these offsets, by partition."""
+    progress = query.lastProgress
+    if progress is None or not progress["sources"]:
+        return False
+    read = progress["sources"][0]["endOffset"]
+    if isinstance(read, str):
+        read = json.loads(read)
+    offsets = (read or {}).get(events_topic, {})
+    return all(offsets.get(str(partition), 0) >= end for partition, end in ends.items())

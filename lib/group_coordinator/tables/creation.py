@@ -1,0 +1,39 @@
+"""Makes the tables."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.dead_letters import DEAD_LETTERS
+from group_coordinator.tables.groups import GROUPS
+from group_coordinator.tables.members import MEMBERS
+from group_coordinator.tables.offsets import OFFSETS
+
+TABLES = (COORDINATOR_LOG, GROUPS, MEMBERS, OFFSETS, DEAD_LETTERS)
+
+
+class MissingTablesError(RuntimeError):
+    """There are no tables where the settings say."""
+
+
+def create_tables(spark: SparkSession, root: str) -> list[str]:
+    """Make what is missing under a root; the names, or addresses, of all tables."""
+    catalog = TableCatalog(root)
+    if catalog.is_schema:
+        spark.sql(f"CREATE SCHEMA IF NOT EXISTS {root}")
+    for table in TABLES:
+        table.create(spark, catalog)
+    return [catalog.location(table.name) for table in TABLES]
+
+
+def check_tables(spark: SparkSession, root: str) -> None:
+    """Raise MissingTablesError unless every table is there."""
+    catalog = TableCatalog(root)
+    missing = [table.name for table in TABLES if not catalog.exists(spark, table.name)]
+    if missing:
+        raise MissingTablesError(
+            f"tables.root = {root}: {', '.join(missing)} missing; "
+            "run `group-coordinator init` with the same settings first"
+        )

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import pytest
+
+from group_coordinator.codecs.consumer_protocol import encode_assignment
+from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.responses import DescribedMember, DescribeGroupResponse
+from group_coordinator.testing import GroupDriver
+from tests.unit.core import messages
+from tests.unit.core.messages import protocol
+from tests.unit.core.situations import SITUATIONS
+
+ALL = encode_assignment({"orders": [0]})
+
+
+def test_a_stable_group_is_told_whole() -> None:
+    driver = GroupDriver()
+    join = driver.join(instance_id="i")
+    driver.at(3_000)
+    member_id = driver.response_to(join).member_id
+    driver.sync(member_id, 1, {member_id: {"orders": [0]}})
+
+    outcome = driver.describe()
+
+    member = DescribedMember(member_id, "i", "client", "/127.0.0.1", protocol().metadata, ALL)
+    assert outcome.response == DescribeGroupResponse(
+        ErrorCode.NONE, None, "g", "Stable", "consumer", "range", (member,)
+    )
+    assert outcome.records == ()
+
+
+def test_in_other_states_neither_protocol_nor_subscriptions_are_told() -> None:
+    driver = GroupDriver()
+    leader, follower = driver.form(2)
+    driver.join(leader)
+
+    response = driver.describe().response
+
+    assert (response.state, response.protocol_type, response.protocol) == (
+        "PreparingRebalance",
+        "consumer",
+        "",
+    )
+    assert {member.member_id: member.metadata for member in response.members} == {
+        leader: b"",
+        follower: b"",
+    }
+
+
+def test_an_empty_group_remembers_its_kind() -> None:
+    driver = GroupDriver()
+    driver.leave(*driver.form())
+
+    assert driver.describe().response == DescribeGroupResponse(
+        ErrorCode.NONE, None, "g", "Empty", "consumer", ""
+    )
+
+
+def test_a_simple_group_has_no_kind() -> None:
+    driver = GroupDriver()
+    driver.commit({"orders": {0: 1}})
+
+    assert driver.describe().response == DescribeGroupResponse(
+        ErrorCode.NONE, None, "g", "Empty", "", ""
+    )
+
+
+@pytest.mark.parametrize(
+    ("version", "error", "message"),
+    [(5, ErrorCode.NONE, None), (6, ErrorCode.GROUP_ID_NOT_FOUND, "Group g not found.")],
+)
+def test_an_unknown_group_is_dead(version: int, error: ErrorCode, message: str | None) -> None:
+    assert GroupDriver().describe(version).response == DescribeGroupResponse(
+        error, message, "g", "Dead"
+    )
+
+
+def test_a_group_of_any_kind_is_described() -> None:
+    driver = GroupDriver()
+    driver.send(messages.join(protocol_type="connect"), 3)
+
+    assert driver.describe().response.protocol_type == "connect"
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_every_state_has_its_name(name: str) -> None:
+    situation, state = SITUATIONS[name]
+    driver, _ = situation()
+
+    assert driver.describe().response.state == str(state)

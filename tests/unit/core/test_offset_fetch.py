@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.responses import FetchedPartition, FetchedTopic, OffsetFetchResponse
+from group_coordinator.core.values import Topic
+from group_coordinator.testing import GroupDriver
+from tests.unit.core import messages
+from tests.unit.core.messages import at_offset
+
+ORDERS = Topic("orders", "4ksO1bcLSgCStYJnTlCVLg", 2)
+ORDERS_ANEW = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 2)
+
+
+def test_a_committed_offset_is_fetched_with_all_that_was_said() -> None:
+    driver = GroupDriver()
+    driver.send(messages.commit(at_offset(42, leader_epoch=5, metadata="note")), 8)
+
+    outcome = driver.fetch({"orders": [0]})
+
+    offset = FetchedPartition(0, 42, 5, "note")
+    assert outcome.response == OffsetFetchResponse(
+        ErrorCode.NONE, "g", (FetchedTopic("orders", None, (offset,)),)
+    )
+    assert outcome.records == ()
+
+
+def test_what_was_never_committed_is_no_error() -> None:
+    driver = GroupDriver()
+    driver.commit({"orders": {0: 42}})
+
+    assert driver.fetch({"orders": [1], "nowhere": [0]}).response.topics == (
+        FetchedTopic("orders", None, (FetchedPartition(1),)),
+        FetchedTopic("nowhere", None, (FetchedPartition(0),)),
+    )
+
+
+def test_an_unknown_group_is_no_error() -> None:
+    driver = GroupDriver()
+
+    assert driver.fetch({"orders": [0]}).response.topics == (
+        FetchedTopic("orders", None, (FetchedPartition(0),)),
+    )
+    assert driver.fetch().response == OffsetFetchResponse(ErrorCode.NONE, "g", ())
+
+
+def test_everything_comes_in_order() -> None:
+    driver = GroupDriver()
+    driver.commit({"refunds": {0: 1}, "orders": {10: 2, 9: 3}})
+
+    assert driver.fetch().response.topics == (
+        FetchedTopic("orders", None, (FetchedPartition(9, 3), FetchedPartition(10, 2))),
+        FetchedTopic("refunds", None, (FetchedPartition(0, 1),)),
+    )
+
+
+def test_a_fetch_of_nothing_gets_nothing() -> None:
+    driver = GroupDriver()
+    driver.commit({"orders": {0: 42}})
+
+    assert driver.fetch({}).response.topics == ()
+
+
+def test_a_fetch_does_not_look_at_topics() -> None:
+    driver = GroupDriver()
+    driver.commit({"orders": {7: 42}})
+    driver.learn_topics(ORDERS)
+
+    assert driver.fetch({"orders": [7]}).response.topics[0].partitions[0].offset == 42
+
+
+def test_topics_without_id_are_left_out_from_version_10() -> None:
+    driver = GroupDriver()
+    driver.commit({"orders": {0: 42}})
+
+    assert driver.fetch(version=10).response.topics == ()
+
+    driver.learn_topics(ORDERS)
+    assert driver.fetch(version=10).response.topics == (
+        FetchedTopic("orders", ORDERS.topic_id, (FetchedPartition(0, 42),)),
+    )
+
+
+def test_everything_comes_under_the_ids_of_its_commits() -> None:
+    driver = GroupDriver()
+    driver.learn_topics(ORDERS)
+    driver.commit({"orders": {0: 42}})
+    driver.learn_topics(ORDERS_ANEW)
+
+    (topic,) = driver.fetch(version=10).response.topics
+    assert topic.topic_id == ORDERS.topic_id
+
+
+def test_a_topic_is_asked_for_by_id_from_version_10() -> None:
+    driver = GroupDriver()
+    driver.learn_topics(ORDERS)
+    driver.commit({"orders": {0: 42}})
+
+    outcome = driver.send(messages.fetch_by_id(ORDERS.topic_id, 0, 1), 10)
+
+    assert outcome.response.topics == (
+        FetchedTopic("orders", ORDERS.topic_id, (FetchedPartition(0, 42), FetchedPartition(1))),
+    )
+
+
+def test_an_unknown_topic_id_is_told_for_every_partition() -> None:
+    driver = GroupDriver()
+
+    outcome = driver.send(messages.fetch_by_id(ORDERS.topic_id, 0, 1), 10)
+
+    unknown = ErrorCode.UNKNOWN_TOPIC_ID
+    assert outcome.response.error is ErrorCode.NONE
+    assert outcome.response.topics == (
+        FetchedTopic(
+            None,
+            ORDERS.topic_id,
+            (FetchedPartition(0, error=unknown), FetchedPartition(1, error=unknown)),
+        ),
+    )
+
+
+def test_an_offset_of_an_earlier_topic_of_that_name_does_not_count() -> None:
+    driver = GroupDriver()
+    driver.learn_topics(ORDERS)
+    driver.commit({"orders": {0: 42}})
+    driver.learn_topics(ORDERS_ANEW)
+
+    outcome = driver.send(messages.fetch_by_id(ORDERS_ANEW.topic_id, 0), 10)
+
+    assert outcome.response.topics == (
+        FetchedTopic("orders", ORDERS_ANEW.topic_id, (FetchedPartition(0),)),
+    )
+
+
+def test_an_offset_from_before_the_ids_counts() -> None:
+    driver = GroupDriver()
+    driver.commit({"orders": {0: 42}})
+    driver.learn_topics(ORDERS)
+
+    outcome = driver.send(messages.fetch_by_id(ORDERS.topic_id, 0), 10)
+
+    assert outcome.response.topics[0].partitions == (FetchedPartition(0, 42),)

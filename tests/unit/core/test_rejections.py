@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import pytest
+
+from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.rejections import rejection
+from group_coordinator.core.requests import (
+    DeleteGroup,
+    DescribeGroup,
+    Heartbeat,
+    OffsetDelete,
+    OffsetFetch,
+    Request,
+    Tick,
+    TopicMetadata,
+)
+from group_coordinator.core.responses import (
+    DeleteGroupResponse,
+    DescribeGroupResponse,
+    HeartbeatResponse,
+    JoinGroupResponse,
+    LeaveGroupResponse,
+    OffsetCommitResponse,
+    OffsetDeleteResponse,
+    OffsetFetchResponse,
+    PartitionResult,
+    Response,
+    SyncGroupResponse,
+    TopicResult,
+)
+from tests.unit.core import messages
+from tests.unit.core.messages import at_offset
+
+NO = ErrorCode.COORDINATOR_NOT_AVAILABLE
+
+
+@pytest.mark.parametrize(
+    ("request_", "response"),
+    [
+        (messages.join("m"), JoinGroupResponse(NO, "m")),
+        (messages.sync("m", 1), SyncGroupResponse(NO)),
+        (Heartbeat("g", 1, "m", None), HeartbeatResponse(NO)),
+        (messages.leave(("m", None)), LeaveGroupResponse(NO)),
+        (OffsetFetch("g", None, None, None, require_stable=False), OffsetFetchResponse(NO, "g")),
+        (OffsetDelete("g", ()), OffsetDeleteResponse(NO)),
+        (DeleteGroup("g"), DeleteGroupResponse(NO, "g")),
+        (DescribeGroup("g"), DescribeGroupResponse(NO, None, "g", "")),
+    ],
+)
+def test_every_api_has_its_own_way_to_say_no(request_: Request, response: Response) -> None:
+    assert rejection(request_, NO) == response
+
+
+def test_a_refused_commit_is_told_for_every_partition() -> None:
+    request = messages.commit(at_offset(1, 3), at_offset(2, 5))
+
+    assert rejection(request, NO) == OffsetCommitResponse(
+        (TopicResult("orders", None, (PartitionResult(3, NO), PartitionResult(5, NO))),)
+    )
+
+
+@pytest.mark.parametrize("request_", [Tick("g"), TopicMetadata("g", (), ())])
+def test_events_of_the_system_are_never_refused(request_: Request) -> None:
+    with pytest.raises(TypeError, match=f"^{type(request_).__name__} is never refused"):
+        rejection(request_, NO)

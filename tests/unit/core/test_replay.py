@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+from group_coordinator.codecs.consumer_protocol import encode_assignment
+from group_coordinator.core.group import ClassicGroup, Group, session_timer
+from group_coordinator.core.records import (
+    GroupMetadata,
+    GroupRecord,
+    MemberMetadata,
+    OffsetRecord,
+    Reason,
+    Record,
+)
+from group_coordinator.core.replay import replay
+from group_coordinator.core.states import ClassicState
+from group_coordinator.core.values import CommittedOffset, Member, Protocol, Timer
+from group_coordinator.testing import GroupDriver
+from tests.unit.core.messages import protocol, unreadable
+from tests.unit.core.situations import membership_of
+
+OFFSET = CommittedOffset(42, 5, "note", 1_000, None, None)
+
+
+def replayed(*records: Record, now_ms: int = 50_000) -> Group:
+    group = Group("g")
+    replay(group, records, now_ms)
+    return group
+
+
+def stored(topic: str, partition: int, value: CommittedOffset | None = OFFSET) -> OffsetRecord:
+    return OffsetRecord(topic, partition, value, Reason.MIRRORED)
+
+
+def logged(
+    *members: MemberMetadata, protocol_type: str = "consumer", state_timestamp_ms: int | None = 7
+) -> GroupRecord:
+    leader = members[0].member_id if members else None
+    name = "range" if members else None
+    value = GroupMetadata(protocol_type, 3, name, leader, state_timestamp_ms, members)
+    return GroupRecord(value, Reason.MIRRORED)
+
+
+def member(member_id: str, entry: Protocol, instance_id: str | None = None) -> MemberMetadata:
+    assignment = encode_assignment({"orders": [0]})
+    return MemberMetadata(
+        member_id, instance_id, "client", "/127.0.0.1", 60_000, 10_000, entry, assignment
+    )
+
+
+def test_an_offset_makes_a_simple_group() -> None:
+    group = replayed(stored("orders", 0))
+
+    assert group.offsets == {"orders": {0: OFFSET}}
+    assert group.membership == ClassicGroup(state_timestamp_ms=50_000)
+
+
+def test_a_tombstone_removes_an_offset_and_an_empty_topic() -> None:
+    group = replayed(
+        stored("orders", 0), stored("orders", 1), stored("refunds", 0), stored("orders", 0, None)
+    )
+    assert group.offsets == {"orders": {1: OFFSET}, "refunds": {0: OFFSET}}
+
+    replay(group, [stored("orders", 1, None)], 0)
+    assert group.offsets == {"refunds": {0: OFFSET}}
+
+
+def test_tombstones_of_unknown_things_are_fine() -> None:
+    group = replayed(stored("orders", 0, None), GroupRecord(None, Reason.MIRRORED))
+
+    assert group == Group("g")
+
+
+def test_a_group_with_members_is_stable_and_their_sessions_begin_now() -> None:
+    group = replayed(
+        logged(member("a", protocol()), member("b", protocol("range", "refunds"), "i"))
+    )
+
+    assert group.membership == ClassicGroup(
+        state=ClassicState.STABLE,
+        state_timestamp_ms=7,
+        generation=3,
+        protocol_type="consumer",
+        protocol="range",
+        leader="a",
+        subscribed_topics=frozenset({"orders", "refunds"}),
+        members={
+            "a": Member(
+                "a",
+                None,
+                "client",
+                "/127.0.0.1",
+                60_000,
+                10_000,
+                (protocol(),),
+                encode_assignment({"orders": [0]}),
+            ),
+            "b": Member(
+                "b",
+                "i",
+                "client",
+                "/127.0.0.1",
+                60_000,
+                10_000,
+                (protocol("range", "refunds"),),
+                encode_assignment({"orders": [0]}),
+            ),
+        },
+        timers={
+            session_timer("a"): Timer(60_000, 50_000),
+            session_timer("b"): Timer(60_000, 50_000),
+        },
+    )
+
+
+def test_a_group_without_members_is_empty_since_the_time_of_the_log() -> None:
+    membership = replayed(logged()).membership
+
+    assert membership is not None
+    assert membership.state is ClassicState.EMPTY
+    assert membership.state_timestamp_ms == 7
+    assert membership.subscribed_topics == frozenset()
+    assert membership.timers == {}
+
+
+def test_the_time_may_be_unknown() -> None:
+    membership = replayed(logged(state_timestamp_ms=None)).membership
+
+    assert membership is not None
+    assert membership.state_timestamp_ms is None
+
+
+def test_a_group_that_never_had_a_generation_has_no_protocol_type() -> None:
+    membership = replayed(logged(protocol_type="")).membership
+
+    assert membership is not None
+    assert membership.protocol_type is None
+    assert membership.subscribed_topics is None
+
+
+def test_one_unreadable_subscription_makes_all_unknown() -> None:
+    membership = replayed(logged(member("a", protocol()), member("b", unreadable()))).membership
+
+    assert membership is not None
+    assert membership.subscribed_topics is None
+
+
+def test_members_that_are_no_consumers_have_no_subscriptions() -> None:
+    membership = replayed(logged(member("a", protocol()), protocol_type="connect")).membership
+
+    assert membership is not None
+    assert membership.subscribed_topics is None
+
+
+def test_the_last_record_of_a_group_counts() -> None:
+    group = replayed(logged(member("a", protocol())), stored("orders", 0), logged())
+
+    assert group.membership is not None
+    assert group.membership.members == {}
+    assert group.offsets == {"orders": {0: OFFSET}}
+
+
+def test_a_groups_tombstone_leaves_offsets_alone() -> None:
+    group = replayed(stored("orders", 0), GroupRecord(None, Reason.MIRRORED))
+
+    assert group.membership is None
+    assert group.offsets == {"orders": {0: OFFSET}}
+
+
+def test_the_log_of_a_life_gives_the_group_of_its_last_generation() -> None:
+    driver = GroupDriver()
+    leader, follower = driver.form(2)
+    driver.commit({"orders": {0: 1, 1: 2}, "refunds": {0: 3}}, leader, 1)
+    driver.delete_offsets({"refunds": [0]})
+    driver.join(leader, topics=["orders", "refunds"])
+    driver.join(follower)
+    driver.sync(follower, 2)
+    driver.sync(leader, 2, {follower: {"orders": [0, 1]}})
+
+    rebuilt = driver.rebuilt()
+
+    assert rebuilt.offsets == driver.group.offsets
+    assert list(rebuilt.offsets) == ["orders"]
+    assert rebuilt.membership is not None
+    live = membership_of(driver)
+    assert rebuilt.membership.members == live.members
+    assert rebuilt.membership.subscribed_topics == live.subscribed_topics
+    assert (rebuilt.membership.generation, rebuilt.membership.leader) == (2, leader)
+    assert set(rebuilt.membership.timers) == {session_timer(leader), session_timer(follower)}
+    assert set(rebuilt.membership.timers.values()) == {Timer(16_000, 6_000)}
+
+
+def test_a_life_that_is_over_leaves_nothing() -> None:
+    driver = GroupDriver()
+    (member_id,) = driver.form()
+    driver.commit({"orders": {0: 1}}, member_id, 1)
+    driver.leave(member_id)
+    driver.delete()
+
+    assert driver.rebuilt() == Group("g")

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import pytest
+
+from group_coordinator.core.records import OffsetRecord, Reason
+from group_coordinator.core.requests import TopicMetadata
+from group_coordinator.core.states import ClassicState
+from group_coordinator.core.values import Topic
+from group_coordinator.testing import GroupDriver
+from tests.unit.core.situations import state_of
+
+ORDERS = Topic("orders", "4ksO1bcLSgCStYJnTlCVLg", 2)
+ORDERS_ANEW = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 2)
+REFUNDS = Topic("refunds", "AAAAAAAAAAAAAAAAAAAAAg", 1)
+
+
+def gone(topic: str, partition: int) -> OffsetRecord:
+    return OffsetRecord(topic, partition, None, Reason.TOPIC_DELETED)
+
+
+def test_what_a_group_knows_is_replaced() -> None:
+    driver = GroupDriver()
+
+    driver.learn_topics(ORDERS)
+    assert driver.group.topics == {"orders": ORDERS}
+
+    driver.learn_topics(REFUNDS)
+    assert driver.group.topics == {"refunds": REFUNDS}
+
+
+def test_knowing_makes_no_group() -> None:
+    driver = GroupDriver()
+
+    assert driver.learn_topics(ORDERS).records == ()
+    assert state_of(driver) is ClassicState.DEAD
+
+
+def test_offsets_go_at_once_with_their_topic() -> None:
+    driver = GroupDriver()
+    driver.learn_topics(ORDERS, REFUNDS)
+    driver.commit({"orders": {1: 1, 0: 1}, "refunds": {0: 1}})
+
+    outcome = driver.learn_topics(deleted=[REFUNDS, ORDERS])
+
+    assert outcome.records == (gone("orders", 0), gone("orders", 1), gone("refunds", 0))
+    assert driver.group.offsets == {}
+
+
+def test_offsets_go_in_a_live_group_too() -> None:
+    driver = GroupDriver()
+    (member_id,) = driver.form()
+    driver.commit({"orders": {0: 1}}, member_id, 1)
+
+    assert driver.learn_topics(deleted=[ORDERS]).records == (gone("orders", 0),)
+    assert state_of(driver) is ClassicState.STABLE
+
+
+def test_offsets_of_another_topic_of_that_name_stay() -> None:
+    driver = GroupDriver()
+    driver.learn_topics(ORDERS_ANEW)
+    driver.commit({"orders": {0: 1}})
+
+    assert driver.learn_topics(ORDERS_ANEW, deleted=[ORDERS]).records == ()
+
+
+def test_offsets_from_before_the_ids_go() -> None:
+    driver = GroupDriver()
+    driver.commit({"orders": {0: 1}})
+
+    assert driver.learn_topics(deleted=[ORDERS]).records == (gone("orders", 0),)
+
+
+def test_a_group_that_lost_its_last_offset_goes_at_the_next_sweep() -> None:
+    driver = GroupDriver(offsets_retention_check_interval_ms=5_000)
+    driver.commit({"orders": {0: 1}})
+    driver.sleep(1_000)
+    driver.learn_topics(deleted=[ORDERS])
+
+    driver.at(4_999)
+    assert state_of(driver) is ClassicState.EMPTY
+    driver.at(5_000)
+    assert state_of(driver) is ClassicState.DEAD
+
+
+@pytest.mark.parametrize("partition", [-1, 2])
+def test_a_partition_outside_its_topic_does_not_exist(partition: int) -> None:
+    driver = GroupDriver()
+    assert driver.group.partition_exists("orders", partition)
+
+    driver.send(TopicMetadata("g", (ORDERS,), ()), 0)
+
+    assert not driver.group.partition_exists("orders", partition)
+    assert driver.group.partition_exists("orders", 1)
+    assert not driver.group.partition_exists("refunds", 0)

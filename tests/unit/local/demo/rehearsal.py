@@ -1,0 +1,179 @@
+"""The demo without Kafka, Spark and waiting: a coordinator in this process, and a clock moved by hand."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable
+from concurrent.futures import Future
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from deltalake import write_deltalake
+from kafka import TopicPartition
+
+from group_coordinator import settings
+from group_coordinator.clients.requests import Body, Request
+from group_coordinator.local.demo import cast
+from group_coordinator.local.demo.board import Board
+from group_coordinator.local.demo.fleet import Arrivals, Fleet, Shifts
+from group_coordinator.local.demo.folder import DemoFolder
+from group_coordinator.local.demo.measures import MeasuredChannel, Measures
+from group_coordinator.local.demo.plan import Plan, settings_of
+from group_coordinator.local.demo.play import Play
+from group_coordinator.local.demo.story import Story, scenes
+from group_coordinator.local.demo.survey import Survey
+from group_coordinator.streaming.output_lines import LOG, RESPONSE
+from group_coordinator.streaming.update_group import EventRow, UpdateContext, update_group
+
+START_MS = 1_767_225_600_000
+BATCH_S = 0.7
+
+LOG_SCHEMA = pa.schema(
+    [
+        ("cluster_id", pa.string()),
+        ("group_id", pa.string()),
+        ("record_type", pa.int32()),
+        ("key", pa.string()),
+        ("value", pa.string()),
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("member_id", pa.string()),
+        ("offset", pa.int64()),
+        ("reason", pa.string()),
+        ("principal", pa.string()),
+        ("event_time", pa.timestamp("us", "UTC")),
+        ("source_partition", pa.int32()),
+        ("source_offset", pa.int64()),
+        ("batch_id", pa.int64()),
+        ("seq", pa.int32()),
+    ]
+)
+
+
+class Coordinator:
+    """Answers at the end of each batch, as the job does."""
+
+    def __init__(self, overrides: list[str]) -> None:
+        config = settings.load(overrides=overrides).coordinator
+        self._context = UpdateContext(config, "group-events", 1_000, timers_hold=False)
+        self._waiting: defaultdict[str, list[EventRow]] = defaultdict(list)
+        self._replies: dict[str, Future[Body]] = {}
+        self._states: dict[str, bytes | None] = {}
+        self._deadlines_ms: dict[str, int | None] = {}
+        self._batch_id = 0
+        self.now_ms = START_MS
+        self.log: list[dict[str, Any]] = []
+
+    def send(self, request: Request, *, timeout_ms: int | None = None) -> Future[Body]:
+        number = len(self._replies)
+        event = {
+            "api": request.api,
+            "version": request.version,
+            "correlationId": str(number),
+            "clientId": request.client_id,
+            "clientHost": "/127.0.0.1",
+            "principal": "User:shop",
+            "body": request.body,
+        }
+        value = json.dumps(event).encode()
+        self._waiting[request.group_id].append(EventRow(self.now_ms, 0, number, None, value))
+        self._replies[str(number)] = Future()
+        return self._replies[str(number)]
+
+    def run_batch(self) -> None:
+        due_ms = self.now_ms - self._context.timer_slack_ms
+        timed_out = {
+            group_id
+            for group_id, deadline_ms in self._deadlines_ms.items()
+            if deadline_ms is not None and deadline_ms <= due_ms
+        }
+        waiting, self._waiting = self._waiting, defaultdict(list)
+        for group_id in sorted(timed_out | waiting.keys()):
+            state = self._states.get(group_id)
+            update = update_group(group_id, state, waiting[group_id], self.now_ms, self._context)
+            self._states[group_id] = update.state
+            self._deadlines_ms[group_id] = update.deadline_ms
+            for line in update.lines:
+                self._take(line)
+        self._batch_id += 1
+
+    def _take(self, line: str) -> None:
+        tag, content = line[0], json.loads(line[1:])
+        if tag == RESPONSE:
+            self._replies[content["correlationId"]].set_result(content["body"])
+        elif tag == LOG:
+            moment = datetime.fromtimestamp(content.pop("event_time_ms") / 1000, UTC)
+            row = {**content, "cluster_id": "demo", "event_time": moment}
+            self.log.append({**row, "batch_id": self._batch_id})
+        else:
+            raise AssertionError(content)
+
+    def write_log(self, tables: Path) -> None:
+        write_deltalake(tables / "coordinator_log", pa.Table.from_pylist(self.log, LOG_SCHEMA))
+
+
+class Shelf:
+    """Three records a second in every partition."""
+
+    now_s = 0.0
+
+    def read_up_to(self, _: TopicPartition) -> int:
+        return int(self.now_s * 3)
+
+
+class Commands:
+    """Takes the place of the administrator's command line."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, ...]] = []
+
+    def groups(self, *arguments: str) -> None:
+        self.asked.append(arguments)
+
+    def tick(self) -> None:
+        """Nothing runs."""
+
+
+class Rehearsal:
+    """A whole play; `run` moves the clock."""
+
+    def __init__(self, plan: Plan) -> None:
+        values = settings_of(plan, DemoFolder(Path("nowhere")), "nobody")
+        self.coordinator = Coordinator([f"{key}={value}" for key, value in values.items()])
+        self.now_s = 0.0
+        clock: Callable[[], float] = lambda: self.now_s  # noqa: E731
+        self.board = Board(plan.expected_s, clock)
+        self.shelf = Shelf()
+        self.commands = Commands()
+        self.measures = Measures(clock)
+        self.refusals: list[str] = []
+        channel = MeasuredChannel(self.coordinator, self.measures)
+        self.fleet = Fleet(channel, cast.PARTITION_COUNTS, self.shelf, self.refusals.append)
+        extras = cast.extras(plan.group_count, plan.member_count)
+        everybody = [*cast.LEADING_ROLES, *extras, *cast.SIMPLE_COMMITTERS]
+        self.play = Play(
+            self.fleet,
+            Arrivals(self.fleet, everybody),
+            Shifts(self.fleet, extras),
+            Story(scenes(self.fleet, self.commands, plan), self.board),
+            self.commands,
+            Survey(channel),
+            self.measures,
+            self.board,
+        )
+        self._plan = plan
+
+    def run(self) -> None:
+        next_batch_s = 0.0
+        while (self.play.story_s(self.now_s) or 0.0) < self._plan.duration_s:
+            assert self.now_s < 600
+            self.play.tick(self.now_s)
+            if self.now_s >= next_batch_s:
+                next_batch_s += BATCH_S
+                self.coordinator.run_batch()
+            self.now_s += 0.1
+            self.shelf.now_s = self.now_s
+            self.coordinator.now_ms = START_MS + round(self.now_s * 1000)
