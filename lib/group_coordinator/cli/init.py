@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from group_coordinator.cli.job_options import job_options, job_settings
+from group_coordinator.cli.job_run import refusals_told
 from group_coordinator.clients.connection import Connection
 from group_coordinator.clients.topics import create_topics
 from group_coordinator.local.jars import spark_jars
@@ -16,6 +17,7 @@ from group_coordinator.tables.creation import create_tables
 
 @click.command()
 @job_options
+@refusals_told()
 def command(config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None) -> None:
     """Create the topics and the tables; safe to repeat.
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 
+import click
 from pyspark.sql import SparkSession
 
 from group_coordinator.cli.stop_signals import stop_on_signals
 from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.clients.ticks import write_ticks
-from group_coordinator.clients.topics import check_topics
+from group_coordinator.clients.topics import TopicsError, check_topics
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.observability.progress import ProgressListener
 from group_coordinator.settings import Settings
@@ -20,7 +24,7 @@ from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.streaming.coordination import Coordination
 from group_coordinator.streaming.query import QUERY_NAME
 from group_coordinator.streaming.sinks import BatchCounts
-from group_coordinator.tables.creation import check_tables
+from group_coordinator.tables.creation import MissingTablesError, check_tables
 
 _log = logging.getLogger(__name__)
 
@@ -36,6 +40,16 @@ class RunOptions:
     progress_file: Path | None
 
 
+@contextmanager
+def refusals_told() -> Iterator[None]:
+    """Turn what a user can mend into one plain sentence and exit status 1."""
+    try:
+        yield
+    except (BrokerUnreachableError, MissingTablesError, TopicsError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+@refusals_told()
 def run_coordinator(settings: Settings, make_session: MakeSession, options: RunOptions) -> None:
     """Run the coordinator, and end between two batches when a signal says so."""
     set_up_logs()
@@ -66,6 +80,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
         spark.stop()
 
 
+@refusals_told()
 def run_compaction(settings: Settings, make_session: MakeSession, *, drain: bool) -> None:
     """Run compaction alone."""
     set_up_logs()

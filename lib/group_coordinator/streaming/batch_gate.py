@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from threading import Event, Thread
 
+from pyspark import SparkContext
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -40,12 +41,14 @@ class BatchGate:
             raise ClosedError(f"batch {batch_id} is left for the next start")
         self._write(batch, batch_id)
 
-    def stop(self, query: StreamingQuery) -> None:
+    def stop(self, query: StreamingQuery, context: SparkContext) -> None:
         """Let the running batch end, then stop the query."""
         self._closing.set()
         while query.isActive and query.status["isTriggerActive"]:
             if self._holds_batch.wait(_POLL_S):
                 break
+        # Spark reports the held batch as a failure, at length. It is none.
+        context.setLogLevel("OFF")
         stopping = Thread(target=query.stop, name="stop")
         stopping.start()
         # Only a query that knows it is stopped takes the held batch's error for what it is.
@@ -53,3 +56,4 @@ class BatchGate:
             time.sleep(_POLL_S)
         self._stopped.set()
         stopping.join()
+        context.setLogLevel("WARN")

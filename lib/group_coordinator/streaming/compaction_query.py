@@ -42,7 +42,7 @@ class CompactionQuery:
         query = self._writer(gate).trigger(processingTime=interval).start()
         while not stop.is_set():
             query.awaitTermination(_POLL_S)
-        gate.stop(query)
+        gate.stop(query, self.spark.sparkContext)
 
     def run_again_and_again(self, stop: Event) -> None:
         """As `run`, and after a failure once more: beside the coordinator, which must not end for it."""

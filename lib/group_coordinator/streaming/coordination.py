@@ -65,4 +65,4 @@ class Coordination:
         query = start_query(self.spark, self.settings, windows, gate)
         while not self.stop.is_set() and not is_over(query):
             query.awaitTermination(_POLL_S)  # raises what made the query fail
-        gate.stop(query)
+        gate.stop(query, self.spark.sparkContext)

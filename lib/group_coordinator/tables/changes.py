@@ -120,5 +120,6 @@ def _decoded(column: str) -> Column:
     def decode(values: pd.Series) -> pd.Series:
         return values.map(group_row, na_action="ignore")
 
-    decoded: Column = pandas_udf(decode, StringType())(column)
+    make_column = pandas_udf(StringType())  # type: ignore[call-overload]  # the usual form, unknown to the hints
+    decoded: Column = make_column(decode)(column)
     return decoded

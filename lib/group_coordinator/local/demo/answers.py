@@ -40,11 +40,13 @@ ORDER BY expires_at, group_id, topic LIMIT 10
 LIFE = Question(
     "What was the life of the group returns-desk?",
     """
-SELECT to_char(event_time, '%H:%M:%S') AS at, reason, count(topic) AS offsets,
-       max(regexp_count(value, 'memberId')) FILTER (WHERE record_type = 2) AS members_now
-FROM coordinator_log
-WHERE group_id = 'returns-desk'
-GROUP BY event_time, reason, record_type, source_partition, source_offset
+SELECT to_char(min(event_time), '%H:%M:%S') AS from, to_char(max(event_time), '%H:%M:%S') AS until,
+       reason, count(*) AS records,
+       max(regexp_count(value, 'memberId')) FILTER (WHERE record_type = 2) AS members
+FROM (SELECT *, row_number() OVER (ORDER BY batch_id, seq)
+                - row_number() OVER (PARTITION BY reason ORDER BY batch_id, seq) AS stretch
+      FROM coordinator_log WHERE group_id = 'returns-desk')
+GROUP BY reason, record_type, stretch
 ORDER BY min(batch_id), min(seq)
 """,
 )
@@ -52,12 +54,12 @@ ORDER BY min(batch_id), min(seq)
 DELETED = Question(
     "Who deleted what?",
     """
-SELECT to_char(event_time, '%H:%M:%S') AS at, principal, reason, group_id, topic,
-       count(partition) AS offsets
+SELECT to_char(event_time, '%H:%M:%S') AS at, principal, reason, group_id,
+       string_agg(DISTINCT topic, ' ') AS topics, count(partition) AS offsets
 FROM coordinator_log
-WHERE reason IN ('group-deleted', 'offset-deleted') AND value IS NULL
-GROUP BY event_time, principal, reason, group_id, topic
-ORDER BY event_time, group_id, topic
+WHERE reason IN ('group-deleted', 'offset-deleted')
+GROUP BY event_time, principal, reason, group_id
+ORDER BY event_time, group_id
 """,
 )
 

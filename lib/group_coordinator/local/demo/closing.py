@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
+from group_coordinator import settings
 from group_coordinator.cli.query_output import print_table
 from group_coordinator.clients import delta_tables
 from group_coordinator.local.demo.answers import QUESTIONS, Question
@@ -25,11 +26,12 @@ class Closing:
         self._console = console
         self._folder = folder
         self._interruption = interruption
-        self._sql = f"{typed_name()} sql --tables {folder.shown(folder.tables)}"
+        self._program = typed_name()
+        self._sql = f"{self._program} sql --tables {folder.shown(folder.tables)}"
 
     def answer(self) -> None:
         """Question, command, answer, one after the other."""
-        self._console.print(Rule("What the tables tell (read without Spark; times are UTC)"))
+        self._heading("What the tables tell, read without Spark (times are UTC)")
         for number, question in enumerate(QUESTIONS, 1):
             self._interruption.check()
             self._print_answer(number, question)
@@ -49,30 +51,43 @@ class Closing:
 
     def farewell(self, plan: Plan, board: Board, measures: Measures) -> None:
         """Where everything is."""
-        self._console.print(Rule("What is left"))
         shown = self._folder.shown
-        self._line(f"The tables  {shown(self._folder.tables)}")
-        self._line(f"The chart   {shown(self._folder.chart)}")
+        self._heading("What is left")
+        self._line(f"The tables    {shown(self._folder.tables)}")
+        self._line(f"The chart     {shown(self._folder.chart)}")
+        self._line(f'Ask more      {self._sql} "SHOW TABLES"')
         if plan.keep:
-            self._carry_on()
-        self._line(f'Ask on      {self._sql} "SHOW TABLES"')
-        self._line(f"Remove it   rm -r {shown(self._folder.path)}")
+            self._line(f"All the rest  {shown(self._folder.path)}")
+            self._carry_on(plan)
+        self._line(f"Remove it     rm -r {shown(self._folder.path)}")
         self._line(f"\n{_summary(board, measures)}")
 
-    def _carry_on(self) -> None:
-        """The broker is a process, and none is left behind: its data are, so that it can go on."""
+    def _carry_on(self, plan: Plan) -> None:
+        """No process is left behind; from what is on disk broker and job can go on."""
+        settings_file = self._folder.shown(self._folder.settings)
+        run = f"{self._program} run --with-compaction --config {settings_file}"
+        if plan.bootstrap_servers is None:
+            servers = settings.load(self._folder.settings).job.bootstrap_servers
+            data, port = self._folder.shown(self._folder.broker), servers.rpartition(":")[2]
+            self._line(f"Carry on      {self._program} broker start --data {data} --port {port}")
+            self._line(f"              {run}")
+        else:
+            self._line(f"Carry on      {run}")
+
+    def _heading(self, text: str) -> None:
+        self._console.print()
+        self._console.print(Rule(text, align="left"))
 
     def _line(self, text: str | Text) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _summary(board: Board, measures: Measures) -> str:
+    took = f"The demo took {clock(board.elapsed_s)} minutes."
     latency = measures.overall()
-    answers = (
-        f", half of them answered within {latency.median_s:.1f} s and 99 % within {latency.p99_s:.1f} s"
-        if latency
-        else ""
-    )
+    if latency is None:
+        return took
     return (
-        f"{measures.sent_count} requests{answers}. The demo took {clock(board.elapsed_s)} minutes."
+        f"{measures.sent_count} requests, half of them answered within {latency.median_s:.1f} s and 99 % within "
+        f"{latency.p99_s:.1f} s. {took}"
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 _POLL_SECONDS = 0.05
 _TAIL_LINES = 15
 # The input is a pipe that only we hold open: when we are gone, however we went, the read ends.
-_WATCHDOG = 'read -r _; kill -KILL -- "-$1"'
+_WATCHDOG = 'read -r _; kill -KILL "-$1"'
 
 
 class CommandFailedError(RuntimeError):

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from threading import Event, Thread
 from typing import Any
 
 from group_coordinator.clients import delta_tables
-from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.errors import ClientError, TablesUnavailableError
 from group_coordinator.local.demo.board import Board
+from group_coordinator.local.demo.cast import LEADING_ROLES
 
 _INTERVAL_S = 2.0
+_log = logging.getLogger(__name__)
 
 _NEWS = """
-SELECT group_id, reason, count(topic) AS offsets, max(batch_id) AS batch_id
+SELECT group_id, reason, count(topic) AS offsets, max(batch_id) AS batch_id,
+       last_value(regexp_count(value, 'memberId') ORDER BY batch_id, seq) AS members
 FROM coordinator_log
 WHERE batch_id > {batch_id} AND reason <> 'offset-commit'
-GROUP BY group_id, reason ORDER BY max(batch_id), group_id, reason
+GROUP BY group_id, reason ORDER BY 4, group_id, reason DESC
 """
 _OFFSETS = "SELECT count(*) AS offsets FROM offsets"
 
 _SENTENCES = {
     "offset-expired": "{group_id}: {offsets} offsets expired.",
     "group-expired": "{group_id}: nothing was left of the group, its name is free again.",
-    "session-timeout": "{group_id}: a member was silent for too long and is out; the others take over.",
+    "sync": "{group_id}: {members} members share out its partitions now.",
 }
+_WATCHED = frozenset(application.group_id for application in LEADING_ROLES)
 _EXPIRED = frozenset({"offset-expired"})
 _DELETED = frozenset({"offset-deleted", "group-deleted"})
 
@@ -37,6 +42,9 @@ class TablesWatch:
         self._board = board
         self._batch_id = -1
         self._offsets_by_reason: Counter[str] = Counter()
+        self._losers: set[str] = set()
+        self.members: dict[str, int] = {}
+        """Of each group, by its last rebalance."""
         self._closing = Event()
         self._thread = Thread(target=self._run, name="tables", daemon=True)
 
@@ -66,8 +74,20 @@ class TablesWatch:
         self._batch_id = max(self._batch_id, news["batch_id"])
         self._offsets_by_reason[news["reason"]] += news["offsets"]
         sentence = _SENTENCES.get(news["reason"])
-        if sentence is not None:
+        if sentence is not None and self._is_notable(news):
             self._board.tell(sentence.format(**news))
+
+    def _is_notable(self, news: dict[str, Any]) -> bool:
+        group_id, reason = news["group_id"], news["reason"]
+        if reason == "offset-expired":
+            self._losers.add(group_id)
+        elif reason == "group-expired":
+            # A sweep may catch a group before its first member is in: it is back in a moment.
+            return group_id in self._losers
+        elif reason == "sync":
+            before, self.members[group_id] = self.members.get(group_id), news["members"]
+            return group_id in _WATCHED and before not in (None, news["members"])
+        return True
 
     def _rows(self, sql: str) -> list[dict[str, Any]]:
         return delta_tables.rows(self._tables_root, sql)
@@ -76,6 +96,7 @@ class TablesWatch:
         while not self._closing.wait(_INTERVAL_S):
             try:
                 self.look()
+            except TablesUnavailableError:
+                continue  # not made yet
             except ClientError:
-                # The tables are not there yet, or a file of the last look was just compacted away.
-                continue
+                _log.warning("a look into the tables failed", exc_info=True)

@@ -15,6 +15,7 @@ from deltalake import write_deltalake
 from kafka import TopicPartition
 
 from group_coordinator import settings
+from group_coordinator.clients import admin_messages
 from group_coordinator.clients.requests import Body, Request
 from group_coordinator.local.demo import cast
 from group_coordinator.local.demo.board import Board
@@ -67,7 +68,7 @@ class Coordinator:
         self.now_ms = START_MS
         self.log: list[dict[str, Any]] = []
 
-    def send(self, request: Request, *, timeout_ms: int | None = None) -> Future[Body]:
+    def send(self, request: Request, *, timeout_ms: int | None = None) -> Future[Body]:  # noqa: ARG002
         number = len(self._replies)
         event = {
             "api": request.api,
@@ -124,17 +125,23 @@ class Shelf:
         return int(self.now_s * 3)
 
 
-class Commands:
-    """Takes the place of the administrator's command line."""
+class CommandLine:
+    """Sends what the administrator's commands would send."""
 
-    def __init__(self) -> None:
-        self.asked: list[tuple[str, ...]] = []
+    def __init__(self, coordinator: Coordinator) -> None:
+        self._coordinator = coordinator
+        self.asked: list[str] = []
 
     def groups(self, *arguments: str) -> None:
-        self.asked.append(arguments)
+        self.asked.append(" ".join(arguments))
+        if arguments[0] == "--delete":
+            self._coordinator.send(admin_messages.delete_group(arguments[2]))
+        elif arguments[0] == "--delete-offsets":
+            partitions = [TopicPartition(arguments[4], number) for number in range(4)]
+            self._coordinator.send(admin_messages.delete_offsets(arguments[2], partitions))
 
     def tick(self) -> None:
-        """Nothing runs."""
+        """Everything was sent at once."""
 
 
 class Rehearsal:
@@ -147,7 +154,7 @@ class Rehearsal:
         clock: Callable[[], float] = lambda: self.now_s  # noqa: E731
         self.board = Board(plan.expected_s, clock)
         self.shelf = Shelf()
-        self.commands = Commands()
+        self.commands = CommandLine(self.coordinator)
         self.measures = Measures(clock)
         self.refusals: list[str] = []
         channel = MeasuredChannel(self.coordinator, self.measures)

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from group_coordinator import settings
+from group_coordinator.local.jars import spark_jars
+from group_coordinator.settings import Settings
+from group_coordinator.streaming.session import local_session
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.creation import create_tables
+
+# On the same minute grid as the tests' literal times.
+OVERRIDES = (
+    "shuffle.partitions=2",
+    "trigger.interval.ms=100",
+    "timer.slack.ms=0",
+    "offsets.retention.minutes=1",
+    "offsets.retention.check.interval.ms=10000",
+)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    session = local_session(settings.load(overrides=OVERRIDES).job, spark_jars())
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def configured(tmp_path: Path) -> Settings:
+    folders = (f"tables.root={tmp_path}/tables", f"checkpoint.location={tmp_path}/checkpoint")
+    return settings.load(overrides=(*OVERRIDES, *folders))
+
+
+@pytest.fixture
+def catalog(spark: SparkSession, configured: Settings) -> TableCatalog:
+    create_tables(spark, configured.job.tables_root)
+    return TableCatalog(configured.job.tables_root)

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+
+from group_coordinator.clients import delta_tables
+from group_coordinator.local.demo import answers
+from group_coordinator.local.demo.board import Board
+from group_coordinator.local.demo.chart import draw
+from group_coordinator.local.demo.plan import Plan
+from group_coordinator.local.demo.watch import TablesWatch
+from tests.unit.local.demo.rehearsal import Rehearsal
+
+PNG = b"\x89PNG"
+
+
+@pytest.fixture(scope="module")
+def rehearsal() -> Rehearsal:
+    rehearsal = Rehearsal(Plan(20, 50, 90, keep=False))
+    rehearsal.run()
+    return rehearsal
+
+
+@pytest.fixture(scope="module")
+def tables(rehearsal: Rehearsal, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tables")
+    rehearsal.coordinator.write_log(folder)
+    return folder
+
+
+def rows(tables: Path, question: answers.Question) -> list[tuple[object, ...]]:
+    return [tuple(row.values()) for row in delta_tables.rows(str(tables), question.sql)]
+
+
+def test_nobody_is_refused_for_good(rehearsal: Rehearsal) -> None:
+    assert rehearsal.refusals == []
+    assert rehearsal.measures.unanswered_count == 0
+
+
+def test_most_groups_are_at_work_in_the_end(rehearsal: Rehearsal) -> None:
+    frame = rehearsal.board.frame()
+
+    assert sum(frame.group_states.values()) == 20
+    assert frame.group_states["Dead"] == 3
+    assert frame.group_states["Stable"] >= 12
+
+
+def test_what_is_lost_is_what_the_story_says(tables: Path) -> None:
+    losses = [(row[1], row[2], row[3], row[5]) for row in rows(tables, answers.LOST)]
+
+    assert sorted(losses) == [
+        ("nightly-export", "orders", 6, "offset-expired"),
+        ("recommendations", "clicks", 6, "offset-expired"),
+        ("returns-desk", "orders", 6, "offset-expired"),
+        ("returns-desk", "shipments", 4, "offset-expired"),
+        ("spring-sale", "clicks", 6, "group-deleted"),
+        ("warehouse", "payments", 4, "offset-deleted"),
+    ]
+
+
+def test_the_life_of_a_group(tables: Path) -> None:
+    life = [(row[2], row[4]) for row in rows(tables, answers.LIFE)]
+
+    assert life == [
+        ("join", 0),
+        ("sync", 3),
+        ("offset-commit", None),
+        ("leave", 0),
+        ("offset-expired", None),
+        ("group-expired", None),
+    ]
+
+
+def test_who_deleted_what(tables: Path) -> None:
+    deletions = [row[1:] for row in rows(tables, answers.DELETED)]
+
+    assert deletions == [
+        ("User:shop", "group-deleted", "spring-sale", "clicks", 6),
+        ("User:shop", "offset-deleted", "warehouse", "payments", 4),
+    ]
+
+
+def test_the_administrator_uses_the_command_line(rehearsal: Rehearsal) -> None:
+    assert rehearsal.commands.asked == [
+        "--delete --group spring-sale --group fraud-check",
+        "--delete-offsets --group warehouse --topic payments --topic shipments",
+        "--describe --group sales-report",
+    ]
+
+
+@pytest.mark.parametrize("question", answers.QUESTIONS, ids=lambda question: question.text)
+def test_a_query_can_stand_in_double_quotes_in_a_shell(question: answers.Question) -> None:
+    assert not set('"$`\\!') & set(question.sql)
+
+
+def test_the_chart_is_a_picture(tables: Path, tmp_path: Path) -> None:
+    draw(tables, tmp_path / "chart.png")
+
+    assert (tmp_path / "chart.png").read_bytes().startswith(PNG)
+
+
+def test_news_in_the_tables_are_told_once(tables: Path) -> None:
+    write_deltalake(tables / "offsets", pa.table({"topic": ["orders", "orders"]}))
+    board = Board(160)
+    watch = TablesWatch(str(tables), board)
+    watch.look()
+    watch.look()
+    frame = board.frame()
+
+    assert (frame.offset_count, frame.expired_count, frame.deleted_count) == (2, 22, 10)
+    told = [told.sentence for told in frame.told]
+    assert told.count("returns-desk: 10 offsets expired.") == 1
+    assert told.count("returns-desk: nothing was left of the group, its name is free again.") == 1
+
+
+def test_a_group_that_lost_a_member_is_news(tables: Path) -> None:
+    watch = TablesWatch(str(tables), Board(160))
+    watch.look()
+
+    assert watch.members["mobile-push"] == 3
+    assert watch.members["fraud-check"] == 5

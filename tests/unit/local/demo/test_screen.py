@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from group_coordinator.local.demo.board import Board, Frame, Told
+from group_coordinator.local.demo.measures import Latency
+from group_coordinator.local.demo.plain import PlainLines, figures_line
+from group_coordinator.local.demo.screen import picture
+
+FRAME = Frame(
+    elapsed_s=67,
+    expected_s=160,
+    now="returns-desk: all members leave.",
+    group_states={
+        "Stable": 41,
+        "PreparingRebalance": 1,
+        "CompletingRebalance": 1,
+        "Empty": 5,
+        "Dead": 2,
+    },
+    member_count=148,
+    requests_per_s=62.3,
+    latency=Latency(0.92, 1.71),
+    batch_s=0.61,
+    offset_count=318,
+    expired_count=12,
+    deleted_count=4,
+    told=(
+        Told(2, "A broker starts."),
+        Told(40, "$ groups --delete", ("Error: not empty", "x" * 200)),
+    ),
+)
+
+
+def lines(frame: Frame, width: int = 80, height: int = 24) -> list[str]:
+    console = Console(width=width, height=height, file=io.StringIO(), record=True)
+    console.print(picture(frame, "Ctrl-C ends it."), height=height)
+    return console.export_text().splitlines()
+
+
+def test_everything_is_on_a_small_terminal() -> None:
+    text = "\n".join(lines(FRAME))
+
+    for figure in (
+        "1:07 of about 2:40",
+        "50 groups",
+        "62/s",
+        "0.9 s",
+        "1.7 s",
+        "0.6 s",
+        "318",
+        "148",
+    ):
+        assert figure in text
+    for sentence in (
+        "Now: returns-desk: all members leave.",
+        "0:02  A broker starts.",
+        "Error: not empty",
+    ):
+        assert sentence in text
+    assert "Ctrl-C ends it." in text
+    assert "Rebalancing      2 sharing out work" in text
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (200, 60)])
+def test_the_screen_is_filled_and_not_left(width: int, height: int) -> None:
+    shown = lines(FRAME, width, height)
+
+    assert len(shown) == height
+    assert max(map(len, shown)) <= width
+
+
+def test_what_was_told_last_is_seen() -> None:
+    told = tuple(Told(number, f"event {number}") for number in range(100))
+
+    text = "\n".join(lines(replace(FRAME, told=told)))
+
+    assert "event 99" in text
+    assert "event 10 " not in text
+
+
+def test_nothing_is_known_at_first() -> None:
+    assert "0 groups" in "\n".join(lines(Frame()))
+
+
+def test_the_end_is_announced() -> None:
+    assert "Ending" in "\n".join(lines(replace(FRAME, is_ending=True)))
+
+
+def test_figures_in_one_line() -> None:
+    assert figures_line(FRAME) == (
+        " 1:07  [41 Stable, 2 Rebalancing, 5 Empty, 2 Dead | 148 members; 62 events/s; "
+        "answers in 0.9 s (99 %: 1.7 s); batch 0.6 s; 318 offsets, 12 expired, 4 deleted]"
+    )
+
+
+def test_without_a_terminal_everything_told_is_a_line() -> None:
+    file = io.StringIO()
+    board = Board(160, clock=lambda: 0.0)
+    with PlainLines(Console(file=file, width=80), board):
+        board.say("A broker starts.")
+        board.tell("$ groups --list", ("billing",))
+
+    assert file.getvalue() == " 0:00  A broker starts.\n 0:00  $ groups --list\n       billing\n"
+    assert board.frame().now == "A broker starts."

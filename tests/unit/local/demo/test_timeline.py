@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from group_coordinator.local.demo.timeline import (
+    EMPTY,
+    OFFSETS_ONLY,
+    WITH_MEMBERS,
+    LogRow,
+    Loss,
+    timeline,
+)
+
+
+def group(
+    at_s: float, name: str, reason: str, *, members: bool = False, gone: bool = False
+) -> LogRow:
+    return LogRow(at_s, name, 2, reason, None, None, gone, members)
+
+
+def offset(at_s: float, name: str, reason: str, partition: int = 0) -> LogRow:
+    return LogRow(at_s, name, 1, reason, "orders", partition, reason != "offset-commit", False)
+
+
+def test_a_group_with_members_becomes_empty_and_goes() -> None:
+    curves = timeline(
+        [
+            group(0.0, "billing", "join"),
+            group(3.0, "billing", "sync", members=True),
+            group(9.0, "billing", "leave"),
+            group(70.0, "billing", "group-expired", gone=True),
+        ]
+    )
+
+    assert curves.times_s == [0.0, 3.0, 9.0, 70.0]
+    assert curves.groups[WITH_MEMBERS] == [0, 1, 0, 0]
+    assert curves.groups[EMPTY] == [1, 0, 1, 0]
+
+
+def test_a_group_without_a_record_of_its_own_only_has_offsets() -> None:
+    curves = timeline(
+        [offset(0.0, "export", "offset-commit"), offset(5.0, "export", "offset-commit")]
+    )
+
+    assert curves.groups[OFFSETS_ONLY] == [1, 1]
+    assert curves.offsets == [1, 1]
+    assert curves.commit_times_s == [0.0, 5.0]
+
+
+def test_losses_of_one_time_are_one_loss() -> None:
+    curves = timeline(
+        [
+            offset(0.0, "billing", "offset-commit", 0),
+            offset(0.0, "billing", "offset-commit", 1),
+            offset(60.0, "billing", "offset-expired", 0),
+            offset(60.0, "billing", "offset-expired", 1),
+        ]
+    )
+
+    assert curves.times_s == [0.0, 60.0]
+    assert curves.offsets == [2, 0]
+    assert curves.losses == [Loss(60.0, "billing", "expired", 2)]
+
+
+def test_a_deleted_group_loses_its_offsets_by_deletion() -> None:
+    curves = timeline(
+        [
+            offset(0.0, "billing", "offset-commit"),
+            offset(4.0, "billing", "group-deleted"),
+            group(4.0, "billing", "group-deleted", gone=True),
+        ]
+    )
+
+    assert curves.losses == [Loss(4.0, "billing", "deleted", 1)]
