@@ -38,7 +38,7 @@ def test_an_unknown_command_is_wrong_usage() -> None:
     assert "No such command 'grupos'" in refused.stderr
 
 
-HEAVY = ("pyspark", "pandas", "pyarrow", "delta", "matplotlib")
+HEAVY = ("pyspark", "pandas", "delta", "matplotlib")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["replay-events", "--help"], ["sql", "--help"]])

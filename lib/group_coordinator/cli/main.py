@@ -28,6 +28,10 @@ COMMANDS = {
 _REFUSALS = (AlreadyRunsError, BrokerError, JarsError, JavaMissingError)
 
 
+_CTRL_C = 130
+"""The exit status that shells know: 128 + SIGINT."""
+
+
 class LazyGroup(click.Group):
     """Imports a command when it is used, so that those without Spark start at once."""
 
@@ -56,6 +60,9 @@ class LazyGroup(click.Group):
             raise click.UsageError(str(error)) from error
         except _REFUSALS as error:
             raise click.ClickException(str(error)) from error
+        except KeyboardInterrupt:
+            click.echo("Interrupted.", err=True)
+            ctx.exit(_CTRL_C)
 
 
 @click.group(cls=LazyGroup, context_settings={"max_content_width": 100})

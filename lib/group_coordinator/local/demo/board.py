@@ -64,6 +64,10 @@ class Board:
         """How things are now."""
         return replace(self._frame, elapsed_s=self.elapsed_s)
 
+    def expect_end_in(self, seconds: float) -> None:
+        """When the demo will be over, as it looks now."""
+        self.show(expected_s=self.elapsed_s + seconds)
+
     def show(self, **fields: Any) -> None:
         """Change some fields of the frame."""
         with self._lock:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
@@ -10,11 +12,12 @@ from group_coordinator import settings
 from group_coordinator.cli.query_output import print_table
 from group_coordinator.clients import delta_tables
 from group_coordinator.local.demo.answers import QUESTIONS, Question
-from group_coordinator.local.demo.board import Board
+from group_coordinator.local.demo.board import Board, Told
 from group_coordinator.local.demo.commands import typed_name
 from group_coordinator.local.demo.folder import DemoFolder
 from group_coordinator.local.demo.interruption import Interruption
 from group_coordinator.local.demo.measures import Measures
+from group_coordinator.local.demo.plain import story_lines
 from group_coordinator.local.demo.plan import Plan
 from group_coordinator.local.demo.screen import clock
 
@@ -28,6 +31,12 @@ class Closing:
         self._interruption = interruption
         self._program = typed_name()
         self._sql = f"{self._program} sql --tables {folder.shown(folder.tables)}"
+
+    def retell(self, story: Sequence[Told]) -> None:
+        """The whole story, for those who want to read it again."""
+        self._heading("What happened")
+        for told in story:
+            self._line("\n".join(story_lines(told)))
 
     def answer(self) -> None:
         """Question, command, answer, one after the other."""

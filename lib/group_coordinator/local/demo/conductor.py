@@ -51,6 +51,10 @@ class Conductor:
         with ExitStack() as resources:
             try:
                 self._perform(resources)
+            except Exception:
+                # A Ctrl-C goes to every process of the terminal: what failed of it is not worth telling.
+                self._interruption.check()
+                raise
             finally:
                 self._board.show(is_ending=True)
 
@@ -135,6 +139,7 @@ class Conductor:
             Survey(measured),
             self.measures,
             board,
+            plan.remaining_s,
         )
 
     def _play(self, play: Play, job: Job, shop: Shop) -> None:

@@ -49,6 +49,9 @@ def _perform(plan: Plan, folder: DemoFolder, interruption: Interruption) -> None
     with _display(console, board):
         conductor.perform()
     closing = Closing(console, folder, interruption)
+    if console.is_terminal:
+        # The screen is gone, and with it what was told.
+        closing.retell(board.frame().told)
     closing.answer()
     closing.draw()
     closing.farewell(plan, board, conductor.measures)

@@ -38,17 +38,19 @@ class PlainLines:
         self._thread.join()
 
     def _print(self, told: Told) -> None:
-        lines = [
-            f"{clock(told.at_s):>5}  {told.sentence}",
-            *(f"       {line}" for line in told.detail),
-        ]
-        self._console.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
+        text = "\n".join(story_lines(told))
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _print_figures(self) -> None:
         while not self._closing.wait(_INTERVAL_S):
             frame = self._board.frame()
             if frame.group_states and not frame.is_ending:
                 self._console.print(figures_line(frame), highlight=False, soft_wrap=True)
+
+
+def story_lines(told: Told) -> list[str]:
+    """What happened, and below it what belongs to it."""
+    return [f"{clock(told.at_s):>5}  {told.sentence}", *(f"       {line}" for line in told.detail)]
 
 
 def figures_line(frame: Frame) -> str:

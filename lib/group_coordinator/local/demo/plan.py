@@ -39,7 +39,7 @@ class Plan:
 
     @property
     def remaining_s(self) -> float:
-        """About how long it takes from the moment when the fleet starts."""
+        """About how long it takes from the beginning of the story."""
         return self.duration_s + _END_S
 
     @property

@@ -14,6 +14,8 @@ from group_coordinator.local.demo.survey import Survey
 
 _ARRIVAL_S = 7.0
 """In this time everybody comes."""
+_USUAL_ARRIVAL_S = 15.0
+"""In this time the groups have usually met."""
 _PATIENCE_S = 45.0
 """After this time the story begins even if some group has not met yet."""
 _FIRST_SHIFT_S, _SHIFT_S = 3.0, 4.0
@@ -32,6 +34,8 @@ class Play:
     survey: Survey
     measures: Measures
     board: Board
+    remaining_s: float
+    """How long the demo takes from the beginning of the story."""
     _opened_s: float | None = None
     _story_from_s: float | None = None
     _next_shift_s: float = _FIRST_SHIFT_S
@@ -62,11 +66,13 @@ class Play:
         if self._opened_s is None:
             self._opened_s = now_s
             self.board.say(self.arrivals.sentence)
+            self.board.expect_end_in(_USUAL_ARRIVAL_S + self.remaining_s)
         since_s = now_s - self._opened_s
         self.arrivals.tick(ceil(self.arrivals.total * min(1.0, since_s / _ARRIVAL_S)))
         have_met = self.survey.states["Stable"] >= self.arrivals.group_count
         if have_met or since_s > _PATIENCE_S:
             self._story_from_s = now_s
+            self.board.expect_end_in(self.remaining_s)
 
     def _change_shifts(self, story_s: float) -> None:
         if story_s >= self._next_shift_s:

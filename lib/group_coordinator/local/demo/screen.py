@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -189,7 +189,16 @@ def _lines(console: Console, width: int, told: Told) -> Iterator[Text]:
     for line in Text(told.sentence).wrap(console, width - len(margin)):
         yield margin + line
         margin = Text(" " * len(margin))
-    for text in told.detail:
+    for text in squeezed(told.detail):
         detail = margin + Text(text, style="cyan")
         detail.truncate(width, overflow="ellipsis")
         yield detail
+
+
+def squeezed(lines: Sequence[str]) -> list[str]:
+    """A table with its columns closer together, so that more of it is seen."""
+    width = max(map(len, lines), default=0)
+    rows = [line.ljust(width) for line in lines]
+    is_blank = [all(row[at] == " " for row in rows) for at in range(width)]
+    kept = [at for at in range(width) if not (at > 1 and all(is_blank[at - 2 : at + 1]))]
+    return ["".join(row[at] for at in kept).rstrip() for row in rows]

@@ -27,7 +27,7 @@ _OFFSETS = "SELECT count(*) AS offsets FROM offsets"
 _SENTENCES = {
     "offset-expired": "{group_id}: {offsets} offsets expired.",
     "group-expired": "{group_id}: nothing was left of the group, its name is free again.",
-    "sync": "{group_id}: {members} members share out its partitions now.",
+    "sync": "{group_id}: its partitions are shared out to {members} now.",
 }
 _WATCHED = frozenset(application.group_id for application in LEADING_ROLES)
 _EXPIRED = frozenset({"offset-expired"})

@@ -170,6 +170,7 @@ class Rehearsal:
             Survey(channel),
             self.measures,
             self.board,
+            plan.remaining_s,
         )
         self._plan = plan
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from group_coordinator.local.demo.board import Board, Frame, Told
 from group_coordinator.local.demo.measures import Latency
 from group_coordinator.local.demo.plain import PlainLines, figures_line
-from group_coordinator.local.demo.screen import picture
+from group_coordinator.local.demo.screen import picture, squeezed
 
 FRAME = Frame(
     elapsed_s=67,
@@ -107,3 +107,12 @@ def test_without_a_terminal_everything_told_is_a_line() -> None:
 
     assert file.getvalue() == " 0:00  A broker starts.\n 0:00  $ groups --list\n       billing\n"
     assert board.frame().now == "A broker starts."
+
+
+def test_a_wide_table_moves_together() -> None:
+    assert squeezed(["GROUP      LAG      HOST", "billing    1        /a"]) == [
+        "GROUP    LAG  HOST",
+        "billing  1    /a",
+    ]
+    assert squeezed(["Error: not empty   at all"]) == ["Error: not empty  at all"]
+    assert squeezed([]) == []

@@ -1,0 +1,79 @@
+"""What the end-to-end tests look at: the topics, the tables, and what should be in them."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kafka import KafkaConsumer, TopicPartition
+
+from group_coordinator import settings
+from group_coordinator.clients.delta_tables import query
+from group_coordinator.settings import Settings
+from group_coordinator.streaming.update_group import EventRow, UpdateContext, update_group
+
+Row = dict[str, Any]
+
+SETTINGS = (
+    *("events.topic.partitions=2", "responses.topic.partitions=2", "shuffle.partitions=2"),
+    *("compaction.interval.ms=1000", "request.timeout.ms=60000"),
+    *("offsets.retention.ms=3600000", "offsets.retention.check.interval.ms=60000"),
+)
+
+
+@dataclass(frozen=True)
+class Installation:
+    """One cluster and one set of tables."""
+
+    bootstrap_servers: str
+    folder: Path
+
+    @property
+    def options(self) -> list[str]:
+        """The options that every command gets."""
+        overrides = [option for setting in SETTINGS for option in ("--set", setting)]
+        return ["--bootstrap-server", self.bootstrap_servers, *overrides]
+
+    @property
+    def settings(self) -> Settings:
+        return settings.load(overrides=[*SETTINGS, f"bootstrap.servers={self.bootstrap_servers}"])
+
+    @property
+    def tables_root(self) -> str:
+        return str(self.folder / self.settings.job.tables_root)
+
+    def rows(self, sql: str) -> list[Row]:
+        return query(self.tables_root, sql).to_pylist()
+
+    def records(self, topic: str) -> list[Any]:
+        """Everything in a topic, in order of partition and offset."""
+        consumer = KafkaConsumer(bootstrap_servers=self.bootstrap_servers, enable_auto_commit=False)
+        partitions = [TopicPartition(topic, p) for p in consumer.partitions_for_topic(topic)]
+        consumer.assign(partitions)
+        consumer.seek_to_beginning()
+        ends = consumer.end_offsets(partitions)
+        found: list[Any] = []
+        while any(consumer.position(partition) < end for partition, end in ends.items()):
+            for records in consumer.poll(timeout_ms=500).values():
+                found += records
+        consumer.close()
+        return sorted(found, key=lambda record: (record.partition, record.offset))
+
+    def expected_log(self) -> list[Row]:
+        """The log of an undisturbed run: every group's events in one call, without Spark."""
+        chosen = self.settings
+        topic = chosen.job.events_topic
+        events: dict[str, list[EventRow]] = defaultdict(list)
+        for record in self.records(topic):
+            row = EventRow(record.timestamp, record.partition, record.offset, None, record.value)
+            events[record.key.decode()].append(row)
+        context = UpdateContext(chosen.coordinator, topic, 1_000, timers_hold=True)
+        lines = [
+            line
+            for group, rows in sorted(events.items())
+            for line in update_group(group, None, rows, rows[-1].timestamp_ms, context).lines
+        ]
+        return [json.loads(line[1:]) for line in lines if line[0] == "L"]

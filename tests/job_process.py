@@ -1,0 +1,69 @@
+"""The real command in a process of its own, as a user runs it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+STOP_TIMEOUT_S = 60
+
+
+class JobProcess:
+    """`group-coordinator ARGUMENTS`, ended at the latest when its `with` block ends."""
+
+    def __init__(self, arguments: list[str], folder: Path) -> None:
+        self._log = folder / f"{arguments[0]}.log"
+        environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "group_coordinator.cli.main", *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=folder,
+                env=environment,
+                start_new_session=True,
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._process.poll() is None:
+            self.kill()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def check_alive(self) -> None:
+        status = self._process.poll()
+        assert status is None, f"the job ended with status {status}:\n{self.log}"
+
+    def wait(self, timeout_s: float) -> int:
+        """Its exit status, when it has done its work."""
+        return self._process.wait(timeout_s)
+
+    def stop(self) -> int:
+        """SIGTERM, as a service manager does it; its exit status."""
+        self._process.terminate()
+        return self._process.wait(STOP_TIMEOUT_S)
+
+    def kill(self) -> None:
+        """SIGKILL for the driver, its JVM and its workers at once."""
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text(errors="replace")[-6_000:]
