@@ -48,10 +48,9 @@ def start_query(
 def has_read(query: StreamingQuery, events_topic: str, ends: Mapping[int, int]) -> bool:
     """Whether a batch is done that took the events topic up to these offsets, by partition."""
     progress = query.lastProgress
-    if progress is None or not progress["sources"]:
+    if progress is None:
         return False
-    read = progress["sources"][0]["endOffset"]
-    if isinstance(read, str):
-        read = json.loads(read)
-    offsets = (read or {}).get(events_topic, {})
-    return all(offsets.get(str(partition), 0) >= end for partition, end in ends.items())
+    # Spark's Python classes show offsets as Python's repr; only the JSON has them in full.
+    sources = json.loads(progress.json)["sources"]
+    read = (sources[0]["endOffset"] or {}).get(events_topic, {}) if sources else {}
+    return all(read.get(str(partition), 0) >= end for partition, end in ends.items())

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from group_coordinator.codecs.consumer_protocol import encode_assignment
-from group_coordinator.core.group import ClassicGroup, Group, session_timer
+from group_coordinator.core.group import NEVER_MS, ClassicGroup, Group, session_timer
 from group_coordinator.core.records import (
     GroupMetadata,
     GroupRecord,
@@ -156,6 +156,15 @@ def test_the_last_record_of_a_group_counts() -> None:
     assert group.membership is not None
     assert group.membership.members == {}
     assert group.offsets == {"orders": {0: OFFSET}}
+
+
+def test_a_group_that_is_told_more_looks_for_its_deadlines_anew() -> None:
+    group = replayed(stored("orders", 0))
+    group.wake_ms = NEVER_MS
+
+    replay(group, [logged(member("a", protocol()))], 50_000)
+
+    assert group.wake_ms == 0
 
 
 def test_a_groups_tombstone_leaves_offsets_alone() -> None:

@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+from itertools import islice
+
 import pytest
 
+from group_coordinator.core import coordinator
 from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.group import JOIN_TIMER, SYNC_TIMER, session_timer
 from group_coordinator.core.records import GroupMetadata, GroupRecord, Reason
+from group_coordinator.core.requests import RequestContext
 from group_coordinator.core.responses import JoinGroupResponse, SyncGroupResponse
 from group_coordinator.core.states import ClassicState
+from group_coordinator.core.values import Ticket
 from group_coordinator.testing import GroupDriver
 from tests.unit.core import messages
 from tests.unit.core.situations import membership_of, state_of
@@ -191,16 +197,16 @@ def test_the_first_member_waits_for_the_initial_delay() -> None:
 
 
 def test_newcomers_extend_the_initial_delay() -> None:
-    driver = GroupDriver()
+    driver = GroupDriver(start_ms=1_000_000)
     first = driver.join(version=3)
-    for time_ms in (2_000, 4_000):
+    for time_ms in (1_002_000, 1_004_000, 1_006_000):
         driver.at(time_ms)
         driver.join(version=3)
 
-    driver.at(8_999)
+    driver.at(1_011_999)
     assert first.correlation_id not in driver.responses
-    driver.at(9_000)
-    assert len(driver.response_to(first).members) == 3
+    driver.at(1_012_000)
+    assert len(driver.response_to(first).members) == 4
 
 
 def test_the_first_members_rebalance_timeout_caps_the_initial_delay() -> None:
@@ -313,6 +319,30 @@ def newcomer_id(driver: GroupDriver, others: list[str]) -> str:
     return member_id
 
 
+@pytest.mark.xfail(strict=True, reason="the join phase begins again without end")
+@pytest.mark.parametrize("rebalance_timeout_ms", [0, -1, 1])
+def test_a_join_phase_without_time_begins_again_only_now_and_then(
+    rebalance_timeout_ms: int,
+) -> None:
+    driver = GroupDriver()
+    joins = [
+        driver.join(version=3),
+        driver.join(instance_id="i", rebalance_timeout_ms=rebalance_timeout_ms),
+    ]
+    driver.at(6_000)
+    leader, static = [driver.response_to(join).member_id for join in joins]
+    driver.sync(static, 1)
+    driver.sync(leader, 1)
+    ticket = Ticket("topic-0-1", None, 5)
+    context = RequestContext(6_000, ticket, "client", "/127.0.0.1", "0")
+
+    coordinator.handle(driver.group, messages.leave((leader, None)), context, driver.config)
+    steps = coordinator.advance(driver.group, 16_000, driver.config)
+
+    assert len(list(islice(steps, 100))) < 100
+    assert state_of(driver) is EMPTY
+
+
 def test_who_does_not_sync_in_time_is_out() -> None:
     driver = GroupDriver()
     joins = [driver.join(version=3, rebalance_timeout_ms=8_000) for _ in range(2)]
@@ -371,6 +401,19 @@ def test_when_nobody_syncs_the_group_is_empty() -> None:
 
     assert driver.at(10_999).records == ()
     assert driver.at(11_000).records == (became_empty(11_000, 2, Reason.REBALANCE_TIMEOUT),)
+
+
+def test_a_rebalance_takes_the_place_of_a_sync_phase() -> None:
+    driver = GroupDriver()
+    joins = [driver.join(version=3, rebalance_timeout_ms=8_000) for _ in range(2)]
+    driver.at(6_000)
+    leader, follower = [driver.response_to(join).member_id for join in joins]
+    assert SYNC_TIMER in membership_of(driver).timers
+
+    driver.leave(leader)
+
+    assert set(membership_of(driver).timers) == {JOIN_TIMER, session_timer(follower)}
+    assert membership_of(driver).pending_syncs == set()
 
 
 def test_once_all_have_synced_nothing_is_left_of_the_phase() -> None:

@@ -405,6 +405,15 @@ def test_an_event_is_not_earlier_than_the_groups_clock() -> None:
     assert (log["event_time_ms"], answer["at"]) == (1_000, 1_000)
 
 
+def test_a_deadline_that_an_event_makes_due_at_once_does_not_wait() -> None:
+    config = replace(CONTEXT.config, group_initial_rebalance_delay_ms=0)
+
+    update = call(row(JOIN, 1_000), at_ms=1_000, context=replace(HOLDING, config=config))
+
+    assert tags(update) == "LR"
+    assert lines(update)[1][1]["at"] == 1_000
+
+
 # While timers hold.
 
 

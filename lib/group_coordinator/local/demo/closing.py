@@ -26,20 +26,27 @@ class Closing:
     """Prints below each other what the user is left with."""
 
     def __init__(self, console: Console, folder: DemoFolder, interruption: Interruption) -> None:
-        self._console = console
+        self.console = console
         self._folder = folder
         self._interruption = interruption
         self._program = typed_name()
         self._sql = f"{self._program} sql --tables {folder.shown(folder.tables)}"
 
-    def retell(self, story: Sequence[Told]) -> None:
-        """The whole story, for those who want to read it again."""
+    def tell(self, plan: Plan, board: Board, measures: Measures) -> None:
+        """Everything, in order."""
+        if self.console.is_terminal:
+            # The screen is gone, and with it what was told.
+            self._retell(board.frame().told)
+        self._answer()
+        self._draw()
+        self._farewell(plan, board, measures)
+
+    def _retell(self, story: Sequence[Told]) -> None:
         self._heading("What happened")
         for told in story:
             self._line("\n".join(story_lines(told)))
 
-    def answer(self) -> None:
-        """Question, command, answer, one after the other."""
+    def _answer(self) -> None:
         self._heading("What the tables tell, read without Spark (times are UTC)")
         for number, question in enumerate(QUESTIONS, 1):
             self._interruption.check()
@@ -50,16 +57,14 @@ class Closing:
         self._line(Text(f'{self._sql} "{question.sql}"\n', style="cyan"))
         print_table(delta_tables.query(str(self._folder.tables), question.sql))
 
-    def draw(self) -> None:
-        """The chart."""
+    def _draw(self) -> None:
         # matplotlib takes a second to import.
         from group_coordinator.local.demo.chart import draw  # noqa: PLC0415
 
         self._interruption.check()
         draw(self._folder.tables, self._folder.chart)
 
-    def farewell(self, plan: Plan, board: Board, measures: Measures) -> None:
-        """Where everything is."""
+    def _farewell(self, plan: Plan, board: Board, measures: Measures) -> None:
         shown = self._folder.shown
         self._heading("What is left")
         self._line(f"The tables    {shown(self._folder.tables)}")
@@ -84,11 +89,11 @@ class Closing:
             self._line(f"Carry on      {run}")
 
     def _heading(self, text: str) -> None:
-        self._console.print()
-        self._console.print(Rule(text, align="left"))
+        self.console.print()
+        self.console.print(Rule(text, align="left"))
 
     def _line(self, text: str | Text) -> None:
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _summary(board: Board, measures: Measures) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import ExitStack
+from datetime import UTC, datetime
+from typing import NamedTuple
 
 from kafka import KafkaAdminClient
 
@@ -31,7 +33,22 @@ from group_coordinator.local.demo.watch import TablesWatch
 from group_coordinator.settings import Settings
 
 _TICK_S = 0.1
+_PATIENCE_S = 30.0
+"""How long the end waits for compaction."""
+_GRACE_S, _IMPATIENT_GRACE_S = 20.0, 3.0
+"""How long the job has to finish its batch: in the end, and when somebody waits for the prompt."""
 _PRINCIPAL = "User:shop"
+
+
+class _Premises(NamedTuple):
+    job: Job
+    shop: Shop
+    channel: RequestChannel
+
+    def check(self) -> None:
+        """Raise what ended one of them."""
+        self.job.check_alive()
+        self.shop.check()
 
 
 class Conductor:
@@ -40,10 +57,16 @@ class Conductor:
     def __init__(
         self, plan: Plan, folder: DemoFolder, board: Board, interruption: Interruption
     ) -> None:
+        """Cast everybody.
+
+        Raises:
+            CastError: there are too few members, or too few groups.
+        """
         self._plan = plan
         self._folder = folder
         self._board = board
         self._interruption = interruption
+        self._extras = cast.extras(plan.group_count, plan.member_count)
         self.measures = Measures()
 
     def perform(self) -> None:
@@ -59,6 +82,20 @@ class Conductor:
                 self._board.show(is_ending=True)
 
     def _perform(self, resources: ExitStack) -> None:
+        premises = self._open_premises(resources)
+        premises.job.await_first_answer(premises.channel, self._interruption.pause)
+        play = self._set_stage(resources, premises)
+        tables = TablesWatch(str(self._folder.tables), self._board)
+        resources.callback(tables.close)
+        tables.start()
+        resources.callback(premises.job.ask_to_end)
+        while not self._is_over(play.story_s(time.monotonic()), tables):
+            play.tick(time.monotonic())
+            premises.check()
+            self._board.show(batch_s=premises.job.batch_s())
+            self._interruption.pause(_TICK_S)
+
+    def _open_premises(self, resources: ExitStack) -> _Premises:
         self._run("jars", [sys.executable, "-m", "group_coordinator.local.jars"])
         bootstrap_servers = self._plan.bootstrap_servers or self._start_broker(resources)
         connection = Connection(bootstrap_servers)
@@ -68,13 +105,19 @@ class Conductor:
             "The job starts: Spark Structured Streaming, with its Delta tables. That takes a while."
         )
         job = Job(self._folder)
-        resources.callback(job.end)
+        resources.callback(lambda: job.end(self._grace_s))
         shop = self._open_shop(resources, connection)
-        channel = self._open_channel(resources, connection)
-        job.await_first_answer(channel, self._interruption.pause)
-        play = self._stage(resources, channel, shop)
-        resources.callback(job.ask_to_end)
-        self._play(play, job, shop)
+        return _Premises(job, shop, self._open_channel(resources, connection))
+
+    def _is_over(self, story_s: float | None, tables: TablesWatch) -> bool:
+        """When the story is told, and the tables have it; those of a slow machine may be some seconds late."""
+        if story_s is None or story_s < self._plan.duration_s:
+            return False
+        return tables.are_fresh(datetime.now(UTC)) or story_s > self._plan.duration_s + _PATIENCE_S
+
+    @property
+    def _grace_s(self) -> float:
+        return _IMPATIENT_GRACE_S if self._interruption.is_requested else _GRACE_S
 
     def _start_broker(self, resources: ExitStack) -> str:
         self._board.say("A real Kafka broker starts on this machine.")
@@ -119,36 +162,24 @@ class Conductor:
         )
         return resources.enter_context(channel)
 
-    def _stage(self, resources: ExitStack, channel: RequestChannel, shop: Shop) -> Play:
-        plan, board = self._plan, self._board
-        measured = MeasuredChannel(channel, self.measures)
+    def _set_stage(self, resources: ExitStack, premises: _Premises) -> Play:
+        plan, board, shop = self._plan, self._board, premises.shop
+        channel = MeasuredChannel(premises.channel, self.measures)
         administrator = Administrator(self._folder, board)
         resources.callback(administrator.close)
-        watch = TablesWatch(str(self._folder.tables), board)
-        resources.callback(watch.close)
-        watch.start()
-        fleet = Fleet(measured, shop.partition_counts, shop, board.tell, plan.topic_prefix)
-        extras = cast.extras(plan.group_count, plan.member_count)
-        everybody = [*cast.LEADING_ROLES, *extras, *cast.SIMPLE_COMMITTERS]
+        fleet = Fleet(channel, shop.partition_counts, shop, board.tell, plan.topic_prefix)
+        everybody = [*cast.LEADING_ROLES, *self._extras, *cast.SIMPLE_COMMITTERS]
         return Play(
             fleet,
             Arrivals(fleet, everybody),
-            Shifts(fleet, extras),
+            Shifts(fleet, self._extras),
             Story(scenes(fleet, administrator, plan), board),
             administrator,
-            Survey(measured),
+            Survey(channel),
             self.measures,
             board,
             plan.remaining_s,
         )
-
-    def _play(self, play: Play, job: Job, shop: Shop) -> None:
-        while (play.story_s(now_s := time.monotonic()) or 0.0) < self._plan.duration_s:
-            play.tick(now_s)
-            self._board.show(batch_s=job.batch_s())
-            job.check_alive()
-            shop.check()
-            self._interruption.pause(_TICK_S)
 
 
 def _delete_topics(connection: Connection, topics: list[str]) -> None:

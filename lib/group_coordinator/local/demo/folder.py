@@ -44,6 +44,11 @@ class DemoFolder:
         return self.path / "coordinator.toml"
 
     @property
+    def scratch(self) -> Path:
+        """For what Spark leaves where it runs."""
+        return self.path / "scratch"
+
+    @property
     def progress(self) -> Path:
         """The figures of the job's last batch."""
         return self.path / "progress.json"
@@ -55,6 +60,7 @@ class DemoFolder:
     def make(self) -> None:
         """Create it."""
         self.output("any").parent.mkdir(parents=True)
+        self.scratch.mkdir()
 
     def write_settings(self, values: Mapping[str, str | int]) -> None:
         """Write the settings file; a key in quotes is a key of TOML whatever dots it has."""

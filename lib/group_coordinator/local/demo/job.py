@@ -14,8 +14,6 @@ from group_coordinator.local.demo.processes import ChildProcess
 
 _START_TIMEOUT_MS = 180_000
 _POLL_S = 0.1
-_GRACE_S = 20.0
-"""A batch that runs is finished first."""
 
 
 class _Progress(Struct):
@@ -32,6 +30,7 @@ class Job:
             "The job",
             [sys.executable, "-m", module, str(folder.settings), str(self._progress)],
             folder.output("job"),
+            folder.scratch,
         )
 
     def check_alive(self) -> None:
@@ -58,6 +57,6 @@ class Job:
         """Its time has come."""
         self._process.ask_to_end()
 
-    def end(self) -> None:
-        """Return when it has ended."""
-        self._process.end(_GRACE_S)
+    def end(self, grace_s: float) -> None:
+        """Return when it has ended; a batch that runs is finished first, if the grace is long enough."""
+        self._process.end(grace_s)

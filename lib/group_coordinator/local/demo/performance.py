@@ -22,14 +22,20 @@ def perform(plan: Plan, interruption: Interruption) -> None:
     """Show everything, then tell what is left.
 
     Raises:
+        CastError: the plan cannot be.
         Interrupted: the user has had enough; the message says what is left of the demo.
     """
     folder = DemoFolder(Path.cwd() / time.strftime("group-coordinator-demo-%Y%m%d-%H%M%S"))
+    board = Board(plan.expected_s)
+    conductor = Conductor(plan, folder, board, interruption)
     folder.make()
     # What a library has to say must not spoil the screen.
     logging.basicConfig(filename=folder.output("demo"), level=logging.WARNING)
+    closing = Closing(Console(), folder, interruption)
     try:
-        _perform(plan, folder, interruption)
+        with _display(closing.console, board):
+            conductor.perform()
+        closing.tell(plan, board, conductor.measures)
     except Interrupted as wish:
         if plan.keep:
             wish.args = (
@@ -40,21 +46,6 @@ def perform(plan: Plan, interruption: Interruption) -> None:
         raise
     if not plan.keep:
         folder.remove_scaffolding()
-
-
-def _perform(plan: Plan, folder: DemoFolder, interruption: Interruption) -> None:
-    console = Console()
-    board = Board(plan.expected_s)
-    conductor = Conductor(plan, folder, board, interruption)
-    with _display(console, board):
-        conductor.perform()
-    closing = Closing(console, folder, interruption)
-    if console.is_terminal:
-        # The screen is gone, and with it what was told.
-        closing.retell(board.frame().told)
-    closing.answer()
-    closing.draw()
-    closing.farewell(plan, board, conductor.measures)
 
 
 def _display(console: Console, board: Board) -> Screen | PlainLines:

@@ -26,9 +26,12 @@ class ChildProcess:
         what: the command, as a message names it.
         command: what to run.
         output: where all that it says goes.
+        folder: where it runs, and where its temporary files go; None: where ours do.
     """
 
-    def __init__(self, what: str, command: Sequence[str], output: Path) -> None:
+    def __init__(
+        self, what: str, command: Sequence[str], output: Path, folder: Path | None = None
+    ) -> None:
         self._what = what
         self._output = output
         with output.open("wb") as file:
@@ -37,6 +40,8 @@ class ChildProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.STDOUT,
+                cwd=folder,
+                env=None if folder is None else _environment(folder),
                 start_new_session=True,
             )
         self._watchdog = subprocess.Popen(
@@ -91,3 +96,9 @@ class ChildProcess:
         return CommandFailedError(
             f"{self._what} ended with status {self.status}. The end of what it said:\n{tail}"
         )
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """What is ended by force cannot remove its temporary files: Python's, and Java's, go into the folder."""
+    java_options = f'{os.environ.get("JAVA_TOOL_OPTIONS", "")} -Djava.io.tmpdir="{folder}"'
+    return {**os.environ, "TMPDIR": str(folder), "JAVA_TOOL_OPTIONS": java_options.strip()}

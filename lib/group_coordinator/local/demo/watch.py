@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from datetime import datetime, timedelta
 from threading import Event, Thread
 from typing import Any
 
@@ -22,12 +23,13 @@ FROM coordinator_log
 WHERE batch_id > {batch_id} AND reason <> 'offset-commit'
 GROUP BY group_id, reason ORDER BY 4, group_id, reason DESC
 """
-_OFFSETS = "SELECT count(*) AS offsets FROM offsets"
+_OFFSETS = "SELECT count(*) AS offsets, max(updated_at) AS updated_at FROM offsets"
+_FRESH = timedelta(seconds=15)
 
 _SENTENCES = {
     "offset-expired": "{group_id}: {offsets} offsets expired.",
     "group-expired": "{group_id}: nothing was left of the group, its name is free again.",
-    "sync": "{group_id}: its partitions are shared out to {members} now.",
+    "sync": "{group_id}: the partitions are shared out anew, members now: {members}.",
 }
 _WATCHED = frozenset(application.group_id for application in LEADING_ROLES)
 _EXPIRED = frozenset({"offset-expired"})
@@ -45,6 +47,7 @@ class TablesWatch:
         self._losers: set[str] = set()
         self.members: dict[str, int] = {}
         """Of each group, by its last rebalance."""
+        self._compacted_up_to: datetime | None = None
         self._closing = Event()
         self._thread = Thread(target=self._run, name="tables", daemon=True)
 
@@ -58,11 +61,16 @@ class TablesWatch:
         if self._thread.ident is not None:
             self._thread.join()
 
+    def are_fresh(self, now: datetime) -> bool:
+        """Whether compaction follows the log closely; somebody commits at any time."""
+        return self._compacted_up_to is not None and now - self._compacted_up_to < _FRESH
+
     def look(self) -> None:
         """Look once."""
         for news in self._rows(_NEWS.format(batch_id=self._batch_id)):
             self._take(news)
         [offsets] = self._rows(_OFFSETS)
+        self._compacted_up_to = offsets["updated_at"]
         by_reason = self._offsets_by_reason
         self._board.show(
             offset_count=offsets["offsets"],

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from group_coordinator.local.demo.watch import TablesWatch
 from tests.unit.local.demo.rehearsal import Rehearsal
 
 PNG = b"\x89PNG"
+COMPACTED = datetime(2026, 1, 1, 0, 1, 30, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +30,8 @@ def rehearsal() -> Rehearsal:
 def tables(rehearsal: Rehearsal, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tables")
     rehearsal.coordinator.write_log(folder)
+    offsets = pa.table({"topic": ["orders", "clicks"], "updated_at": [COMPACTED] * 2})
+    write_deltalake(folder / "offsets", offsets)
     return folder
 
 
@@ -103,7 +107,6 @@ def test_the_chart_is_a_picture(tables: Path, tmp_path: Path) -> None:
 
 
 def test_news_in_the_tables_are_told_once(tables: Path) -> None:
-    write_deltalake(tables / "offsets", pa.table({"topic": ["orders", "orders"]}))
     board = Board(160)
     watch = TablesWatch(str(tables), board)
     watch.look()
@@ -122,3 +125,14 @@ def test_a_group_that_lost_a_member_is_news(tables: Path) -> None:
 
     assert watch.members["mobile-push"] == 3
     assert watch.members["fraud-check"] == 5
+
+
+def test_tables_are_fresh_while_compaction_follows(tables: Path) -> None:
+    watch = TablesWatch(str(tables), Board(160))
+
+    assert not watch.are_fresh(COMPACTED)
+
+    watch.look()
+
+    assert watch.are_fresh(COMPACTED + timedelta(seconds=14))
+    assert not watch.are_fresh(COMPACTED + timedelta(seconds=16))

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from group_coordinator.clients import delta_tables
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+SMALL = ("--groups", "12", "--members", "29", "--duration", "20")
+
+
+class RunningDemo:
+    """The command as a user starts it, without a terminal."""
+
+    def __init__(self, folder: Path) -> None:
+        self._output = folder / "output.txt"
+        with self._output.open("wb") as file:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "group_coordinator.cli.main", "demo", *SMALL],
+                cwd=folder,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+            )
+
+    @property
+    def output(self) -> str:
+        return self._output.read_text(encoding="utf-8")
+
+    def await_output(self, text: str) -> None:
+        deadline = time.monotonic() + 120
+        while text not in self.output:
+            assert self.process.poll() is None, self.output
+            assert time.monotonic() < deadline, self.output
+            threading.Event().wait(0.1)
+
+
+def processes_of(folder: Path) -> list[str]:
+    listing = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    return [line for line in listing.stdout.splitlines() if str(folder) in line]
+
+
+def test_a_short_demo(tmp_path: Path) -> None:
+    demo = RunningDemo(tmp_path)
+
+    assert demo.process.wait(240) == 0, demo.output
+
+    for text in (
+        "26 members join 10 groups",
+        "returns-desk: all members leave.",
+        "1. Who lost which offsets, when, and why?",
+        "What is left",
+    ):
+        assert text in demo.output
+    [folder] = tmp_path.glob("group-coordinator-demo-*")
+    assert sorted(entry.name for entry in folder.iterdir()) == ["chart.png", "tables"]
+    tables = str(folder / "tables")
+    [log] = delta_tables.rows(
+        tables, "SELECT count(DISTINCT group_id) AS groups FROM coordinator_log"
+    )
+    [groups] = delta_tables.rows(tables, "SELECT count(*) AS groups FROM groups")
+    assert log == {"groups": 12}
+    assert groups["groups"] > 0
+    assert processes_of(tmp_path) == []
+
+
+def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
+    demo = RunningDemo(tmp_path)
+    demo.await_output("The job starts")
+    demo.process.send_signal(signal.SIGINT)
+
+    assert demo.process.wait(60) == 130
+    assert demo.output.endswith("Interrupted. Nothing runs any more, and nothing is left behind.\n")
+    assert list(tmp_path.glob("group-coordinator-demo-*")) == []
+    assert processes_of(tmp_path) == []
