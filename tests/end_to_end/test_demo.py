@@ -52,7 +52,7 @@ def test_a_short_demo(tmp_path: Path) -> None:
     assert demo.process.wait(240) == 0, demo.output
 
     for text in (
-        "26 members join 10 groups",
+        "26 members join them",
         "returns-desk: all members leave.",
         "1. Who lost which offsets, when, and why?",
         "What is left",

@@ -1,64 +1,127 @@
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
+from group_coordinator.tables import spark_compaction
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import Compaction
-from group_coordinator.tables.forecast import Forecast
-from group_coordinator.tables.merging import Merger
+from group_coordinator.tables.fold import LogEntry, Retention
+from group_coordinator.tables.keys import GROUP_KEY
 from tests.spark.log_rows import Log, member
 
 pytestmark = pytest.mark.spark
 
-MINUTE_AND_TEN_SECONDS = Forecast(retention_ms=60_000, check_interval_ms=10_000)
-A = member("a", ["orders"], {"orders": [0, 1]})
+RETENTION = Retention(retention_ms=60_000, check_interval_ms=10_000)
+ALL = ("members", "offsets", "groups")
+
+Take = Callable[[Log, str], None]
+
+
+@pytest.fixture(params=["on the driver", "by Spark"])
+def take(request: pytest.FixtureRequest, spark: SparkSession, catalog: TableCatalog) -> Take:
+    def on_the_driver(log: Log, application: str) -> None:
+        Compaction(catalog, RETENTION, application).apply(log.frame(spark), log.batch_id)
+
+    def by_spark(log: Log, application: str) -> None:
+        frame = log.frame(spark).select(*GROUP_KEY, *LogEntry._fields)
+        spark_compaction.compact(catalog, frame, RETENTION, application, log.batch_id)
+
+    return on_the_driver if request.param == "on the driver" else by_spark
+
+
+@pytest.fixture
+def rows(spark: SparkSession, catalog: TableCatalog) -> Callable[..., list[Any]]:
+    def read(table: str, *columns: str) -> list[Any]:
+        frame = catalog.read(spark, table)
+        return sorted(map(tuple, frame.select(*(columns or frame.columns)).collect()), key=repr)
+
+    return read
+
+
+def test_a_log_becomes_tables(take: Take, rows: Callable[..., list[Any]]) -> None:
+    log = Log()
+    log.commit("simple", "orders", 0, 5)
+    log.commit("simple", "orders", 0, 7, topicId="kR2Wz3XqTl6mQ0v9s8bEuA", leaderEpoch=3)
+    log.group("live", [member("a", ["orders"], {"orders": [0, 1]})])
+    log.commit("live", "orders", 1, 9)
+    log.commit("live", "payments", 0, 2)
+    take(log, "first")
+
+    assert rows(
+        "offsets", "group_id", "topic", "partition", "committed_offset", "topic_id", "leader_epoch"
+    ) == [
+        ("live", "orders", 1, 9, None, None),
+        ("live", "payments", 0, 2, None, None),
+        ("simple", "orders", 0, 7, "kR2Wz3XqTl6mQ0v9s8bEuA", 3),
+    ]
+    assert rows("offsets", "group_id", "topic", "expires_at", "updated_at", "batch_id") == [
+        ("live", "orders", None, second(3), 0),
+        ("live", "payments", second(70), second(4), 0),
+        ("simple", "orders", second(70), second(1), 0),
+    ]
+    assert rows("groups", "group_id", "state", "protocol_type", "member_count", "offset_count") == [
+        ("live", "Stable", "consumer", 1, 2),
+        ("simple", "Empty", None, 0, 1),
+    ]
+    assert rows("groups", "group_id", "next_expiration", "updated_at", "empty_since") == [
+        ("live", second(70), second(4), None),
+        ("simple", second(70), second(1), None),
+    ]
+    assert rows("members", "member_id", "subscribed_topics", "assigned_partitions") == [
+        ("a", ["orders"], [("orders", 0), ("orders", 1)])
+    ]
+
+    later = Log(batch_id=1, now_ms=60_000)
+    later.group("live", [])
+    later.forget("simple", "orders", 0)
+    later.end("simple")
+    take(later, "first")
+
+    assert rows("offsets", "topic", "expires_at", "updated_at", "batch_id") == [
+        ("orders", second(120), second(60), 1),
+        ("payments", second(120), second(60), 1),
+    ]
+    assert rows("groups", "group_id", "state", "empty_since", "next_expiration", "batch_id") == [
+        ("live", "Empty", second(60), second(120), 1)
+    ]
+    assert rows("members") == []
+
+
+def test_a_batch_may_be_done_again(take: Take, rows: Callable[..., list[Any]]) -> None:
+    log = Log(batch_id=3)
+    log.commit("g", "orders", 0, 5)
+    log.group("g", [member("a", ["orders"], {"orders": [0]})])
+    take(log, "query")
+    once = {table: rows(table) for table in ALL}
+
+    take(log, "query")
+    assert {table: rows(table) for table in ALL} == once
+
+    take(log, "a query that has lost its checkpoint")
+    assert {table: rows(table) for table in ALL} == once
+
+
+def test_a_batch_that_was_done_by_half_is_finished(
+    take: Take, rows: Callable[..., list[Any]], catalog: TableCatalog, spark: SparkSession
+) -> None:
+    log = Log(batch_id=3)
+    log.commit("g", "orders", 0, 5)
+    log.commit("g", "orders", 1, 5)
+    take(log, "query")
+    once = {table: rows(table) for table in ALL}
+
+    catalog.writable(spark, "groups").delete()
+    catalog.writable(spark, "offsets").delete(F.col("partition") == 1)
+    take(log, "a query that has done the offsets only")
+
+    assert {table: rows(table) for table in ALL} == once
 
 
 def second(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
-
-
-@pytest.fixture
-def tables(spark: SparkSession, catalog: TableCatalog) -> Tables:
-    return Tables(spark, catalog)
-
-
-class Tables:
-    """What compaction makes of a log."""
-
-    def __init__(self, spark: SparkSession, catalog: TableCatalog) -> None:
-        self.spark = spark
-        self.catalog = catalog
-
-    def take(self, log: Log, application: str = "query") -> None:
-        t=time.time()
-        merger = Merger(self.catalog, application, log.batch_id)
-        Compaction(self.catalog, MINUTE_AND_TEN_SECONDS).apply(log.frame(self.spark), merger)
-        print("take", time.time()-t)
-
-    def rows(self, table: str, *columns: str) -> list[tuple[Any, ...]]:
-        frame = self.catalog.read(self.spark, table).select(*columns)
-        return sorted(map(tuple, frame.collect()))
-
-
-def test_the_life_of_a_simple_group(tables: Tables) -> None:
-    log = Log()
-    log.commit("g", "orders", 0, 5)
-    log.commit("g", "orders", 0, 7)
-    log.commit("g", "orders", 1, 9, commitTimestamp=500)
-    tables.take(log)
-
-    assert tables.rows("offsets", "group_id", "partition", "committed_offset", "expires_at") == [
-        ("g", 0, 7, second(70)),
-        ("g", 1, 9, second(70)),
-    ]
-    assert tables.rows(
-        "groups", "state", "protocol_type", "offset_count", "next_expiration", "updated_at"
-    ) == [("Empty", None, 2, second(70), second(2))]
-
-    for _ in range(8): tables.take(log, str(_))

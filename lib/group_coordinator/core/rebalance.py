@@ -24,6 +24,9 @@ from group_coordinator.core.states import ClassicState, check_transition
 from group_coordinator.core.values import Member, Ticket, Timer
 
 
+_SHORTEST_WAIT_MS = 1_000
+
+
 class Rebalance:
     """One step of a classic group: a copy of it that is changed, and what must be logged and answered."""
 
@@ -175,8 +178,9 @@ class Rebalance:
             if member.awaiting_join is None and member.group_instance_id is None:
                 self.remove_member(member.member_id)
         if group.members and not group.awaiting_joins:
-            # Only static members are left and none of them came: wait until their sessions end.
-            self.arm(JOIN_TIMER, group.rebalance_timeout_ms)
+            # Only static members are left and none of them came: wait until their sessions end. Kafka looks again
+            # after any timeout, were it 0 ms, and spins; what it sees in between is the same.
+            self.arm(JOIN_TIMER, max(group.rebalance_timeout_ms, _SHORTEST_WAIT_MS))
             return
         group.generation += 1
         group.pending_syncs.clear()

@@ -18,9 +18,8 @@ from group_coordinator.tables.append import running_query_id
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import Compaction
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.forecast import Forecast
+from group_coordinator.tables.fold import Retention
 from group_coordinator.tables.maintenance import Maintenance
-from group_coordinator.tables.merging import Merger
 
 QUERY_NAME = "compaction"
 _POLL_S = 1
@@ -68,11 +67,11 @@ class CompactionQuery:
 
     def _compact(self, log: DataFrame, batch_id: int) -> None:
         coordinator = self.settings.coordinator
-        forecast = Forecast(
+        retention = Retention(
             coordinator.retention_ms, coordinator.offsets_retention_check_interval_ms
         )
         application = running_query_id(log.sparkSession)
-        Compaction(self._catalog, forecast).apply(log, Merger(self._catalog, application, batch_id))
+        Compaction(self._catalog, retention, application).apply(log, batch_id)
         Maintenance(self._catalog).after(log.sparkSession, batch_id)
 
     @property

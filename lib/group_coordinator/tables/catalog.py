@@ -24,6 +24,13 @@ class TableCatalog:
         """Whether the root is `catalog.schema`; a folder of such a name is written ./a.b."""
         return _SCHEMA_OF_A_CATALOG.fullmatch(self.root) is not None
 
+    @property
+    def local_root(self) -> Path | None:
+        """The root folder if it is on this machine's disk."""
+        if self.is_schema or _URL.match(self.root):
+            return None
+        return Path(self.root).absolute()
+
     def location(self, table: str) -> str:
         """The table's full name, or the address of its folder."""
         if self.is_schema:
@@ -32,10 +39,8 @@ class TableCatalog:
         return str(folder) if folder else f"{self.root.rstrip('/')}/{table}"
 
     def local_folder(self, table: str) -> Path | None:
-        """The table's folder if it is on this machine's disk, as every process here sees it."""
-        if self.is_schema or _URL.match(self.root):
-            return None
-        return Path(self.root).absolute() / table
+        """The table's folder if it is on this machine's disk."""
+        return self.local_root and self.local_root / table
 
     def sql_name(self, table: str) -> str:
         """How SQL calls the table."""

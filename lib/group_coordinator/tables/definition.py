@@ -31,11 +31,12 @@ def optional(name: str, kind: DataType, meaning: str) -> StructField:
 
 @dataclass(frozen=True, slots=True)
 class TableDefinition:
-    """A table's name, columns and Delta properties."""
+    """A table's name, columns and Delta properties; `key` identifies a row, where rows change."""
 
     name: str
     meaning: str
     schema: StructType
+    key: tuple[str, ...] = ()
     clustered_by: tuple[str, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
 
@@ -51,7 +52,8 @@ class TableDefinition:
                 nullable=column.nullable,
                 comment=column.metadata["comment"],
             )
-        if self.clustered_by:
+        # On a local disk tables are small, and written by deltalake, which does not know clustering.
+        if self.clustered_by and catalog.local_folder(self.name) is None:
             table = table.clusterBy(*self.clustered_by)
         for key, value in {**_PROPERTIES, **self.properties}.items():
             table = table.property(key, value)

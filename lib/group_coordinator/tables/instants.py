@@ -11,15 +11,12 @@ LAST_MS = 253_402_300_799_999
 """9999-12-31."""
 
 
-def instant(milliseconds: Column) -> Column:
-    """The instant; one that no calendar shows becomes the nearest that does.
+def shown_ms(milliseconds: int) -> int:
+    """The same instant, or the nearest that a calendar shows: a client may commit with any 64-bit timestamp."""
+    return min(max(milliseconds, FIRST_MS), LAST_MS)
 
-    A client may commit with any 64-bit timestamp; as a plain cast it would end the query.
-    """
+
+def instant(milliseconds: Column) -> Column:
+    """The same in SQL, as a timestamp; a plain cast would end the query."""
     shown = F.least(F.greatest(milliseconds, F.lit(FIRST_MS)), F.lit(LAST_MS))
     return F.when(milliseconds.isNotNull(), F.timestamp_millis(shown))
-
-
-def instant_or_null(milliseconds: Column) -> Column:
-    """The same where -1 stands for absent, as on Kafka's wire."""
-    return F.when(milliseconds != -1, instant(milliseconds))

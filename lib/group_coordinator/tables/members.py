@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql.types import (
     ArrayType,
     IntegerType,
@@ -16,7 +14,6 @@ from pyspark.sql.types import (
 
 from group_coordinator.tables.definition import TableDefinition, optional, required
 from group_coordinator.tables.keys import GROUP_KEY, MEMBER_KEY
-from group_coordinator.tables.merging import as_struct, with_action
 
 TOPIC_PARTITIONS = ArrayType(
     StructType([StructField("topic", StringType()), StructField("partition", IntegerType())])
@@ -44,29 +41,6 @@ MEMBERS = TableDefinition(
             required("batch_id", LongType(), "The coordinator's batch that changed the row"),
         ]
     ),
-    clustered_by=("cluster_id", "group_id"),
+    clustered_by=GROUP_KEY,
+    key=MEMBER_KEY,
 )
-
-
-def rows_after(changes: DataFrame, members: DataFrame) -> DataFrame:
-    """Rows of the table for the changed groups, each with what to do about it (`action`).
-
-    A GroupMetadata record replaces all members of its group, a tombstone removes them.
-    """
-    changed_by = ("updated_at", "batch_id")
-    new = changes.select(*GROUP_KEY, F.inline("members"), *changed_by).withColumn(
-        "member_epoch", F.lit(None).cast(IntegerType())
-    )
-    before = members.join(changes, [*GROUP_KEY], "left_semi")
-    content = [name for name in MEMBERS.schema.names if name not in changed_by]
-    after = (
-        as_struct(new, MEMBER_KEY, "after")
-        .join(as_struct(before, MEMBER_KEY, "before"), [*MEMBER_KEY], "full_outer")
-        .select(
-            *MEMBER_KEY,
-            *(F.col(f"after.{name}") for name in MEMBERS.schema.names if name not in MEMBER_KEY),
-            "before",
-            F.col("after").isNotNull().alias("exists"),
-        )
-    )
-    return with_action(after, content)

@@ -147,6 +147,27 @@ def test_a_group_that_is_gone_waits_for_nothing() -> None:
     assert list(coordinator.advance(driver.group, 10**15, driver.config)) == []
 
 
+def test_where_kafka_leaves_the_order_to_chance_it_is_that_of_the_ids() -> None:
+    driver = GroupDriver()
+    joins = []
+    for client_id in ("c", "a", "b"):
+        driver.client_id = client_id
+        joins.append(driver.join(version=3))
+    by_id = [joins[place].correlation_id for place in (1, 2, 0)]
+
+    joined = driver.at(6_000)
+    assert list(joined.responses) == by_id
+    leader, first, second = [driver.response_to(join).member_id for join in joins]
+    assert [m.member_id for m in driver.response_to(joins[0]).members] == [first, second, leader]
+
+    syncs = [driver.sync(member_id, 1) for member_id in (second, first, leader)]
+    assert list(syncs[2].responses) == [syncs[place].correlation_id for place in (1, 0, 2)]
+    assert [m.member_id for m in driver.describe().response.members] == [first, second, leader]
+
+    driver.leave(leader)
+    assert membership_of(driver).leader == first
+
+
 # The bound that saves the search for deadlines.
 
 

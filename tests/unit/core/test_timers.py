@@ -319,7 +319,6 @@ def newcomer_id(driver: GroupDriver, others: list[str]) -> str:
     return member_id
 
 
-@pytest.mark.xfail(strict=True, reason="the join phase begins again without end")
 @pytest.mark.parametrize("rebalance_timeout_ms", [0, -1, 1])
 def test_a_join_phase_without_time_begins_again_only_now_and_then(
     rebalance_timeout_ms: int,

@@ -12,7 +12,7 @@ from group_coordinator.clients import admin_messages
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.member import Channel, GroupMember
 from group_coordinator.clients.member_options import MemberOptions, MemberState
-from group_coordinator.clients.requests import Body
+from group_coordinator.clients.requests import Body, Request
 from group_coordinator.local.demo.cast import UNLIMITED, Application
 
 COMMIT_INTERVAL_S = 5.0
@@ -140,11 +140,7 @@ class SimpleCommitter:
         self._application = application
         self._channel = channel
         self._records = records
-        self._positions = {
-            TopicPartition(topic, number): 0
-            for topic in application.topics
-            for number in range(partition_counts[topic])
-        }
+        self._positions = dict.fromkeys(partitions_of(application, partition_counts), 0)
         self._commit_due_s = 0.0
         self._is_working = True
 
@@ -162,6 +158,28 @@ class SimpleCommitter:
     def stop(self) -> None:
         """Commit no more."""
         self._is_working = False
+
+
+def start_positions(application: Application, partition_counts: Mapping[str, int]) -> Request:
+    """What an administrator sends to let a group begin with the first record of every partition.
+
+    Without offsets, the sweep of expired ones would take a group away while its first members are still on their way.
+    """
+    positions = dict.fromkeys(partitions_of(application, partition_counts), 0)
+    return admin_messages.commit_offsets(
+        application.group_id, positions, admin_messages.ADMINISTRATOR
+    )
+
+
+def partitions_of(
+    application: Application, partition_counts: Mapping[str, int]
+) -> list[TopicPartition]:
+    """All partitions that an application reads."""
+    return [
+        TopicPartition(topic, number)
+        for topic in application.topics
+        for number in range(partition_counts[topic])
+    ]
 
 
 def advanced(

@@ -9,7 +9,12 @@ from functools import partial
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.member import Channel
 from group_coordinator.local.demo.cast import Application
-from group_coordinator.local.demo.consumers import Consumer, Records, SimpleCommitter
+from group_coordinator.local.demo.consumers import (
+    Consumer,
+    Records,
+    SimpleCommitter,
+    start_positions,
+)
 
 
 class Fleet:
@@ -50,19 +55,25 @@ class Fleet:
         """Members that have joined, or are about to."""
         return sum(len(consumers) for consumers in self._consumers.values())
 
+    def set_start(self, application: Application) -> None:
+        """The group shall begin with the first record of every partition."""
+        self._channel.send(start_positions(self._here(application), self._partition_counts))
+
     def join(self, application: Application) -> None:
         """One more member."""
-        here = application._replace(topics=self._names(application.topics))
         consumer = Consumer(
-            here, self._channel, self._partition_counts, self._records, clock=lambda: self._now_s
+            self._here(application),
+            self._channel,
+            self._partition_counts,
+            self._records,
+            clock=lambda: self._now_s,
         )
         self._consumers[application.group_id].append(consumer)
 
     def start_committing(self, application: Application) -> None:
         """A group that only stores offsets."""
-        here = application._replace(topics=self._names(application.topics))
         self._committers[application.group_id] = SimpleCommitter(
-            here, self._channel, self._partition_counts, self._records
+            self._here(application), self._channel, self._partition_counts, self._records
         )
 
     def stop_committing(self, application: Application) -> None:
@@ -99,6 +110,9 @@ class Fleet:
         for committer in self._committers.values():
             committer.tick(now_s)
 
+    def _here(self, application: Application) -> Application:
+        return application._replace(topics=self._names(application.topics))
+
     def _names(self, topics: Iterable[str]) -> tuple[str, ...]:
         return tuple(self._prefix + topic for topic in topics)
 
@@ -112,20 +126,15 @@ class Arrivals:
 
     def __init__(self, fleet: Fleet, applications: Collection[Application]) -> None:
         self._applications = applications
+        with_members = [one for one in applications if one.member_count]
         self._waiting = [
-            partial(fleet.join, application)
-            for application in applications
-            for _ in range(application.member_count)
+            *(partial(fleet.set_start, one) for one in with_members),
+            *(partial(fleet.join, one) for one in with_members for _ in range(one.member_count)),
+            *(partial(fleet.start_committing, one) for one in applications if not one.member_count),
         ]
-        self._waiting += [
-            partial(fleet.start_committing, application)
-            for application in applications
-            if not application.member_count
-        ]
-        self._arrived = 0
-
-        self.group_count = sum(1 for application in applications if application.member_count)
+        self.group_count = len(with_members)
         """Groups that will have members."""
+        self._arrived = 0
 
     @property
     def total(self) -> int:
@@ -137,8 +146,8 @@ class Arrivals:
         """What a newcomer should know of it."""
         member_count = sum(application.member_count for application in self._applications)
         return (
-            f"{member_count} members join {self.group_count} groups. The members of a group meet, one of them leads and "
-            "shares out the partitions; then they read, and commit how far they got."
+            f"{self.group_count} groups get their start positions, and {member_count} members join them. The members of a "
+            "group meet, one of them leads and shares out the partitions; then they read, and commit how far they got."
         )
 
     def tick(self, arrived: int) -> None:

@@ -69,7 +69,7 @@ def test_the_life_of_a_group(tables: Path) -> None:
     life = [(row[2], row[4]) for row in rows(tables, answers.LIFE)]
 
     assert life == [
-        ("join", 0),
+        ("offset-commit", None),
         ("sync", 3),
         ("offset-commit", None),
         ("leave", 0),

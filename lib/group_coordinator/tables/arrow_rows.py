@@ -1,0 +1,46 @@
+"""Rows of a table as Arrow data and back; instants are timestamps there and milliseconds here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+from group_coordinator.tables.rows import Row
+
+
+def to_arrow(rows: Iterable[Row], columns: StructType) -> pa.Table:
+    """Arrow data with the columns of a table."""
+    wanted = to_arrow_schema(columns)
+    milliseconds = pa.schema(
+        [_as(field, pa.int64()) if _is_instant(field) else field for field in wanted]
+    )
+    between = pa.schema(
+        [_as(field, pa.timestamp("ms", "UTC")) if _is_instant(field) else field for field in wanted]
+    )
+    return pa.Table.from_pylist(list(rows), milliseconds).cast(between).cast(wanted)
+
+
+def from_arrow(table: pa.Table) -> list[Row]:
+    """Rows of Arrow data."""
+    between = pa.schema(
+        [
+            _as(field, pa.timestamp("ms", "UTC")) if _is_instant(field) else field
+            for field in table.schema
+        ]
+    )
+    milliseconds = pa.schema(
+        [_as(field, pa.int64()) if _is_instant(field) else field for field in between]
+    )
+    rows: list[Row] = table.cast(between, safe=False).cast(milliseconds).to_pylist()
+    return rows
+
+
+def _is_instant(field: pa.Field) -> bool:
+    return bool(pa.types.is_timestamp(field.type))
+
+
+def _as(field: pa.Field, kind: pa.DataType) -> pa.Field:
+    return field.with_type(kind)

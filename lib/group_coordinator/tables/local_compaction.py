@@ -1,0 +1,107 @@
+"""Compaction of small stretches of the log into tables on a local disk, by the deltalake package on the driver.
+
+It takes a tenth of a second where Spark's plans and jobs for the same few rows keep two cores busy for several.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import CommitProperties, DeltaTable, Transaction
+
+from group_coordinator.tables.arrow_rows import from_arrow, to_arrow
+from group_coordinator.tables.compacted import COMPACTED
+from group_coordinator.tables.definition import TableDefinition
+from group_coordinator.tables.fold import Change, GroupRows, LogEntry, Retention, fold
+from group_coordinator.tables.keys import GROUP_KEY
+from group_coordinator.tables.rows import Row
+
+GroupId = tuple[str, str]
+
+
+def compact(root: Path, log: pa.Table, retention: Retention, transaction: Transaction) -> None:
+    """Bring the tables under a folder to what a stretch of the log says.
+
+    Args:
+        root: the tables' folder.
+        log: columns cluster_id, group_id and those of LogEntry.
+        retention: for the forecasts.
+        transaction: the application and its version; each table takes one version once.
+    """
+    entries: dict[GroupId, list[LogEntry]] = defaultdict(list)
+    for row in from_arrow(log):
+        entries[_group_id(row)].append(LogEntry(*(row[name] for name in LogEntry._fields)))
+    before = _rows_of_groups(root, entries)
+    changes = [
+        change
+        for group_id in sorted(entries)
+        for change in fold(
+            dict(zip(GROUP_KEY, group_id, strict=True)),
+            before[group_id],
+            entries[group_id],
+            retention,
+        )
+    ]
+    _merge_all(root, changes, transaction)
+
+
+def _rows_of_groups(root: Path, groups: Iterable[GroupId]) -> dict[GroupId, GroupRows]:
+    found: dict[GroupId, GroupRows] = defaultdict(GroupRows)
+    wanted = pa.array({group_id for _, group_id in groups}, pa.string())
+    for definition in COMPACTED:
+        table = DeltaTable(root / definition.name).to_pyarrow_table()
+        ids = table["group_id"].cast(pa.string())
+        for row in from_arrow(table.filter(pc.is_in(ids, wanted))):
+            found[_group_id(row)].add(definition.name, row)
+    return found
+
+
+def _group_id(row: Row) -> GroupId:
+    return row["cluster_id"], row["group_id"]
+
+
+def _merge_all(root: Path, changes: list[Change], transaction: Transaction) -> None:
+    by_table = {
+        table: list(of_table)
+        for table, of_table in groupby(sorted(changes, key=_table_of), key=_table_of)
+    }
+    for definition in COMPACTED:
+        if definition.name in by_table:
+            application = f"{transaction.app_id}:{definition.name}"
+            once = Transaction(application, transaction.version)
+            _merge(root, definition, by_table[definition.name], once)
+
+
+_table_of = attrgetter("table")
+
+
+def _merge(
+    root: Path, definition: TableDefinition, changes: list[Change], once: Transaction
+) -> None:
+    table = DeltaTable(root / definition.name)
+    done = table.transaction_version(once.app_id)
+    if done is not None and done >= once.version:
+        return
+    source = to_arrow((change.row for change in changes), definition.schema).append_column(
+        "delete", pa.array([change.delete for change in changes])
+    )
+    columns = {f"`{name}`": f"new.`{name}`" for name in definition.schema.names}
+    (
+        table.merge(
+            source,
+            " AND ".join(f"old.`{name}` = new.`{name}`" for name in definition.key),
+            source_alias="new",
+            target_alias="old",
+            commit_properties=CommitProperties(app_transactions=[once]),
+        )
+        .when_matched_delete("new.`delete`")
+        .when_matched_update(columns)
+        .when_not_matched_insert(columns, "NOT new.`delete`")
+        .execute()
+    )

@@ -1,0 +1,148 @@
+"""Compaction by Spark: for long stretches of the log, and for tables in a catalog or an object store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial, reduce
+from itertools import chain, groupby
+from operator import itemgetter
+
+import pandas as pd
+from msgspec import json
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    BooleanType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.compacted import COMPACTED
+from group_coordinator.tables.definition import TableDefinition
+from group_coordinator.tables.fold import GroupRows, LogEntry, Retention, fold
+from group_coordinator.tables.keys import GROUP_KEY
+from group_coordinator.tables.once import once
+
+_LOG = "log"
+_CHANGES = StructType(
+    [
+        StructField("table", StringType()),
+        StructField("delete", BooleanType()),
+        StructField("row", StringType()),
+    ]
+)
+
+
+def compact(
+    catalog: TableCatalog, log: DataFrame, retention: Retention, application: str, version: int
+) -> None:
+    """Bring the tables to what a stretch of the log says, each once per (application, version)."""
+    changes = (
+        _groups_with_their_log(catalog, log)
+        .repartition(*GROUP_KEY)
+        .sortWithinPartitions(*GROUP_KEY)
+        .mapInPandas(partial(_fold_all, retention=retention), _CHANGES)
+        # Not only cached: Delta makes Spark forget what it cached from a table that a MERGE changes.
+        .localCheckpoint()
+    )
+    for definition in COMPACTED:
+        rows = _rows(changes, definition)
+        if not rows.isEmpty():
+            with once(log.sparkSession, f"{application}:{definition.name}", version):
+                _merge(catalog, definition, rows)
+
+
+def _groups_with_their_log(catalog: TableCatalog, log: DataFrame) -> DataFrame:
+    """Everything that concerns a group in one shape: what it is, and JSON."""
+    touched = log.select(*GROUP_KEY).distinct()
+    tables = [
+        _in_one_shape(
+            catalog.read(log.sparkSession, table.name).join(touched, [*GROUP_KEY], "left_semi"),
+            table.name,
+            table.schema.names,
+        )
+        for table in COMPACTED
+    ]
+    return reduce(DataFrame.union, tables, _in_one_shape(log, _LOG, [*LogEntry._fields]))
+
+
+def _in_one_shape(frame: DataFrame, kind: str, columns: list[str]) -> DataFrame:
+    row = F.struct(*(_without_instants(frame.schema[name]) for name in columns))
+    return frame.select(
+        *GROUP_KEY,
+        F.lit(kind).alias("kind"),
+        F.to_json(row, {"ignoreNullFields": "false"}).alias("row"),
+    )
+
+
+def _without_instants(column: StructField) -> Column:
+    if isinstance(column.dataType, TimestampType):
+        return F.unix_millis(column.name).alias(column.name)
+    return F.col(column.name)
+
+
+def _fold_all(frames: Iterable[pd.DataFrame], retention: Retention) -> Iterator[pd.DataFrame]:
+    """Fold one group after the other; a partition holds whole groups, one behind the other."""
+    rows = chain.from_iterable(
+        zip(frame["cluster_id"], frame["group_id"], frame["kind"], frame["row"], strict=True)
+        for frame in frames
+    )
+    for group_id, of_group in groupby(rows, key=itemgetter(0, 1)):
+        before, log = GroupRows(), []
+        for *_, kind, text in of_group:
+            row = json.decode(text)
+            if kind == _LOG:
+                log.append(LogEntry(**row))
+            else:
+                before.add(kind, row)
+        changes = list(fold(dict(zip(GROUP_KEY, group_id, strict=True)), before, log, retention))
+        yield pd.DataFrame(
+            {
+                "table": [change.table for change in changes],
+                "delete": [change.delete for change in changes],
+                "row": [json.encode(change.row).decode() for change in changes],
+            }
+        )
+
+
+def _rows(changes: DataFrame, definition: TableDefinition) -> DataFrame:
+    """The changes of one table with the table's columns."""
+    instants = [field.name for field in definition.schema if field.dataType == TimestampType()]
+    shape = StructType(
+        [
+            StructField(field.name, LongType() if field.name in instants else field.dataType)
+            for field in definition.schema
+        ]
+    )
+    row = changes.where(F.col("table") == definition.name).select(
+        "delete", F.from_json("row", shape).alias("row")
+    )
+    return row.select(
+        "delete",
+        *(
+            F.timestamp_millis(f"row.{name}").alias(name)
+            if name in instants
+            else F.col(f"row.{name}")
+            for name in definition.schema.names
+        ),
+    )
+
+
+def _merge(catalog: TableCatalog, definition: TableDefinition, rows: DataFrame) -> None:
+    columns: dict[str, str | Column] = {name: f"new.`{name}`" for name in definition.schema.names}
+    (
+        catalog.writable(rows.sparkSession, definition.name)
+        .alias("old")
+        .merge(
+            rows.alias("new"),
+            " AND ".join(f"old.`{name}` = new.`{name}`" for name in definition.key),
+        )
+        .whenMatchedDelete("new.delete")
+        .whenMatchedUpdate(set=columns)
+        .whenNotMatchedInsert("NOT new.delete", values=columns)
+        .execute()
+    )
