@@ -23,7 +23,7 @@ from pyspark.sql.types import (
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compacted import COMPACTED
 from group_coordinator.tables.definition import TableDefinition
-from group_coordinator.tables.fold import GroupRows, LogEntry, Retention, fold
+from group_coordinator.tables.fold import Change, GroupRows, LogEntry, Retention, fold
 from group_coordinator.tables.keys import GROUP_KEY
 from group_coordinator.tables.once import once
 
@@ -100,13 +100,18 @@ def _fold_all(frames: Iterable[pd.DataFrame], retention: Retention) -> Iterator[
             else:
                 before.add(kind, row)
         changes = list(fold(dict(zip(GROUP_KEY, group_id, strict=True)), before, log, retention))
-        yield pd.DataFrame(
-            {
-                "table": [change.table for change in changes],
-                "delete": [change.delete for change in changes],
-                "row": [json.encode(change.row).decode() for change in changes],
-            }
-        )
+        if changes:
+            yield _frame(changes)
+
+
+def _frame(changes: list[Change]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "table": [change.table for change in changes],
+            "delete": [change.delete for change in changes],
+            "row": [json.encode(change.row).decode() for change in changes],
+        }
+    )
 
 
 def _rows(changes: DataFrame, definition: TableDefinition) -> DataFrame:
