@@ -23,7 +23,6 @@ from group_coordinator.core.responses import JoinGroupResponse, Reply, Response,
 from group_coordinator.core.states import ClassicState, check_transition
 from group_coordinator.core.values import Member, Ticket, Timer
 
-
 _SHORTEST_WAIT_MS = 1_000
 
 

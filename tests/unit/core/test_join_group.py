@@ -57,6 +57,8 @@ def test_before_version_4_nobody_asks_for_an_id() -> None:
     join = driver.join(version=3)
 
     assert join.is_parked
+    assert driver.join(version=4).response.error is ErrorCode.MEMBER_ID_REQUIRED
+    driver.leave(*membership_of(driver).pending_joins)
     driver.at(3_000)
     assert driver.response_to(join).error is ErrorCode.NONE
     assert driver.response_to(join).member_id.startswith("client-")
@@ -368,6 +370,32 @@ def test_a_static_follower_comes_back_without_a_rebalance() -> None:
     assert record.value.generation == 1
     assert {m.member_id for m in record.value.members} == {leader, follower, new_id}
     assert state_of(driver) is ClassicState.STABLE
+
+
+def test_a_static_member_that_came_back_waits_for_nothing() -> None:
+    driver = GroupDriver()
+    leader, follower, _ = stable(driver, static="i")
+    back = driver.join(instance_id="i").response.member_id
+
+    join = driver.join(leader)
+    outcome = driver.join(follower)
+
+    assert outcome.responses == {}
+    driver.at(16_000)
+    assert back not in membership_of(driver).members
+    assert driver.response_to(join).generation == 2
+
+
+def test_a_static_member_that_comes_back_as_the_last_one_ends_the_join_phase() -> None:
+    driver = GroupDriver()
+    leader, follower, _ = stable(driver, static="i")
+    driver.join(leader)
+    driver.join(follower)
+
+    outcome = driver.join(instance_id="i")
+
+    assert outcome.response.generation == 2
+    assert len(outcome.responses) == 3
 
 
 def test_a_static_leader_that_comes_back_is_told_to_skip_the_assignment() -> None:
