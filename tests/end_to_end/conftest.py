@@ -17,5 +17,5 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
     with EmbeddedBroker() as broker:
         made = Installation(broker.bootstrap_servers, folder)
         with JobProcess(["init", *made.options], folder) as init:
-            assert init.wait(120) == 0, init.log
+            assert init.wait(300) == 0, init.log
         yield made

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from shutil import copytree
 
 import pytest
 from pyspark.sql import SparkSession
@@ -37,15 +36,7 @@ def configured(tmp_path: Path) -> Settings:
     return settings.load(overrides=(*OVERRIDES, *folders))
 
 
-@pytest.fixture(scope="session")
-def empty_tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("tables")
-    create_tables(spark, str(root))
-    return root
-
-
 @pytest.fixture
-def catalog(empty_tables: Path, configured: Settings) -> TableCatalog:
-    # A Delta table may be copied; to make one takes seconds.
-    copytree(empty_tables, configured.job.tables_root)
+def catalog(spark: SparkSession, configured: Settings) -> TableCatalog:
+    create_tables(configured.job.tables_root, lambda: spark)
     return TableCatalog(configured.job.tables_root)

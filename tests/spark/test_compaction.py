@@ -13,7 +13,7 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import Compaction
 from group_coordinator.tables.fold import LogEntry, Retention
 from group_coordinator.tables.keys import GROUP_KEY
-from tests.spark.log_rows import Log, member
+from tests.log_rows import Log, member
 
 pytestmark = pytest.mark.spark
 

@@ -24,7 +24,7 @@ from group_coordinator.local.demo.processes import CommandFailedError
     default=STORY_S,
     show_default=True,
     metavar="SECONDS",
-    help="How long the story is; in less than 95 not all is seen to expire.",
+    help="How long the story is; in less than 85 not all is seen to expire.",
 )
 @click.option("--groups", type=click.IntRange(min=1), default=50, show_default=True)
 @click.option("--members", type=click.IntRange(min=1), default=150, show_default=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -31,9 +32,6 @@ def command(config: Path | None, overrides: tuple[str, ...], bootstrap_server: s
     created = create_topics(Connection(settings.job.bootstrap_servers), settings.job)
     for topic in (settings.job.events_topic, settings.job.responses_topic):
         click.echo(f"topic {topic}: {'created' if topic in created else 'is there'}")
-    spark = local_session(settings.job, spark_jars())
-    try:
-        for table in create_tables(spark, settings.job.tables_root):
-            click.echo(f"table {table}: is there")
-    finally:
-        spark.stop()
+    make_session = partial(local_session, settings.job, spark_jars())
+    for table in create_tables(settings.job.tables_root, make_session):
+        click.echo(f"table {table}: is there")

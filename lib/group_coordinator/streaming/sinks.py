@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.output_lines import DEAD_LETTER, LOG, RESPONSE
+from group_coordinator.tables import coordinator_log, dead_letters
 from group_coordinator.tables.append import append_once
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG, log_row
@@ -42,12 +43,19 @@ def outputs(calls: DataFrame, job: JobSettings) -> DataFrame:
     return (
         calls.select(F.explode(F.split("lines", "\n")).alias("text"))
         .select(F.substring("text", 1, 1).alias("tag"), F.expr("substring(text, 2)").alias("line"))
+        # A step of its own: Spark would parse a line anew for every field that is taken from it.
+        .select(
+            "tag",
+            "line",
+            F.from_json(_of(LOG, line), coordinator_log.LINE).alias("log"),
+            F.from_json(_of(DEAD_LETTER, line), dead_letters.LINE).alias("letter"),
+        )
         .select(
             _kind().alias("kind"),
             _of(RESPONSE, F.get_json_object(line, "$.groupId")).alias("key"),
             _of(RESPONSE, line).alias("value"),
-            _of(LOG, log_row(line, **origin)).alias("record"),
-            _of(DEAD_LETTER, dead_letter_row(line, **origin)).alias("dead_letter"),
+            _of(LOG, log_row(F.col("log"), **origin)).alias("record"),
+            _of(DEAD_LETTER, dead_letter_row(F.col("letter"), **origin)).alias("dead_letter"),
         )
     )
 

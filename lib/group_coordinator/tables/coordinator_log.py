@@ -69,9 +69,8 @@ LINE = StructType(
 """The JSON of one log row as the stateful function writes it."""
 
 
-def log_row(line: Column, *, cluster_id: Column, source_topic: Column) -> Column:
-    """A struct with the table's columns, except those of the batch, from the JSON that the operator writes."""
-    row = F.from_json(line, LINE)
+def log_row(row: Column, *, cluster_id: Column, source_topic: Column) -> Column:
+    """A struct with the table's columns, except those of the batch, from a parsed LINE."""
     names = [name for name in COORDINATOR_LOG.schema.names if name in LINE.names]
     return F.struct(
         cluster_id.alias("cluster_id"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pyspark.sql import SparkSession
 
 from group_coordinator.tables.catalog import TableCatalog
@@ -18,14 +20,25 @@ class MissingTablesError(RuntimeError):
     """There are no tables where the settings say."""
 
 
-def create_tables(spark: SparkSession, root: str) -> list[str]:
-    """Make what is missing under a root; the names, or addresses, of all tables."""
+def create_tables(root: str, make_session: Callable[[], SparkSession]) -> list[str]:
+    """Make what is missing under a root; the names, or addresses, of all tables.
+
+    Spark, whose start takes a while, is needed only where the root is no folder of this machine.
+    """
     catalog = TableCatalog(root)
+    if catalog.local_root is not None:
+        for table in TABLES:
+            table.create_on_disk(catalog.local_root / table.name)
+    else:
+        _create_by_spark(make_session(), catalog)
+    return [catalog.location(table.name) for table in TABLES]
+
+
+def _create_by_spark(spark: SparkSession, catalog: TableCatalog) -> None:
     if catalog.is_schema:
-        spark.sql(f"CREATE SCHEMA IF NOT EXISTS {root}")
+        spark.sql(f"CREATE SCHEMA IF NOT EXISTS {catalog.root}")
     for table in TABLES:
         table.create(spark, catalog)
-    return [catalog.location(table.name) for table in TABLES]
 
 
 def check_tables(spark: SparkSession, root: str) -> None:

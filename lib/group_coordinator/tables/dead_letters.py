@@ -54,9 +54,8 @@ LINE = StructType(
 """The JSON of one dead letter as the stateful function writes it."""
 
 
-def dead_letter_row(line: Column, *, cluster_id: Column, source_topic: Column) -> Column:
-    """A struct with the table's columns, except those of the batch, from the JSON that the operator writes."""
-    row = F.from_json(line, LINE)
+def dead_letter_row(row: Column, *, cluster_id: Column, source_topic: Column) -> Column:
+    """A struct with the table's columns, except those of the batch, from a parsed LINE."""
     return F.struct(
         source_topic.alias("source_topic"),
         *(row[name].alias(name) for name in ("source_partition", "source_offset", "reason")),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
+import deltalake
 from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType, StructField, StructType
@@ -41,9 +43,9 @@ class TableDefinition:
     properties: Mapping[str, str] = field(default_factory=dict)
 
     def create(self, spark: SparkSession, catalog: TableCatalog) -> None:
-        """Make the table unless it is there."""
-        table = DeltaTable.createIfNotExists(spark).comment(self.meaning)
+        """Make the table, by Spark, unless it is there."""
         location = catalog.location(self.name)
+        table = DeltaTable.createIfNotExists(spark).comment(self.meaning)
         table = table.tableName(location) if catalog.is_schema else table.location(location)
         for column in self.schema:
             table = table.addColumn(
@@ -52,9 +54,21 @@ class TableDefinition:
                 nullable=column.nullable,
                 comment=column.metadata["comment"],
             )
-        # On a local disk tables are small, and written by deltalake, which does not know clustering.
-        if self.clustered_by and catalog.local_folder(self.name) is None:
+        if self.clustered_by:
             table = table.clusterBy(*self.clustered_by)
         for key, value in {**_PROPERTIES, **self.properties}.items():
             table = table.property(key, value)
         table.execute()
+
+    def create_on_disk(self, folder: Path) -> None:
+        """Make the table in a folder of this machine, without Spark, unless it is there.
+
+        It is not clustered: the deltalake package, which writes it, does not know that.
+        """
+        deltalake.DeltaTable.create(
+            folder,
+            deltalake.Schema.from_json(self.schema.json()),
+            mode="ignore",
+            description=self.meaning,
+            configuration={**_PROPERTIES, **self.properties},
+        )

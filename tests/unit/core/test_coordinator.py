@@ -162,6 +162,10 @@ def test_where_kafka_leaves_the_order_to_chance_it_is_that_of_the_ids() -> None:
 
     syncs = [driver.sync(member_id, 1) for member_id in (second, first, leader)]
     assert list(syncs[2].responses) == [syncs[place].correlation_id for place in (1, 0, 2)]
+    (record,) = syncs[2].records
+    assert isinstance(record, GroupRecord)
+    assert record.value is not None
+    assert [member.member_id for member in record.value.members] == [first, second, leader]
     assert [m.member_id for m in driver.describe().response.members] == [first, second, leader]
 
     driver.leave(leader)

@@ -311,6 +311,13 @@ def test_the_commit_time_of_version_1_is_what_counts() -> None:
     assert driver.at(70_000).records == (gone("orders"), GROUP_GONE)
 
 
+def test_an_offset_of_the_far_future_is_no_deadline() -> None:
+    driver = a_minute_of_retention()
+    driver.send(messages.commit(at_offset(1, commit_timestamp_ms=2**63 - 1)), 1)
+
+    assert driver.next_deadline_ms is None
+
+
 def test_no_retention_at_all_means_the_next_sweep() -> None:
     driver = GroupDriver(offsets_retention_ms=0, offsets_retention_check_interval_ms=1_000)
     driver.at(1)

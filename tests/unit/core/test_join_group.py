@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.group import session_timer
 from group_coordinator.core.records import GroupMetadata, GroupRecord, Reason
 from group_coordinator.core.responses import JoinedMember, JoinGroupResponse
 from group_coordinator.core.states import ClassicState
@@ -374,8 +375,9 @@ def test_a_static_follower_comes_back_without_a_rebalance() -> None:
 
 def test_a_static_member_that_came_back_waits_for_nothing() -> None:
     driver = GroupDriver()
-    leader, follower, _ = stable(driver, static="i")
+    leader, follower, gone = stable(driver, static="i")
     back = driver.join(instance_id="i").response.member_id
+    assert session_timer(gone) not in membership_of(driver).timers
 
     join = driver.join(leader)
     outcome = driver.join(follower)
@@ -396,6 +398,20 @@ def test_a_static_member_that_comes_back_as_the_last_one_ends_the_join_phase() -
 
     assert outcome.response.generation == 2
     assert len(outcome.responses) == 3
+
+
+def test_a_static_member_that_comes_back_does_not_fall_silent_while_it_waits() -> None:
+    driver = GroupDriver()
+    leader, follower, _ = stable(driver, static="i")
+    driver.join(leader)
+    back = driver.join(instance_id="i")
+    for time_ms in (15_000, 24_000):
+        driver.at(time_ms)
+        driver.heartbeat(follower, 1)
+
+    driver.join(follower)
+
+    assert driver.response_to(back).generation == 2
 
 
 def test_a_static_leader_that_comes_back_is_told_to_skip_the_assignment() -> None:

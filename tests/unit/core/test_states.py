@@ -6,7 +6,11 @@ from itertools import product
 import pytest
 
 from group_coordinator.core.errors import IllegalTransitionError
+from group_coordinator.core.group import ClassicGroup
+from group_coordinator.core.rebalance import Rebalance
+from group_coordinator.core.records import Reason
 from group_coordinator.core.states import TRANSITIONS, ClassicState, check_transition
+from group_coordinator.testing import GroupDriver
 
 LEGAL = {
     ("Empty", "PreparingRebalance"),
@@ -45,3 +49,13 @@ def test_any_other_move_is_a_defect(source: str, target: str) -> None:
     message = f"a group in state {source} cannot become {target}"
     with pytest.raises(IllegalTransitionError, match=re.escape(message)):
         check_transition(ClassicState(source), ClassicState(target))
+
+
+def test_a_group_makes_no_other_move() -> None:
+    step = Rebalance(ClassicGroup(), 1_000, GroupDriver().config, Reason.JOIN)
+
+    with pytest.raises(IllegalTransitionError, match="Empty cannot become Stable"):
+        step.transition_to(ClassicState.STABLE)
+
+    step.transition_to(ClassicState.PREPARING_REBALANCE)
+    assert (step.group.previous_state, step.group.state_timestamp_ms) == ("Empty", 1_000)

@@ -37,7 +37,7 @@ SPRING_SALE = Application("spring-sale", ("clicks",), 2)
 """Is over: an administrator deletes it."""
 WAREHOUSE = Application("warehouse", ("payments", "shipments"), 3)
 """Unsubscribes, and an administrator deletes the offsets it has no use for."""
-MOBILE_PUSH = Application("mobile-push", ("orders", "payments"), 4, session_timeout_ms=10_000)
+MOBILE_PUSH = Application("mobile-push", ("orders", "payments"), 4, session_timeout_ms=15_000)
 """One member falls silent, and its session ends."""
 FRAUD_CHECK = Application("fraud-check", ("payments",), 2)
 """Gets more members: a rebalance."""

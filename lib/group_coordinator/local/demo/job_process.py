@@ -27,7 +27,7 @@ def main(settings_file: Path, progress_file: Path) -> None:
 
 def _session_with_tables(job: JobSettings) -> SparkSession:
     spark = local_session(job, spark_jars())
-    create_tables(spark, job.tables_root)
+    create_tables(job.tables_root, lambda: spark)
     return spark
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from group_coordinator.local.demo.cast import PARTITION_COUNTS
 from group_coordinator.local.demo.folder import DemoFolder
 
-STORY_S = 95
+STORY_S = 85
 """How long the fleet is at work by default: long enough to see everything expire that will."""
 _START_S, _END_S = 55, 12
 """About how long it takes until the fleet can start, and from its end to the last word."""
@@ -62,6 +62,6 @@ def settings_of(plan: Plan, folder: DemoFolder, bootstrap_servers: str) -> dict[
         "tables.root": str(folder.tables),
         "checkpoint.location": str(folder.checkpoint),
         "offsets.retention.ms": RETENTION_MS,
-        "offsets.retention.check.interval.ms": 15_000,
+        "offsets.retention.check.interval.ms": 5_000,
         "compaction.interval.ms": 5_000,
     }

@@ -16,7 +16,7 @@ _ARRIVAL_S = 7.0
 """In this time everybody comes."""
 _USUAL_ARRIVAL_S = 15.0
 """In this time the groups have usually met."""
-_PATIENCE_S = 45.0
+_PATIENCE_S = 35.0
 """After this time the story begins even if some group has not met yet."""
 _FIRST_SHIFT_S, _SHIFT_S = 3.0, 4.0
 """When the first application changes a member, and how often one does from then on."""

@@ -117,7 +117,7 @@ def _members_come_and_go(fleet: Fleet) -> list[Scene]:
     return [
         Scene(
             26,
-            f"{MOBILE_PUSH.group_id}: one member crashes without a word. After 10 seconds of silence the "
+            f"{MOBILE_PUSH.group_id}: one member crashes without a word. After 15 seconds of silence the "
             "coordinator gives its partitions to the others.",
             partial(fleet.fall_silent, MOBILE_PUSH),
         ),

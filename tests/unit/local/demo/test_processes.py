@@ -84,6 +84,8 @@ def test_it_never_outlives_us(tmp_path: Path) -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
+    assert parent.stdout is not None
+    parent.stdout.readline()
     grandchild = await_line(output)
     parent.kill()
     parent.communicate()

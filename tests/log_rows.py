@@ -1,0 +1,116 @@
+"""Rows of coordinator_log as a test writes them down."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from struct import pack
+from typing import Any, NamedTuple
+
+from pyspark.sql import DataFrame, SparkSession
+
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+JsonObject = dict[str, Any]
+
+
+class LogRow(NamedTuple):
+    group_id: str
+    record_type: int
+    key: str
+    value: str | None
+    at_ms: int
+    batch_id: int
+    seq: int
+
+
+@dataclass
+class Log:
+    """Collects rows; every row comes one second after the one before it."""
+
+    batch_id: int = 0
+    now_ms: int = 0
+    rows: list[LogRow] = field(default_factory=list)
+
+    def commit(self, group: str, topic: str, partition: int, offset: int, **value: Any) -> None:
+        data = {"offset": offset, "leaderEpoch": -1, "metadata": "", "commitTimestamp": self.now_ms}
+        self._add(group, 1, offset_key(group, topic, partition), data | value)
+
+    def forget(self, group: str, topic: str, partition: int) -> None:
+        self._add(group, 1, offset_key(group, topic, partition), None)
+
+    def group(self, group: str, members: list[JsonObject], **value: Any) -> None:
+        data = {
+            "protocolType": "consumer",
+            "generation": 1,
+            "protocol": "range",
+            "leader": members[0]["memberId"] if members else None,
+            "currentStateTimestamp": self.now_ms,
+            "members": members,
+        }
+        self._add(group, 2, {"group": group}, data | value)
+
+    def end(self, group: str) -> None:
+        self._add(group, 2, {"group": group}, None)
+
+    def frame(self, spark: SparkSession) -> DataFrame:
+        return spark.createDataFrame(
+            [in_the_table(row) for row in self.rows], COORDINATOR_LOG.schema
+        )
+
+    def _add(self, group: str, kind: int, key: JsonObject, data: JsonObject | None) -> None:
+        value = None if data is None else json.dumps({"version": 4, "data": data})
+        key_text = json.dumps({"type": kind, "data": key})
+        self.rows.append(
+            LogRow(group, kind, key_text, value, self.now_ms, self.batch_id, len(self.rows))
+        )
+        self.now_ms += 1_000
+
+
+def offset_key(group: str, topic: str, partition: int) -> JsonObject:
+    return {"group": group, "topic": topic, "partition": partition}
+
+
+def in_the_table(row: LogRow) -> tuple[object, ...]:
+    when = EPOCH + timedelta(milliseconds=row.at_ms)
+    known = {
+        **row._asdict(),
+        "cluster_id": "test",
+        "reason": "a reason",
+        "event_time": when,
+        "ingested_at": when,
+    }
+    return tuple(known.get(name) for name in COORDINATOR_LOG.schema.names)
+
+
+def member(member_id: str, subscribed: list[str], assigned: dict[str, list[int]]) -> JsonObject:
+    """A member inside a GroupMetadata value."""
+    return {
+        "memberId": member_id,
+        "groupInstanceId": None,
+        "clientId": "client",
+        "clientHost": "/127.0.0.1",
+        "rebalanceTimeout": 60_000,
+        "sessionTimeout": 45_000,
+        "subscription": b64encode(encode_subscription(subscribed)).decode(),
+        "assignment": b64encode(encode_assignment(assigned)).decode(),
+    }
+
+
+def encode_subscription(topics: list[str]) -> bytes:
+    return pack(">hi", 0, len(topics)) + b"".join(map(encode_text, topics)) + pack(">i", -1)
+
+
+def encode_assignment(assigned: dict[str, list[int]]) -> bytes:
+    topics = b"".join(
+        encode_text(topic) + pack(f">i{len(partitions)}i", len(partitions), *partitions)
+        for topic, partitions in assigned.items()
+    )
+    return pack(">hi", 0, len(assigned)) + topics + pack(">i", -1)
+
+
+def encode_text(text: str) -> bytes:
+    return pack(">h", len(text)) + text.encode()

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from delta.tables import DeltaTable
+from pyspark.sql import SparkSession
+
+from group_coordinator.settings import Settings
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.creation import (
+    TABLES,
+    MissingTablesError,
+    check_tables,
+    create_tables,
+)
+
+pytestmark = pytest.mark.spark
+
+
+def test_tables_are_alike_whoever_makes_them(
+    spark: SparkSession, configured: Settings, tmp_path: Path
+) -> None:
+    by_deltalake = TableCatalog(configured.job.tables_root)
+    create_tables(by_deltalake.root, lambda: spark)
+    by_spark = TableCatalog(f"file:{tmp_path}/by-spark")
+    create_tables(by_spark.root, lambda: spark)
+
+    for table in TABLES:
+        made = by_deltalake.read(spark, table.name).schema
+        assert made == by_spark.read(spark, table.name).schema == table.schema
+        assert [column.metadata for column in made] == [column.metadata for column in table.schema]
+        detail = DeltaTable.forPath(spark, by_spark.location(table.name)).detail().first()
+        assert detail is not None
+        assert detail["clusteringColumns"] == list(table.clustered_by)
+        assert detail["properties"]["delta.checkpointInterval"] == "50"
+
+
+def test_tables_that_are_there_stay_as_they_are(
+    spark: SparkSession, configured: Settings, catalog: TableCatalog
+) -> None:
+    create_tables(configured.job.tables_root, lambda: spark)
+    check_tables(spark, configured.job.tables_root)
+    history = catalog.writable(spark, "groups").history().count()
+    assert history == 1
+
+
+def test_missing_tables_are_named(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(MissingTablesError, match=r"coordinator_log, .* group-coordinator init"):
+        check_tables(spark, str(tmp_path))

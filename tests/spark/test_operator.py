@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from group_coordinator.settings import Settings
+from group_coordinator.streaming.packing import HEADER
+from group_coordinator.streaming.sinks import BatchCounts, Sinks, outputs
+from group_coordinator.streaming.source import pack
+from group_coordinator.streaming.stateful import OperatorSettings, coordinate
+from group_coordinator.streaming.update_group import UpdateContext
+from group_coordinator.tables import append
+from group_coordinator.tables.catalog import TableCatalog
+
+pytestmark = pytest.mark.spark
+
+PACKED = "group_id STRING, event BINARY"
+DEADLINE_S = 120
+
+Write = Callable[[DataFrame, int], None]
+Row = dict[str, Any]
+
+
+class Coordinator:
+    """The real operator and sinks, fed from a folder instead of Kafka."""
+
+    def __init__(self, spark: SparkSession, settings: Settings, folder: Path) -> None:
+        self.spark = spark
+        self.settings = settings
+        self.folder = folder
+        self.folder.mkdir()
+        self.catalog = TableCatalog(settings.job.tables_root)
+        self.counts: dict[int, BatchCounts] = {}
+        self.sinks = Sinks(settings.job, self.catalog, self.counts.__setitem__)
+        self.offset = 0
+
+    def send(self, *events: tuple[str, object]) -> None:
+        rows = [(group, bytearray(self._packed(body))) for group, body in events]
+        frame = self.spark.createDataFrame(rows, PACKED)
+        frame.coalesce(1).write.mode("append").parquet(str(self.folder))
+
+    @contextmanager
+    def running(self, write: Write | None = None) -> Iterator[StreamingQuery]:
+        job = self.settings.job
+        context = UpdateContext(self.settings.coordinator, "group-events", 0, timers_hold=False)
+        events = self.spark.readStream.schema(PACKED).parquet(str(self.folder))
+        query = (
+            outputs(coordinate(events, OperatorSettings(context, ())), job)
+            .writeStream.foreachBatch(write or self.sinks.write)
+            .option("checkpointLocation", f"{job.checkpoint_location}/test")
+            .trigger(processingTime="100 milliseconds")
+            .start()
+        )
+        try:
+            yield query
+        finally:
+            query.stop()
+
+    def rows(self, table: str) -> list[Row]:
+        found: list[Row] = DeltaTable(self.catalog.location(table)).to_pyarrow_table().to_pylist()
+        return sorted(found, key=lambda row: (row["batch_id"], row["group_id"], row.get("seq")))
+
+    def log(self) -> list[tuple[str, str, int | None]]:
+        return [
+            (row["group_id"], row["reason"], row["offset"]) for row in self.rows("coordinator_log")
+        ]
+
+    def _packed(self, body: object) -> bytes:
+        self.offset += 1
+        value = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return HEADER.pack(0, self.offset, time.time_ns() // 1_000_000, 0, 1) + value
+
+
+@pytest.fixture
+def coordinator(
+    spark: SparkSession, configured: Settings, catalog: TableCatalog, tmp_path: Path
+) -> Coordinator:
+    assert catalog.root == configured.job.tables_root
+    return Coordinator(spark, configured, tmp_path / "events")
+
+
+def until(query: StreamingQuery, condition: Callable[[], bool]) -> None:
+    """Wait for a condition that a batch brings about."""
+    deadline_s = time.monotonic() + DEADLINE_S
+    while not condition():
+        failure = query.exception()
+        assert failure is None, failure
+        assert time.monotonic() < deadline_s, query.lastProgress
+        query.awaitTermination(0.1)
+
+
+def commit(group: str, offset: int, **body: Any) -> tuple[str, Row]:
+    partition = {"partitionIndex": 0, "committedOffset": offset, "committedMetadata": None}
+    of_a_simple_group = {
+        "groupId": group,
+        "generationIdOrMemberEpoch": -1,
+        "memberId": "",
+        "topics": [{"name": "orders", "partitions": [partition]}],
+    }
+    event = {"api": "OffsetCommit", "version": 8, "correlationId": None}
+    return group, event | {"body": of_a_simple_group | body}
+
+
+def test_the_log_and_the_dead_letters_of_a_batch_are_kept(coordinator: Coordinator) -> None:
+    coordinator.send(commit("a", 1), commit("b", 2), ("b", b"no JSON"), commit("a", 3))
+
+    with coordinator.running() as query:
+        until(query, lambda: bool(coordinator.counts.get(0)))
+        until(query, lambda: query.lastProgress is not None)
+
+    assert coordinator.counts[0] == BatchCounts(0, 3, 1, 0)
+    assert coordinator.log() == [
+        ("a", "offset-commit", 1),
+        ("a", "offset-commit", 3),
+        ("b", "offset-commit", 2),
+    ]
+    [letter] = coordinator.rows("dead_letters")
+    assert letter["value"] == b"no JSON"
+    assert (letter["source_topic"], letter["source_offset"]) == ("group-events", 3)
+    [first, *_] = coordinator.rows("coordinator_log")
+    assert first["cluster_id"] == "default"
+    assert (first["source_topic"], first["source_partition"]) == ("group-events", 0)
+    assert json.loads(first["value"])["data"]["offset"] == 1
+
+
+@pytest.mark.usefixtures("catalog")
+def test_a_deadline_fires_without_events_and_ends_the_state(
+    spark: SparkSession, configured: Settings, tmp_path: Path
+) -> None:
+    soon = replace(
+        configured.coordinator, offsets_retention_ms=500, offsets_retention_check_interval_ms=100
+    )
+    coordinator = Coordinator(spark, Settings(soon, configured.job), tmp_path / "events")
+    coordinator.send(commit("g", 1))
+
+    with coordinator.running() as query:
+        until(query, lambda: len(coordinator.log()) == 3)
+        until(query, lambda: query.lastProgress["stateOperators"][0]["numRowsTotal"] == 0)
+
+    assert coordinator.log() == [
+        ("g", "offset-commit", 1),
+        ("g", "offset-expired", None),
+        ("g", "group-expired", None),
+    ]
+    commit_row, expiry, _ = coordinator.rows("coordinator_log")
+    assert expiry["source_offset"] is None
+    waited_ms = (expiry["event_time"] - commit_row["event_time"]).total_seconds() * 1_000
+    assert 500 <= waited_ms < 600
+
+
+@pytest.mark.parametrize("small_rows", [0, 50_000], ids=["by Spark", "on the driver"])
+def test_a_batch_that_is_done_again_is_appended_once(
+    coordinator: Coordinator, monkeypatch: pytest.MonkeyPatch, small_rows: int
+) -> None:
+    coordinator.send(commit("g", 1), ("g", b"no JSON"))
+    done = []
+
+    def write_in_both_ways(batch: DataFrame, batch_id: int) -> None:
+        monkeypatch.setattr(append, "_SMALL_ROWS", small_rows)
+        coordinator.sinks.write(batch, batch_id)
+        monkeypatch.setattr(append, "_SMALL_ROWS", 50_000 - small_rows)
+        coordinator.sinks.write(batch, batch_id)
+        done.append(batch_id)
+
+    with coordinator.running(write_in_both_ways) as query:
+        until(query, lambda: bool(done))
+
+    assert coordinator.log() == [("g", "offset-commit", 1)]
+    assert len(coordinator.rows("dead_letters")) == 1
+
+
+def test_a_batch_that_failed_is_done_again_with_the_same_outcome(coordinator: Coordinator) -> None:
+    coordinator.send(commit("g", 1), commit("g", 2))
+
+    def fail_at_the_end(batch: DataFrame, batch_id: int) -> None:
+        coordinator.sinks.write(batch, batch_id)
+        raise RuntimeError("the power went out")
+
+    with (
+        coordinator.running(fail_at_the_end) as query,
+        pytest.raises(StreamingQueryException, match="the power went out"),
+    ):
+        query.awaitTermination(DEADLINE_S)
+    first = coordinator.rows("coordinator_log")
+
+    with coordinator.running() as query:
+        until(query, lambda: query.lastProgress is not None)
+        assert coordinator.rows("coordinator_log") == first
+        coordinator.send(commit("g", 3))
+        until(query, lambda: len(coordinator.log()) == 3)
+
+    assert [offset for *_, offset in coordinator.log()] == [1, 2, 3]
+
+
+def test_a_key_that_is_no_text_is_flagged(spark: SparkSession) -> None:
+    records = spark.createDataFrame(
+        [
+            (bytearray(b"g"), bytearray(b"v"), 1, 256, 1_000),
+            (bytearray(), bytearray(), 0, 1, 1_000),
+            (None, bytearray(b"v"), 0, 2, 1_000),
+            (bytearray(b"\xffg"), None, 0, 3, -1),
+        ],
+        "key BINARY, value BINARY, partition INT, offset BIGINT, ms BIGINT",
+    )
+
+    packed = pack(records.selectExpr("*", "timestamp_millis(ms) AS timestamp")).collect()
+
+    assert [(row["group_id"], bytes(row["event"])) for row in packed] == [
+        ("g", HEADER.pack(1, 256, 1_000, 0, 1) + b"v"),
+        ("", HEADER.pack(0, 1, 1_000, 0, 1)),
+        ("", HEADER.pack(0, 2, 1_000, 1, 1) + b"v"),
+        ("\N{REPLACEMENT CHARACTER}g", HEADER.pack(0, 3, -1, 2, 0)),
+    ]

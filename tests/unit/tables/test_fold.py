@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+from typing import Any
+
+from group_coordinator.tables.fold import Change, GroupRows, LogEntry, Retention, fold
+from tests.log_rows import Log, member
+
+MINUTE = Retention(retention_ms=60_000, check_interval_ms=10_000)
+ORDERS_0 = ("orders", 0)
+
+
+class Tables:
+    """The rows of one group, kept up by folding its log."""
+
+    def __init__(self) -> None:
+        self.rows = GroupRows()
+
+    def take(self, log: Log) -> list[Change]:
+        changes = list(fold({"cluster_id": "c", "group_id": "g"}, self.rows, entries(log), MINUTE))
+        rows = self.rows.by_key()
+        for table, delete, row in changes:
+            key = (table, keys(table, row))
+            rows.pop(key, None)
+            if not delete:
+                rows[key] = row
+        self.rows = GroupRows()
+        for (table, _), row in rows.items():
+            self.rows.add(table, row)
+        return changes
+
+    @property
+    def group(self) -> dict[str, Any]:
+        assert self.rows.group is not None
+        return self.rows.group
+
+    def expires_at(self, topic: str = "orders", partition: int = 0) -> int | None:
+        expires_at: int | None = self.rows.offsets[topic, partition]["expires_at"]
+        return expires_at
+
+
+def keys(table: str, row: dict[str, Any]) -> object:
+    if table == "members":
+        return row["member_id"]
+    return (row["topic"], row["partition"]) if table == "offsets" else None
+
+
+def entries(log: Log) -> list[LogEntry]:
+    return [LogEntry(row.batch_id, row.seq, row.key, row.value, row.at_ms) for row in log.rows]
+
+
+def test_the_first_offset_makes_a_simple_group() -> None:
+    tables = Tables()
+    log = Log(now_ms=1_000, batch_id=4)
+    log.commit("g", "orders", 0, 42)
+
+    tables.take(log)
+
+    assert tables.rows.offsets[ORDERS_0] == {
+        "cluster_id": "c",
+        "group_id": "g",
+        "topic": "orders",
+        "topic_id": None,
+        "partition": 0,
+        "committed_offset": 42,
+        "leader_epoch": None,
+        "metadata": "",
+        "commit_timestamp": 1_000,
+        "expire_timestamp": None,
+        "expires_at": 70_000,
+        "updated_at": 1_000,
+        "batch_id": 4,
+    }
+    assert tables.group["protocol_type"] is None
+    assert tables.group["state"] == "Empty"
+    assert tables.group["offset_count"] == 1
+    assert tables.group["next_expiration"] == 70_000
+
+
+def test_a_simple_group_without_offsets_stays_until_its_tombstone() -> None:
+    tables = Tables()
+    log = Log()
+    log.commit("g", "orders", 0, 42)
+    log.forget("g", "orders", 0)
+    tables.take(log)
+    assert tables.group["offset_count"] == 0
+    assert tables.group["next_expiration"] is None
+
+    log = Log(now_ms=10_000)
+    log.end("g")
+    tables.take(log)
+    assert tables.rows == GroupRows()
+
+
+def test_a_group_may_end_and_begin_again_in_one_stretch() -> None:
+    tables = Tables()
+    log = Log()
+    log.group("g", [member("a", ["orders"], {"orders": [0]})])
+    log.end("g")
+    log.commit("g", "orders", 0, 1)
+
+    tables.take(log)
+
+    assert tables.group["protocol_type"] is None
+    assert tables.rows.members == {}
+    assert list(tables.rows.offsets) == [ORDERS_0]
+
+
+def test_a_subscription_protects_and_its_end_lets_go() -> None:
+    tables = Tables()
+    log = Log()
+    log.group("g", [member("a", ["orders"], {"orders": [0]})])
+    log.commit("g", "orders", 0, 42)
+    log.commit("g", "payments", 0, 42)
+    tables.take(log)
+    assert tables.expires_at("orders") is None
+    assert tables.expires_at("payments") == 70_000
+    assert tables.group["next_expiration"] == 70_000
+
+    log = Log(now_ms=55_000, batch_id=1)
+    log.group("g", [])
+    tables.take(log)
+    assert tables.expires_at("orders") == 120_000
+    assert tables.expires_at("payments") == 120_000
+    assert tables.group["empty_since"] == 55_000
+    assert tables.rows.offsets[ORDERS_0]["updated_at"] == 55_000
+    assert tables.rows.offsets[ORDERS_0]["batch_id"] == 1
+
+
+def test_an_explicit_expiry_counts_once_nothing_protects_it() -> None:
+    tables = Tables()
+    log = Log()
+    log.commit("g", "orders", 0, 42, expireTimestamp=20_001)
+    tables.take(log)
+    assert tables.expires_at() == 30_000
+
+
+def test_what_is_overdue_and_still_there_goes_with_the_next_sweep() -> None:
+    tables = Tables()
+    log = Log(now_ms=500_000)
+    log.commit("g", "orders", 0, 42, commitTimestamp=1_000)
+    tables.take(log)
+    assert tables.expires_at() == 510_000
+
+
+def test_a_group_of_another_protocol_keeps_everything_while_it_has_members() -> None:
+    tables = Tables()
+    log = Log()
+    log.group("g", [member("a", [], {})], protocolType="connect")
+    log.commit("g", "orders", 0, 42)
+    tables.take(log)
+    assert tables.expires_at() is None
+    assert tables.group["expiration_base"] == "never"
+    assert tables.rows.members["a"]["subscribed_topics"] is None
+    assert tables.rows.members["a"]["assigned_partitions"] is None
+
+
+def test_members_are_replaced_and_unchanged_ones_left_alone() -> None:
+    tables = Tables()
+    a, b = member("a", ["orders"], {"orders": [0]}), member("b", ["orders"], {"orders": [1]})
+    log = Log()
+    log.group("g", [a, b])
+    tables.take(log)
+    assert tables.rows.members["b"]["assigned_partitions"] == [{"topic": "orders", "partition": 1}]
+
+    log = Log(now_ms=9_000)
+    log.group("g", [a], generation=2)
+    changes = tables.take(log)
+    assert [(change.table, change.delete) for change in changes] == [
+        ("groups", False),
+        ("members", True),
+    ]
+    assert tables.rows.members["a"]["updated_at"] == 0
+
+
+def test_a_stretch_may_be_folded_again() -> None:
+    tables = Tables()
+    log = Log()
+    log.commit("g", "orders", 0, 42)
+    log.group("g", [member("a", ["payments"], {})])
+    log.forget("g", "orders", 0)
+    log.commit("g", "orders", 1, 42)
+    assert tables.take(log) != []
+    assert tables.take(log) == []
+
+
+def test_entries_count_in_the_order_of_their_batches() -> None:
+    tables = Tables()
+    late, early = Log(batch_id=2, now_ms=5_000), Log(batch_id=1)
+    early.commit("g", "orders", 0, 1)
+    late.commit("g", "orders", 0, 2)
+    late.rows += early.rows
+    tables.take(late)
+    assert tables.rows.offsets[ORDERS_0]["committed_offset"] == 2
+
+
+def test_any_timestamp_can_be_shown() -> None:
+    tables = Tables()
+    log = Log()
+    log.commit("g", "orders", 0, 42, commitTimestamp=2**63 - 1)
+    tables.take(log)
+    assert tables.rows.offsets[ORDERS_0]["commit_timestamp"] == 253_402_300_799_999
+    assert tables.expires_at() == 253_402_300_799_999
