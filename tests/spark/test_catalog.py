@@ -46,5 +46,5 @@ def test_tables_that_are_there_stay_as_they_are(
 
 
 def test_missing_tables_are_named(spark: SparkSession, tmp_path: Path) -> None:
-    with pytest.raises(MissingTablesError, match=r"coordinator_log, .* group-coordinator init"):
+    with pytest.raises(MissingTablesError, match=r"coordinator_log, .* `group-coordinator init`"):
         check_tables(spark, str(tmp_path))

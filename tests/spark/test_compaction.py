@@ -23,16 +23,21 @@ ALL = ("members", "offsets", "groups")
 Take = Callable[[Log, str], None]
 
 
-@pytest.fixture(params=["on the driver", "by Spark"])
-def take(request: pytest.FixtureRequest, spark: SparkSession, catalog: TableCatalog) -> Take:
-    def on_the_driver(log: Log, application: str) -> None:
+@pytest.fixture
+def on_the_driver(spark: SparkSession, catalog: TableCatalog) -> Take:
+    def take(log: Log, application: str) -> None:
         Compaction(catalog, RETENTION, application).apply(log.frame(spark), log.batch_id)
 
-    def by_spark(log: Log, application: str) -> None:
+    return take
+
+
+@pytest.fixture
+def by_spark(spark: SparkSession, catalog: TableCatalog) -> Take:
+    def take(log: Log, application: str) -> None:
         frame = log.frame(spark).select(*GROUP_KEY, *LogEntry._fields)
         spark_compaction.compact(catalog, frame, RETENTION, application, log.batch_id)
 
-    return on_the_driver if request.param == "on the driver" else by_spark
+    return take
 
 
 @pytest.fixture
@@ -44,7 +49,11 @@ def rows(catalog: TableCatalog) -> Callable[..., list[Any]]:
     return read
 
 
-def test_a_log_becomes_tables(take: Take, rows: Callable[..., list[Any]]) -> None:
+@pytest.mark.parametrize("way", ["on_the_driver", "by_spark"])
+def test_a_log_becomes_tables(
+    request: pytest.FixtureRequest, rows: Callable[..., list[Any]], way: str
+) -> None:
+    take: Take = request.getfixturevalue(way)
     log = Log()
     log.commit("simple", "orders", 0, 5)
     log.commit("simple", "orders", 0, 7, topicId="kR2Wz3XqTl6mQ0v9s8bEuA", leaderEpoch=3)
@@ -96,8 +105,15 @@ def test_a_log_becomes_tables(take: Take, rows: Callable[..., list[Any]]) -> Non
     ]
     assert rows("members") == []
 
+    done = {table: rows(table) for table in ALL}
+    take(later, "a query that has lost its checkpoint")
+    assert {table: rows(table) for table in ALL} == done
 
-def test_a_batch_may_be_done_again(take: Take, rows: Callable[..., list[Any]]) -> None:
+
+def test_a_batch_may_be_done_again(
+    on_the_driver: Take, rows: Callable[..., list[Any]], catalog: TableCatalog
+) -> None:
+    take = on_the_driver
     log = Log(batch_id=3)
     log.commit("g", "orders", 0, 5)
     log.group("g", [member("a", ["orders"], {"orders": [0]})])
@@ -105,15 +121,16 @@ def test_a_batch_may_be_done_again(take: Take, rows: Callable[..., list[Any]]) -
     once = {table: rows(table) for table in ALL}
 
     take(log, "query")
-    assert {table: rows(table) for table in ALL} == once
-
     take(log, "a query that has lost its checkpoint")
+
     assert {table: rows(table) for table in ALL} == once
+    assert [DeltaTable(catalog.location(table)).version() for table in ALL] == [1, 1, 1]
 
 
 def test_a_batch_that_was_done_by_half_is_finished(
-    take: Take, rows: Callable[..., list[Any]], catalog: TableCatalog
+    on_the_driver: Take, rows: Callable[..., list[Any]], catalog: TableCatalog
 ) -> None:
+    take = on_the_driver
     log = Log(batch_id=3)
     log.commit("g", "orders", 0, 5)
     log.commit("g", "orders", 1, 5)
