@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from group_coordinator.core.errors import ErrorCode
@@ -53,7 +55,7 @@ def test_a_group_of_a_pending_id_goes_with_the_id() -> None:
         situations.stable_group,
     ],
 )
-def test_a_group_with_members_stays(situation: type[Situation]) -> None:
+def test_a_group_with_members_stays(situation: Callable[[], Situation]) -> None:
     driver, _ = situation()
     offsets = driver.fetch().response
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from typing import TypeAlias
 
@@ -98,7 +98,9 @@ def descriptions(_: list[str], __: list[int]) -> Requests:
     "requests", [joins, syncs, heartbeats, leaves, commits, fetches, deletions, descriptions]
 )
 @pytest.mark.parametrize("name", SITUATIONS)
-def test_every_request_gets_one_answer(name: str, requests: type) -> None:
+def test_every_request_gets_one_answer(
+    name: str, requests: Callable[[list[str], list[int]], Requests]
+) -> None:
     situation, state = SITUATIONS[name]
     present = situation()
     assert state_of(present.driver) is state
