@@ -13,7 +13,8 @@ from kafka import KafkaConsumer, TopicPartition
 from group_coordinator import settings
 from group_coordinator.clients.delta_tables import query
 from group_coordinator.settings import Settings
-from group_coordinator.streaming.update_group import EventRow, UpdateContext, update_group
+from group_coordinator.streaming.packing import EventRow
+from group_coordinator.streaming.update_group import UpdateContext, update_group
 
 Row = dict[str, Any]
 

@@ -75,6 +75,8 @@ def test_a_driver_that_is_killed_in_mid_stream_leaves_the_log_of_one_that_was_no
         "SELECT * FROM coordinator_log WHERE group_id LIKE 'kill-%' ORDER BY group_id, batch_id, seq"
     )
     assert commits.sent == len(expected)
+    for row in logged:
+        row.update(key=json.loads(row["key"]), value=json.loads(row["value"]))
     assert [facts(row) for row in logged] == [facts(row) for row in expected]
     assert answered_ids(installation) == asked_ids(installation)
     last = {row["group_id"]: row["offset"] for row in expected}

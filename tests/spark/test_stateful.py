@@ -9,9 +9,10 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator import settings
+from group_coordinator.streaming.packing import EventRow
 from group_coordinator.streaming.source import pack
 from group_coordinator.streaming.stateful import OperatorSettings, coordinate
-from group_coordinator.streaming.update_group import EventRow, UpdateContext, update_group
+from group_coordinator.streaming.update_group import UpdateContext, update_group
 
 pytestmark = pytest.mark.spark
 

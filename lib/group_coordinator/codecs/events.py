@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError, json
 
 from group_coordinator.codecs.apis import APIS, NOT_YET, Api
@@ -19,7 +17,7 @@ _NO_BODY = Raw(b"")
 _EMPTY_BODY = Raw(b"{}")
 
 
-class Event(NamedTuple):
+class Event(Struct, frozen=True, gc=False):
     """A request, and who sent it. Without correlation id nobody waits for the response."""
 
     api: str
@@ -100,19 +98,16 @@ def _decode(value: bytes) -> Event:
     api = _api_of(envelope)
     request = _request(value, envelope, api)
     check_distinct_keys(value, envelope)
+    client_id, client_host = envelope.client_id, envelope.client_host
     return Event(
         envelope.api,
         envelope.version,
         None if envelope.correlation_id is UNSET else envelope.correlation_id,
-        _said(envelope.client_id, _UNNAMED_CLIENT_ID),
-        _said(envelope.client_host, _UNNAMED_CLIENT_HOST),
+        _UNNAMED_CLIENT_ID if client_id is UNSET or client_id is None else client_id,
+        _UNNAMED_CLIENT_HOST if client_host is UNSET or client_host is None else client_host,
         envelope.principal or None,
         request,
     )
-
-
-def _said(text: str | UnsetType | None, unsaid: str) -> str:
-    return unsaid if text is UNSET or text is None else text
 
 
 def _api_of(envelope: _Envelope) -> Api:

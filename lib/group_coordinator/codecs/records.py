@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias, assert_never
+from typing import Any, TypeAlias, assert_never
 
 from msgspec import DecodeError, Struct, json
 
@@ -33,34 +33,27 @@ class RecordError(ValueError):
     """A key and a value that are no record of a group."""
 
 
-class LogEntry(NamedTuple):
-    """A record as the log keeps it: JSON texts, and the facts that tables ask for."""
+class LogEntry(Struct, frozen=True, gc=False):
+    """A record as the log keeps it: JSON objects, and the facts that tables ask for."""
 
     record_type: int
-    key: str
-    value: str | None
+    key: JsonObject
+    value: JsonObject | None
     topic: str | None
     partition: int | None
     member_id: str | None
     offset: int | None
 
 
-_encode = json.Encoder().encode
-
-
 def log_entry(group_id: str, record: Record) -> LogEntry:
     """A record as a row of the log."""
-    value = value_to_json(record)
-    key_text = _encode(key_to_json(group_id, record)).decode()
-    value_text = None if value is None else _encode(value).decode()
+    key, value = key_to_json(group_id, record), value_to_json(record)
     match record:
         case OffsetRecord():
             offset = None if record.value is None else record.value.offset
-            return LogEntry(
-                OFFSET_COMMIT, key_text, value_text, record.topic, record.partition, None, offset
-            )
+            return LogEntry(OFFSET_COMMIT, key, value, record.topic, record.partition, None, offset)
         case GroupRecord():
-            return LogEntry(GROUP_METADATA, key_text, value_text, None, None, None, None)
+            return LogEntry(GROUP_METADATA, key, value, None, None, None, None)
         case _:
             assert_never(record)
 

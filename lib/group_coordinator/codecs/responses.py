@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-from msgspec import json
-
 from group_coordinator.codecs import versions
 from group_coordinator.codecs.events import InvalidEventError
 from group_coordinator.codecs.primitives import ZERO_UUID, number_on_wire
@@ -17,18 +15,6 @@ JsonObject: TypeAlias = dict[str, Any]
 
 _NO_OPERATIONS = -(2**31)
 """Authorized operations that nobody worked out."""
-
-_encode = json.Encoder().encode
-
-
-def encode(group_id: str, reply: responses.Reply, at_ms: int) -> str:
-    """The JSON text of a reply."""
-    return _encode(to_json(group_id, reply, at_ms)).decode()
-
-
-def encode_refusal(group_id: str, event_id: str, fault: InvalidEventError, at_ms: int) -> str:
-    """The JSON text of the answer to an event that did not become a request."""
-    return _encode(refusal_to_json(group_id, event_id, fault, at_ms)).decode()
 
 
 def to_json(group_id: str, reply: responses.Reply, at_ms: int) -> JsonObject:

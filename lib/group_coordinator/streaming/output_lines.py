@@ -7,37 +7,28 @@ rest of the line is JSON. One narrow text column costs the operator least; the J
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import NamedTuple
 
 import msgspec
 
 from group_coordinator.codecs import records, responses
 from group_coordinator.codecs.events import InvalidEventError
 from group_coordinator.core.coordinator import Step
+from group_coordinator.core.records import Record
+from group_coordinator.streaming.packing import EventRow
 
 RESPONSE, LOG, DEAD_LETTER = "R", "L", "D"
 
 
-class Source(NamedTuple):
-    """Where an event stands in the events topic."""
+class LogRow(msgspec.Struct, gc=False):
+    """A row of coordinator_log as far as the operator knows it; `seq` is the line's place in the call.
 
-    topic: str
-    partition: int
-    offset: int
-
-    @property
-    def event_id(self) -> str:
-        """The id that a response carries, to drop repeats by."""
-        return f"{self.topic}-{self.partition}-{self.offset}"
-
-
-class LogRow(msgspec.Struct):
-    """A row of coordinator_log as far as the operator knows it; `seq` is the line's place in the call."""
+    Key and value are objects inside the line: Spark takes them out as texts, and nobody has to escape quotes.
+    """
 
     group_id: str
     record_type: int
-    key: str
-    value: str | None
+    key: records.JsonObject
+    value: records.JsonObject | None
     topic: str | None
     partition: int | None
     member_id: str | None
@@ -50,7 +41,7 @@ class LogRow(msgspec.Struct):
     seq: int
 
 
-class DeadLetterRow(msgspec.Struct):
+class DeadLetterRow(msgspec.Struct, gc=False):
     """An event that could not be taken; `value` is its bytes in base64."""
 
     group_id: str
@@ -69,43 +60,48 @@ class OutputLines:
 
     def __init__(self, group_id: str) -> None:
         self.group_id = group_id
-        self.lines: list[str] = []
+        self._lines: list[bytes] = []
 
-    def step(self, step: Step, source: Source | None, principal: str | None) -> None:
+    def __str__(self) -> str:
+        """The lines, with nothing behind the last of them."""
+        return b"\n".join(self._lines).decode()
+
+    def step(self, step: Step, source: EventRow | None, principal: str | None) -> None:
         """The records and the wanted replies of an event, or of a deadline, which has no source."""
         for record in step.records:
-            entry = records.log_entry(self.group_id, record)
-            row = LogRow(
-                self.group_id,
-                entry.record_type,
-                entry.key,
-                entry.value,
-                entry.topic,
-                entry.partition,
-                entry.member_id,
-                entry.offset,
-                record.reason,
-                principal,
-                step.at_ms,
-                source.partition if source else None,
-                source.offset if source else None,
-                len(self.lines),
-            )
-            self.lines.append(LOG + _encode(row).decode())
+            self._add(LOG, self._log_row(record, step.at_ms, source, principal))
         for reply in step.replies:
             if reply.ticket.correlation_id is not None:
-                text = responses.encode(self.group_id, reply, step.at_ms)
-                self.lines.append(RESPONSE + text)
+                self._add(RESPONSE, responses.to_json(self.group_id, reply, step.at_ms))
 
-    def refusal(self, source: Source, fault: InvalidEventError, at_ms: int) -> None:
+    def _log_row(
+        self, record: Record, at_ms: int, source: EventRow | None, principal: str | None
+    ) -> LogRow:
+        entry = records.log_entry(self.group_id, record)
+        return LogRow(
+            self.group_id,
+            entry.record_type,
+            entry.key,
+            entry.value,
+            entry.topic,
+            entry.partition,
+            entry.member_id,
+            entry.offset,
+            record.reason,
+            principal,
+            at_ms,
+            source.partition if source else None,
+            source.offset if source else None,
+            len(self._lines),
+        )
+
+    def refusal(self, event_id: str, fault: InvalidEventError, at_ms: int) -> None:
         """The answer to an event that did not become a request."""
-        text = responses.encode_refusal(self.group_id, source.event_id, fault, at_ms)
-        self.lines.append(RESPONSE + text)
+        self._add(RESPONSE, responses.refusal_to_json(self.group_id, event_id, fault, at_ms))
 
-    def dead_letter(
-        self, source: Source | None, reason: str, value: bytes | None, at_ms: int
-    ) -> None:
+    def dead_letter(self, source: EventRow | None, reason: str, at_ms: int) -> None:
         """Keep an event, or a deadline without source, that could not be taken."""
+        value = source.value if source else None
         row = DeadLetterRow(
             self.group_id,
             source.partition if source else None,
@@ -114,4 +110,7 @@ class OutputLines:
             None if value is None else b64encode(value).decode(),
             at_ms,
         )
-        self.lines.append(DEAD_LETTER + _encode(row).decode())
+        self._add(DEAD_LETTER, row)
+
+    def _add(self, tag: str, content: object) -> None:
+        self._lines.append(tag.encode() + _encode(content))

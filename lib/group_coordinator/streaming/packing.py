@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from group_coordinator.streaming.update_group import EventRow
+import msgspec
 
 HEADER = Struct(">iqqBB")
 
@@ -18,17 +18,24 @@ KEY_FAULTS = (None, "the record's key is null", "the record's key is not UTF-8")
 """By their code in the header."""
 
 
+class EventRow(msgspec.Struct, frozen=True, gc=False):
+    """One Kafka record of the events topic, for one group.
+
+    `key_fault` says why the record's key is no group id; None: it is one.
+    """
+
+    timestamp_ms: int
+    partition: int
+    offset: int
+    key_fault: str | None
+    value: bytes | None
+
+
 def unpack(packed: Iterable[bytes]) -> list[EventRow]:
     """Event rows, sorted by partition and offset."""
-    return [_event_row(record) for record in sorted(packed)]
-
-
-def _event_row(record: bytes) -> EventRow:
-    partition, offset, timestamp_ms, fault, has_value = HEADER.unpack_from(record)
-    return EventRow(
-        timestamp_ms,
-        partition,
-        offset,
-        KEY_FAULTS[fault],
-        record[HEADER.size :] if has_value else None,
-    )
+    rows = []
+    for record in sorted(packed):
+        partition, offset, timestamp_ms, fault, has_value = HEADER.unpack_from(record)
+        value = record[HEADER.size :] if has_value else None
+        rows.append(EventRow(timestamp_ms, partition, offset, KEY_FAULTS[fault], value))
+    return rows

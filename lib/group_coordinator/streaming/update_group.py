@@ -19,33 +19,26 @@ from group_coordinator.core.group import Group
 from group_coordinator.core.requests import JoinGroup, RequestContext
 from group_coordinator.core.values import Ticket
 from group_coordinator.member_ids import fresh_id
-from group_coordinator.streaming.output_lines import OutputLines, Source
-
-
-class EventRow(NamedTuple):
-    """One Kafka record of the events topic, for one group.
-
-    `key_fault` says why the record's key is no group id; None: it is one.
-    """
-
-    timestamp_ms: int
-    partition: int
-    offset: int
-    key_fault: str | None
-    value: bytes | None
+from group_coordinator.streaming.output_lines import OutputLines
+from group_coordinator.streaming.packing import EventRow
 
 
 class GroupUpdate(NamedTuple):
     """What a call came to.
 
-    `state` is the group's snapshot, None: the group is gone. `lines` are outputs in order (output_lines.py).
+    `state` is the group's snapshot, None: the group is gone. `text` is the outputs in order, a line each (output_lines.py).
     `deadline_ms` is the soonest deadline. `changed` is False if nothing needs to be written.
     """
 
     state: bytes | None
-    lines: list[str]
+    text: str
     deadline_ms: int | None
     changed: bool
+
+    @property
+    def lines(self) -> list[str]:
+        """The outputs one by one."""
+        return self.text.split("\n") if self.text else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +69,10 @@ def update_group(
     if not context.timers_hold:
         call.pass_time(batch_time_ms - context.timer_slack_ms)
     if group.membership is None and group.topics is None:
-        return GroupUpdate(None, call.output.lines, None, changed=state is not None)
+        return GroupUpdate(None, str(call.output), None, changed=state is not None)
     deadline_ms = coordinator.next_deadline(group, context.config)
     snapshot = snapshots.dump(group)
-    return GroupUpdate(snapshot, call.output.lines, deadline_ms, changed=snapshot != state)
+    return GroupUpdate(snapshot, str(call.output), deadline_ms, changed=snapshot != state)
 
 
 class _Call:
@@ -92,14 +85,13 @@ class _Call:
 
     def take(self, row: EventRow, now_ms: int) -> None:
         """Bring one event to its one outcome; a defect of ours is quarantined with the event that met it."""
-        source = Source(self.context.events_topic, row.partition, row.offset)
         self.pass_time(now_ms)
         try:
-            self._apply(self._decode(row), source, now_ms)
+            self._apply(self._decode(row), row, now_ms)
         except InvalidEventError as fault:
-            self._refuse(row, source, now_ms, fault)
+            self._refuse(row, now_ms, fault)
         except Exception as defect:  # noqa: BLE001 - a group must not stop the stream; the event is kept and counted
-            self.output.dead_letter(source, _describe(defect), row.value, now_ms)
+            self.output.dead_letter(row, _describe(defect), now_ms)
         self.pass_time(now_ms)
 
     def pass_time(self, to_ms: int) -> None:
@@ -111,7 +103,7 @@ class _Call:
                 self.output.step(step, None, None)
         except Exception as defect:  # noqa: BLE001 - as for an event
             coordinator.drop_deadlines(self.group, to_ms)
-            self.output.dead_letter(None, _describe(defect), None, to_ms)
+            self.output.dead_letter(None, _describe(defect), to_ms)
 
     def _decode(self, row: EventRow) -> Event:
         if row.key_fault is not None or row.value is None:
@@ -124,27 +116,32 @@ class _Call:
             )
         return event
 
-    def _apply(self, event: Event, source: Source, now_ms: int) -> None:
+    def _apply(self, event: Event, row: EventRow, now_ms: int) -> None:
+        event_id = self._event_id(row)
         context = RequestContext(
             now_ms,
-            Ticket(source.event_id, event.correlation_id, event.version),
+            Ticket(event_id, event.correlation_id, event.version),
             event.client_id,
             event.client_host,
-            fresh_id(source.event_id) if isinstance(event.request, JoinGroup) else "",
+            fresh_id(event_id) if isinstance(event.request, JoinGroup) else "",
         )
         step = coordinator.handle(self.group, event.request, context, self.context.config)
-        self.output.step(step, source, event.principal)
+        self.output.step(step, row, event.principal)
 
-    def _refuse(self, row: EventRow, source: Source, now_ms: int, fault: InvalidEventError) -> None:
+    def _event_id(self, row: EventRow) -> str:
+        """The id that a response carries, to drop repeats by."""
+        return f"{self.context.events_topic}-{row.partition}-{row.offset}"
+
+    def _refuse(self, row: EventRow, now_ms: int, fault: InvalidEventError) -> None:
         """Bad input is kept as a dead letter, and answered if it said whom to answer.
 
         A version that we do not speak is a fair question, not bad input: its answer is enough.
         """
         if fault.correlation_id is not None:
-            self.output.refusal(source, fault, now_ms)
+            self.output.refusal(self._event_id(row), fault, now_ms)
             if fault.code is ErrorCode.UNSUPPORTED_VERSION:
                 return
-        self.output.dead_letter(source, str(fault), row.value, now_ms)
+        self.output.dead_letter(row, str(fault), now_ms)
 
 
 def _describe(defect: Exception) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import msgspec
 import pytest
 from hypothesis import given
 
 from group_coordinator.codecs import records
 from group_coordinator.codecs.consumer_protocol import encode_subscription
-from group_coordinator.codecs.records import LogEntry, RecordError
+from group_coordinator.codecs.records import RecordError
 from group_coordinator.core.records import (
     GroupMetadata,
     GroupRecord,
@@ -24,6 +27,28 @@ OFFSET_KEY = '{"type":1,"data":{"group":"g","topic":"orders","partition":2}}'
 GROUP_KEY = '{"type":2,"data":{"group":"g"}}'
 
 
+class LoggedTexts(NamedTuple):
+    record_type: int
+    key: str
+    value: str | None
+    topic: str | None = None
+    partition: int | None = None
+    member_id: str | None = None
+    offset: int | None = None
+
+
+def logged(group_id: str, record: Record) -> LoggedTexts:
+    """The log's row with key and value as the texts that the table gets."""
+    entry = records.log_entry(group_id, record)
+    facts = (entry.topic, entry.partition, entry.member_id, entry.offset)
+    value = None if entry.value is None else text(entry.value)
+    return LoggedTexts(entry.record_type, text(entry.key), value, *facts)
+
+
+def text(value: object) -> str:
+    return msgspec.json.encode(value).decode()
+
+
 def offset_record(offset: CommittedOffset | None) -> OffsetRecord:
     return OffsetRecord("orders", 2, offset, Reason.OFFSET_COMMIT)
 
@@ -34,7 +59,7 @@ def test_an_offset() -> None:
     value = (
         '{"version":4,"data":{"offset":42,"leaderEpoch":-1,"metadata":"","commitTimestamp":1000}}'
     )
-    assert records.log_entry("g", record) == LogEntry(
+    assert logged("g", record) == LoggedTexts(
         record_type=1,
         key=OFFSET_KEY,
         value=value,
@@ -48,7 +73,7 @@ def test_an_offset() -> None:
 def test_an_offset_with_leader_epoch_and_topic_id() -> None:
     record = offset_record(CommittedOffset(42, 3, "note", 1_000, None, ORDERS_ID))
 
-    assert records.log_entry("g", record).value == (
+    assert logged("g", record).value == (
         '{"version":4,"data":{"offset":42,"leaderEpoch":3,"metadata":"note","commitTimestamp":1000,'
         f'"topicId":"{ORDERS_ID}"}}}}'
     )
@@ -57,17 +82,17 @@ def test_an_offset_with_leader_epoch_and_topic_id() -> None:
 def test_an_offset_with_an_expire_timestamp_has_nothing_that_came_later() -> None:
     record = offset_record(CommittedOffset(42, 3, "", 1_000, 6_000, ORDERS_ID))
 
-    assert records.log_entry("g", record).value == (
+    assert logged("g", record).value == (
         '{"version":1,"data":{"offset":42,"metadata":"","commitTimestamp":1000,"expireTimestamp":6000}}'
     )
 
 
 def test_tombstones() -> None:
-    gone = LogEntry(1, OFFSET_KEY, None, "orders", 2, None, None)
-    assert records.log_entry("g", offset_record(None)) == gone
+    gone = LoggedTexts(1, OFFSET_KEY, None, "orders", 2)
+    assert logged("g", offset_record(None)) == gone
 
-    dead = LogEntry(2, GROUP_KEY, None, None, None, None, None)
-    assert records.log_entry("g", GroupRecord(None, Reason.GROUP_EXPIRED)) == dead
+    dead = LoggedTexts(2, GROUP_KEY, None)
+    assert logged("g", GroupRecord(None, Reason.GROUP_EXPIRED)) == dead
 
 
 def test_an_empty_group() -> None:
@@ -77,7 +102,7 @@ def test_an_empty_group() -> None:
         '{"version":3,"data":{"protocolType":"","generation":0,"protocol":null,"leader":null,'
         '"currentStateTimestamp":1000,"members":[]}}'
     )
-    assert records.log_entry("g", record) == LogEntry(2, GROUP_KEY, value, None, None, None, None)
+    assert logged("g", record) == LoggedTexts(2, GROUP_KEY, value)
 
 
 def test_a_group_with_a_member() -> None:
@@ -89,7 +114,7 @@ def test_a_group_with_a_member() -> None:
         GroupMetadata("consumer", 4, "range", "m", None, (member,)), Reason.MIRRORED
     )
 
-    entry = records.log_entry("g", record)
+    entry = logged("g", record)
 
     assert entry.value == (
         '{"version":3,"data":{"protocolType":"consumer","generation":4,"protocol":"range","leader":"m",'
@@ -124,7 +149,7 @@ def test_what_is_no_record_is_refused(key: str, value: str | None, reason: str) 
 
 @given(strategies.records, strategies.names)
 def test_a_record_comes_back_from_its_json(record: Record, group_id: str) -> None:
-    entry = records.log_entry(group_id, record)
+    entry = logged(group_id, record)
 
     assert "\n" not in entry.key + (entry.value or "")
     assert records.decode(entry.key, entry.value, record.reason) == record

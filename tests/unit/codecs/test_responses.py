@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 
 from group_coordinator.codecs import responses
@@ -35,17 +36,22 @@ NONE = ErrorCode.NONE
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
 
 
+def written(content: object) -> str:
+    return msgspec.json.encode(content).decode()
+
+
 def body(response: Response, version: int) -> str:
-    text = responses.encode("g", Reply(Ticket("events-3-1742", "c-17", version), response), 1_000)
-    written = text.partition('"body":')[2].removesuffix("}")
-    assert json.loads(text)["body"] == json.loads(written)
-    return written
+    reply = Reply(Ticket("events-3-1742", "c-17", version), response)
+    text = written(responses.to_json("g", reply, 1_000))
+    of_the_body = text.partition('"body":')[2].removesuffix("}")
+    assert json.loads(text)["body"] == json.loads(of_the_body)
+    return of_the_body
 
 
 def test_a_response_says_what_it_answers() -> None:
     reply = Reply(Ticket("group-events-3-1742", "c-17", 4), HeartbeatResponse(NONE))
 
-    assert responses.encode("g", reply, 1_700_000_000_000) == (
+    assert written(responses.to_json("g", reply, 1_700_000_000_000)) == (
         '{"id":"group-events-3-1742","correlationId":"c-17","api":"Heartbeat","version":4,"groupId":"g",'
         '"at":1700000000000,"body":{"throttleTimeMs":0,"errorCode":0}}'
     )
@@ -60,7 +66,7 @@ def test_an_event_that_is_no_request_is_answered_too() -> None:
         correlation_id="c-18",
     )
 
-    assert responses.encode_refusal("g", "group-events-3-1743", fault, 1_000) == (
+    assert written(responses.refusal_to_json("g", "group-events-3-1743", fault, 1_000)) == (
         '{"id":"group-events-3-1743","correlationId":"c-18","api":"Fetch","version":12,"groupId":"g",'
         '"at":1000,"body":{"errorCode":42,"errorMessage":"api = Fetch: unknown"}}'
     )

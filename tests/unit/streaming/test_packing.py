@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from struct import pack
 
-from group_coordinator.streaming.packing import unpack
-from group_coordinator.streaming.update_group import EventRow
+from group_coordinator.streaming.packing import EventRow, unpack
 
 
 def packed(partition: int, offset: int, timestamp_ms: int, rest: bytes) -> bytes:

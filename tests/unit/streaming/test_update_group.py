@@ -13,8 +13,8 @@ from group_coordinator.core import timers
 from group_coordinator.core.group import Group
 from group_coordinator.core.handlers import offset_commit
 from group_coordinator.core.states import ClassicState
+from group_coordinator.streaming.packing import EventRow
 from group_coordinator.streaming.update_group import (
-    EventRow,
     GroupUpdate,
     UpdateContext,
     update_group,
@@ -123,9 +123,8 @@ def test_a_request_gives_its_records_and_its_response() -> None:
     log, response = update.lines
     assert log == (
         'L{"group_id":"g","record_type":1,'
-        '"key":"{\\"type\\":1,\\"data\\":{\\"group\\":\\"g\\",\\"topic\\":\\"orders\\",\\"partition\\":0}}",'
-        '"value":"{\\"version\\":4,\\"data\\":{\\"offset\\":42,\\"leaderEpoch\\":-1,\\"metadata\\":\\"\\",'
-        '\\"commitTimestamp\\":1000}}",'
+        '"key":{"type":1,"data":{"group":"g","topic":"orders","partition":0}},'
+        '"value":{"version":4,"data":{"offset":42,"leaderEpoch":-1,"metadata":"","commitTimestamp":1000}},'
         '"topic":"orders","partition":0,"member_id":null,"offset":42,"reason":"offset-commit",'
         '"principal":"User:billing","event_time_ms":1000,"source_partition":3,"source_offset":0,"seq":0}'
     )
@@ -213,7 +212,7 @@ def test_bad_input_becomes_a_dead_letter_and_nothing_else(bad: EventRow, reason:
         },
     )
     assert (None if value is None else b64decode(value)) == bad.value
-    assert update == (before.state, update.lines, before.deadline_ms, False)
+    assert update == (before.state, update.text, before.deadline_ms, False)
 
 
 def test_a_dead_letter_to_the_letter() -> None:
@@ -236,7 +235,7 @@ def test_who_asks_badly_is_told_and_the_letter_is_kept() -> None:
     assert answer["id"] == "group-events-3-7"
     assert answer["body"] == {"errorCode": 42, "errorMessage": "api = Offset: unknown"}
     assert letter["reason"] == "api = Offset: unknown"
-    assert update == (before.state, update.lines, before.deadline_ms, False)
+    assert update == (before.state, update.text, before.deadline_ms, False)
 
 
 @pytest.mark.parametrize(
@@ -460,7 +459,7 @@ def test_where_nothing_happens_nothing_is_written() -> None:
 
     update = call(at_ms=5_000, state=before.state)
 
-    assert update == (before.state, [], 61_000, False)
+    assert update == (before.state, "", 61_000, False)
 
 
 def test_a_heartbeat_is_written_for_its_deadline() -> None:

@@ -27,7 +27,8 @@ from group_coordinator.local.demo.play import Play
 from group_coordinator.local.demo.story import Story, scenes
 from group_coordinator.local.demo.survey import Survey
 from group_coordinator.streaming.output_lines import LOG, RESPONSE
-from group_coordinator.streaming.update_group import EventRow, UpdateContext, update_group
+from group_coordinator.streaming.packing import EventRow
+from group_coordinator.streaming.update_group import UpdateContext, update_group
 
 START_MS = 1_767_225_600_000
 BATCH_S = 0.7
@@ -107,7 +108,8 @@ class Coordinator:
             self._replies[content["correlationId"]].set_result(content["body"])
         elif tag == LOG:
             moment = datetime.fromtimestamp(content.pop("event_time_ms") / 1000, UTC)
-            row = {**content, "cluster_id": "demo", "event_time": moment}
+            texts = {name: content[name] and json.dumps(content[name]) for name in ("key", "value")}
+            row = {**content, **texts, "cluster_id": "demo", "event_time": moment}
             self.log.append({**row, "batch_id": self._batch_id})
         else:
             raise AssertionError(content)
