@@ -3,8 +3,9 @@
     python -m tests.benchmarks.throughput [--rounds 3]
 
 Both read the same Kafka topic through the same two columns, keep a state a group in the same store, and throw their
-output away; only the function differs. The ratio of the two is what the project is held to; absolute figures are the
-machine's. The core is measured alone as well: one thread, no Spark, no JSON.
+output away; only the function differs, and Python's workers, which the job tunes for itself. The ratio of the two is
+what the project is held to; absolute figures are the machine's. The core is measured alone as well: one thread, no
+Spark, no JSON.
 """
 
 from __future__ import annotations
@@ -14,14 +15,12 @@ import json
 import os
 import statistics
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from tempfile import TemporaryDirectory
 
-import pandas as pd
 from kafka import KafkaProducer
 from kafka.admin import KafkaAdminClient, NewTopic
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 from rich.console import Console
 from rich.table import Table
 
@@ -31,30 +30,14 @@ from group_coordinator.local.jars import spark_jars
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.session import local_session
 from group_coordinator.streaming.source import pack
-from group_coordinator.streaming.stateful import OUTPUT, STATE, OperatorSettings, coordinate
+from group_coordinator.streaming.stateful import OperatorSettings, coordinate
 from group_coordinator.streaming.update_group import UpdateContext
 from tests.benchmarks.core_alone import commits_per_second
+from tests.benchmarks.identity import identity
 
 SHAPES = ((10_000, 10), (100, 1_000))
 PARTITIONS = 2
 BATCH_EVENTS = 100_000
-IDENTITY_STATE = b"x" * 200
-
-
-def identity(events: DataFrame) -> DataFrame:
-    """The floor: count a group's events, keep 200 bytes, send one row."""
-    return events.groupBy("group_id").applyInPandasWithState(
-        _count, OUTPUT, STATE, "append", GroupStateTimeout.ProcessingTimeTimeout
-    )
-
-
-def _count(
-    key: tuple[str], frames: Iterable[pd.DataFrame], state: GroupState
-) -> Iterator[pd.DataFrame]:
-    count = sum(len(frame) for frame in frames)
-    state.update((1, IDENTITY_STATE))
-    state.setTimeoutDuration(600_000)
-    yield pd.DataFrame({"lines": [f"{key[0]} {count}"]})
 
 
 def commit(group_id: str, number: int) -> bytes:
