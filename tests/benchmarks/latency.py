@@ -169,9 +169,10 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         result = measure(arguments.rate, arguments.seconds, Path(folder))
     table = Table(title="From event to response, compaction running")
-    for name in result:
-        table.add_column(name, justify="right")
-    table.add_row(*(f"{value:,}" for value in result.values()))
+    table.add_column("what")
+    table.add_column("measured", justify="right")
+    for name, value in result.items():
+        table.add_row(name, f"{value:,}")
     Console().print(table)
     print(json.dumps(result))
 

@@ -10,10 +10,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from group_coordinator.settings import Settings
+from group_coordinator.streaming import hold_windows
 from group_coordinator.streaming.batch_gate import BatchGate
 from group_coordinator.streaming.catch_up import windows_after_catch_up
 from group_coordinator.streaming.hold_windows import Windows
-from group_coordinator.streaming.query import has_read, start_query
+from group_coordinator.streaming.query import has_begun_batch_after, has_read, start_query
 from group_coordinator.streaming.sinks import BatchCounts, Sinks
 from group_coordinator.tables.catalog import TableCatalog
 
@@ -47,7 +48,8 @@ class Coordination:
     def drain(self) -> None:
         """Process what was there at the start and fire what is due, then return.
 
-        The batch that reads the last of it also fires the deadlines of all other groups.
+        The batch that reads the last of it also fires the deadlines of all other groups, except of those that looked
+        while timers held: they look again later.
         """
         windows = windows_after_catch_up(self.spark, self.settings.job, self._read_backlog)
         if not self.stop.is_set():
@@ -56,7 +58,13 @@ class Coordination:
     def _read_backlog(self, windows: Windows) -> bool:
         """Read what is there now; False if `stop` came first."""
         events_topic, ends = self.settings.job.events_topic, self.tick()
-        self._run_query(windows, lambda query: has_read(query, events_topic, ends))
+        retries_end_ms = hold_windows.retries_end_ms(windows)
+        self._run_query(
+            windows,
+            lambda query: (
+                has_read(query, events_topic, ends) and has_begun_batch_after(query, retries_end_ms)
+            ),
+        )
         return not self.stop.is_set()
 
     def _run_query(self, windows: Windows, is_over: IsOver) -> None:

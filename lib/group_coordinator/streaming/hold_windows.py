@@ -9,6 +9,9 @@ from typing import NamedTuple
 
 from msgspec import json
 
+RETRY_MS = 5_000
+"""A timer that is due while timers hold looks again after this time, not in every batch."""
+
 _WINDOWS_KEPT = 10
 """Only the last batch of an earlier run can be done again: older windows have no use."""
 
@@ -34,6 +37,11 @@ def timers_hold(windows: Windows, batch_time_ms: int) -> bool:
 def has_open(windows: Windows) -> bool:
     """Whether an earlier run ended before it had read its backlog."""
     return any(window.to_ms is None for window in windows)
+
+
+def retries_end_ms(windows: Windows) -> int:
+    """A batch after this time has fired every timer that was put off; 0 if none ever was."""
+    return max((window.to_ms + RETRY_MS for window in windows if window.to_ms), default=0)
 
 
 def opened(windows: Windows, now_ms: int) -> Windows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from datetime import datetime
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -42,6 +43,15 @@ def start_query(
         .option("checkpointLocation", checkpoint_of(job, QUERY_NAME))
         .trigger(processingTime=f"{job.trigger_interval_ms} milliseconds")
         .start()
+    )
+
+
+def has_begun_batch_after(query: StreamingQuery, time_ms: int) -> bool:
+    """Whether a batch is done that began later than this."""
+    progress = query.lastProgress
+    return (
+        progress is not None
+        and datetime.fromisoformat(progress.timestamp).timestamp() * 1000 > time_ms
     )
 
 

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 from pyspark.sql.types import BinaryType, IntegerType, StringType, StructField, StructType
 
-from group_coordinator.streaming.hold_windows import Windows, timers_hold
+from group_coordinator.streaming.hold_windows import RETRY_MS, Windows, timers_hold
 from group_coordinator.streaming.packing import EventRow, unpack
 from group_coordinator.streaming.update_group import (
     GroupUpdate,
@@ -39,9 +39,6 @@ _EVENT = 1
 """The place of the column in the input, see source.py."""
 
 _COLUMNS = pd.Index(OUTPUT.names)
-
-_HOLD_RETRY_MS = 5_000
-"""A timer that is due while timers hold looks again after this time, not in every batch."""
 
 
 class UnknownStateVersionError(Exception):
@@ -133,5 +130,5 @@ def _write(
 def _timeout_ms(deadline_ms: int, batch_time_ms: int, context: UpdateContext) -> int:
     """Until the first batch that is the slack later than the deadline: Spark waits for a batch *after* the timeout."""
     if context.timers_hold and deadline_ms <= batch_time_ms:
-        return _HOLD_RETRY_MS
+        return RETRY_MS
     return max(1, deadline_ms + context.timer_slack_ms - 1 - batch_time_ms)

@@ -34,6 +34,12 @@ def test_a_closed_window_stays_as_it_is() -> None:
     assert not has_open(windows)
 
 
+def test_what_was_put_off_is_tried_again_after_a_window() -> None:
+    assert hold_windows.retries_end_ms(()) == 0
+    assert hold_windows.retries_end_ms((HoldWindow(1_000, None),)) == 0
+    assert hold_windows.retries_end_ms((HoldWindow(1, 2_000), HoldWindow(3_000, 4_000))) == 9_000
+
+
 def test_old_windows_are_forgotten() -> None:
     windows = tuple(HoldWindow(at, at + 1) for at in range(20))
     assert opened(windows, 100) == (*windows[-10:], HoldWindow(100, None))
