@@ -7,6 +7,7 @@ from group_coordinator.streaming.hold_windows import (
     has_open,
     load,
     opened,
+    retries_end_ms,
     timers_hold,
 )
 
@@ -35,9 +36,9 @@ def test_a_closed_window_stays_as_it_is() -> None:
 
 
 def test_what_was_put_off_is_tried_again_after_a_window() -> None:
-    assert hold_windows.retries_end_ms(()) == 0
-    assert hold_windows.retries_end_ms((HoldWindow(1_000, None),)) == 0
-    assert hold_windows.retries_end_ms((HoldWindow(1, 2_000), HoldWindow(3_000, 4_000))) == 9_000
+    assert retries_end_ms(()) == 0
+    assert retries_end_ms((HoldWindow(1_000, None),)) == 0
+    assert retries_end_ms((HoldWindow(1, 2_000), HoldWindow(3_000, 4_000))) == 9_000
 
 
 def test_old_windows_are_forgotten() -> None:
