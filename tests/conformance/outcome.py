@@ -11,13 +11,14 @@ from typing import Any
 from tests.conformance.lines import Errors, Json, Line
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_OFFSET, _GROUP = 1, 2
+_OFFSET, _GROUP, _MARKER = 1, 2, -1
 _OURS_ALONE = ("id", "reason")
 _UNORDERED = {
     "LeaveGroup": set[str](),
     "OffsetCommit": {"topics", "partitions"},
     "OffsetDelete": {"topics", "partitions"},
     "OffsetFetch": {"topics", "partitions"},
+    "TxnOffsetCommit": {"topics", "partitions"},
 }
 """What has no order by the API, where it is not just the members."""
 _TEXTS = ("errorMessage", "message")
@@ -37,12 +38,14 @@ def error_codes(node: Any) -> list[int]:
 
 
 def gist(output: Json) -> str:
-    """Put an output in one word: JoinGroup=0, +offset:orders-0, -offset:orders-0, +group, -group."""
+    """Put an output in one word: JoinGroup=0, +offset:orders-0, -offset:orders-0, +group, -group, commit, abort."""
     match output["kind"]:
         case "response":
             codes = ",".join(str(code) for code in error_codes(output["body"]))
             return f"{output['api']}={codes}"
         case "record":
+            if output["key"]["type"] == _MARKER:
+                return ("abort", "commit")[output["key"]["data"]["type"]]
             sign = "-" if output["value"] is None else "+"
             data = output["key"]["data"]
             if output["key"]["type"] == _OFFSET:
@@ -103,6 +106,9 @@ def _reduced(output: Json) -> Json:
     if output["kind"] == "group":
         return _described(output)
     reduced = {name: value for name, value in output.items() if name not in _OURS_ALONE}
+    if output["kind"] == "record" and output["key"]["type"] == _MARKER:
+        # What a marker makes count is ours to say; Kafka looks it up.
+        reduced["value"] = {k: v for k, v in output["value"].items() if k != "offsets"}
     ordered: Json = _ordered(reduced, _UNORDERED.get(output.get("api", ""), {"members"}))
     return ordered
 

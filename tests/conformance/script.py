@@ -6,7 +6,7 @@ A script is played to Kafka's own classes and to ours (witness.py); its lines ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from tests.conformance.lines import (
     PARKED,
@@ -201,18 +201,8 @@ class Script:
         gives: str | None = None,
     ) -> None:
         """Commit offsets, each as TOPIC-PARTITION=OFFSET."""
-        topics: dict[str, list[Json]] = {}
-        for spec in offsets:
-            partition, _, offset = spec.partition("=")
-            name, _, index = partition.rpartition("-")
-            topics.setdefault(name, []).append(
-                {
-                    "partitionIndex": int(index),
-                    "committedOffset": int(offset),
-                    **_known(version, 6, "committedLeaderEpoch", leader_epoch),
-                    "committedMetadata": metadata,
-                }
-            )
+        details: Json = _known(version, 6, "committedLeaderEpoch", leader_epoch)
+        topics = _committed(offsets, {**details, "committedMetadata": metadata})
         body: Json = {
             "groupId": self._group,
             "generationIdOrMemberEpoch": generation,
@@ -225,6 +215,44 @@ class Script:
             ],
         }
         self.send("OffsetCommit", version, body, error, gives)
+
+    def txn_commit(
+        self,
+        *offsets: str,
+        producer: int = 17,
+        member: str = "",
+        generation: Generation = -1,
+        version: int = 3,
+        instance: str | None = None,
+        metadata: str | None = "",
+        error: Errors = 0,
+        gives: str | None = None,
+    ) -> None:
+        """Commit offsets in a producer's transaction, each as TOPIC-PARTITION=OFFSET."""
+        body: Json = {
+            "transactionalId": f"t-{producer}",
+            "groupId": self._group,
+            "producerId": producer,
+            "producerEpoch": 0,
+            "topics": [
+                {"name": name, "partitions": partitions}
+                for name, partitions in _committed(offsets, {"committedMetadata": metadata}).items()
+            ],
+        }
+        if version >= 3:
+            body |= {"generationId": generation, "memberId": self._id(member)}
+            body["groupInstanceId"] = instance
+        self.send("TxnOffsetCommit", version, body, error, gives)
+
+    def end_txn(self, *, producer: int = 17, commit: bool = True, gives: str | None = None) -> None:
+        """End the producer's transaction."""
+        body = {
+            "groupId": self._group,
+            "producerId": producer,
+            "producerEpoch": 0,
+            "committed": commit,
+        }
+        self.send("EndTxn", 0, body, 0, gives)
 
     def fetch(
         self,
@@ -292,6 +320,17 @@ class Script:
 
 def _known(version: int, since: int, name: str, value: object) -> Json:
     return {name: value} if value is not None and version >= since else {}
+
+
+def _committed(offsets: Sequence[str], details: Json) -> dict[str, list[Json]]:
+    """Partitions to commit by topic, each given as TOPIC-PARTITION=OFFSET."""
+    topics: dict[str, list[Json]] = {}
+    for spec in offsets:
+        partition, _, offset = spec.partition("=")
+        name, _, index = partition.rpartition("-")
+        committed = {"partitionIndex": int(index), "committedOffset": int(offset)}
+        topics.setdefault(name, []).append({**committed, **details})
+    return topics
 
 
 def _topic(name: str, version: int) -> Json:

@@ -10,7 +10,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from group_coordinator.codecs import events, records, snapshots
+from group_coordinator.codecs import events, record_decoder, records, snapshots
 from group_coordinator.core import coordinator
 from group_coordinator.core.errors import CoordinatorError
 from group_coordinator.core.group import Group
@@ -142,7 +142,7 @@ def check_nothing_overdue(group: Group, now_ms: int) -> None:
 def _through_json(record: Record) -> Record:
     entry = records.log_entry("g", record)
     value = None if entry.value is None else msgspec.json.encode(entry.value).decode()
-    return records.decode(msgspec.json.encode(entry.key).decode(), value)
+    return record_decoder.decode(msgspec.json.encode(entry.key).decode(), value)
 
 
 def check_log_rebuilds_state(live: Group, log: list[Record], now_ms: int) -> None:

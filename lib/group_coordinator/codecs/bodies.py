@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, Struct, UnsetType
 
-from group_coordinator.codecs.primitives import Int32, Int64, Text, Uuid
+from group_coordinator.codecs.primitives import Int16, Int32, Int64, Text, Uuid
 
 
 class Body(Struct, rename="camel", forbid_unknown_fields=True, gc=False):
@@ -106,6 +106,44 @@ class OffsetCommitBody(Body):
     group_instance_id: Text | UnsetType | None = UNSET
     retention_time_ms: Int64 | UnsetType = UNSET
     topics: list[CommittedTopic] | UnsetType = UNSET
+
+
+class TxnCommittedPartition(Body):
+    """One partition of a TxnOffsetCommit."""
+
+    partition_index: Int32 | UnsetType = UNSET
+    committed_offset: Int64 | UnsetType = UNSET
+    committed_leader_epoch: Int32 | UnsetType = UNSET
+    committed_metadata: Text | UnsetType | None = UNSET
+
+
+class TxnCommittedTopic(Body):
+    """One topic of a TxnOffsetCommit."""
+
+    name: Text | UnsetType = UNSET
+    partitions: list[TxnCommittedPartition] | UnsetType = UNSET
+
+
+class TxnOffsetCommitBody(Body):
+    """TxnOffsetCommit 0-5."""
+
+    transactional_id: Text | UnsetType = UNSET
+    group_id: Text | UnsetType = UNSET
+    producer_id: Int64 | UnsetType = UNSET
+    producer_epoch: Int16 | UnsetType = UNSET
+    generation_id: Int32 | UnsetType = UNSET
+    member_id: Text | UnsetType = UNSET
+    group_instance_id: Text | UnsetType | None = UNSET
+    topics: list[TxnCommittedTopic] | UnsetType = UNSET
+
+
+class EndTxnBody(Body):
+    """EndTxn 0 (ours, with Kafka's fields): a transaction coordinator's marker for one group's log."""
+
+    group_id: Text
+    producer_id: Int64
+    committed: bool
+    producer_epoch: Int16 | UnsetType = UNSET
 
 
 class FetchedTopic(Body):

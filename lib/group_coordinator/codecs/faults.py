@@ -79,3 +79,24 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for name in names if names.count(name) > 1)
         raise FieldError(twice, "is there twice")
     return keys
+
+
+def check_unknown(field: str, value: object, default: object, version: int) -> None:
+    """A field that the version does not know, and that Kafka does not call ignorable, must have its default.
+
+    Raises:
+        FieldError: it has not.
+    """
+    if value is not msgspec.UNSET and value != default:
+        raise FieldError(field, f"version {version} has no such field")
+
+
+def only(field: str, names: list[str]) -> str:
+    """The one entry of a list: groups are apart, so an event is about one; clients split longer lists.
+
+    Raises:
+        FieldError: there are none or several.
+    """
+    if len(names) != 1:
+        raise FieldError(field, f"must have exactly one entry, not {len(names)}")
+    return names[0]

@@ -4,33 +4,32 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias, assert_never
 
-from msgspec import DecodeError, Struct, json
+from msgspec import Struct
 
-from group_coordinator.codecs.consumer_protocol import parse_subscription
-from group_coordinator.codecs.primitives import ABSENT, number_on_wire, number_or_none
-from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE
+from group_coordinator.codecs.primitives import number_on_wire
 from group_coordinator.core.records import (
     GroupMetadata,
     GroupRecord,
-    MemberMetadata,
     OffsetRecord,
     Reason,
     Record,
+    TransactionMarker,
 )
-from group_coordinator.core.values import CommittedOffset, Protocol
+from group_coordinator.core.values import CommittedOffset
 
 JsonObject: TypeAlias = dict[str, Any]
 
 OFFSET_COMMIT = 1
 GROUP_METADATA = 2
+TRANSACTION_MARKER = -1
+"""Ours: Kafka's control records have numbers of their own, which mean something else among these."""
 _OFFSET_VERSION = 4
 _EXPIRING_OFFSET_VERSION = 1
 """The one version with an expire timestamp; it knows neither leader epoch nor topic id."""
 _GROUP_VERSION = 3
-
-
-class RecordError(ValueError):
-    """A key and a value that are no record of a group."""
+_MARKER_VERSION = 0
+ABORT, COMMIT = 0, 1
+"""Kafka's types of control records."""
 
 
 class LogEntry(Struct, frozen=True, gc=False):
@@ -54,6 +53,8 @@ def log_entry(group_id: str, record: Record) -> LogEntry:
             return LogEntry(OFFSET_COMMIT, key, value, record.topic, record.partition, None, offset)
         case GroupRecord():
             return LogEntry(GROUP_METADATA, key, value, None, None, None, None)
+        case TransactionMarker():
+            return LogEntry(TRANSACTION_MARKER, key, value, None, None, None, None)
         case _:
             assert_never(record)
 
@@ -66,23 +67,31 @@ def key_to_json(group_id: str, record: Record) -> JsonObject:
             return {"type": OFFSET_COMMIT, "data": data}
         case GroupRecord():
             return {"type": GROUP_METADATA, "data": {"group": group_id}}
+        case TransactionMarker():
+            kind = COMMIT if record.reason is Reason.TRANSACTION_COMMITTED else ABORT
+            data = {"group": group_id, "version": _MARKER_VERSION, "type": kind}
+            return {"type": TRANSACTION_MARKER, "data": data}
         case _:
             assert_never(record)
 
 
 def value_to_json(record: Record) -> JsonObject | None:
     """What the record says; None for a tombstone."""
+    if isinstance(record, TransactionMarker):
+        return _marker(record)
     if record.value is None:
         return None
-    match record.value:
-        case CommittedOffset(expire_timestamp_ms=None):
-            return {"version": _OFFSET_VERSION, "data": _offset(record.value)}
-        case CommittedOffset():
-            return {"version": _EXPIRING_OFFSET_VERSION, "data": _expiring_offset(record.value)}
-        case GroupMetadata():
-            return {"version": _GROUP_VERSION, "data": _group(record.value)}
-        case _:
-            assert_never(record.value)
+    if isinstance(record, GroupRecord):
+        return {"version": _GROUP_VERSION, "data": _group(record.value)}
+    return _offset_value(record.value, record.producer_id)
+
+
+def _offset_value(offset: CommittedOffset, producer_id: int | None) -> JsonObject:
+    """In a transaction with the producer id, which Kafka keeps in the batch's header."""
+    if offset.expire_timestamp_ms is not None:
+        return {"version": _EXPIRING_OFFSET_VERSION, "data": _expiring_offset(offset)}
+    value = {"version": _OFFSET_VERSION, "data": _offset(offset)}
+    return value if producer_id is None else value | {"producerId": producer_id}
 
 
 def _offset(offset: CommittedOffset) -> JsonObject:
@@ -103,6 +112,20 @@ def _expiring_offset(offset: CommittedOffset) -> JsonObject:
         "metadata": offset.metadata,
         "commitTimestamp": offset.commit_timestamp_ms,
         "expireTimestamp": offset.expire_timestamp_ms,
+    }
+
+
+def _marker(marker: TransactionMarker) -> JsonObject:
+    """Kafka's marker, with the producer id of its batch and with the offsets that it makes count."""
+    offsets = [
+        {"topic": topic, "partition": partition, **_offset(offset)}
+        for topic, partition, offset in marker.offsets
+    ]
+    return {
+        "version": _MARKER_VERSION,
+        "data": {"coordinatorEpoch": 0},
+        "producerId": marker.producer_id,
+        "offsets": offsets,
     }
 
 
@@ -127,114 +150,3 @@ def _group(group: GroupMetadata) -> JsonObject:
             for member in group.members
         ],
     }
-
-
-class _Key(Struct):
-    type: int
-    data: _KeyData
-
-
-class _KeyData(Struct):
-    group: str
-    topic: str = ""
-    partition: int = 0
-
-
-class _OffsetData(Struct, rename="camel"):
-    offset: int
-    commit_timestamp: int
-    metadata: str = ""
-    leader_epoch: int = ABSENT
-    expire_timestamp: int = ABSENT
-    topic_id: str | None = None
-
-
-class _OffsetValue(Struct):
-    data: _OffsetData
-
-
-class _MemberData(Struct, rename="camel"):
-    member_id: str
-    client_id: str
-    client_host: str
-    session_timeout: int
-    subscription: bytes
-    assignment: bytes
-    group_instance_id: str | None = None
-    rebalance_timeout: int = ABSENT
-
-
-class _GroupData(Struct, rename="camel"):
-    protocol_type: str
-    generation: int
-    protocol: str | None
-    leader: str | None
-    members: list[_MemberData]
-    current_state_timestamp: int = ABSENT
-
-
-class _GroupValue(Struct):
-    data: _GroupData
-
-
-_decode_key = json.Decoder(_Key).decode
-_decode_offset = json.Decoder(_OffsetValue).decode
-_decode_group = json.Decoder(_GroupValue).decode
-
-
-def decode(key: str, value: str | None, reason: Reason = Reason.MIRRORED) -> Record:
-    """The record of a log entry; the reason is not part of Kafka's record.
-
-    Raises:
-        RecordError: it is none that a classic group writes.
-    """
-    try:
-        about = _decode_key(key)
-        if about.type == OFFSET_COMMIT:
-            offset = None if value is None else _committed_offset(_decode_offset(value).data)
-            return OffsetRecord(about.data.topic, about.data.partition, offset, reason)
-        if about.type == GROUP_METADATA:
-            group = None if value is None else _group_metadata(_decode_group(value).data)
-            return GroupRecord(group, reason)
-    except DecodeError as fault:
-        raise RecordError(f"{key}: {fault}") from fault
-    raise RecordError(f"{key}: unknown record type {about.type}")
-
-
-def _committed_offset(data: _OffsetData) -> CommittedOffset:
-    return CommittedOffset(
-        data.offset,
-        number_or_none(data.leader_epoch),
-        data.metadata,
-        data.commit_timestamp,
-        number_or_none(data.expire_timestamp),
-        data.topic_id,
-    )
-
-
-def _group_metadata(data: _GroupData) -> GroupMetadata:
-    readable = data.protocol_type == CONSUMER_PROTOCOL_TYPE
-    return GroupMetadata(
-        data.protocol_type,
-        data.generation,
-        data.protocol,
-        data.leader,
-        number_or_none(data.current_state_timestamp),
-        tuple(
-            MemberMetadata(
-                member.member_id,
-                member.group_instance_id,
-                member.client_id,
-                member.client_host,
-                member.rebalance_timeout,
-                member.session_timeout,
-                Protocol(
-                    data.protocol or "",
-                    member.subscription,
-                    parse_subscription(member.subscription) if readable else None,
-                ),
-                member.assignment,
-            )
-            for member in data.members
-        ),
-    )

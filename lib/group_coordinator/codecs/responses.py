@@ -126,6 +126,21 @@ def _offset_commit(response: responses.OffsetCommitResponse, version: int) -> Js
     return body
 
 
+def _txn_offset_commit(
+    response: responses.TxnOffsetCommitResponse,
+    version: int,  # noqa: ARG001 - all versions are alike
+) -> JsonObject:
+    topics = [
+        {"name": topic.name or "", "partitions": _partition_results(topic.partitions)}
+        for topic in response.topics
+    ]
+    return {"throttleTimeMs": 0, "topics": topics}
+
+
+def _end_txn(response: responses.EndTxnResponse, version: int) -> JsonObject:  # noqa: ARG001
+    return {"throttleTimeMs": 0, "errorCode": response.error}
+
+
 def _topic(name: str | None, topic_id: str | None, *, by_id: bool) -> JsonObject:
     return {"topicId": topic_id or ZERO_UUID} if by_id else {"name": name or ""}
 
@@ -216,6 +231,8 @@ class _Api(NamedTuple):
 
 _APIS: dict[type, _Api] = {
     responses.OffsetCommitResponse: _Api("OffsetCommit", _offset_commit),
+    responses.TxnOffsetCommitResponse: _Api("TxnOffsetCommit", _txn_offset_commit),
+    responses.EndTxnResponse: _Api("EndTxn", _end_txn),
     responses.HeartbeatResponse: _Api("Heartbeat", _heartbeat),
     responses.OffsetFetchResponse: _Api("OffsetFetch", _offset_fetch),
     responses.JoinGroupResponse: _Api("JoinGroup", _join_group),

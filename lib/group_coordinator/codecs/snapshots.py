@@ -10,7 +10,15 @@ from msgspec import Struct, msgpack
 from group_coordinator.codecs.consumer_protocol import parse_subscription
 from group_coordinator.core.group import ClassicGroup, Group
 from group_coordinator.core.states import ClassicState
-from group_coordinator.core.values import CommittedOffset, Member, Protocol, Ticket, Timer, Topic
+from group_coordinator.core.values import (
+    CommittedOffset,
+    Member,
+    PendingOffset,
+    Protocol,
+    Ticket,
+    Timer,
+    Topic,
+)
 
 SCHEMA_VERSION = 1
 
@@ -63,6 +71,7 @@ class _Snapshot(Struct, array_like=True, gc=False):
     topics: list[Topic] | None
     clock_ms: int
     wake_ms: int
+    pending: list[tuple[str, int, dict[int, PendingOffset]]] = []
 
 
 class _Versioned(Struct, array_like=True):
@@ -85,6 +94,7 @@ def dump(group: Group) -> bytes:
             None if group.topics is None else list(group.topics.values()),
             group.clock_ms,
             group.wake_ms,
+            [(*partition, producers) for partition, producers in group.pending.items()],
         )
     )
 
@@ -108,6 +118,7 @@ def load(group_id: str, blob: bytes) -> Group:
         None if snapshot.topics is None else {topic.name: topic for topic in snapshot.topics},
         snapshot.clock_ms,
         snapshot.wake_ms,
+        {(topic, partition): producers for topic, partition, producers in snapshot.pending},
     )
 
 

@@ -17,6 +17,7 @@ from group_coordinator.core.group import NEVER_MS, Group
 from group_coordinator.core.handlers import (
     delete_groups,
     describe_groups,
+    end_txn,
     heartbeat,
     join_group,
     leave_group,
@@ -25,12 +26,14 @@ from group_coordinator.core.handlers import (
     offset_fetch,
     sync_group,
     topic_metadata,
+    txn_offset_commit,
 )
 from group_coordinator.core.records import Record
 from group_coordinator.core.rejections import rejection
 from group_coordinator.core.requests import (
     DeleteGroup,
     DescribeGroup,
+    EndTxn,
     Heartbeat,
     JoinGroup,
     LeaveGroup,
@@ -42,6 +45,7 @@ from group_coordinator.core.requests import (
     SyncGroup,
     Tick,
     TopicMetadata,
+    TxnOffsetCommit,
 )
 from group_coordinator.core.responses import Reply
 
@@ -89,6 +93,10 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one line an API
             return sync_group.decide(group, request, context, config)
         case LeaveGroup():
             return leave_group.decide(group, request, context, config)
+        case TxnOffsetCommit():
+            return txn_offset_commit.decide(group, request, context, config)
+        case EndTxn():
+            return end_txn.decide(group, request, context, config)
         case OffsetDelete():
             return offset_delete.decide(group, request, context, config)
         case DeleteGroup():

@@ -82,13 +82,15 @@ def next_sweep(group: Group, after_ms: int, config: CoordinatorConfig) -> int | 
     interval_ms = config.offsets_retention_check_interval_ms
     earliest_ms = first_sweep_at_or_after(after_ms + 1, interval_ms)
     if not group.offsets:
-        return earliest_ms if membership.state is ClassicState.EMPTY else None
+        is_done = membership.state is ClassicState.EMPTY and not group.pending
+        return earliest_ms if is_done else None
     rule = rule_of(membership)
     due = [
         due_ms
         for topic, partitions in group.offsets.items()
-        for offset in partitions.values()
-        if (due_ms := rule.due_ms(topic, offset, config.retention_ms)) is not None
+        for partition, offset in partitions.items()
+        if (topic, partition) not in group.pending
+        and (due_ms := rule.due_ms(topic, offset, config.retention_ms)) is not None
     ]
     if not due or min(due) >= NEVER_MS:
         return None
@@ -96,7 +98,10 @@ def next_sweep(group: Group, after_ms: int, config: CoordinatorConfig) -> int | 
 
 
 def sweep(group: Group, now_ms: int, config: CoordinatorConfig) -> Decision:
-    """Tombstones for the offsets that are due, and for the group if it is Empty and nothing is left."""
+    """Tombstones for the offsets that are due, and for the group if it is Empty and nothing is left.
+
+    An open transaction keeps the partitions it has offsets for, and the group.
+    """
     membership = group.membership
     if membership is None:
         return Decision([], [])
@@ -105,11 +110,12 @@ def sweep(group: Group, now_ms: int, config: CoordinatorConfig) -> Decision:
     remaining = 0
     for topic, partition, offset in offsets_in_order(group):
         due_ms = rule.due_ms(topic, offset, config.retention_ms)
-        if due_ms is not None and due_ms <= now_ms:
+        waits = (topic, partition) in group.pending
+        if due_ms is not None and due_ms <= now_ms and not waits:
             records.append(OffsetRecord(topic, partition, None, Reason.OFFSET_EXPIRED))
         else:
             remaining += 1
-    if not remaining and membership.state is ClassicState.EMPTY:
+    if not remaining and not group.pending and membership.state is ClassicState.EMPTY:
         records.append(GroupRecord(None, Reason.GROUP_EXPIRED))
     return Decision(records, [])
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.states import ClassicState
-from group_coordinator.core.values import CommittedOffset, Member, Timer, Topic
+from group_coordinator.core.values import CommittedOffset, Member, PendingOffset, Timer, Topic
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
 JOIN_TIMER = "join"
@@ -159,6 +160,21 @@ class Group:
     """Time of the last event or fired deadline."""
     wake_ms: int = 0
     """No deadline lies before this time; 0: not known. Saves the search for due deadlines at each event."""
+    pending: dict[tuple[str, int], dict[int, PendingOffset]] = field(default_factory=dict)
+    """Offsets of open transactions by topic, partition and producer id; no empty inner dictionaries."""
+
+    def committed_partitions(self) -> Iterator[tuple[str, int]]:
+        """Topic and partition of every committed offset."""
+        for topic, partitions in self.offsets.items():
+            for partition in partitions:
+                yield topic, partition
+
+    def store_offset(self, topic: str, partition: int, offset: CommittedOffset) -> None:
+        """Put an offset in the place of the one that was there."""
+        partitions = self.offsets.get(topic)
+        if partitions is None:
+            partitions = self.offsets[topic] = {}
+        partitions[partition] = offset
 
     def topic_by_id(self, topic_id: str) -> Topic | None:
         """The known topic with that id."""

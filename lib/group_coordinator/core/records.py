@@ -12,6 +12,8 @@ class Reason(StrEnum):
     """Why a record was written; ours, beside Kafka's key and value."""
 
     OFFSET_COMMIT = "offset-commit"
+    TRANSACTION_COMMITTED = "transaction-committed"
+    TRANSACTION_ABORTED = "transaction-aborted"
     OFFSET_EXPIRED = "offset-expired"
     OFFSET_DELETED = "offset-deleted"
     OFFSET_RESET = "offset-reset"
@@ -33,6 +35,20 @@ class OffsetRecord(NamedTuple):
     topic: str
     partition: int
     value: CommittedOffset | None
+    reason: Reason
+    producer_id: int | None = None
+    """The offset waits for the end of this producer's transaction (in Kafka's log it is in the batch's header)."""
+
+
+class TransactionMarker(NamedTuple):
+    """The control record that ends a producer's transaction: nothing of it is pending any more.
+
+    `offsets` are triples (topic, partition, offset) of what counts from now on; Kafka's readers find them in the log
+    before the marker.
+    """
+
+    producer_id: int
+    offsets: tuple[tuple[str, int, CommittedOffset], ...]
     reason: Reason
 
 
@@ -67,4 +83,4 @@ class GroupRecord(NamedTuple):
     reason: Reason
 
 
-Record = OffsetRecord | GroupRecord
+Record = OffsetRecord | GroupRecord | TransactionMarker

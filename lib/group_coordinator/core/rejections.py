@@ -8,6 +8,7 @@ from group_coordinator.core.errors import ErrorCode
 from group_coordinator.core.requests import (
     DeleteGroup,
     DescribeGroup,
+    EndTxn,
     Heartbeat,
     JoinGroup,
     LeaveGroup,
@@ -18,6 +19,7 @@ from group_coordinator.core.requests import (
     SyncGroup,
     Tick,
     TopicMetadata,
+    TxnOffsetCommit,
 )
 from group_coordinator.core.responses import (
     DeleteGroupResponse,
@@ -53,6 +55,8 @@ def rejection(request: Request, error: ErrorCode) -> Response:  # noqa: C901, PL
                     for t in request.topics
                 )
             )
+        case TxnOffsetCommit() | EndTxn():
+            raise TypeError(f"{type(request).__name__} is never refused as a whole")
         case OffsetFetch():
             return OffsetFetchResponse(error, request.group_id)
         case OffsetDelete():

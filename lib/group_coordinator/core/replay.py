@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from group_coordinator.core import pending_offsets
 from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.generation import union_of_subscriptions
 from group_coordinator.core.group import ClassicGroup, Group, session_timer
-from group_coordinator.core.records import GroupMetadata, GroupRecord, OffsetRecord, Record
+from group_coordinator.core.records import (
+    GroupMetadata,
+    GroupRecord,
+    OffsetRecord,
+    Record,
+    TransactionMarker,
+)
 from group_coordinator.core.states import ClassicState
-from group_coordinator.core.values import CommittedOffset, Member, Timer
+from group_coordinator.core.values import Member, Timer
 
 
 def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConfig) -> None:
@@ -22,7 +29,7 @@ def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConf
         group.topics = decision.topics
     for record in decision.records:
         # A GroupMetadata value describes the very membership that came with the decision.
-        if isinstance(record, OffsetRecord) or record.value is None:
+        if not isinstance(record, GroupRecord) or record.value is None:
             replay_record(group, record, now_ms)
             group.wake_ms = min(group.wake_ms, _soonest_deadline_after(record, config))
     if decision.session_of is not None and group.membership is not None:
@@ -48,32 +55,36 @@ def replay_record(group: Group, record: Record, now_ms: int) -> None:
         group.membership = None if metadata is None else load_membership(metadata, now_ms)
         if metadata is None:
             group.topics = None  # or every name ever used would be remembered
+    elif isinstance(record, TransactionMarker):
+        pending_offsets.end_transaction(group, record)
     elif record.value is None:
         _remove_offset(group, record)
+    elif record.producer_id is not None:
+        _make_sure_of_membership(group, now_ms)
+        pending_offsets.add(group, record, record.value, record.producer_id)
     else:
-        _store_offset(group, record, record.value, now_ms)
+        _make_sure_of_membership(group, now_ms)
+        pending_offsets.supersede(group, record)
+        group.store_offset(record.topic, record.partition, record.value)
+
+
+def _make_sure_of_membership(group: Group, now_ms: int) -> None:
+    """An offset for an unknown group makes it a simple group."""
+    if group.membership is None:
+        group.membership = ClassicGroup(state_timestamp_ms=now_ms)
 
 
 def _remove_offset(group: Group, record: OffsetRecord) -> None:
+    group.pending.pop((record.topic, record.partition), None)
     partitions = group.offsets.get(record.topic, {})
     partitions.pop(record.partition, None)
     if not partitions:
         group.offsets.pop(record.topic, None)
 
 
-def _store_offset(group: Group, record: OffsetRecord, offset: CommittedOffset, now_ms: int) -> None:
-    """An offset for an unknown group makes it a simple group."""
-    if group.membership is None:
-        group.membership = ClassicGroup(state_timestamp_ms=now_ms)
-    partitions = group.offsets.get(record.topic)
-    if partitions is None:
-        partitions = group.offsets[record.topic] = {}
-    partitions[record.partition] = offset
-
-
 def _soonest_deadline_after(record: Record, config: CoordinatorConfig) -> int:
     """No deadline that this record brings lies before the time returned; 0 where that takes a look at the group."""
-    if isinstance(record, GroupRecord) or record.value is None:
+    if not isinstance(record, OffsetRecord) or record.value is None:
         return 0
     if record.value.expire_timestamp_ms is not None:
         return record.value.expire_timestamp_ms

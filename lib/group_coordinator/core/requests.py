@@ -99,6 +99,25 @@ class OffsetCommit(NamedTuple):
     topics: tuple[TopicCommit, ...]
 
 
+class TxnOffsetCommit(NamedTuple):
+    """TxnOffsetCommit 0-5: the offsets count when the producer's transaction is committed; topics go by name."""
+
+    group_id: str
+    producer_id: int
+    generation: int | None
+    member_id: str
+    group_instance_id: str | None
+    topics: tuple[TopicCommit, ...]
+
+
+class EndTxn(NamedTuple):
+    """A system event: the marker that a transaction coordinator writes into the group's log."""
+
+    group_id: str
+    producer_id: int
+    is_commit: bool
+
+
 class TopicPartitions(NamedTuple):
     """Partitions of one topic, named or by id (OffsetFetch from version 10)."""
 
@@ -157,6 +176,8 @@ Request = (
     | Heartbeat
     | LeaveGroup
     | OffsetCommit
+    | TxnOffsetCommit
+    | EndTxn
     | OffsetFetch
     | OffsetDelete
     | DeleteGroup

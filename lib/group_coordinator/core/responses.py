@@ -80,6 +80,18 @@ class OffsetCommitResponse(NamedTuple):
     topics: tuple[TopicResult, ...]
 
 
+class TxnOffsetCommitResponse(NamedTuple):
+    """One result a partition; there is no error of the whole."""
+
+    topics: tuple[TopicResult, ...]
+
+
+class EndTxnResponse(NamedTuple):
+    """The marker is in the group's log."""
+
+    error: ErrorCode
+
+
 class FetchedPartition(NamedTuple):
     """A committed offset; offset None is -1 on the wire: nothing is committed."""
 
@@ -149,6 +161,8 @@ Response = (
     | HeartbeatResponse
     | LeaveGroupResponse
     | OffsetCommitResponse
+    | TxnOffsetCommitResponse
+    | EndTxnResponse
     | OffsetFetchResponse
     | OffsetDeleteResponse
     | DeleteGroupResponse

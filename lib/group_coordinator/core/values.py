@@ -17,6 +17,17 @@ class CommittedOffset(NamedTuple):
     topic_id: str | None
 
 
+class PendingOffset(NamedTuple):
+    """An offset that waits for the end of its transaction.
+
+    `order` grows with every record of the group's partition; None: a later offset has been committed meanwhile, and
+    this one will not replace it (Kafka compares the records' places in the log).
+    """
+
+    offset: CommittedOffset
+    order: int | None
+
+
 class Protocol(NamedTuple):
     """One entry of a member's JoinGroup list, in order of the member's preference."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, assert_never
 
-from group_coordinator.codecs import records
+from group_coordinator.codecs import record_decoder, records
 from group_coordinator.core.expiration import first_sweep_at_or_after
-from group_coordinator.core.records import GroupRecord, OffsetRecord
+from group_coordinator.core.records import GroupRecord, OffsetRecord, TransactionMarker
 from group_coordinator.tables.instants import shown_ms
 from group_coordinator.tables.rows import (
     Row,
@@ -24,7 +24,7 @@ from group_coordinator.tables.rows import (
 )
 
 GROUPS, MEMBERS, OFFSETS = "groups", "members", "offsets"
-RECORD_TYPES = (records.OFFSET_COMMIT, records.GROUP_METADATA)
+RECORD_TYPES = (records.OFFSET_COMMIT, records.GROUP_METADATA, records.TRANSACTION_MARKER)
 """The records that these tables are made of."""
 
 _CHANGED_BY = ("updated_at", "batch_id")
@@ -119,11 +119,17 @@ class _Draft:
     def apply(self, entry: LogEntry) -> None:
         """As core.replay: a group's tombstone leaves its offsets alone, the first offset makes a simple group."""
         self._changed_by = {"updated_at": entry.event_time, "batch_id": entry.batch_id}
-        record = records.decode(entry.key, entry.value)
-        if isinstance(record, OffsetRecord):
-            self._apply_offset(record)
-        else:
-            self._apply_group(record)
+        record = record_decoder.decode(entry.key, entry.value)
+        match record:
+            case OffsetRecord():
+                self._apply_offset(record)
+            case TransactionMarker():
+                for topic, partition, offset in record.offsets:
+                    self._apply_offset(OffsetRecord(topic, partition, offset, record.reason))
+            case GroupRecord():
+                self._apply_group(record)
+            case _:
+                assert_never(record)
 
     def finish(self, retention: Retention) -> GroupRows:
         """With what follows from the rest: forecasts and counts."""
@@ -147,6 +153,8 @@ class _Draft:
             return
         if self._group is None:
             self._group = simple_group_row()
+        if record.producer_id is not None:
+            return  # it waits for its transaction's marker, which brings it once more
         self._offsets[partition] = offset_row(record, record.value) | self._changed_by
 
     def _apply_group(self, record: GroupRecord) -> None:

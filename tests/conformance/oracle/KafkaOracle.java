@@ -32,8 +32,10 @@ import org.apache.kafka.common.protocol.ApiMessage;
 import org.apache.kafka.common.protocol.ByteBufferAccessor;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.protocol.MessageUtil;
+import org.apache.kafka.common.record.internal.ControlRecordType;
 import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.common.record.internal.Record;
+import org.apache.kafka.common.record.internal.RecordBatch;
 import org.apache.kafka.common.requests.*;
 import org.apache.kafka.common.security.auth.KafkaPrincipal;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
@@ -147,11 +149,12 @@ public class KafkaOracle {
         @Override public LogConfig config(TopicPartition tp) { return new LogConfig(Map.of()); }
         @Override public long append(TopicPartition tp, VerificationGuard guard, MemoryRecords batch, short tv) {
             GroupCoordinatorRecordSerde serde = new GroupCoordinatorRecordSerde();
-            for (Record r : batch.records()) {
-                endOffset++;
-                CoordinatorRecord record = serde.deserialize(r.key(), r.hasValue() ? r.value() : null);
-                emitRecord(record);
-            }
+            for (RecordBatch b : batch.batches())
+                for (Record r : b) {
+                    endOffset++;
+                    if (b.isControlBatch()) emitMarker(b.producerId(), ControlRecordType.parse(r.key()));
+                    else emitRecord(serde.deserialize(r.key(), r.hasValue() ? r.value() : null), b.producerId());
+                }
             listeners.forEach(l -> l.onHighWatermarkUpdated(tp, endOffset));
             return endOffset;
         }
@@ -181,6 +184,7 @@ public class KafkaOracle {
     MetadataImage image = MetadataImage.EMPTY;
     long imageVersion = 0;
     boolean topicsGiven = false;
+    String markedGroup;
     boolean started = false;
     final PrintStream out;
 
@@ -244,7 +248,22 @@ public class KafkaOracle {
         out.print('\n');
     }
 
-    void emitRecord(CoordinatorRecord record) {
+    /** Kafka's control records have no JSON and no group: the line is ours, for the group that the event was about. */
+    void emitMarker(long producerId, ControlRecordType type) {
+        ObjectNode node = JSON.createObjectNode();
+        node.put("kind", "record");
+        node.put("groupId", markedGroup);
+        node.put("at", time.now);
+        ObjectNode key = JSON.createObjectNode().put("type", -1);
+        key.set("data", JSON.createObjectNode().put("group", markedGroup).put("version", 0).put("type", type.type()));
+        node.set("key", key);
+        ObjectNode value = JSON.createObjectNode().put("version", 0).put("producerId", producerId);
+        value.set("data", JSON.createObjectNode().put("coordinatorEpoch", 0));
+        node.set("value", value);
+        emit(node);
+    }
+
+    void emitRecord(CoordinatorRecord record, long producerId) {
         ObjectNode node = JSON.createObjectNode();
         node.put("kind", "record");
         short type = record.key().apiKey();
@@ -260,6 +279,7 @@ public class KafkaOracle {
         } else {
             ObjectNode value = JSON.createObjectNode();
             value.put("version", record.value().version());
+            if (producerId != RecordBatch.NO_PRODUCER_ID) value.put("producerId", producerId);
             value.set("data", CoordinatorRecordJsonConverters.writeRecordValueAsJson(record.value().message(), record.value().version()));
             node.set("value", value);
         }
@@ -369,6 +389,7 @@ public class KafkaOracle {
         JsonNode body = event.get("body");
         if (api.equals("Tick")) return;
         if (api.equals("IncrementalAlterConfigs") || api.equals("DescribeConfigs")) { configs(event, api, version, body); return; }
+        if (api.equals("EndTxn")) { endTransaction(event, body); return; }
         ApiKeys apiKey = null;
         for (ApiKeys k : ApiKeys.values()) if (k.name.equals(api)) apiKey = k;
         if (apiKey == null) { emitKind("deadLetter", "unknown api " + api); return; }
@@ -408,6 +429,8 @@ public class KafkaOracle {
                 ex != null ? r.getErrorResponse(0, ex) : new LeaveGroupResponse(res, version)));
         } else if (request instanceof OffsetCommitRequest r) {
             commit(event, version, ctx, r);
+        } else if (request instanceof TxnOffsetCommitRequest r) {
+            commitInTransaction(event, version, ctx, r);
         } else if (request instanceof OffsetFetchRequest r) {
             fetch(event, version, ctx, r);
         } else if (request instanceof OffsetDeleteRequest r) {
@@ -470,6 +493,37 @@ public class KafkaOracle {
             .setGroupInstanceId(r.data().groupInstanceId()).setTopics(known);
         service.commitOffsets(ctx, data, BufferSupplier.NO_CACHING).whenComplete((res, ex) -> answer(event, g, version,
             ex != null ? r.getErrorResponse(0, ex) : builder.merge(res).build()));
+    }
+
+    void commitInTransaction(JsonNode event, short version, RequestContext ctx, TxnOffsetCommitRequest r) {
+        TxnOffsetCommitResponse.Builder builder = new TxnOffsetCommitResponse.Builder();
+        List<TxnOffsetCommitRequestData.TxnOffsetCommitRequestTopic> known = new ArrayList<>();
+        for (var topic : r.data().topics()) {
+            if (!topicsGiven) { known.add(topic); continue; }
+            var valid = new TxnOffsetCommitRequestData.TxnOffsetCommitRequestTopic().setName(topic.name());
+            for (var p : topic.partitions()) {
+                if (exists(topic.name(), p.partitionIndex())) valid.partitions().add(p);
+                else builder.addPartition(topic.name(), p.partitionIndex(), Errors.UNKNOWN_TOPIC_OR_PARTITION);
+            }
+            if (!valid.partitions().isEmpty()) known.add(valid);
+        }
+        String g = r.data().groupId();
+        if (known.isEmpty()) { answer(event, g, version, builder.build()); return; }
+        var d = r.data();
+        var data = new TxnOffsetCommitRequestData().setGroupId(g).setMemberId(d.memberId()).setGenerationId(d.generationId())
+            .setGroupInstanceId(d.groupInstanceId()).setProducerEpoch(d.producerEpoch()).setProducerId(d.producerId())
+            .setTransactionalId(d.transactionalId()).setTopics(known);
+        service.commitTransactionalOffsets(ctx, data, BufferSupplier.NO_CACHING).whenComplete((res, ex) -> answer(event, g, version,
+            ex != null ? r.getErrorResponse(0, ex) : builder.merge(res).build()));
+    }
+
+    void endTransaction(JsonNode event, JsonNode body) {
+        String g = body.get("groupId").asText();
+        markedGroup = g;
+        TransactionResult result = body.get("committed").asBoolean() ? TransactionResult.COMMIT : TransactionResult.ABORT;
+        service.completeTransaction(TP, body.get("producerId").asLong(), (short) (body.path("producerEpoch").asInt(0) + 1), 0, result, (short) 2)
+            .whenComplete((res, ex) -> emitResponse(event, g, JSON.createObjectNode().put("throttleTimeMs", 0)
+                .put("errorCode", ex == null ? 0 : Errors.forException(ex).code())));
     }
 
     void fetch(JsonNode event, short version, RequestContext ctx, OffsetFetchRequest r) {

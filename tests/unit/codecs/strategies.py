@@ -17,9 +17,18 @@ from group_coordinator.core.records import (
     OffsetRecord,
     Reason,
     Record,
+    TransactionMarker,
 )
 from group_coordinator.core.states import ClassicState
-from group_coordinator.core.values import CommittedOffset, Member, Protocol, Ticket, Timer, Topic
+from group_coordinator.core.values import (
+    CommittedOffset,
+    Member,
+    PendingOffset,
+    Protocol,
+    Ticket,
+    Timer,
+    Topic,
+)
 
 int32s = st.integers(-(2**31), 2**31 - 1)
 int64s = st.integers(-(2**63), 2**63 - 1)
@@ -117,6 +126,16 @@ groups = st.builds(
     | st.lists(topics, max_size=3).map(lambda found: {topic.name: topic for topic in found}),
     clock_ms=times_ms,
     wake_ms=times_ms,
+    pending=st.dictionaries(
+        st.tuples(names, int32s),
+        st.dictionaries(
+            int64s,
+            st.builds(PendingOffset, lasting_offsets, st.none() | st.integers(1, 9)),
+            min_size=1,
+            max_size=2,
+        ),
+        max_size=2,
+    ),
 )
 
 
@@ -143,6 +162,20 @@ def group_metadata(draw: st.DrawFn) -> GroupMetadata:
 
 
 reasons = st.sampled_from(Reason)
-records: SearchStrategy[Record] = st.builds(
-    OffsetRecord, names, int32s, st.none() | lasting_offsets | expiring_offsets, reasons
-) | st.builds(GroupRecord, st.none() | group_metadata(), reasons)
+offset_records: SearchStrategy[Record] = st.builds(
+    OffsetRecord, names, int32s, st.none() | lasting_offsets | expiring_offsets, reasons, st.none()
+)
+group_records: SearchStrategy[Record] = st.builds(
+    GroupRecord, st.none() | group_metadata(), reasons
+)
+transactional_records: SearchStrategy[Record] = (
+    st.builds(OffsetRecord, names, int32s, lasting_offsets, reasons, int64s)
+    | st.builds(
+        TransactionMarker,
+        int64s,
+        st.lists(st.tuples(names, int32s, lasting_offsets), max_size=3).map(tuple),
+        st.just(Reason.TRANSACTION_COMMITTED),
+    )
+    | st.builds(TransactionMarker, int64s, st.just(()), st.just(Reason.TRANSACTION_ABORTED))
+)
+records = offset_records | group_records | transactional_records

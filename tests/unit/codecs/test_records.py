@@ -8,9 +8,9 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from group_coordinator.codecs import records
+from group_coordinator.codecs import record_decoder, records
 from group_coordinator.codecs.consumer_protocol import encode_subscription
-from group_coordinator.codecs.records import RecordError
+from group_coordinator.codecs.record_decoder import RecordError
 from group_coordinator.core.records import (
     GroupMetadata,
     GroupRecord,
@@ -122,14 +122,16 @@ def test_a_group_with_a_member() -> None:
         '"clientHost":"/10.0.0.1","rebalanceTimeout":20000,"sessionTimeout":10000,'
         '"subscription":"AAAAAAABAAZvcmRlcnP/////","assignment":"AAE="}]}}'
     )
-    assert records.decode(entry.key, entry.value) == record
+    assert record_decoder.decode(entry.key, entry.value) == record
 
 
 def test_an_old_value_has_less() -> None:
     value = '{"version":0,"data":{"offset":42,"metadata":"","commitTimestamp":1000}}'
 
     offset = CommittedOffset(42, None, "", 1_000, None, None)
-    assert records.decode(OFFSET_KEY, value) == OffsetRecord("orders", 2, offset, Reason.MIRRORED)
+    assert record_decoder.decode(OFFSET_KEY, value) == OffsetRecord(
+        "orders", 2, offset, Reason.MIRRORED
+    )
 
 
 @pytest.mark.parametrize(
@@ -144,7 +146,7 @@ def test_an_old_value_has_less() -> None:
 )
 def test_what_is_no_record_is_refused(key: str, value: str | None, reason: str) -> None:
     with pytest.raises(RecordError, match=reason):
-        records.decode(key, value)
+        record_decoder.decode(key, value)
 
 
 @given(strategies.records, strategies.names)
@@ -152,4 +154,4 @@ def test_a_record_comes_back_from_its_json(record: Record, group_id: str) -> Non
     entry = logged(group_id, record)
 
     assert "\n" not in entry.key + (entry.value or "")
-    assert records.decode(entry.key, entry.value, record.reason) == record
+    assert record_decoder.decode(entry.key, entry.value, record.reason) == record

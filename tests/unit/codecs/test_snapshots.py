@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from dataclasses import replace
 
 import msgspec
 import pytest
@@ -13,7 +14,15 @@ from group_coordinator.codecs.consumer_protocol import encode_subscription
 from group_coordinator.codecs.snapshots import SCHEMA_VERSION, SnapshotError
 from group_coordinator.core.group import ClassicGroup, Group
 from group_coordinator.core.states import ClassicState
-from group_coordinator.core.values import CommittedOffset, Member, Protocol, Ticket, Timer, Topic
+from group_coordinator.core.values import (
+    CommittedOffset,
+    Member,
+    PendingOffset,
+    Protocol,
+    Ticket,
+    Timer,
+    Topic,
+)
 from tests.unit.codecs import strategies
 
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
@@ -51,7 +60,9 @@ def group_with_everything() -> Group:
     )
     offsets = {"orders": {2: CommittedOffset(42, 3, "note", 1_000, None, ORDERS_ID)}}
     topics = {"orders": Topic("orders", ORDERS_ID, 3)}
-    return Group("g", membership, offsets, topics, clock_ms=1_500, wake_ms=5_000)
+    waiting = PendingOffset(CommittedOffset(43, None, "", 1_200, None, None), 1)
+    pending = {("orders", 3): {17: waiting}}
+    return Group("g", membership, offsets, topics, 1_500, 5_000, pending)
 
 
 LAYOUT_1 = [
@@ -91,6 +102,7 @@ LAYOUT_1 = [
     [["orders", ORDERS_ID, 3]],
     1_500,
     5_000,
+    [["orders", 3, {17: [[43, None, "", 1_200, None, None], 1]}]],
 ]
 
 
@@ -102,8 +114,14 @@ def test_the_layout_changes_only_with_the_schema_version() -> None:
     assert snapshots.load("g", msgspec.msgpack.encode(LAYOUT_1)) == group_with_everything()
 
 
+def test_a_snapshot_of_before_transactions_has_nothing_pending() -> None:
+    group = snapshots.load("g", msgspec.msgpack.encode(LAYOUT_1[:-1]))
+
+    assert group == replace(group_with_everything(), pending={})
+
+
 def test_a_group_that_is_nothing_yet_is_small() -> None:
-    assert len(snapshots.dump(Group("a rather long group id"))) == 7
+    assert len(snapshots.dump(Group("a rather long group id"))) == 8
 
 
 def test_an_offset_takes_less_than_64_bytes() -> None:

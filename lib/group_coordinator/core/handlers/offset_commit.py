@@ -8,26 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from group_coordinator.core.committing import commit, existing_part, refused
 from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.group import ClassicGroup, Group
-from group_coordinator.core.records import OffsetRecord, Reason, Record
+from group_coordinator.core.records import Record
 from group_coordinator.core.requests import (
     OffsetCommit,
-    PartitionCommit,
     RequestContext,
     TopicCommit,
 )
 from group_coordinator.core.responses import (
     OffsetCommitResponse,
-    PartitionResult,
     Reply,
     TopicResult,
 )
 from group_coordinator.core.states import ClassicState
-from group_coordinator.core.topic_results import merge, same_result
-from group_coordinator.core.values import CommittedOffset
+from group_coordinator.core.topic_results import merge
 
 _MEMBER_EPOCHS_SINCE = 9
 _TOPIC_IDS_SINCE = 10
@@ -47,9 +45,11 @@ def decide(
         try:
             check_commit(group, request, context.ticket.version)
         except CoordinatorError as error:
-            results = [_refused(topic, error.code) for topic in topics]
+            results = [refused(topic, error.code) for topic in topics]
         else:
-            results = _commit(topics, request, context.now_ms, config, records)
+            expire_timestamp_ms = _expire_timestamp(context.now_ms, request.retention_time_ms)
+            longest = config.offset_metadata_max_bytes
+            results = commit(topics, context.now_ms, expire_timestamp_ms, None, longest, records)
             if group.membership is None:
                 membership = ClassicGroup(state_timestamp_ms=context.now_ms)
             else:
@@ -86,11 +86,6 @@ def check_commit(group: Group, request: OffsetCommit, version: int) -> None:
         raise CoordinatorError(ErrorCode.REBALANCE_IN_PROGRESS)
 
 
-def _refused(topic: TopicCommit, error: ErrorCode) -> TopicResult:
-    partitions = (entry.partition for entry in topic.partitions)
-    return same_result(topic.name, topic.topic_id, partitions, error)
-
-
 def _existing_topics(
     group: Group, request: OffsetCommit, version: int, missing: list[TopicResult]
 ) -> Sequence[TopicCommit]:
@@ -100,17 +95,12 @@ def _existing_topics(
     existing = []
     for topic in request.topics:
         known = _with_name_and_id(group, topic, version)
-        name = known.name
-        if name is None:
-            missing.append(_refused(known, ErrorCode.UNKNOWN_TOPIC_ID))
+        if known.name is None:
+            missing.append(refused(known, ErrorCode.UNKNOWN_TOPIC_ID))
             continue
-        present = [p for p in known.partitions if group.partition_exists(name, p.partition)]
-        absent = [p for p in known.partitions if not group.partition_exists(name, p.partition)]
-        if absent:
-            unknown = known._replace(partitions=tuple(absent))
-            missing.append(_refused(unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
-        if present:
-            existing.append(known._replace(partitions=tuple(present)))
+        present = existing_part(group, known, missing)
+        if present is not None:
+            existing.append(present)
     return existing
 
 
@@ -122,54 +112,11 @@ def _with_name_and_id(group: Group, topic: TopicCommit, version: int) -> TopicCo
     return topic._replace(topic_id=named.topic_id if named else None)
 
 
-def _commit(
-    topics: Sequence[TopicCommit],
-    request: OffsetCommit,
-    now_ms: int,
-    config: CoordinatorConfig,
-    records: list[Record],
-) -> list[TopicResult]:
-    """One record for each partition whose metadata is not too long; the results of all of them."""
-    expire_timestamp_ms = _expire_timestamp(now_ms, request.retention_time_ms)
-    results = []
-    for topic in topics:
-        partitions = []
-        for entry in topic.partitions:
-            if _is_too_large(entry, config.offset_metadata_max_bytes):
-                too_large = PartitionResult(entry.partition, ErrorCode.OFFSET_METADATA_TOO_LARGE)
-                partitions.append(too_large)
-                continue
-            partitions.append(PartitionResult(entry.partition, ErrorCode.NONE))
-            offset = CommittedOffset(
-                entry.offset,
-                entry.leader_epoch,
-                entry.metadata or "",
-                now_ms if entry.commit_timestamp_ms is None else entry.commit_timestamp_ms,
-                expire_timestamp_ms,
-                topic.topic_id,
-            )
-            records.append(
-                OffsetRecord(topic.name or "", entry.partition, offset, Reason.OFFSET_COMMIT)
-            )
-        results.append(TopicResult(topic.name, topic.topic_id, tuple(partitions)))
-    return results
-
-
 def _expire_timestamp(now_ms: int, retention_ms: int | None) -> int | None:
     """Retention times that lead beyond 64 bits wrap around, as Java's do: such an offset has expired already."""
     if retention_ms is None:
         return None
     return (now_ms + retention_ms + _INT64_HALF) % (2 * _INT64_HALF) - _INT64_HALF
-
-
-def _is_too_large(entry: PartitionCommit, longest: int) -> bool:
-    """Kafka compares the length of a Java string, which counts a character beyond the BMP as two."""
-    metadata = entry.metadata
-    if not metadata:
-        return False
-    if len(metadata) * 2 <= longest:
-        return False
-    return len(metadata.encode("utf-16-le", "surrogatepass")) // 2 > longest
 
 
 def _extended_session(membership: ClassicGroup, request: OffsetCommit) -> str | None:

@@ -58,7 +58,7 @@ def _tombstones(group: Group, topic: str, partitions: list[int]) -> list[OffsetR
     return [
         OffsetRecord(topic, partition, None, Reason.OFFSET_DELETED)
         for partition in partitions
-        if partition in committed
+        if partition in committed or (topic, partition) in group.pending
     ]
 
 

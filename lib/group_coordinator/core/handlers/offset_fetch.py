@@ -41,8 +41,21 @@ def decide(
         topics = _topics_by_id(group, request.topics)
     else:
         topics = [_named_topic(group, topic) for topic in request.topics]
+    if request.require_stable:
+        topics = [_unstable_told(group, topic) for topic in topics]
     answer = OffsetFetchResponse(ErrorCode.NONE, request.group_id, tuple(topics))
     return Decision([], [Reply(context.ticket, answer)])
+
+
+def _unstable_told(group: Group, topic: FetchedTopic) -> FetchedTopic:
+    """No offset where an open transaction has one that may replace it (KIP-447)."""
+    partitions = tuple(
+        FetchedPartition(entry.partition, error=ErrorCode.UNSTABLE_OFFSET_COMMIT)
+        if (topic.name, entry.partition) in group.pending
+        else entry
+        for entry in topic.partitions
+    )
+    return topic._replace(partitions=partitions)
 
 
 def _all_topics(group: Group) -> list[FetchedTopic]:

@@ -13,6 +13,16 @@ from group_coordinator.core.records import OffsetRecord, Reason, Record
 from group_coordinator.core.requests import RequestContext, TopicMetadata
 
 
+def _partitions_of(group: Group, name: str, topic_id: str) -> list[int]:
+    """Those with an offset of the deleted topic, also one that waits for the end of its transaction."""
+    committed = {
+        partition
+        for partition, offset in group.offsets.get(name, {}).items()
+        if offset.topic_id in (None, topic_id)
+    }
+    return sorted(committed | {partition for topic, partition in group.pending if topic == name})
+
+
 def decide(
     group: Group,
     request: TopicMetadata,
@@ -23,7 +33,6 @@ def decide(
     records: list[Record] = [
         OffsetRecord(name, partition, None, Reason.TOPIC_DELETED)
         for name, topic_id in sorted(request.deleted_topics)
-        for partition, offset in sorted(group.offsets.get(name, {}).items())
-        if offset.topic_id in (None, topic_id)
+        for partition in _partitions_of(group, name, topic_id)
     ]
     return Decision(records, [], topics={topic.name: topic for topic in request.topics})

@@ -1,0 +1,11 @@
+"""What can be wrong with a message of __consumer_offsets."""
+
+from __future__ import annotations
+
+
+class OffsetsTopicError(ValueError):
+    """Bytes that are no record of a classic group, or a record that does not fit into bytes."""
+
+
+class UnknownRecordTypeError(OffsetsTopicError):
+    """A key of another type: 3 and up are records of the later protocols, which live in the same topic."""

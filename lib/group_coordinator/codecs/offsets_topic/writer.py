@@ -1,0 +1,104 @@
+"""Writes the elements of Kafka's messages as bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from struct import Struct, error
+
+from group_coordinator.codecs.offsets_topic.errors import OffsetsTopicError
+from group_coordinator.codecs.offsets_topic.reader import FLEXIBLE_SINCE, INT16, INT32, INT64, NULL
+from group_coordinator.codecs.primitives import LONGEST_TEXT
+
+_CONTINUED = 0x80
+
+
+class Writer:
+    """Writes one key or value from its start; OffsetsTopicError where something does not fit."""
+
+    def __init__(self, part: str) -> None:
+        self.version = 0
+        self._part = part
+        self._pieces: list[bytes] = []
+        self._flexible = False
+
+    def start_value(self, version: int, highest_version: int) -> None:
+        """Write a value's version; the rest is of this version."""
+        if not 0 <= version <= highest_version:
+            raise self._fault("version", f"{version} is not in 0-{highest_version}")
+        self.int16("version", version)
+        self.version = version
+        self._flexible = version >= FLEXIBLE_SINCE
+
+    def int16(self, field: str, number: int) -> None:
+        """Two bytes, signed."""
+        self._number(field, number, INT16)
+
+    def int32(self, field: str, number: int) -> None:
+        """Four bytes, signed."""
+        self._number(field, number, INT32)
+
+    def int64(self, field: str, number: int) -> None:
+        """Eight bytes, signed."""
+        self._number(field, number, INT64)
+
+    def text(self, field: str, text: str | None) -> None:
+        """A string, null for None."""
+        if text is None:
+            self._length(field, NULL, INT16)
+            return
+        try:
+            encoded = text.encode()
+        except UnicodeEncodeError as fault:
+            raise self._fault(field, f"is no UTF-8: {fault.reason}") from fault
+        if len(encoded) > LONGEST_TEXT:
+            raise self._fault(field, f"{len(encoded)} bytes are too long for a string")
+        self._length(field, len(encoded), INT16)
+        self._pieces.append(encoded)
+
+    def blob(self, field: str, data: bytes) -> None:
+        """Bytes."""
+        self.count(field, len(data))
+        self._pieces.append(data)
+
+    def count(self, field: str, count: int) -> None:
+        """The length of an array."""
+        self._length(field, count, INT32)
+
+    def tagged_fields(self, fields: Mapping[int, bytes]) -> None:
+        """The end of a struct: fields by tag in ascending order; nothing before the flexible versions."""
+        if not self._flexible:
+            return
+        self._varint(len(fields))
+        for tag, data in fields.items():
+            self._varint(tag)
+            self._varint(len(data))
+            self._pieces.append(data)
+
+    def done(self) -> bytes:
+        """All that was written."""
+        return b"".join(self._pieces)
+
+    def _fault(self, field: str, why: str) -> OffsetsTopicError:
+        return OffsetsTopicError(f"{self._part}: {field}: {why}")
+
+    def _number(self, field: str, number: int, layout: Struct) -> None:
+        try:
+            self._pieces.append(layout.pack(number))
+        except error as fault:
+            raise self._fault(field, f"{number} does not fit {layout.size} bytes") from fault
+
+    def _length(self, field: str, length: int, layout: Struct) -> None:
+        """A length, NULL for null; a varint is one higher, so that its null is 0."""
+        if self._flexible:
+            self._varint(length + 1)
+        else:
+            self._number(field, length, layout)
+
+    def _varint(self, number: int) -> None:
+        """An unsigned number, seven bits a byte, the lowest first."""
+        encoded = bytearray()
+        while number >= _CONTINUED:
+            encoded.append(number % _CONTINUED | _CONTINUED)
+            number //= _CONTINUED
+        encoded.append(number)
+        self._pieces.append(bytes(encoded))

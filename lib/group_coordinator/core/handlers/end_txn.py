@@ -1,0 +1,34 @@
+"""EndTxn (ours): the marker that ends a producer's transaction, as a transaction coordinator writes it into the log.
+
+Source: OffsetMetadataManager.replayEndTransactionMarker in Kafka 4.3. A producer without pending offsets here is no
+error.
+"""
+
+from __future__ import annotations
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.group import Group
+from group_coordinator.core.pending_offsets import waiting_for
+from group_coordinator.core.records import Reason, Record, TransactionMarker
+from group_coordinator.core.requests import EndTxn, RequestContext
+from group_coordinator.core.responses import EndTxnResponse, Reply
+
+
+def _marker(group: Group, request: EndTxn) -> TransactionMarker:
+    if not request.is_commit:
+        return TransactionMarker(request.producer_id, (), Reason.TRANSACTION_ABORTED)
+    offsets = waiting_for(group, request.producer_id)
+    return TransactionMarker(request.producer_id, offsets, Reason.TRANSACTION_COMMITTED)
+
+
+def decide(
+    group: Group,
+    request: EndTxn,
+    context: RequestContext,
+    config: CoordinatorConfig,  # noqa: ARG001 - one signature for all handlers
+) -> Decision:
+    """The marker, whether the group waits for it or not: Kafka writes it all the same."""
+    records: list[Record] = [_marker(group, request)]
+    return Decision(records, [Reply(context.ticket, EndTxnResponse(ErrorCode.NONE))])

@@ -1,0 +1,63 @@
+"""TxnOffsetCommit 0-5: offsets that count once their transaction is committed (KIP-98, KIP-447).
+
+Source: KafkaApis.handleTxnOffsetCommitRequest and OffsetMetadataManager.commitTransactionalOffset in Kafka 4.3. Whether
+the transaction is open is the business of the transaction coordinator, which has vouched for it.
+"""
+
+from __future__ import annotations
+
+from group_coordinator.core.committing import commit, existing_part, refused
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.group import ClassicGroup, Group
+from group_coordinator.core.records import Record
+from group_coordinator.core.requests import RequestContext, TxnOffsetCommit
+from group_coordinator.core.responses import Reply, TopicResult, TxnOffsetCommitResponse
+from group_coordinator.core.states import ClassicState
+from group_coordinator.core.topic_results import merge
+
+
+def decide(
+    group: Group, request: TxnOffsetCommit, context: RequestContext, config: CoordinatorConfig
+) -> Decision:
+    """Keep the offsets for the producer; a refusal is told for every partition that it was asked about."""
+    missing: list[TopicResult] = []
+    found = (existing_part(group, topic, missing) for topic in request.topics)
+    topics = [topic for topic in found if topic is not None]
+    records: list[Record] = []
+    results: list[TopicResult] = []
+    membership = None
+    if topics:
+        try:
+            check_commit(group, request)
+        except CoordinatorError as error:
+            results = [refused(topic, error.code) for topic in topics]
+        else:
+            longest = config.offset_metadata_max_bytes
+            results = commit(topics, context.now_ms, None, request.producer_id, longest, records)
+            if group.membership is None:
+                membership = ClassicGroup(state_timestamp_ms=context.now_ms)
+    answer = TxnOffsetCommitResponse(merge(missing, results))
+    return Decision(records, [Reply(context.ticket, answer)], membership)
+
+
+def check_commit(group: Group, request: TxnOffsetCommit) -> None:
+    """Whether the sender may commit: unlike outside transactions in any state, and without a member at all.
+
+    Raises:
+        CoordinatorError: INVALID_GROUP_ID, ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID.
+    """
+    if not request.group_id:
+        raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
+    membership = group.membership
+    if membership is None:
+        if request.generation is None:
+            return
+        raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
+    anonymous = not request.member_id and request.group_instance_id is None
+    if request.generation is None and (anonymous or membership.state is ClassicState.EMPTY):
+        return
+    membership.check_member(request.member_id, request.group_instance_id)
+    if request.generation != membership.generation:
+        raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)

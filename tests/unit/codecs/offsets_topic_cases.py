@@ -1,0 +1,183 @@
+"""Messages of __consumer_offsets, written by Kafka 4.3.1's own classes; the blanks between the fields are ours."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from group_coordinator.codecs.primitives import ZERO_UUID
+from group_coordinator.core.records import GroupMetadata, MemberMetadata
+from group_coordinator.core.values import CommittedOffset, Protocol
+
+OFFSET_KEY = "0001 0001 67 0006 6f7264657273 00000002"
+LEGACY_KEY = "0000 0001 67 0006 6f7264657273 00000002"
+GROUP_KEY = "0002 0001 67"
+
+ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
+BARE = CommittedOffset(42, None, "note", 1_000, None, None)
+PLAIN = BARE._replace(metadata="")
+KNOWN = BARE._replace(leader_epoch=3, topic_id=ORDERS_ID)
+ODD = CommittedOffset(-1, -2, "é", 1_000, None, None)
+LONG = BARE._replace(metadata="a" * 200)
+EXPIRING = KNOWN._replace(expire_timestamp_ms=6_000)
+
+NEW = GroupMetadata("", 0, None, None, 1_000, ())
+OLD = GroupMetadata("consumer", 5, None, None, None, ())
+SUBSCRIPTION = bytes.fromhex("0000 00000001 0006 6f7264657273 ffffffff")
+STATIC = MemberMetadata(
+    "m", "i", "c", "/h", 20_000, 10_000, Protocol("range", SUBSCRIPTION, ("orders",)), b"\x00\x01"
+)
+ONE = GroupMetadata("consumer", 4, "range", "m", 1_000, (STATIC,))
+NOT_FOR_US = STATIC._replace(subscription=Protocol("", SUBSCRIPTION, None))
+DYNAMIC = MemberMetadata("n", None, "c", "/h", -1, 10_000, Protocol("", b"", None), b"")
+TWO = GroupMetadata("connect", 4, "", "n", 1_000, (NOT_FOR_US, DYNAMIC))
+
+
+def without_instance_ids(group: GroupMetadata) -> GroupMetadata:
+    members = tuple(member._replace(group_instance_id=None) for member in group.members)
+    return group._replace(members=members)
+
+
+def without_timestamp(group: GroupMetadata) -> GroupMetadata:
+    return without_instance_ids(group)._replace(state_timestamp_ms=None)
+
+
+def without_rebalance_timeouts(group: GroupMetadata) -> GroupMetadata:
+    members = tuple(
+        member._replace(rebalance_timeout_ms=-1) for member in without_timestamp(group).members
+    )
+    return without_timestamp(group)._replace(members=members)
+
+
+Value = CommittedOffset | GroupMetadata
+
+
+class Case(NamedTuple):
+    value: Value
+    version: int
+    data: str
+    read_back: Value
+
+
+CASES = [
+    Case(PLAIN, 0, "0000 000000000000002a 0000 00000000000003e8", PLAIN),
+    Case(PLAIN, 1, "0001 000000000000002a 0000 00000000000003e8 ffffffffffffffff", PLAIN),
+    Case(PLAIN, 2, "0002 000000000000002a 0000 00000000000003e8", PLAIN),
+    Case(PLAIN, 3, "0003 000000000000002a ffffffff 0000 00000000000003e8", PLAIN),
+    Case(PLAIN, 4, "0004 000000000000002a ffffffff 01 00000000000003e8 00", PLAIN),
+    Case(EXPIRING, 0, "0000 000000000000002a 0004 6e6f7465 00000000000003e8", BARE),
+    Case(
+        EXPIRING,
+        1,
+        "0001 000000000000002a 0004 6e6f7465 00000000000003e8 0000000000001770",
+        BARE._replace(expire_timestamp_ms=6_000),
+    ),
+    Case(EXPIRING, 2, "0002 000000000000002a 0004 6e6f7465 00000000000003e8", BARE),
+    Case(
+        EXPIRING,
+        3,
+        "0003 000000000000002a 00000003 0004 6e6f7465 00000000000003e8",
+        BARE._replace(leader_epoch=3),
+    ),
+    Case(
+        EXPIRING,
+        4,
+        "0004 000000000000002a 00000003 05 6e6f7465 00000000000003e8"
+        "01 00 10 e24b0ed5b70b4a0092b582674e50952e",
+        KNOWN,
+    ),
+    Case(
+        ODD._replace(topic_id=ZERO_UUID),
+        3,
+        "0003 ffffffffffffffff fffffffe 0002 c3a9 00000000000003e8",
+        ODD,
+    ),
+    Case(
+        ODD._replace(topic_id=ZERO_UUID),
+        4,
+        "0004 ffffffffffffffff fffffffe 03 c3a9 00000000000003e8 00",
+        ODD,
+    ),
+    Case(LONG, 3, f"0003 000000000000002a ffffffff 00c8 {'61' * 200} 00000000000003e8", LONG),
+    Case(LONG, 4, f"0004 000000000000002a ffffffff c901 {'61' * 200} 00000000000003e8 00", LONG),
+    Case(NEW, 0, "0000 0000 00000000 ffff ffff 00000000", without_timestamp(NEW)),
+    Case(NEW, 1, "0001 0000 00000000 ffff ffff 00000000", without_timestamp(NEW)),
+    Case(NEW, 2, "0002 0000 00000000 ffff ffff 00000000000003e8 00000000", NEW),
+    Case(NEW, 3, "0003 0000 00000000 ffff ffff 00000000000003e8 00000000", NEW),
+    Case(NEW, 4, "0004 01 00000000 00 00 00000000000003e8 01 00", NEW),
+    Case(
+        OLD,
+        3,
+        "0003 0008 636f6e73756d6572 00000005 ffff ffff ffffffffffffffff 00000000",
+        OLD,
+    ),
+    Case(OLD, 4, "0004 09 636f6e73756d6572 00000005 00 00 ffffffffffffffff 01 00", OLD),
+    Case(
+        ONE,
+        0,
+        "0000 0008 636f6e73756d6572 00000004 0005 72616e6765 0001 6d 00000001"
+        "0001 6d 0001 63 0002 2f68 00002710"
+        "00000012 00000000000100066f7264657273ffffffff 00000002 0001",
+        without_rebalance_timeouts(ONE),
+    ),
+    Case(
+        ONE,
+        1,
+        "0001 0008 636f6e73756d6572 00000004 0005 72616e6765 0001 6d 00000001"
+        "0001 6d 0001 63 0002 2f68 00004e20 00002710"
+        "00000012 00000000000100066f7264657273ffffffff 00000002 0001",
+        without_timestamp(ONE),
+    ),
+    Case(
+        ONE,
+        2,
+        "0002 0008 636f6e73756d6572 00000004 0005 72616e6765 0001 6d 00000000000003e8 00000001"
+        "0001 6d 0001 63 0002 2f68 00004e20 00002710"
+        "00000012 00000000000100066f7264657273ffffffff 00000002 0001",
+        without_instance_ids(ONE),
+    ),
+    Case(
+        ONE,
+        3,
+        "0003 0008 636f6e73756d6572 00000004 0005 72616e6765 0001 6d 00000000000003e8 00000001"
+        "0001 6d 0001 69 0001 63 0002 2f68 00004e20 00002710"
+        "00000012 00000000000100066f7264657273ffffffff 00000002 0001",
+        ONE,
+    ),
+    Case(
+        ONE,
+        4,
+        "0004 09 636f6e73756d6572 00000004 06 72616e6765 02 6d 00000000000003e8 02"
+        "02 6d 02 69 02 63 03 2f68 00004e20 00002710"
+        "13 00000000000100066f7264657273ffffffff 03 0001 00"
+        "00",
+        ONE,
+    ),
+    Case(
+        TWO,
+        0,
+        "0000 0007 636f6e6e656374 00000004 0000 0001 6e 00000002"
+        "0001 6d 0001 63 0002 2f68 00002710"
+        "00000012 00000000000100066f7264657273ffffffff 00000002 0001"
+        "0001 6e 0001 63 0002 2f68 00002710 00000000 00000000",
+        without_rebalance_timeouts(TWO),
+    ),
+    Case(
+        TWO,
+        3,
+        "0003 0007 636f6e6e656374 00000004 0000 0001 6e 00000000000003e8 00000002"
+        "0001 6d 0001 69 0001 63 0002 2f68 00004e20 00002710"
+        "00000012 00000000000100066f7264657273ffffffff 00000002 0001"
+        "0001 6e ffff 0001 63 0002 2f68 ffffffff 00002710 00000000 00000000",
+        TWO,
+    ),
+    Case(
+        TWO,
+        4,
+        "0004 08 636f6e6e656374 00000004 01 02 6e 00000000000003e8 03"
+        "02 6d 02 69 02 63 03 2f68 00004e20 00002710"
+        "13 00000000000100066f7264657273ffffffff 03 0001 00"
+        "02 6e 00 02 63 03 2f68 ffffffff 00002710 01 01 00"
+        "00",
+        TWO,
+    ),
+]
