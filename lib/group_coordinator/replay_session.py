@@ -10,7 +10,9 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType, json, to_builtins
 from group_coordinator.codecs import descriptions, events, records, responses
 from group_coordinator.codecs.bodies import KnownTopic
 from group_coordinator.codecs.events import Event, InvalidEventError
+from group_coordinator.codecs.faults import FieldError
 from group_coordinator.codecs.primitives import Text
+from group_coordinator.codecs.topics import known_topics
 from group_coordinator.core import coordinator
 from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.coordinator import Step
@@ -100,9 +102,11 @@ class Replay:
 
     def _learn(self, given: list[KnownTopic]) -> Iterator[Output]:
         """The cluster's topics are exactly these: what is gone, or came anew under its name, was deleted."""
-        topics = {
-            topic.name: Topic(topic.name, topic.topic_id, topic.num_partitions) for topic in given
-        }
+        try:
+            topics = {topic.name: topic for topic in known_topics(given)}
+        except FieldError as fault:
+            yield _error(str(fault))
+            return
         deleted = tuple(
             (topic.name, topic.topic_id)
             for topic in (self._topics or {}).values()

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, TypeVar
 from msgspec import json
 
 from group_coordinator.codecs import bodies, membership_requests, offset_requests, versions
-from group_coordinator.codecs.faults import FieldError, check_unknown, only
+from group_coordinator.codecs.faults import check_unknown, only
+from group_coordinator.codecs.topics import known_topics
 from group_coordinator.core import requests
-from group_coordinator.core.values import Topic
 
 Body = TypeVar("Body", bound=bodies.Body)
 
@@ -55,12 +55,9 @@ def _describe_groups(body: bodies.DescribeGroupsBody, version: int) -> requests.
 
 
 def _topic_metadata(body: bodies.TopicMetadataBody, version: int) -> requests.TopicMetadata:  # noqa: ARG001
-    names = {topic.name for topic in body.topics}
-    if len(names) < len(body.topics):
-        raise FieldError("topics", "must not name a topic twice")
     return requests.TopicMetadata(
         body.group_id,
-        tuple([Topic(entry.name, entry.topic_id, entry.num_partitions) for entry in body.topics]),
+        known_topics(body.topics),
         tuple([(entry.name, entry.topic_id) for entry in body.deleted_topics or ()]),
     )
 

@@ -6,7 +6,9 @@ that what was said can be told from what is assumed.
 
 from __future__ import annotations
 
-from msgspec import UNSET, Struct, UnsetType
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from group_coordinator.codecs.primitives import Int16, Int32, Int64, Text, Uuid
 
@@ -210,7 +212,7 @@ class KnownTopic(Body):
 
     name: Text
     topic_id: Uuid
-    num_partitions: Int32
+    num_partitions: Annotated[int, Meta(ge=1, le=2**31 - 1)]
     racks: list[list[Text]] | UnsetType | None = UNSET
 
 

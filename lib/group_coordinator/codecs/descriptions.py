@@ -14,12 +14,24 @@ from group_coordinator.core.values import CommittedOffset, Member
 JsonObject: TypeAlias = dict[str, Any]
 
 
+_UNKNOWN: JsonObject = {
+    "type": None,
+    "state": str(ClassicState.DEAD),
+    "protocolType": None,
+    "protocol": None,
+    "generationOrEpoch": None,
+    "leader": None,
+    "members": [],
+    "offsets": [],
+}
+
+
 def to_json(group: Group, next_deadline_ms: int | None) -> JsonObject:
     """The group as it is; one that does not exist is Dead."""
     membership = group.membership
     described: JsonObject = {"groupId": group.group_id}
     if membership is None:
-        described |= {"type": None, "state": str(ClassicState.DEAD), "members": [], "offsets": []}
+        described |= _UNKNOWN
     else:
         described |= _membership(membership)
         described["offsets"] = [_offset(*entry) for entry in offsets_in_order(group)]

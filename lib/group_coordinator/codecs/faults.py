@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ _COLON = ord(":")
 _BACKSLASH = ord("\\")
 
 _encode = msgspec.json.Encoder().encode
+_decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 class FieldError(ValueError):
@@ -27,12 +29,16 @@ class FieldError(ValueError):
 
 
 def plain_tree(value: bytes) -> dict[str, Any]:
-    """The event as plain dictionaries and lists, empty if it is no JSON object."""
+    """The event as plain dictionaries and lists; without what cannot be read, empty if it is no JSON object."""
     try:
-        tree = msgspec.json.decode(value)
+        fields = _decode_fields(value)
     except (ValueError, RecursionError):
         return {}
-    return tree if isinstance(tree, dict) else {}
+    tree = {}
+    for name, field in fields.items():
+        with suppress(ValueError, RecursionError):
+            tree[name] = msgspec.json.decode(field)
+    return tree
 
 
 def at_path(prefix: str, fault: msgspec.ValidationError, value: bytes) -> FieldError:

@@ -17,7 +17,7 @@ Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Text = Annotated[str, Meta(max_length=LONGEST_TEXT)]
 
-Uuid = Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{21}[AQgw]$")]
+Uuid = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{21}[AQgw]\Z")]
 """A uuid as Kafka prints it: 16 bytes in url-safe base64, whose last character has only two bits."""
 
 ZERO_UUID = "A" * 22

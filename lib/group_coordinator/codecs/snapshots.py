@@ -63,15 +63,17 @@ class _Classic(Struct, array_like=True, tag="classic", gc=False):
 
 
 class _Snapshot(Struct, array_like=True, gc=False):
-    """Everything of a group but its id. The version stays in front, whatever else a version changes."""
+    """Everything of a group but its id. The version stays in front, whatever else a version changes.
+
+    When the group wakes is not in it: settings may have changed since.
+    """
 
     version: int
     membership: _Classic | None
     offsets: dict[str, dict[int, CommittedOffset]]
     topics: list[Topic] | None
     clock_ms: int
-    wake_ms: int
-    pending: list[tuple[str, int, dict[int, PendingOffset]]] = []
+    pending: list[tuple[str, int, dict[int, PendingOffset]]]
 
 
 class _Versioned(Struct, array_like=True):
@@ -93,7 +95,6 @@ def dump(group: Group) -> bytes:
             group.offsets,
             None if group.topics is None else list(group.topics.values()),
             group.clock_ms,
-            group.wake_ms,
             [(*partition, producers) for partition, producers in group.pending.items()],
         )
     )
@@ -117,8 +118,7 @@ def load(group_id: str, blob: bytes) -> Group:
         snapshot.offsets,
         None if snapshot.topics is None else {topic.name: topic for topic in snapshot.topics},
         snapshot.clock_ms,
-        snapshot.wake_ms,
-        {(topic, partition): producers for topic, partition, producers in snapshot.pending},
+        pending={(topic, partition): waiting for topic, partition, waiting in snapshot.pending},
     )
 
 

@@ -15,7 +15,7 @@ class Decision(NamedTuple):
 
     Records are Kafka's, in log order. What a classic group keeps beside the log (parked requests, timers) comes as
     its next `membership`; None leaves it as it is. `session_of` re-arms one member's session, the one change so
-    frequent that a whole next membership would be waste.
+    frequent that a whole next membership would be waste. `topics` is what the group knows of the cluster from now on.
     """
 
     records: list[Record]
@@ -23,3 +23,4 @@ class Decision(NamedTuple):
     membership: ClassicGroup | None = None
     session_of: str | None = None
     topics: dict[str, Topic] | None = None
+    forgets_topics: bool = False

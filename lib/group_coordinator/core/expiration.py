@@ -97,14 +97,13 @@ def next_sweep(group: Group, after_ms: int, config: CoordinatorConfig) -> int | 
     return max(earliest_ms, first_sweep_at_or_after(min(due), interval_ms))
 
 
-def sweep(group: Group, now_ms: int, config: CoordinatorConfig) -> Decision:
+def sweep(
+    group: Group, membership: ClassicGroup, now_ms: int, config: CoordinatorConfig
+) -> Decision:
     """Tombstones for the offsets that are due, and for the group if it is Empty and nothing is left.
 
     An open transaction keeps the partitions it has offsets for, and the group.
     """
-    membership = group.membership
-    if membership is None:
-        return Decision([], [])
     rule = rule_of(membership)
     records: list[Record] = []
     remaining = 0

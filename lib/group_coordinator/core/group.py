@@ -158,7 +158,7 @@ class Group:
     """The cluster's topics by name; None: nobody told, so existence is not checked."""
     clock_ms: int = 0
     """Time of the last event or fired deadline."""
-    wake_ms: int = 0
+    wake_ms: int = field(default=0, compare=False)
     """No deadline lies before this time; 0: not known. Saves the search for due deadlines at each event."""
     pending: dict[tuple[str, int], dict[int, PendingOffset]] = field(default_factory=dict)
     """Offsets of open transactions by topic, partition and producer id; no empty inner dictionaries."""
@@ -176,9 +176,9 @@ class Group:
             partitions = self.offsets[topic] = {}
         partitions[partition] = offset
 
-    def topic_by_id(self, topic_id: str) -> Topic | None:
-        """The known topic with that id."""
-        return next((t for t in (self.topics or {}).values() if t.topic_id == topic_id), None)
+    def topics_by_id(self) -> dict[str, Topic]:
+        """The known topics by their ids."""
+        return {topic.topic_id: topic for topic in (self.topics or {}).values()}
 
     def partition_exists(self, topic: str, partition: int) -> bool:
         """Whether a partition exists as far as the group was told."""

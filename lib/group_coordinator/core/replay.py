@@ -19,6 +19,8 @@ from group_coordinator.core.records import (
 from group_coordinator.core.states import ClassicState
 from group_coordinator.core.values import Member, Timer
 
+_EMPTY = ClassicState.EMPTY
+
 
 def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConfig) -> None:
     """Make a decision real. `wake_ms` stays a lower bound of the group's deadlines."""
@@ -27,11 +29,13 @@ def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConf
         group.wake_ms = 0
     if decision.topics is not None:
         group.topics = decision.topics
+    if decision.forgets_topics:
+        group.topics = None
     for record in decision.records:
         # A GroupMetadata value describes the very membership that came with the decision.
         if not isinstance(record, GroupRecord) or record.value is None:
             replay_record(group, record, now_ms)
-            group.wake_ms = min(group.wake_ms, _soonest_deadline_after(record, config))
+            group.wake_ms = min(group.wake_ms, _soonest_deadline_after(group, record, config))
     if decision.session_of is not None and group.membership is not None:
         due_ms = _rearm_session(group.membership, decision.session_of, now_ms)
         group.wake_ms = min(group.wake_ms, due_ms)
@@ -53,8 +57,6 @@ def replay_record(group: Group, record: Record, now_ms: int) -> None:
         # Kafka's group tombstone leaves offsets alone; whoever writes one has written theirs before it.
         metadata = record.value
         group.membership = None if metadata is None else load_membership(metadata, now_ms)
-        if metadata is None:
-            group.topics = None  # or every name ever used would be remembered
     elif isinstance(record, TransactionMarker):
         pending_offsets.end_transaction(group, record)
     elif record.value is None:
@@ -82,10 +84,13 @@ def _remove_offset(group: Group, record: OffsetRecord) -> None:
         group.offsets.pop(record.topic, None)
 
 
-def _soonest_deadline_after(record: Record, config: CoordinatorConfig) -> int:
+def _soonest_deadline_after(group: Group, record: Record, config: CoordinatorConfig) -> int:
     """No deadline that this record brings lies before the time returned; 0 where that takes a look at the group."""
     if not isinstance(record, OffsetRecord) or record.value is None:
         return 0
+    membership = group.membership
+    if membership is not None and membership.protocol_type and membership.state is _EMPTY:
+        return 0  # the clock of an Empty group may have run out before the commit
     if record.value.expire_timestamp_ms is not None:
         return record.value.expire_timestamp_ms
     return record.value.commit_timestamp_ms + config.retention_ms
@@ -99,7 +104,10 @@ def load_membership(metadata: GroupMetadata, now_ms: int) -> ClassicGroup:
             entry.group_instance_id,
             entry.client_id,
             entry.client_host,
-            entry.rebalance_timeout_ms,
+            # The first version of the record had no rebalance timeout.
+            entry.session_timeout_ms
+            if entry.rebalance_timeout_ms < 0
+            else entry.rebalance_timeout_ms,
             entry.session_timeout_ms,
             (entry.subscription,),
             entry.assignment,

@@ -9,6 +9,7 @@ from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.group import (
     JOIN_TIMER,
+    NEVER_MS,
     SYNC_TIMER,
     ClassicGroup,
     Group,
@@ -34,8 +35,10 @@ def first_deadline(group: Group, swept_ms: int, config: CoordinatorConfig) -> De
     Timers of one millisecond fire in the order they were set. A sweep is set by the sweep before it, hence earlier than
     all timers that were set since then.
     """
+    if group.membership is None:
+        return _end_of_memory(group, config)
     sweep_ms = expiration.next_sweep(group, swept_ms, config)
-    timers = group.membership.timers if group.membership else {}
+    timers = group.membership.timers
     if not timers:
         return None if sweep_ms is None else Deadline(sweep_ms, None, sweep_ms)
     key, timer = min(timers.items(), key=lambda item: item[1].due_ms)
@@ -46,10 +49,20 @@ def first_deadline(group: Group, swept_ms: int, config: CoordinatorConfig) -> De
     return Deadline(timer.due_ms, key, max(swept_ms, timer_swept_ms))
 
 
+def _end_of_memory(group: Group, config: CoordinatorConfig) -> Deadline | None:
+    """What was told of the cluster's topics to a group that does not exist is kept as long as an offset would be."""
+    if group.topics is None:
+        return None
+    due_ms = min(group.clock_ms + max(config.retention_ms, 0), NEVER_MS)
+    return Deadline(due_ms, None, due_ms)
+
+
 def fire(group: Group, deadline: Deadline, now_ms: int, config: CoordinatorConfig) -> Decision:
     """Decide what an elapsed deadline brings; a timer is gone in the next membership."""
-    if group.membership is None or deadline.timer_key is None:
-        return expiration.sweep(group, now_ms, config)
+    if group.membership is None:
+        return Decision([], [], forgets_topics=True)
+    if deadline.timer_key is None:
+        return expiration.sweep(group, group.membership, now_ms, config)
     return _fire_timer(group.membership, deadline.timer_key, now_ms, config)
 
 

@@ -32,6 +32,9 @@ STATE = StructType([StructField("version", IntegerType()), StructField("snapshot
 
 STATE_VERSION = 1
 
+_LONGEST_TIMEOUT_MS = 24 * 60 * 60 * 1000
+"""Once a day every group looks again when it is due: settings may have changed since its timer was set."""
+
 OUTPUT = StructType([StructField("lines", StringType())])
 """All output lines of one call, see output_lines.py."""
 
@@ -131,4 +134,5 @@ def _timeout_ms(deadline_ms: int, batch_time_ms: int, context: UpdateContext) ->
     """Until the first batch that is the slack later than the deadline: Spark waits for a batch *after* the timeout."""
     if context.timers_hold and deadline_ms <= batch_time_ms:
         return RETRY_MS
-    return max(1, deadline_ms + context.timer_slack_ms - 1 - batch_time_ms)
+    until_deadline_ms = deadline_ms + context.timer_slack_ms - 1 - batch_time_ms
+    return min(max(1, until_deadline_ms), _LONGEST_TIMEOUT_MS)

@@ -466,7 +466,7 @@ public class KafkaOracle {
         OffsetCommitResponse.Builder builder = OffsetCommitResponse.newBuilder(ids);
         List<OffsetCommitRequestData.OffsetCommitRequestTopic> known = new ArrayList<>();
         for (var topic : r.data().topics()) {
-            if (!topicsGiven && !ids) { known.add(topic); continue; }
+            if (!topicsGiven && !ids) { if (!topic.partitions().isEmpty()) known.add(topic); continue; }
             if (ids) {
                 var t = image.topics().getTopic(topic.topicId());
                 if (t != null) topic.setName(t.name());
@@ -499,7 +499,7 @@ public class KafkaOracle {
         TxnOffsetCommitResponse.Builder builder = new TxnOffsetCommitResponse.Builder();
         List<TxnOffsetCommitRequestData.TxnOffsetCommitRequestTopic> known = new ArrayList<>();
         for (var topic : r.data().topics()) {
-            if (!topicsGiven) { known.add(topic); continue; }
+            if (!topicsGiven) { if (!topic.partitions().isEmpty()) known.add(topic); continue; }
             var valid = new TxnOffsetCommitRequestData.TxnOffsetCommitRequestTopic().setName(topic.name());
             for (var p : topic.partitions()) {
                 if (exists(topic.name(), p.partitionIndex())) valid.partitions().add(p);

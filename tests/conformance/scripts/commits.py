@@ -236,3 +236,22 @@ def commits_by_topic_id(s: Script) -> None:
     s.other("h").commit("orders-0=1", version=10, generation=3, error=69)
     s.fetch("orders-0", "orders-1", "audit-0", version=10)
     s.fetch(version=10)
+
+
+@story()
+def an_instance_id_alone_makes_a_simple_group(s: Script) -> None:
+    """testSimpleGroupOffsetCommitWithInstanceId: it is not looked at."""
+    s.commit("orders-0=1", instance="i1", gives="+offset:orders-0")
+    s.commit("orders-0=2", instance="i2", member="anybody", gives="+offset:orders-0")
+    s.fetch("orders-0")
+
+
+@story()
+def a_commit_of_nothing(s: Script) -> None:
+    """KafkaApis asks the coordinator only if a partition is left: no group comes of a topic without any."""
+    s.send("OffsetCommit", 8, {"groupId": "g", "topics": []})
+    s.send("OffsetCommit", 8, {"groupId": "g", "topics": [{"name": "orders", "partitions": []}]})
+    nothing = {"transactionalId": "t", "groupId": "g", "producerId": 17, "producerEpoch": 0}
+    topics = [{"name": "orders", "partitions": []}]
+    s.send("TxnOffsetCommit", 3, {**nothing, "topics": topics})
+    s.look()

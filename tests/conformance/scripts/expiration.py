@@ -47,6 +47,19 @@ def a_commit_to_an_empty_group_prolongs_nothing(s: Script) -> None:
 
 
 @story(offsets_retention_ms=60_000, offsets_retention_check_interval_ms=1_000)
+def a_commit_to_a_group_whose_time_is_over_goes_with_the_next_sweep(s: Script) -> None:
+    """Only an offset with a time of its own keeps such a group; what comes late is overdue at once."""
+    s.form("m1")
+    s.commit("orders-0=1", version=4, retention=600_000)
+    s.leave("m1")
+    s.at(90_500)
+    s.commit("orders-1=1")
+    s.at(90_999)
+    s.at(91_000, "-offset:orders-1")
+    s.look()
+
+
+@story(offsets_retention_ms=60_000, offsets_retention_check_interval_ms=1_000)
 def a_simple_group_expires_offset_by_offset(s: Script) -> None:
     """KIP-211: every offset by its own last commit; the group goes with the last one."""
     s.commit("orders-0=1", "orders-1=1")

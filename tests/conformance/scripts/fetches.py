@@ -81,3 +81,18 @@ def fetches_by_topic_id(s: Script) -> None:
     s.fetch("orders-0", "orders-1", "nope-0", "nope-3", version=10, error=(0, 0, 0, 100, 100))
     s.other("unknown").fetch("orders-0", "nope-0", version=10, error=(0, 0, 100))
     s.fetch(version=10)
+
+
+@story()
+def stable_fetches_during_a_transaction(s: Script) -> None:
+    """testFetchOffsetsWithPendingTransactionalOffsets, testFetchAllOffsetsWith-: partition by partition."""
+    s.commit("orders-0=100", "orders-1=110", "audit-0=200")
+    s.txn_commit("orders-1=111", "audit-0=201", "audit-1=211")
+    asked = ("orders-0", "orders-1", "audit-0", "audit-1")
+    s.fetch(*asked, stable=True, error=(0, 0, 88, 88, 88))
+    s.fetch(*asked)
+    s.fetch(stable=True, version=9, error=(0, 0, 88, 88))
+    s.fetch(version=9)
+    s.end_txn()
+    s.fetch(*asked, stable=True)
+    s.fetch(stable=True, version=9)

@@ -271,3 +271,13 @@ def joining_without_a_correlation_id(s: Script) -> None:
     s.look()
     quiet.commit("orders-0=5", error=PARKED, gives="")
     s.at(63_000, "+group")
+
+
+@story()
+def a_pending_member_must_bring_its_protocols(s: Script) -> None:
+    """testJoinGroupSecondJoinInconsistentProtocol: refused with its id, it may try again."""
+    s.join("m1", error=79)
+    s.join("m1", protocols={}, error=23, gives="")
+    s.join("m1", error=PARKED)
+    s.at(3_000, "JoinGroup=0")
+    s.sync("m1", 1, {"m1": b"all"}, gives="+group")

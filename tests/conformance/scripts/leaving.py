@@ -132,3 +132,44 @@ def leave_answers_of_all_versions(s: Script) -> None:
         group, name = s.other(f"g{version}"), f"m{version}"
         group.leave(name, version=version, reason="bye", gives="+group")
     s.send("LeaveGroup", 6, {"groupId": "g"}, error=35)
+
+
+@story()
+def static_members_leave_an_unknown_group(s: Script) -> None:
+    """testStaticMembersLeaveUnknownGroup: every one of them is unknown."""
+    s.join("m1", instance="i1", error=PARKED)
+    nowhere = s.other("nowhere")
+    nowhere.leave("@i1", "m1@i1", error=(0, 25, 25), gives="")
+    nowhere.look()
+
+
+@story()
+def members_and_a_pending_one_leave_together(s: Script) -> None:
+    """testJoinedMemberPendingMemberBatchLeaveGroup."""
+    s.form("m1", "m2")
+    s.join("m3", error=79)
+    s.leave("m1", "m2", "m3", gives="+group")
+    s.join("m3", error=25, gives="")
+    s.describe()
+
+
+@story()
+def members_a_pending_one_and_a_stranger_leave_together(s: Script) -> None:
+    """testJoinedMemberPendingMemberBatchLeaveGroupWithUnknownMember: the stranger hears so."""
+    s.form("m1", "m2")
+    s.join("m3", error=79)
+    s.leave("m1", "m2", "m3", "stranger", error=(0, 0, 0, 0, 25), gives="+group")
+    s.describe()
+
+
+@story()
+def a_pending_member_that_leaves_a_stable_group_makes_it_rebalance(s: Script) -> None:
+    """testPendingMemberBatchLeaveGroup: Kafka does not ask which kind of member it was."""
+    s.form("m1", "m2")
+    s.join("m3", error=79)
+    s.heartbeat("m1", 1)
+    s.leave("m3", gives="")
+    s.heartbeat("m1", 1, error=27)
+    s.join("m1", error=PARKED)
+    s.join("m2", gives="JoinGroup=0")
+    s.sync_all("m1", "m2", generation=2)

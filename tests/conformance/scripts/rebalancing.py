@@ -268,3 +268,17 @@ def generations_go_up_one_by_one(s: Script) -> None:
     s.sync("m2", 4, {"m2": b"4"})
     s.join("m2", version=3, gives="")
     s.describe()
+
+
+@story()
+def a_rebalance_timeout_can_change_with_a_rebalance(s: Script) -> None:
+    """testUpdateMember: whoever rejoins brings new timeouts, and the longest counts."""
+    s.join("m1", version=3, session=600_000, rebalance=20_000, error=PARKED)
+    s.at(3_000, "JoinGroup=0")
+    s.sync("m1", 1, {"m1": b"all"})
+    s.join("m1", version=3, session=600_000, rebalance=50_000, gives="")
+    s.sync("m1", 2, {"m1": b"all"})
+    s.join("m2", version=3, session=600_000, rebalance=20_000, error=PARKED)
+    s.at(52_999)
+    s.at(53_000, "JoinGroup=0")
+    s.heartbeat("m1", 2, error=25)

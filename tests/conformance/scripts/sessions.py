@@ -215,3 +215,52 @@ def a_long_silence_is_told_in_order(s: Script) -> None:
     s.commit("orders-0=1", member="m2", generation=1)
     s.at(86_400_000, "+group")
     s.describe()
+
+
+@story()
+def the_five_minutes_of_a_newcomer_end_with_its_join(s: Script) -> None:
+    """testNewMemberTimeoutCompletion: from then on its session counts, even a longer one."""
+    s.join("m1", version=3, session=305_000, rebalance=600_000, error=PARKED)
+    s.at(3_000, "JoinGroup=0")
+    s.sync("m1", 1, {"m1": b"all"})
+    s.at(303_000)
+    s.describe()
+    s.at(307_999)
+    s.at(308_000, "+group")
+    s.heartbeat("m1", 1, error=25)
+
+
+@story()
+def a_newcomer_has_its_session_once_the_phase_is_over(s: Script) -> None:
+    """testNewMemberFailureAfterJoinGroupCompletion: both lapse before anybody has synced."""
+    s.join("m1", version=3, session=6_000, rebalance=20_000, error=PARKED)
+    s.at(3_000, "JoinGroup=0")
+    s.sync("m1", 1, {"m1": b"all"})
+    s.join("m2", version=3, session=6_000, rebalance=20_000, error=PARKED)
+    s.join("m1", version=3, session=6_000, rebalance=20_000, gives="JoinGroup=0")
+    s.at(8_999)
+    s.describe()
+    s.at(9_000, "+group")
+    s.describe()
+
+
+@story(group_initial_rebalance_delay_ms=600_000)
+def a_newcomer_that_lapses_ends_even_the_initial_delay(s: Script) -> None:
+    """testHeartbeatExpirationShouldRemoveMember: nobody is left to wait for."""
+    s.join("m1", version=3, rebalance=900_000, error=PARKED)
+    s.at(299_999)
+    s.at(300_000, "JoinGroup=25 +group")
+    s.describe()
+
+
+@story()
+def a_pending_id_that_lapses_leaves_a_stable_group_alone(s: Script) -> None:
+    """testSecondMemberPartiallyJoinAndTimeout: it asked for an id and never came."""
+    s.form("m1")
+    s.join("m2", error=79, gives="")
+    s.at(12_000)
+    s.heartbeat("m1", 1)
+    s.at(13_000)
+    s.join("m2", error=25, gives="")
+    s.heartbeat("m1", 1)
+    s.describe()

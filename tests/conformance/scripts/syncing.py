@@ -160,3 +160,32 @@ def a_member_that_syncs_twice_while_it_waits(s: Script) -> None:
     s.sync("m2", 1, error=FORGOTTEN)
     s.sync("m2", 1, error=PARKED)
     s.sync("m1", 1, {"m2": b"once"}, gives="+group SyncGroup=0")
+
+
+@story()
+def a_new_generation_has_a_sync_time_of_its_own(s: Script) -> None:
+    """testNewGenerationClearsPendingSyncMembers: what was owed before is forgiven."""
+    joined(s, "m1", "m2", session=600_000, rebalance=20_000)
+    s.sync("m1", 1, {"m1": b"1", "m2": b"2"}, gives="+group")
+    s.at(16_000)
+    s.join("m1", version=3, session=600_000, rebalance=20_000, error=PARKED)
+    s.join("m2", version=3, session=600_000, rebalance=20_000, gives="JoinGroup=0")
+    s.sync("m1", 2, {"m1": b"1", "m2": b"2"}, gives="+group")
+    s.at(26_000)
+    s.heartbeat("m2", 2)
+    s.at(35_999)
+    s.at(36_000)
+    s.heartbeat("m2", 2, error=25)
+    s.heartbeat("m1", 2, error=27)
+
+
+@story()
+def who_leaves_owes_no_sync(s: Script) -> None:
+    """testRemovalFromPendingSyncWhenMemberIsRemoved: the others rebalance once, not again later."""
+    joined(s, "m1", "m2", session=600_000, rebalance=20_000)
+    s.sync("m1", 1, {"m1": b"1", "m2": b"2"}, gives="+group")
+    s.leave("m2", gives="")
+    s.join("m1", version=3, session=600_000, rebalance=20_000, gives="")
+    s.sync("m1", 2, {"m1": b"all"}, gives="+group")
+    s.at(100_000)
+    s.heartbeat("m1", 2)

@@ -183,6 +183,19 @@ def a_deleted_topic_takes_what_waits_for_it(s: Script) -> None:
 
 
 @story()
+def a_deleted_topic_takes_every_offset_of_its_partitions(s: Script) -> None:
+    """Kafka leaves a tombstone for what is committed, and one more for what waits for each producer."""
+    s.cluster("orders:2")
+    s.commit("orders-0=1", "orders-1=1")
+    s.txn_commit("orders-0=2", producer=1)
+    s.txn_commit("orders-0=3", producer=2)
+    tombstones = "-offset:orders-0 -offset:orders-0 -offset:orders-0 -offset:orders-1"
+    s.cluster("orders#2:2", gives=tombstones)
+    s.end_txn(producer=1)
+    s.look()
+
+
+@story()
 def a_topic_that_does_not_exist(s: Script) -> None:
     s.cluster("orders:2")
     s.txn_commit(

@@ -82,7 +82,7 @@ def test_kip_211_a_simple_group_loses_its_offsets_one_by_one() -> None:
 < {"kind":"record","groupId":"nightly","at":91000,"reason":"group-expired","key":{"type":2,"data":{"group":"nightly"}},"value":null}
 > {"at":91001}
 > {"describe":"nightly"}
-< {"kind":"group","groupId":"nightly","type":null,"state":"Dead","members":[],"offsets":[],"nextDeadline":null}
+< {"kind":"group","groupId":"nightly","type":null,"state":"Dead","protocolType":null,"protocol":null,"generationOrEpoch":null,"leader":null,"members":[],"offsets":[],"nextDeadline":null}
 """)
 
 
@@ -107,7 +107,7 @@ def test_kip_211_an_empty_group_loses_all_by_the_time_it_became_empty() -> None:
 < {"kind":"record","groupId":"billing","at":74000,"reason":"group-expired","key":{"type":2,"data":{"group":"billing"}},"value":null}
 > {"at":74001}
 > {"describe":"billing"}
-< {"kind":"group","groupId":"billing","type":null,"state":"Dead","members":[],"offsets":[],"nextDeadline":null}
+< {"kind":"group","groupId":"billing","type":null,"state":"Dead","protocolType":null,"protocol":null,"generationOrEpoch":null,"leader":null,"members":[],"offsets":[],"nextDeadline":null}
 # The name is free.
 > {"at":80000,"event":{"api":"OffsetCommit","version":8,"correlationId":"c2","body":{"groupId":"billing","topics":[{"name":"orders","partitions":[{"partitionIndex":0,"committedOffset":1}]}]}}}
 < {"kind":"record","groupId":"billing","at":80000,"reason":"offset-commit","key":{"type":1,"data":{"group":"billing","topic":"orders","partition":0}},"value":{"version":4,"data":{"offset":1,"leaderEpoch":-1,"metadata":"","commitTimestamp":80000}}}
@@ -187,7 +187,7 @@ def test_kip_229_only_an_empty_group_can_be_deleted() -> None:
 > {"at":14000,"event":{"api":"DeleteGroups","version":1,"correlationId":"d6","body":{"groupsNames":["billing"]}}}
 < {"kind":"response","id":"replay-0-9","correlationId":"d6","api":"DeleteGroups","version":1,"groupId":"billing","at":14000,"body":{"throttleTimeMs":0,"results":[{"groupId":"billing","errorCode":69}]}}
 > {"describe":"billing"}
-< {"kind":"group","groupId":"billing","type":null,"state":"Dead","members":[],"offsets":[],"nextDeadline":null}
+< {"kind":"group","groupId":"billing","type":null,"state":"Dead","protocolType":null,"protocol":null,"generationOrEpoch":null,"leader":null,"members":[],"offsets":[],"nextDeadline":null}
 > {"at":80000}
 """)
 

@@ -77,10 +77,11 @@ def test_the_name_can_be_used_again() -> None:
     driver, _ = situations.left_group()
     driver.learn_topics(Topic("orders", "4ksO1bcLSgCStYJnTlCVLg", 1))
     driver.delete()
+    assert driver.group.partition_exists("orders", 0)
+    assert not driver.group.partition_exists("orders", 1)
 
     join = driver.join(version=3)
     driver.sleep(3_000)
 
     assert driver.response_to(join).generation == 1
     assert driver.fetch().response.topics == ()
-    assert driver.group.topics is None

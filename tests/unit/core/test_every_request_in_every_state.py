@@ -9,6 +9,7 @@ import pytest
 from group_coordinator.core.requests import (
     DeleteGroup,
     DescribeGroup,
+    EndTxn,
     Heartbeat,
     JoinGroup,
     LeaveGroup,
@@ -21,6 +22,7 @@ from group_coordinator.core.requests import (
     Tick,
     TopicMetadata,
     TopicPartitions,
+    TxnOffsetCommit,
 )
 from group_coordinator.core.values import Topic
 from tests.unit.core import messages
@@ -78,6 +80,17 @@ def commits(member_ids: list[str], generations: list[int]) -> Requests:
     yield OffsetCommit("g", None, "", None, 0, ()), 2
 
 
+def transactional_commits(member_ids: list[str], generations: list[int]) -> Requests:
+    for member_id, generation, instance_id in product(
+        member_ids, [*generations, None], INSTANCE_IDS
+    ):
+        topics = messages.commit(messages.at_offset(1)).topics
+        yield TxnOffsetCommit("g", 17, generation, member_id, instance_id, topics), 3
+    yield TxnOffsetCommit("", 17, None, "", None, topics), 3
+    yield EndTxn("g", 17, is_commit=True), 0
+    yield EndTxn("g", 17, is_commit=False), 0
+
+
 def fetches(_: list[str], __: list[int]) -> Requests:
     for topics, version in product((None, (), PARTITIONS), (1, 8, 10)):
         yield OffsetFetch("g", None, None, topics, require_stable=True), version
@@ -95,7 +108,11 @@ def descriptions(_: list[str], __: list[int]) -> Requests:
 
 
 @pytest.mark.parametrize(
-    "requests", [joins, syncs, heartbeats, leaves, commits, fetches, deletions, descriptions]
+    "requests",
+    [
+        *(joins, syncs, heartbeats, leaves, commits, transactional_commits),
+        *(fetches, deletions, descriptions),
+    ],
 )
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_every_request_gets_one_answer(

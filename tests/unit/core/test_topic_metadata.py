@@ -82,6 +82,29 @@ def test_a_group_that_lost_its_last_offset_goes_at_the_next_sweep() -> None:
     assert state_of(driver) is ClassicState.DEAD
 
 
+def test_what_was_told_is_remembered_for_the_retention_if_there_is_no_group() -> None:
+    driver = GroupDriver(offsets_retention_ms=60_000)
+    driver.learn_topics(ORDERS)
+    assert driver.next_deadline_ms == 60_000
+
+    driver.at(59_999)
+    assert driver.group.topics == {"orders": ORDERS}
+    assert driver.at(60_000).records == ()
+    assert driver.group.topics is None
+    assert driver.next_deadline_ms is None
+
+
+def test_a_group_that_expired_still_knows_its_topics() -> None:
+    driver = GroupDriver(offsets_retention_ms=60_000, offsets_retention_check_interval_ms=5_000)
+    driver.learn_topics(ORDERS)
+    driver.commit({"orders": {0: 1}})
+    driver.at(60_000)
+    assert state_of(driver) is ClassicState.DEAD
+
+    assert driver.group.topics == {"orders": ORDERS}
+    assert driver.next_deadline_ms == 120_000
+
+
 @pytest.mark.parametrize("partition", [-1, 2])
 def test_a_partition_outside_its_topic_does_not_exist(partition: int) -> None:
     driver = GroupDriver()

@@ -505,9 +505,22 @@ def test_what_is_known_of_topics_is_kept_without_a_group() -> None:
 
     update = call(row(event, 1_000), at_ms=1_500)
 
-    assert (update.lines, update.deadline_ms, update.changed) == ([], None, True)
+    assert (update.lines, update.deadline_ms, update.changed) == ([], 61_000, True)
     assert group_of(update).partition_exists("orders", 0)
     assert not group_of(update).partition_exists("orders", 1)
+    assert call(at_ms=62_000, state=update.state) == (None, "", None, True)
+
+
+def test_other_settings_count_from_the_next_call_on() -> None:
+    shorter = replace(CONTEXT, config=replace(CONTEXT.config, offsets_retention_ms=20_000))
+
+    update = call(row(FETCH, 40_000, 1), at_ms=40_000, state=committed().state, context=shorter)
+
+    assert [line.get("reason") for tag, line in lines(update)] == [
+        "offset-expired",
+        "group-expired",
+        None,
+    ]
 
 
 def test_a_tick_lets_time_pass() -> None:

@@ -26,6 +26,7 @@ from group_coordinator.core.responses import (
 )
 from group_coordinator.core.states import ClassicState
 from group_coordinator.core.topic_results import merge
+from group_coordinator.core.values import Topic
 
 _MEMBER_EPOCHS_SINCE = 9
 _TOPIC_IDS_SINCE = 10
@@ -91,10 +92,11 @@ def _existing_topics(
 ) -> Sequence[TopicCommit]:
     """The topics and partitions that exist, with name and id filled in; results for all others go to `missing`."""
     if group.topics is None and version < _TOPIC_IDS_SINCE:
-        return request.topics
+        return [topic for topic in request.topics if topic.partitions]
     existing = []
+    topics_by_id = group.topics_by_id() if version >= _TOPIC_IDS_SINCE else None
     for topic in request.topics:
-        known = _with_name_and_id(group, topic, version)
+        known = _with_name_and_id(group, topic, topics_by_id)
         if known.name is None:
             missing.append(refused(known, ErrorCode.UNKNOWN_TOPIC_ID))
             continue
@@ -104,9 +106,11 @@ def _existing_topics(
     return existing
 
 
-def _with_name_and_id(group: Group, topic: TopicCommit, version: int) -> TopicCommit:
-    if version >= _TOPIC_IDS_SINCE:
-        known = group.topic_by_id(topic.topic_id or "")
+def _with_name_and_id(
+    group: Group, topic: TopicCommit, topics_by_id: dict[str, Topic] | None
+) -> TopicCommit:
+    if topics_by_id is not None:
+        known = topics_by_id.get(topic.topic_id or "")
         return topic._replace(name=known.name if known else None)
     named = (group.topics or {}).get(topic.name or "")
     return topic._replace(topic_id=named.topic_id if named else None)

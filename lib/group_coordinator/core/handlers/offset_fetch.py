@@ -85,8 +85,9 @@ def _named_topic(group: Group, topic: TopicPartitions) -> FetchedTopic:
 def _topics_by_id(group: Group, topics: Iterable[TopicPartitions]) -> list[FetchedTopic]:
     """Topics that the group knows, then the unknown ones, each partition with UNKNOWN_TOPIC_ID."""
     known, unknown = [], []
+    by_id = group.topics_by_id()
     for topic in topics:
-        named = group.topic_by_id(topic.topic_id or "")
+        named = by_id.get(topic.topic_id or "")
         if named is None:
             refused = [
                 FetchedPartition(p, error=ErrorCode.UNKNOWN_TOPIC_ID) for p in topic.partitions

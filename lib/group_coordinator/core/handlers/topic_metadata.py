@@ -13,14 +13,23 @@ from group_coordinator.core.records import OffsetRecord, Reason, Record
 from group_coordinator.core.requests import RequestContext, TopicMetadata
 
 
-def _partitions_of(group: Group, name: str, topic_id: str) -> list[int]:
-    """Those with an offset of the deleted topic, also one that waits for the end of its transaction."""
-    committed = {
+def _partitions_of(group: Group, name: str, topic_ids: set[str]) -> list[int]:
+    """Those with an offset of the deleted topic, and once more for every offset that waits for its transaction's end.
+
+    Kafka goes through what is committed and through each producer's offsets, and leaves a tombstone every time.
+    """
+    committed = [
         partition
         for partition, offset in group.offsets.get(name, {}).items()
-        if offset.topic_id in (None, topic_id)
-    }
-    return sorted(committed | {partition for topic, partition in group.pending if topic == name})
+        if offset.topic_id is None or offset.topic_id in topic_ids
+    ]
+    pending = [
+        partition
+        for (topic, partition), producers in group.pending.items()
+        if topic == name
+        for _ in producers
+    ]
+    return sorted(committed + pending)
 
 
 def decide(
@@ -30,9 +39,12 @@ def decide(
     config: CoordinatorConfig,  # noqa: ARG001
 ) -> Decision:
     """Replace what the group knows; tombstones for the offsets of deleted topics, whatever the group's state."""
+    deleted_ids: dict[str, set[str]] = {}
+    for name, topic_id in request.deleted_topics:
+        deleted_ids.setdefault(name, set()).add(topic_id)
     records: list[Record] = [
         OffsetRecord(name, partition, None, Reason.TOPIC_DELETED)
-        for name, topic_id in sorted(request.deleted_topics)
-        for partition in _partitions_of(group, name, topic_id)
+        for name, topic_ids in sorted(deleted_ids.items())
+        for partition in _partitions_of(group, name, topic_ids)
     ]
     return Decision(records, [], topics={topic.name: topic for topic in request.topics})

@@ -1,0 +1,26 @@
+"""What is said of the cluster's topics, in TopicMetadata events and in the lines of replay-events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from group_coordinator.codecs.bodies import KnownTopic
+from group_coordinator.codecs.faults import FieldError
+from group_coordinator.codecs.primitives import ZERO_UUID
+from group_coordinator.core.values import Topic
+
+
+def known_topics(given: Sequence[KnownTopic]) -> tuple[Topic, ...]:
+    """The topics, each name and each id once.
+
+    Raises:
+        FieldError: a name or an id is there twice, or an id is the one that stands for none.
+    """
+    if len({entry.name for entry in given}) < len(given):
+        raise FieldError("topics", "must not name a topic twice")
+    ids = {entry.topic_id for entry in given}
+    if len(ids) < len(given):
+        raise FieldError("topics", "must not have a topicId twice")
+    if ZERO_UUID in ids:
+        raise FieldError(f"topics.topicId = {ZERO_UUID}", "stands for no topic")
+    return tuple([Topic(entry.name, entry.topic_id, entry.num_partitions) for entry in given])
