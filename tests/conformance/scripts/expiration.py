@@ -50,7 +50,7 @@ def a_commit_to_an_empty_group_prolongs_nothing(s: Script) -> None:
 def a_commit_to_a_group_whose_time_is_over_goes_with_the_next_sweep(s: Script) -> None:
     """Only an offset with a time of its own keeps such a group; what comes late is overdue at once."""
     s.form("m1")
-    s.commit("orders-0=1", version=4, retention=600_000)
+    s.commit("orders-0=1", member="m1", generation=1, version=4, retention=600_000)
     s.leave("m1")
     s.at(90_500)
     s.commit("orders-1=1")

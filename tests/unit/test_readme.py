@@ -1,0 +1,11 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.state_diagram import diagram
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def test_the_state_diagram_is_that_of_the_transition_table() -> None:
+    assert diagram() in README.read_text(encoding="utf-8")
