@@ -51,7 +51,8 @@ def _describe_groups(body: bodies.DescribeGroupsBody, version: int) -> requests.
     if version < versions.DESCRIBE_OPERATIONS_SINCE:
         asked = body.include_authorized_operations
         check_unknown("includeAuthorizedOperations", asked, default=False, version=version)
-    return requests.DescribeGroup(only("groups", body.groups or []))
+    group_id = only("groups", body.groups or [])
+    return requests.DescribeGroup(group_id, body.include_authorized_operations or False)
 
 
 def _topic_metadata(body: bodies.TopicMetadataBody, version: int) -> requests.TopicMetadata:  # noqa: ARG001

@@ -209,7 +209,8 @@ def _describe_groups(response: responses.DescribeGroupResponse, version: int) ->
     group["protocolData"] = response.protocol
     group["members"] = [_described_member(member, version) for member in response.members]
     if version >= versions.DESCRIBE_OPERATIONS_SINCE:
-        group["authorizedOperations"] = _NO_OPERATIONS
+        asked = response.operations is not None
+        group["authorizedOperations"] = response.operations if asked else _NO_OPERATIONS
     return _throttled(version, versions.DESCRIBE_THROTTLE_SINCE) | {"groups": [group]}
 
 

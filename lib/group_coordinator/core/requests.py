@@ -153,6 +153,7 @@ class DescribeGroup(NamedTuple):
     """DescribeGroups 0-6 of one group."""
 
     group_id: str
+    asks_for_operations: bool = False
 
 
 class TopicMetadata(NamedTuple):

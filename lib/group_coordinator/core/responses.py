@@ -153,6 +153,8 @@ class DescribeGroupResponse(NamedTuple):
     protocol_type: str = ""
     protocol: str = ""
     members: tuple[DescribedMember, ...] = ()
+    operations: int | None = None
+    """What the asker may do with the group, a bit for each of Kafka's AclOperations; None: nobody wants to know."""
 
 
 Response = (

@@ -16,6 +16,10 @@ import com.fasterxml.jackson.databind.node.NullNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.resource.ResourceType;
+import org.apache.kafka.common.utils.Utils;
+import org.apache.kafka.security.authorizer.AclEntry;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.compress.Compression;
 import org.apache.kafka.common.config.AbstractConfig;
@@ -70,6 +74,7 @@ import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 public class KafkaOracle {
     static final ObjectMapper JSON = new ObjectMapper();
@@ -440,8 +445,14 @@ public class KafkaOracle {
             service.deleteGroups(ctx, names, buffers).whenComplete((res, ex) -> answer(event, names.get(0), version,
                 ex != null ? r.getErrorResponse(0, ex) : new DeleteGroupsResponse(new DeleteGroupsResponseData().setResults(res))));
         } else if (request instanceof DescribeGroupsRequest r) {
-            service.describeGroups(ctx, r.data().groups()).whenComplete((res, ex) -> answer(event, r.data().groups().get(0), version,
-                ex != null ? r.getErrorResponse(0, ex) : new DescribeGroupsResponse(new DescribeGroupsResponseData().setGroups(res))));
+            service.describeGroups(ctx, r.data().groups()).whenComplete((res, ex) -> {
+                // KafkaApis fills these in; without an authorizer everybody may do all.
+                if (ex == null && version >= 3 && r.data().includeAuthorizedOperations())
+                    for (var g : res) if (g.errorCode() == 0) g.setAuthorizedOperations(Utils.to32BitField(
+                        AclEntry.supportedOperations(ResourceType.GROUP).stream().map(AclOperation::code).collect(Collectors.toSet())));
+                answer(event, r.data().groups().get(0), version,
+                    ex != null ? r.getErrorResponse(0, ex) : new DescribeGroupsResponse(new DescribeGroupsResponseData().setGroups(res)));
+            });
         } else if (request instanceof ConsumerGroupHeartbeatRequest r) {
             service.consumerGroupHeartbeat(ctx, r.data()).whenComplete((res, ex) -> answer(event, r.data().groupId(), version,
                 ex != null ? r.getErrorResponse(0, ex) : new ConsumerGroupHeartbeatResponse(res)));

@@ -44,9 +44,19 @@ def descriptions_of_all_versions(s: Script) -> None:
     s.sync("m1", 1, {"m1": b"all"})
     for version in range(7):
         s.describe(version=version)
-    asked = {"groups": ["g"], "includeAuthorizedOperations": False}
-    s.send("DescribeGroups", 5, asked)
     s.send("DescribeGroups", 7, {"groups": ["g"]}, error=35)
+
+
+@story()
+def who_asks_is_told_what_he_may_do(s: Script) -> None:
+    """KIP-430, without an authorizer: everything that one can do with a group, if it is there."""
+    asked = {"groups": ["g"], "includeAuthorizedOperations": True}
+    s.send("DescribeGroups", 5, asked)
+    s.send("DescribeGroups", 6, asked, error=69)
+    s.commit("orders-0=5")
+    for version in (3, 4, 5, 6):
+        s.send("DescribeGroups", version, asked)
+        s.send("DescribeGroups", version, asked | {"includeAuthorizedOperations": False})
 
 
 @story()

@@ -206,7 +206,7 @@ def only_what_all_have_can_be_chosen(s: Script) -> None:
 
 @story(group_max_size=2)
 def a_full_group_takes_no_newcomers(s: Script) -> None:
-    """testDynamicMembersJoinGroupWithMaxSizeAndRequiredKnownMember."""
+    """testJoinGroupShouldReceiveErrorIfGroupOverMaxSize."""
     s.form("m1", "m2")
     s.join("m3", member="", error=81, gives="")
     s.join("m3", version=3, member="", error=81, gives="")
@@ -222,7 +222,7 @@ def a_full_group_takes_no_newcomers(s: Script) -> None:
 
 @story(group_max_size=2)
 def ids_are_given_beyond_the_size_but_not_places(s: Script) -> None:
-    """testDynamicMembersJoinGroupWithMaxSizeAndNotRequiredKnownMember: pending ids do not count."""
+    """testDynamicMembersJoinGroupWithMaxSizeAndRequiredKnownMember: pending ids do not count."""
     s.join("m1", error=79)
     s.join("m2", error=79)
     s.join("m3", error=79)
@@ -236,7 +236,7 @@ def ids_are_given_beyond_the_size_but_not_places(s: Script) -> None:
 
 @story(group_max_size=1)
 def a_group_of_one_can_rebalance(s: Script) -> None:
-    """testDynamicMembersCanRejoinGroupWithMaxSizeWhileRebalancing."""
+    """The one who has the only place may join again."""
     s.form("m1")
     s.join("m2", member="", error=81)
     s.join("m1", gives="")

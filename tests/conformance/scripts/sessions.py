@@ -150,7 +150,7 @@ def heartbeat_answers_of_all_versions(s: Script) -> None:
 
 @story()
 def a_lapsed_follower_makes_the_others_rebalance(s: Script) -> None:
-    """testSecondMemberPartiallyJoinAndTimeout."""
+    """Only who fell silent is out; the others learn of it from their heartbeats."""
     s.form("m1", "m2", "m3")
     s.at(11_000)
     s.heartbeat("m1", 1)

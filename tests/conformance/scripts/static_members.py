@@ -89,7 +89,7 @@ def a_new_subscription_under_the_same_protocol(s: Script) -> None:
 
 @story()
 def another_protocol_for_a_static_member_rebalances(s: Script) -> None:
-    """testStaticMemberRejoinWithUnknownMemberIdAndChangeOfProtocolWithSelectedProtocolChanged."""
+    """testReplaceStaticMemberInStableStateWithUpdatedProtocolTriggersRebalance."""
     order = dict(reversed(BOTH.items()))
     s.join("m1", instance="i1", protocols=BOTH, error=PARKED)
     s.at(3_000, "JoinGroup=0")

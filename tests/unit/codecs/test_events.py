@@ -288,7 +288,8 @@ def test_describe_groups(version: int) -> None:
     assert request("DescribeGroups", version, {"groups": ["g"]}) == DescribeGroup("g")
     if version >= 3:
         asked = {"groups": ["g"], "includeAuthorizedOperations": True}
-        assert request("DescribeGroups", version, asked) == DescribeGroup("g")
+        wanted = DescribeGroup("g", asks_for_operations=True)
+        assert request("DescribeGroups", version, asked) == wanted
 
 
 def test_topic_metadata() -> None:

@@ -7,7 +7,7 @@ import pytest
 from group_coordinator.core import coordinator
 from group_coordinator.core.errors import ErrorCode
 from group_coordinator.core.group import JOIN_TIMER, SYNC_TIMER, session_timer
-from group_coordinator.core.records import GroupMetadata, GroupRecord, Reason
+from group_coordinator.core.records import GroupMetadata, GroupRecord, OffsetRecord, Reason
 from group_coordinator.core.requests import RequestContext
 from group_coordinator.core.responses import JoinGroupResponse, SyncGroupResponse
 from group_coordinator.core.states import ClassicState
@@ -439,3 +439,48 @@ def test_a_deadline_comes_before_the_request_of_its_millisecond(time_ms: int) ->
 
     assert driver.response_to(first).generation == 1
     assert state_of(driver) is PREPARING
+
+
+# Deadlines of one millisecond fire in the order they were set.
+
+
+def test_a_sweep_comes_before_a_session_that_began_after_the_last_sweep() -> None:
+    driver = GroupDriver(offsets_retention_ms=10_000, offsets_retention_check_interval_ms=20_000)
+    (member_id,) = driver.form(topics=["orders"])
+    driver.at(10_000)
+    driver.commit({"refunds": {0: 1}}, member_id, 1)
+
+    assert driver.at(20_000).records == (
+        OffsetRecord("refunds", 0, None, Reason.OFFSET_EXPIRED),
+        became_empty(20_000, 2, Reason.SESSION_TIMEOUT),
+    )
+
+
+def test_a_session_that_began_before_the_last_sweep_comes_before_the_next() -> None:
+    driver = GroupDriver(offsets_retention_ms=10_000, offsets_retention_check_interval_ms=5_000)
+    (member_id,) = driver.form(topics=["orders"])
+    driver.at(10_000)
+    driver.commit({"refunds": {0: 1}}, member_id, 1)
+
+    # In an Empty group the offset ages from 20,000 on.
+    assert driver.at(29_999).records == (became_empty(20_000, 2, Reason.SESSION_TIMEOUT),)
+    assert driver.at(30_000).records == (
+        OffsetRecord("refunds", 0, None, Reason.OFFSET_EXPIRED),
+        GroupRecord(None, Reason.GROUP_EXPIRED),
+    )
+
+
+def test_a_session_that_began_anew_in_the_sync_phase_ends_after_the_phase() -> None:
+    driver = GroupDriver()
+    joins = [driver.join(version=3, rebalance_timeout_ms=15_000) for _ in range(2)]
+    driver.at(6_000)
+    leader, follower = [driver.response_to(join).member_id for join in joins]
+    driver.at(11_000)
+    driver.sync(leader, 1)
+    driver.at(12_000)
+    driver.heartbeat(follower, 1)
+    timers = membership_of(driver).timers
+    assert timers[SYNC_TIMER].due_ms == timers[session_timer(leader)].due_ms == 21_000
+
+    # First the follower is out, which owes its SyncGroup, then the leader, which was the last.
+    assert driver.at(21_000).records == (became_empty(21_000, 2, Reason.SESSION_TIMEOUT),)

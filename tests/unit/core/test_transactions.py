@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.records import OffsetRecord, Reason, TransactionMarker
+from group_coordinator.core.records import GroupRecord, OffsetRecord, Reason, TransactionMarker
 from group_coordinator.core.requests import EndTxn, OffsetFetch, TopicPartitions, TxnOffsetCommit
 from group_coordinator.core.responses import (
     EndTxnResponse,
@@ -145,6 +145,17 @@ def test_nothing_expires_under_an_open_transaction() -> None:
     assert driver.next_deadline_ms == 121_000
     driver.at(121_000)
     assert state_of(driver) is ClassicState.DEAD
+
+
+def test_an_open_transaction_keeps_the_group_that_lost_its_last_offset() -> None:
+    driver = GroupDriver(offsets_retention_ms=60_000, offsets_retention_check_interval_ms=1_000)
+    driver.commit({"orders": {0: 1}})
+    pend(driver, 2, partition=1)
+
+    assert driver.at(60_000).records == (OffsetRecord("orders", 0, None, Reason.OFFSET_EXPIRED),)
+    assert state_of(driver) is ClassicState.EMPTY
+    end(driver, is_commit=False)
+    assert driver.at(61_000).records == (GroupRecord(None, Reason.GROUP_EXPIRED),)
 
 
 def test_a_deleted_offset_takes_what_waits_for_it() -> None:

@@ -14,6 +14,11 @@ from group_coordinator.core.responses import DescribedMember, DescribeGroupRespo
 from group_coordinator.core.states import ClassicState
 
 _NOT_FOUND_SINCE = 6
+_READ, _DELETE, _DESCRIBE, _DESCRIBE_CONFIGS, _ALTER_CONFIGS = 3, 6, 8, 10, 11
+_ALL_OPERATIONS = sum(
+    1 << operation for operation in (_READ, _DELETE, _DESCRIBE, _DESCRIBE_CONFIGS, _ALTER_CONFIGS)
+)
+"""What a broker without an authorizer lets everybody do with a group."""
 
 
 def decide(
@@ -27,6 +32,8 @@ def decide(
         answer = _unknown(request.group_id, context.ticket.version)
     else:
         answer = _described(request.group_id, group.membership)
+    if request.asks_for_operations and answer.error is ErrorCode.NONE:
+        answer = answer._replace(operations=_ALL_OPERATIONS)
     return Decision([], [Reply(context.ticket, answer)])
 
 
