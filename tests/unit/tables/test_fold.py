@@ -2,6 +2,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import json
+
+from group_coordinator.codecs import records
+from group_coordinator.core.records import OffsetRecord, Reason, Record, TransactionMarker
+from group_coordinator.core.values import CommittedOffset
 from group_coordinator.tables.fold import Change, GroupRows, LogEntry, Retention, fold
 from tests.log_rows import Log, member
 
@@ -16,7 +21,10 @@ class Tables:
         self.rows = GroupRows()
 
     def take(self, log: Log) -> list[Change]:
-        changes = list(fold({"cluster_id": "c", "group_id": "g"}, self.rows, entries(log), MINUTE))
+        return self.take_entries(entries(log))
+
+    def take_entries(self, log: list[LogEntry]) -> list[Change]:
+        changes = list(fold({"cluster_id": "c", "group_id": "g"}, self.rows, log, MINUTE))
         rows = self.rows.by_key()
         for table, delete, row in changes:
             key = (table, keys(table, row))
@@ -200,3 +208,46 @@ def test_any_timestamp_can_be_shown() -> None:
     tables.take(log)
     assert tables.rows.offsets[ORDERS_0]["commit_timestamp"] == 253_402_300_799_999
     assert tables.expires_at() == 253_402_300_799_999
+
+
+# Transactions.
+
+
+OFFSET = CommittedOffset(42, None, "", 1_000, None, None)
+PENDING = OffsetRecord("orders", 0, OFFSET, Reason.OFFSET_COMMIT, producer_id=17)
+
+
+def taken(*stretches: list[Record]) -> Tables:
+    """The tables after stretches of a log, a second after the other."""
+    tables = Tables()
+    for batch_id, stretch in enumerate(stretches):
+        logged = [records.log_entry("g", record) for record in stretch]
+        texts = [(json.encode(entry.key).decode(), entry.value) for entry in logged]
+        log = [
+            LogEntry(batch_id, seq, key, value and json.encode(value).decode(), 1_000 * batch_id)
+            for seq, (key, value) in enumerate(texts)
+        ]
+        tables.take_entries(log)
+    return tables
+
+
+def test_an_offset_of_an_open_transaction_is_not_in_the_table_yet() -> None:
+    tables = taken([PENDING])
+
+    assert tables.rows.offsets == {}
+    assert tables.group["offset_count"] == 0
+
+
+def test_the_marker_brings_it() -> None:
+    marker = TransactionMarker(17, (("orders", 0, OFFSET),), Reason.TRANSACTION_COMMITTED)
+    tables = taken([PENDING], [marker])
+
+    assert tables.rows.offsets[ORDERS_0]["committed_offset"] == 42
+    assert tables.rows.offsets[ORDERS_0]["updated_at"] == 1_000
+    assert tables.group["offset_count"] == 1
+
+
+def test_an_abort_brings_nothing() -> None:
+    assert (
+        taken([PENDING, TransactionMarker(17, (), Reason.TRANSACTION_ABORTED)]).rows.offsets == {}
+    )
