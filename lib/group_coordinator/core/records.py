@@ -64,6 +64,13 @@ class MemberMetadata(NamedTuple):
     subscription: Protocol
     assignment: bytes
 
+    @property
+    def known_rebalance_timeout_ms(self) -> int:
+        """The first version of the record had none (-1 here): the session timeout took its place."""
+        return (
+            self.session_timeout_ms if self.rebalance_timeout_ms < 0 else self.rebalance_timeout_ms
+        )
+
 
 class GroupMetadata(NamedTuple):
     """The value of record type 2; without members the group is Empty, else Stable."""

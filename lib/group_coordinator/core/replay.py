@@ -104,10 +104,7 @@ def load_membership(metadata: GroupMetadata, now_ms: int) -> ClassicGroup:
             entry.group_instance_id,
             entry.client_id,
             entry.client_host,
-            # The first version of the record had no rebalance timeout.
-            entry.session_timeout_ms
-            if entry.rebalance_timeout_ms < 0
-            else entry.rebalance_timeout_ms,
+            entry.known_rebalance_timeout_ms,
             entry.session_timeout_ms,
             (entry.subscription,),
             entry.assignment,

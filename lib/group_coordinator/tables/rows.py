@@ -64,7 +64,7 @@ def member_rows(metadata: GroupMetadata) -> Iterator[Row]:
             "client_id": member.client_id,
             "client_host": member.client_host,
             "session_timeout_ms": member.session_timeout_ms,
-            "rebalance_timeout_ms": member.rebalance_timeout_ms,
+            "rebalance_timeout_ms": member.known_rebalance_timeout_ms,
             "subscribed_topics": _subscribed_topics(member),
             "assigned_partitions": _assigned_partitions(metadata, member),
             "member_epoch": None,

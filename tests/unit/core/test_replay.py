@@ -111,6 +111,15 @@ def test_a_group_with_members_is_stable_and_their_sessions_begin_now() -> None:
     )
 
 
+def test_a_member_of_the_first_version_has_its_session_timeout_to_rebalance() -> None:
+    entry = MemberMetadata("m", None, "client", "/10.0.0.1", -1, 10_000, protocol(), b"")
+
+    group = replayed(logged(entry))
+
+    assert group.membership is not None
+    assert group.membership.members["m"].rebalance_timeout_ms == 10_000
+
+
 def test_a_group_without_members_is_empty_since_the_time_of_the_log() -> None:
     membership = replayed(logged()).membership
 

@@ -456,20 +456,6 @@ def test_a_sweep_comes_before_a_session_that_began_after_the_last_sweep() -> Non
     )
 
 
-def test_a_session_that_began_before_the_last_sweep_comes_before_the_next() -> None:
-    driver = GroupDriver(offsets_retention_ms=10_000, offsets_retention_check_interval_ms=5_000)
-    (member_id,) = driver.form(topics=["orders"])
-    driver.at(10_000)
-    driver.commit({"refunds": {0: 1}}, member_id, 1)
-
-    # In an Empty group the offset ages from 20,000 on.
-    assert driver.at(29_999).records == (became_empty(20_000, 2, Reason.SESSION_TIMEOUT),)
-    assert driver.at(30_000).records == (
-        OffsetRecord("refunds", 0, None, Reason.OFFSET_EXPIRED),
-        GroupRecord(None, Reason.GROUP_EXPIRED),
-    )
-
-
 def test_a_session_that_began_anew_in_the_sync_phase_ends_after_the_phase() -> None:
     driver = GroupDriver()
     joins = [driver.join(version=3, rebalance_timeout_ms=15_000) for _ in range(2)]
