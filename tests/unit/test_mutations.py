@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from group_coordinator import core
-from tests.mutations.flips import FLIPS, Flip
+from tests.mutations.flip import Flip
+from tests.mutations.flips import FLIPS
 
 CORE = Path(core.__path__[0])
 

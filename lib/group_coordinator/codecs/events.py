@@ -5,7 +5,13 @@ from __future__ import annotations
 from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError, json
 
 from group_coordinator.codecs.apis import APIS, NOT_YET, Api
-from group_coordinator.codecs.faults import FieldError, at_path, check_distinct_keys, plain_tree
+from group_coordinator.codecs.faults import (
+    FieldError,
+    at_path,
+    check_distinct_keys,
+    check_text_sizes,
+    plain_tree,
+)
 from group_coordinator.codecs.primitives import HIGHEST_INT16, LONGEST_TEXT, Int16, Text
 from group_coordinator.core.errors import ErrorCode
 from group_coordinator.core.requests import Request
@@ -98,6 +104,7 @@ def _decode(value: bytes) -> Event:
     api = _api_of(envelope)
     request = _request(value, envelope, api)
     check_distinct_keys(value, envelope)
+    check_text_sizes(value)
     client_id, client_host = envelope.client_id, envelope.client_host
     return Event(
         envelope.api,

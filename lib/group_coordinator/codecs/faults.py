@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 
+from group_coordinator.codecs.primitives import LONGEST_TEXT
+
 _LONGEST_VALUE = 100
 _PATH = re.compile(r"(?P<why>.*?)(?: - at `\$(?P<path>.*)`)?", re.DOTALL)
 _STEP = re.compile(r"\.(?P<name>[^.\[]+)|\[(?P<index>\d+)\]")
@@ -85,6 +87,29 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for name in names if names.count(name) > 1)
         raise FieldError(twice, "is there twice")
     return keys
+
+
+def check_text_sizes(value: bytes) -> None:
+    """Kafka limits the bytes of a text; the structs limit its characters, which is the same for ASCII.
+
+    Raises:
+        FieldError: a text has more bytes than Kafka could write.
+    """
+    if len(value) > LONGEST_TEXT and not value.isascii():
+        _check_texts(plain_tree(value), "")
+
+
+def _check_texts(node: object, path: str) -> None:
+    match node:
+        case dict():
+            for name, child in node.items():
+                _check_texts(child, f"{path}.{name}" if path else name)
+        case list():
+            for index, child in enumerate(node):
+                _check_texts(child, f"{path}[{index}]")
+        case str() if not node.isascii() and len(node.encode()) > LONGEST_TEXT:
+            shown = f"{path} = {_shortened(node)}"
+            raise FieldError(shown, f"is longer than {LONGEST_TEXT} bytes of UTF-8")
 
 
 def check_unknown(field: str, value: object, default: object, version: int) -> None:

@@ -373,3 +373,16 @@ def test_an_event_with_damaged_bytes(value: Json, data: st.DataObject) -> None:
     end = data.draw(st.integers(start, min(len(text), start + 5)))
 
     assert len(complaint(text[:start] + data.draw(st.binary(max_size=3)) + text[end:])) < 400
+
+
+def test_a_text_has_as_many_bytes_as_kafka_can_write() -> None:
+    def heartbeat(member_id: str) -> bytes:
+        body = {"groupId": "g", "generationId": 1, "memberId": member_id}
+        event = {"api": "Heartbeat", "version": 4, "body": body}
+        return json.dumps(event, ensure_ascii=False).encode()
+
+    longest = "\u00fc" * 16_383 + "u"
+    assert events.decode(heartbeat(longest)).request.member_id == longest
+
+    with pytest.raises(InvalidEventError, match=r"body\.memberId = .* is longer than 32767 bytes"):
+        events.decode(heartbeat(longest + "u"))

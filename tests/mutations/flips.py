@@ -1,0 +1,8 @@
+"""Rules of the core, each turned into its opposite, a neighbour, or nothing: what somebody may get wrong one day."""
+
+from __future__ import annotations
+
+from tests.mutations.group_flips import REBALANCES, REFUSALS, TRANSACTIONS
+from tests.mutations.time_flips import CLOCK, EXPIRATION, SESSIONS
+
+FLIPS = (*CLOCK, *EXPIRATION, *SESSIONS, *REBALANCES, *REFUSALS, *TRANSACTIONS)

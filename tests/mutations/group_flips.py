@@ -1,0 +1,286 @@
+"""Wrong rules of groups: rebalances, refusals, transactions."""
+
+from __future__ import annotations
+
+from tests.mutations.flip import Flip
+
+REBALANCES = (
+    Flip(
+        "a new member does not extend the initial delay",
+        "rebalance.py",
+        "group.new_member_added = True",
+        "group.new_member_added = False",
+    ),
+    Flip(
+        "the initial delay is extended beyond the rebalance timeout",
+        "rebalance.py",
+        "max(group.rebalance_timeout_ms - delay_ms, 0)",
+        "group.rebalance_timeout_ms",
+    ),
+    Flip(
+        "the initial delay ends when all have joined",
+        "rebalance.py",
+        "in_phase and not self._is_initial_rebalance and",
+        "in_phase and",
+    ),
+    Flip(
+        "the join phase has no end",
+        "rebalance.py",
+        "            self.arm(JOIN_TIMER, group.rebalance_timeout_ms)\n",
+        "            pass\n",
+    ),
+    Flip(
+        "the sync phase has no end",
+        "rebalance.py",
+        "        self.arm(SYNC_TIMER, group.rebalance_timeout_ms)\n",
+        "",
+    ),
+    Flip(
+        "the sync timer outlives the phase",
+        "handlers/sync_group.py",
+        "step.cancel(SYNC_TIMER)",
+        "pass",
+    ),
+    Flip(
+        "the quickest member sets the rebalance timeout",
+        "group.py",
+        "return max((member.rebalance_timeout_ms",
+        "return min((member.rebalance_timeout_ms",
+    ),
+    Flip(
+        "a static member that did not join is dropped",
+        "rebalance.py",
+        "if member.awaiting_join is None and member.group_instance_id is None:",
+        "if member.awaiting_join is None:",
+    ),
+    Flip(
+        "a leader that did not join leads on",
+        "rebalance.py",
+        "if group.leader not in joined:",
+        "if group.leader is None:",
+    ),
+    Flip(
+        "a static leader that comes back leads no more",
+        "rebalance.py",
+        "            group.leader = new_member_id\n",
+        "            pass\n",
+    ),
+    Flip(
+        "a static member that comes back with another protocol causes no rebalance",
+        "handlers/join_group.py",
+        "case ClassicState.STABLE if group.select_protocol() == group.protocol:",
+        "case ClassicState.STABLE:",
+    ),
+    Flip(
+        "a static leader that comes back hears that it leads (KAFKA-13435)",
+        "handlers/join_group.py",
+        'leader=previous_leader or ""',
+        'leader=step.group.leader or ""',
+    ),
+    Flip(
+        "a member that came back stays pending",
+        "rebalance.py",
+        "        group.pending_joins.discard(member.member_id)\n",
+        "",
+    ),
+    Flip(
+        "a leader that joins again is sent away",
+        "handlers/join_group.py",
+        "and unchanged and member.member_id != group.leader",
+        "and unchanged",
+    ),
+    Flip(
+        "any sync ends the sync phase",
+        "handlers/sync_group.py",
+        "if step.group.leader == member.member_id:",
+        "if step.group.leader is not None:",
+    ),
+    Flip(
+        "syncs stay parked when a rebalance begins",
+        "rebalance.py",
+        "            self._abandon_syncs()\n",
+        "            pass\n",
+    ),
+    Flip(
+        "a removed member's join is never answered",
+        "rebalance.py",
+        "            self.answer(member.awaiting_join, gone)\n",
+        "            pass\n",
+    ),
+    Flip(
+        "members that have nothing in common",
+        "group.py",
+        "and not names.isdisjoint(self.common_protocols())",
+        "and bool(names)",
+    ),
+    Flip(
+        "one member more than group.max.size",
+        "handlers/join_group.py",
+        "len(group.members) < group_max_size",
+        "len(group.members) <= group_max_size",
+    ),
+    Flip(
+        "a leave causes no rebalance",
+        "handlers/leave_group.py",
+        "step.prepare_rebalance()",
+        "pass",
+    ),
+    Flip(
+        "a pending member cannot leave",
+        "handlers/leave_group.py",
+        "if identity.member_id not in group.pending_joins:",
+        "if identity.member_id:",
+    ),
+    Flip(
+        "who has synced still owes a SyncGroup",
+        "handlers/sync_group.py",
+        "    step.group.pending_syncs.discard(member.member_id)\n",
+        "",
+    ),
+    Flip(
+        "the generation of a group that became Empty stays",
+        "rebalance.py",
+        "        group.generation += 1\n",
+        "        group.generation += 1 if group.members else 0\n",
+    ),
+)
+
+REFUSALS = (
+    Flip(
+        "fenced and unknown are swapped",
+        "group.py",
+        "if existing is not None and existing != member_id:\n"
+        "                raise CoordinatorError(ErrorCode.FENCED_INSTANCE_ID)",
+        "if existing is not None and existing != member_id:\n"
+        "                raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)",
+    ),
+    Flip(
+        "a sync of another generation is fine",
+        "handlers/sync_group.py",
+        "if request.generation != membership.generation:",
+        "if request.generation is None:",
+    ),
+    Flip(
+        "a commit of another generation is fine",
+        "handlers/offset_commit.py",
+        "if request.generation != membership.generation:",
+        "if request.generation is None:",
+    ),
+    Flip(
+        "a commit in the sync phase is fine",
+        "handlers/offset_commit.py",
+        "if membership.state is ClassicState.COMPLETING_REBALANCE:",
+        "if membership.state is ClassicState.DEAD:",
+    ),
+    Flip(
+        "a commit to an unknown group: the two errors are swapped",
+        "handlers/offset_commit.py",
+        "version >= _MEMBER_EPOCHS_SINCE",
+        "version < _MEMBER_EPOCHS_SINCE",
+    ),
+    Flip(
+        "metadata of the greatest length is too long",
+        "committing.py",
+        "// 2 > longest",
+        "// 2 >= longest",
+    ),
+    Flip(
+        "the partition after the last one exists",
+        "group.py",
+        "0 <= partition < known.num_partitions",
+        "0 <= partition <= known.num_partitions",
+    ),
+    Flip(
+        "DeleteGroups takes a group with members",
+        "handlers/delete_groups.py",
+        "if group.membership.state is not ClassicState.EMPTY:",
+        "if group.membership.state is ClassicState.DEAD:",
+    ),
+    Flip(
+        "DeleteGroups forgets the group's tombstone",
+        "handlers/delete_groups.py",
+        "    records.append(GroupRecord(None, Reason.GROUP_DELETED))\n",
+        "",
+    ),
+    Flip(
+        "OffsetDelete takes offsets of a subscribed topic",
+        "handlers/offset_delete.py",
+        "subscribed = membership.is_subscribed_to(name)",
+        "subscribed = False",
+    ),
+    Flip(
+        "OffsetDelete takes offsets of members that are no consumers",
+        "handlers/offset_delete.py",
+        "and not membership.uses_consumer_protocol",
+        "and False",
+    ),
+    Flip(
+        "DescribeGroups 6 does not tell an unknown group",
+        "handlers/describe_groups.py",
+        "version < _NOT_FOUND_SINCE",
+        "version <= _NOT_FOUND_SINCE",
+    ),
+    Flip(
+        "an offset without topic id outlives its topic",
+        "handlers/topic_metadata.py",
+        "offset.topic_id is None or offset.topic_id in topic_ids",
+        "offset.topic_id in topic_ids",
+    ),
+    Flip(
+        "a new topic has the offsets of an old one of its name",
+        "handlers/offset_fetch.py",
+        "offset.topic_id not in (None, topic_id)",
+        "offset.topic_id is None",
+    ),
+)
+
+TRANSACTIONS = (
+    Flip(
+        "requireStable is ignored",
+        "handlers/offset_fetch.py",
+        "if request.require_stable:",
+        "if False:",
+    ),
+    Flip(
+        "an aborted transaction commits",
+        "handlers/end_txn.py",
+        "TransactionMarker(request.producer_id, (), Reason",
+        "TransactionMarker(request.producer_id, waiting_for(group, request.producer_id), Reason",
+    ),
+    Flip(
+        "a transaction replaces an offset committed after its own",
+        "pending_offsets.py",
+        " and producers[producer_id].order is not None",
+        "",
+    ),
+    Flip(
+        "a commit outside transactions does not outdo what waits",
+        "replay.py",
+        "        pending_offsets.supersede(group, record)\n",
+        "",
+    ),
+    Flip(
+        "the older of two transactions replaces the newer one",
+        "pending_offsets.py",
+        "waiting.order is not None and waiting.order < order",
+        "waiting.order is not None and waiting.order > order",
+    ),
+    Flip(
+        "a transactional commit of another generation is fine",
+        "handlers/txn_offset_commit.py",
+        "if request.generation != membership.generation:",
+        "if request.generation is None:",
+    ),
+    Flip(
+        "a transactional commit needs a member",
+        "handlers/txn_offset_commit.py",
+        "(anonymous or membership.state is ClassicState.EMPTY)",
+        "membership.state is ClassicState.EMPTY",
+    ),
+    Flip(
+        "DeleteGroups forgets what open transactions hold",
+        "handlers/delete_groups.py",
+        "{*group.committed_partitions(), *group.pending}",
+        "group.committed_partitions()",
+    ),
+)

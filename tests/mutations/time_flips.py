@@ -1,0 +1,188 @@
+"""Wrong rules of time: the clock, expiration, sessions."""
+
+from __future__ import annotations
+
+from tests.mutations.flip import Flip
+
+CLOCK = (
+    Flip(
+        "a timer fires a moment late",
+        "rebalance.py",
+        "Timer(self.now_ms + max(0, delay_ms), self.now_ms)",
+        "Timer(self.now_ms + max(0, delay_ms) + 1, self.now_ms)",
+    ),
+    Flip(
+        "a deadline fires when it is seen, not when it is due",
+        "coordinator.py",
+        "max(deadline.due_ms, group.clock_ms)",
+        "to_ms",
+    ),
+    Flip(
+        "a timer set since the last sweep fires before the next one",
+        "timers.py",
+        "sweep_ms <= timer_swept_ms",
+        "sweep_ms < timer_swept_ms",
+    ),
+    Flip(
+        "a timer set before the last sweep fires after the next one",
+        "timers.py",
+        "timer.due_ms - 1 if before_sweep else timer.due_ms",
+        "timer.due_ms",
+    ),
+    Flip(
+        "a timer set anew keeps its old place",
+        "rebalance.py",
+        "        self.cancel(key)\n        self.group.timers[key] =",
+        "        self.group.timers[key] =",
+    ),
+)
+
+EXPIRATION = (
+    Flip(
+        "an offset expires after its retention, not at its end",
+        "expiration.py",
+        "due_ms <= now_ms",
+        "due_ms < now_ms",
+    ),
+    Flip(
+        "an Empty group's offsets age by their commits",
+        "expiration.py",
+        "return self.empty_since_ms + retention_ms",
+        "return offset.commit_timestamp_ms + retention_ms",
+    ),
+    Flip(
+        "a subscribed topic is not protected",
+        "expiration.py",
+        'if self.base == "never" or topic in self.protected_topics:',
+        'if self.base == "never":',
+    ),
+    Flip(
+        "an explicit expire timestamp is forgotten",
+        "expiration.py",
+        "if offset.expire_timestamp_ms is not None:",
+        "if False:",
+    ),
+    Flip(
+        "offsets expire during a rebalance",
+        "expiration.py",
+        "if readable and consumers and state is ClassicState.STABLE:",
+        "if readable and consumers:",
+    ),
+    Flip(
+        "a sweep off the grid",
+        "expiration.py",
+        "return -(-time_ms // interval_ms) * interval_ms",
+        "return time_ms",
+    ),
+    Flip(
+        "an open transaction does not keep an offset",
+        "expiration.py",
+        "due_ms <= now_ms and not waits",
+        "due_ms <= now_ms",
+    ),
+    Flip(
+        "an open transaction does not keep the group",
+        "expiration.py",
+        "if not remaining and not group.pending and",
+        "if not remaining and",
+    ),
+    Flip(
+        "no tombstone for an expired group",
+        "expiration.py",
+        "records.append(GroupRecord(None, Reason.GROUP_EXPIRED))",
+        "pass",
+    ),
+    Flip(
+        "a subscription that cannot be read protects nothing",
+        "generation.py",
+        "if entry.topics is None:\n            return None",
+        "if entry.topics is None:\n            continue",
+    ),
+    Flip(
+        "a group forgets when it became Empty",
+        "rebalance.py",
+        "        self.group.state_timestamp_ms = self.now_ms\n",
+        "",
+    ),
+    Flip(
+        "a retention of 0 ms counts as not set",
+        "config.py",
+        "self.offsets_retention_ms >= 0",
+        "self.offsets_retention_ms > 0",
+    ),
+)
+
+SESSIONS = (
+    Flip(
+        "a heartbeat does not extend the session",
+        "handlers/heartbeat.py",
+        ", session_of=request.member_id)",
+        ")",
+    ),
+    Flip(
+        "a heartbeat of another generation is fine",
+        "handlers/heartbeat.py",
+        "if request.generation != membership.generation:",
+        "if request.generation is None:",
+    ),
+    Flip(
+        "a heartbeat does not tell of a rebalance",
+        "handlers/heartbeat.py",
+        "_REJOIN if rebalancing else _ALIVE",
+        "_ALIVE",
+    ),
+    Flip(
+        "a session that begins anew ends as it would have before",
+        "replay.py",
+        "due_ms = now_ms + membership.members[member_id].session_timeout_ms",
+        "due_ms = membership.timers[key].due_ms",
+    ),
+    Flip(
+        "a commit is no sign of life",
+        "handlers/offset_commit.py",
+        "return request.member_id if alive else None",
+        "return None",
+    ),
+    Flip(
+        "a new generation does not extend the sessions",
+        "rebalance.py",
+        "            self.arm_session(member)\n            self.put(member._replace(is_new=False))",
+        "            self.put(member._replace(is_new=False))",
+    ),
+    Flip(
+        "an answered sync does not extend the session",
+        "rebalance.py",
+        "self.arm_session(self.put(member._replace(awaiting_sync=None)))",
+        "self.put(member._replace(awaiting_sync=None))",
+    ),
+    Flip(
+        "a parked member may time out",
+        "timers.py",
+        "member.is_waiting and not member.is_new",
+        "False",
+    ),
+    Flip(
+        "a new member never times out while it waits",
+        "timers.py",
+        "member.is_waiting and not member.is_new",
+        "member.is_waiting",
+    ),
+    Flip(
+        "a pending member is not timed out",
+        "handlers/join_group.py",
+        "    step.arm(session_timer(member_id), request.session_timeout_ms)\n",
+        "",
+    ),
+    Flip(
+        "the shortest session is refused",
+        "handlers/join_group.py",
+        "shortest_ms <= request.session_timeout_ms",
+        "shortest_ms < request.session_timeout_ms",
+    ),
+    Flip(
+        "the longest session is refused",
+        "handlers/join_group.py",
+        "request.session_timeout_ms <= longest_ms",
+        "request.session_timeout_ms < longest_ms",
+    ),
+)
