@@ -256,7 +256,7 @@ TRANSACTIONS = (
     Flip(
         "a commit outside transactions does not outdo what waits",
         "replay.py",
-        "        pending_offsets.supersede(group, record)\n",
+        "    if group.pending:\n        pending_offsets.supersede(group, record)\n",
         "",
     ),
     Flip(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from group_coordinator.core.errors import ErrorCode
 from group_coordinator.core.group import Group
 from group_coordinator.core.records import OffsetRecord, Reason, Record
-from group_coordinator.core.requests import PartitionCommit, TopicCommit
+from group_coordinator.core.requests import TopicCommit
 from group_coordinator.core.responses import PartitionResult, TopicResult
 from group_coordinator.core.topic_results import same_result
 from group_coordinator.core.values import CommittedOffset
@@ -42,10 +42,12 @@ def commit(
 ) -> list[TopicResult]:
     """One record for each partition whose metadata is not too long; the results of all of them."""
     results = []
+    reason = Reason.OFFSET_COMMIT
     for topic in topics:
+        name = topic.name or ""
         partitions = []
         for entry in topic.partitions:
-            if _is_too_large(entry, metadata_max_bytes):
+            if entry.metadata and _is_too_large(entry.metadata, metadata_max_bytes):
                 too_large = PartitionResult(entry.partition, ErrorCode.OFFSET_METADATA_TOO_LARGE)
                 partitions.append(too_large)
                 continue
@@ -58,18 +60,13 @@ def commit(
                 expire_timestamp_ms,
                 topic.topic_id,
             )
-            reason = Reason.OFFSET_COMMIT
-            name = topic.name or ""
             records.append(OffsetRecord(name, entry.partition, offset, reason, producer_id))
         results.append(TopicResult(topic.name, topic.topic_id, tuple(partitions)))
     return results
 
 
-def _is_too_large(entry: PartitionCommit, longest: int) -> bool:
+def _is_too_large(metadata: str, longest: int) -> bool:
     """Kafka compares the length of a Java string, which counts a character beyond the BMP as two."""
-    metadata = entry.metadata
-    if not metadata:
-        return False
     if len(metadata) * 2 <= longest:
         return False
     return len(metadata.encode("utf-16-le", "surrogatepass")) // 2 > longest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import assert_never
 
 from group_coordinator.core import pending_offsets
 from group_coordinator.core.config import CoordinatorConfig
@@ -17,7 +18,7 @@ from group_coordinator.core.records import (
     TransactionMarker,
 )
 from group_coordinator.core.states import ClassicState
-from group_coordinator.core.values import Member, Timer
+from group_coordinator.core.values import CommittedOffset, Member, Timer
 
 _EMPTY = ClassicState.EMPTY
 
@@ -53,27 +54,32 @@ def replay(group: Group, records: Iterable[Record], now_ms: int) -> None:
 
 def replay_record(group: Group, record: Record, now_ms: int) -> None:
     """Apply one record of the log."""
-    if isinstance(record, GroupRecord):
-        # Kafka's group tombstone leaves offsets alone; whoever writes one has written theirs before it.
-        metadata = record.value
-        group.membership = None if metadata is None else load_membership(metadata, now_ms)
-    elif isinstance(record, TransactionMarker):
-        pending_offsets.end_transaction(group, record)
-    elif record.value is None:
-        _remove_offset(group, record)
-    elif record.producer_id is not None:
-        _make_sure_of_membership(group, now_ms)
-        pending_offsets.add(group, record, record.value, record.producer_id)
-    else:
-        _make_sure_of_membership(group, now_ms)
-        pending_offsets.supersede(group, record)
-        group.store_offset(record.topic, record.partition, record.value)
+    match record:
+        case OffsetRecord():
+            if record.value is None:
+                _remove_offset(group, record)
+            else:
+                _take_offset(group, record, record.value, now_ms)
+        case GroupRecord():
+            # Kafka's group tombstone leaves offsets alone; whoever writes one has written theirs before it.
+            metadata = record.value
+            group.membership = None if metadata is None else load_membership(metadata, now_ms)
+        case TransactionMarker():
+            pending_offsets.end_transaction(group, record)
+        case _:
+            assert_never(record)
 
 
-def _make_sure_of_membership(group: Group, now_ms: int) -> None:
+def _take_offset(group: Group, record: OffsetRecord, offset: CommittedOffset, now_ms: int) -> None:
     """An offset for an unknown group makes it a simple group."""
     if group.membership is None:
         group.membership = ClassicGroup(state_timestamp_ms=now_ms)
+    if record.producer_id is not None:
+        pending_offsets.add(group, record, offset, record.producer_id)
+        return
+    if group.pending:
+        pending_offsets.supersede(group, record)
+    group.store_offset(record.topic, record.partition, offset)
 
 
 def _remove_offset(group: Group, record: OffsetRecord) -> None:
