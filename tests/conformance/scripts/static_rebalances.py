@@ -134,3 +134,16 @@ def a_static_member_alone_holds_up_the_join_phase(s: Script) -> None:
     s.describe()
     s.at(266_000, "+group")
     s.describe()
+
+
+@story()
+def a_static_member_comes_back_with_another_subscription(s: Script) -> None:
+    """Without a rebalance the group goes by the old one: what is new is not protected, what is gone still is."""
+    s.join("m1", instance="i1", topics="orders", error=PARKED)
+    s.at(3_000, "JoinGroup=0")
+    s.sync("m1", 1, {"m1": b"all"}, instance="i1")
+    s.commit("orders-0=1", "refunds-0=1", member="m1", generation=1, instance="i1")
+    s.join("m2", instance="i1", topics="refunds", gives="+group")
+    s.delete_offsets("orders-0", error=(0, 86), gives="")
+    s.delete_offsets("refunds-0", gives="-offset:refunds-0")
+    s.describe()

@@ -1,0 +1,71 @@
+"""Messages of __consumer_offsets as the lines that replay-events would print, found in their bytes by our codecs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, Final
+
+from msgspec import to_builtins
+
+from group_coordinator.codecs import offsets_topic, records
+from group_coordinator.core.records import OffsetRecord
+from tests.conformance.lines import Json
+from tests.conformance.real_broker import Message
+
+_TIMES: Final = ("commitTimestamp", "currentStateTimestamp")
+_VERSION_SIZE: Final = 2
+
+
+def lines_of(
+    messages: Sequence[Message], groups: AbstractSet[str], producers: Mapping[int, int]
+) -> list[Json]:
+    """The records of these groups and of these producers, the latter by what they are called."""
+    lines: list[Json] = []
+    committed_to: dict[int, str] = {}
+    for message in messages:
+        producer = producers.get(message.producer_id)
+        if message.is_control:
+            if producer is not None:
+                lines.append(_marker(message, committed_to[producer], producer))
+            continue
+        group, record = offsets_topic.decode(message.key, message.value)
+        if group not in groups:
+            continue
+        assert offsets_topic.encode_key(group, record) == message.key
+        assert offsets_topic.encode_value(record) == message.value
+        if producer is not None:
+            assert isinstance(record, OffsetRecord)
+            committed_to[producer] = group
+            record = record._replace(producer_id=producer)
+        value = to_builtins(records.value_to_json(record))
+        if message.value is not None:
+            value["version"] = int.from_bytes(message.value[:_VERSION_SIZE])
+        lines.append(_line(group, records.key_to_json(group, record), value))
+    return lines
+
+
+def timeless(line: Json) -> Json:
+    """Leave out when it was; of a time to expire stays the time until then."""
+    kept = {name: value for name, value in line.items() if name != "at"}
+    if line["kind"] != "record" or line["value"] is None:
+        return kept
+    data: dict[str, Any] = dict(line["value"]["data"])
+    if "expireTimestamp" in data:
+        data["expireTimestamp"] -= data["commitTimestamp"]
+    for name in _TIMES:
+        if data.get(name, -1) >= 0:
+            data[name] = "<time>"
+    return kept | {"value": line["value"] | {"data": data}}
+
+
+def _marker(message: Message, group: str, producer: int) -> Json:
+    """A control record as our log has it; its key is a version and a type of two bytes each."""
+    kind = int.from_bytes(message.key[_VERSION_SIZE:])
+    key = {"type": records.TRANSACTION_MARKER, "data": {"group": group, "version": 0, "type": kind}}
+    value = {"version": 0, "producerId": producer, "data": {"coordinatorEpoch": 0}}
+    return _line(group, key, value)
+
+
+def _line(group: str, key: Json, value: Json | None) -> Json:
+    return {"kind": "record", "groupId": group, "key": key, "value": value}
