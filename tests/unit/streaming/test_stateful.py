@@ -119,6 +119,18 @@ def test_events_update_the_state_and_arm_the_timer() -> None:
     assert operator.timeout_ms == 70_000 + 1_000 - 1 - 3_000
 
 
+def test_a_far_deadline_is_looked_at_again_after_a_day() -> None:
+    """Settings may have changed by then."""
+    operator = Operator()
+    a_week = replace(CONFIG, offsets_retention_minutes=7 * 24 * 60)
+    operator.settings = OperatorSettings(replace(CONTEXT, config=a_week), ())
+
+    operator.events(3_000, commit())
+    assert operator.timeout_ms == 24 * 60 * MINUTE_MS
+    operator.timer(3_000 + 24 * 60 * MINUTE_MS + 1)
+    assert operator.timeout_ms == 24 * 60 * MINUTE_MS
+
+
 def test_events_that_change_nothing_leave_state_and_timer_as_they_are() -> None:
     operator = Operator()
     operator.events(3_000, commit())
