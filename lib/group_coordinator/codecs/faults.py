@@ -95,7 +95,7 @@ def check_text_sizes(value: bytes) -> None:
     Raises:
         FieldError: a text has more bytes than Kafka could write.
     """
-    if len(value) > LONGEST_TEXT and not value.isascii():
+    if len(value) > LONGEST_TEXT and (_BACKSLASH in value or not value.isascii()):
         _check_texts(plain_tree(value), "")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from group_coordinator.codecs.bodies import KnownTopic
@@ -16,11 +17,15 @@ def known_topics(given: Sequence[KnownTopic]) -> tuple[Topic, ...]:
     Raises:
         FieldError: a name or an id is there twice, or an id is the one that stands for none.
     """
-    if len({entry.name for entry in given}) < len(given):
-        raise FieldError("topics", "must not name a topic twice")
-    ids = {entry.topic_id for entry in given}
-    if len(ids) < len(given):
-        raise FieldError("topics", "must not have a topicId twice")
+    ids = [entry.topic_id for entry in given]
+    _check_distinct("topics.name", [entry.name for entry in given])
+    _check_distinct("topics.topicId", ids)
     if ZERO_UUID in ids:
         raise FieldError(f"topics.topicId = {ZERO_UUID}", "stands for no topic")
     return tuple([Topic(entry.name, entry.topic_id, entry.num_partitions) for entry in given])
+
+
+def _check_distinct(field: str, values: Sequence[str]) -> None:
+    for value, count in Counter(values).most_common(1):
+        if count > 1:
+            raise FieldError(f"{field} = {value}", "is there twice")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
@@ -162,12 +161,6 @@ class Group:
     """No deadline lies before this time; 0: not known. Saves the search for due deadlines at each event."""
     pending: dict[tuple[str, int], dict[int, PendingOffset]] = field(default_factory=dict)
     """Offsets of open transactions by topic, partition and producer id; no empty inner dictionaries."""
-
-    def committed_partitions(self) -> Iterator[tuple[str, int]]:
-        """Topic and partition of every committed offset."""
-        for topic, partitions in self.offsets.items():
-            for partition in partitions:
-                yield topic, partition
 
     def store_offset(self, topic: str, partition: int, offset: CommittedOffset) -> None:
         """Put an offset in the place of the one that was there."""

@@ -26,8 +26,8 @@ from group_coordinator.streaming.packing import EventRow
 class GroupUpdate(NamedTuple):
     """What a call came to.
 
-    `state` is the group's snapshot, None: the group is gone. `text` is the outputs in order, a line each (output_lines.py).
-    `deadline_ms` is the soonest deadline. `changed` is False if nothing needs to be written.
+    `state` is the group's snapshot, None: the group is gone. `text` is the outputs in order, a line each
+    (output_lines.py). `deadline_ms` is the soonest deadline. `changed` is False if nothing needs to be written.
     """
 
     state: bytes | None

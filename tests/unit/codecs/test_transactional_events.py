@@ -94,8 +94,8 @@ OTHER_ID = "kR2Wz3XqTl6mQ0v9s8bEuA"
 @pytest.mark.parametrize(
     ("topics", "complaint"),
     [
-        ([("orders", ID, 1), ("orders", OTHER_ID, 1)], "topics: must not name a topic twice"),
-        ([("orders", ID, 1), ("clicks", ID, 1)], "topics: must not have a topicId twice"),
+        ([("orders", ID, 1), ("orders", OTHER_ID, 1)], "topics.name = orders: is there twice"),
+        ([("orders", ID, 1), ("clicks", ID, 1)], f"topics.topicId = {ID}: is there twice"),
         ([("orders", "A" * 22, 1)], "topics.topicId = A{22}: stands for no topic"),
         ([("orders", ID, 0)], r"topics\[0\].numPartitions = 0"),
         ([("orders", ID + "\n", 1)], r"topics\[0\].topicId = "),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.expiration import offsets_in_order
 from group_coordinator.core.group import Group
 from group_coordinator.core.records import GroupRecord, OffsetRecord, Reason, Record
 from group_coordinator.core.requests import DeleteGroup, RequestContext
@@ -30,9 +31,10 @@ def decide(
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND)
     if group.membership.state is not ClassicState.EMPTY:
         raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP)
+    committed = {(topic, partition) for topic, partition, _ in offsets_in_order(group)}
     records: list[Record] = [
         OffsetRecord(topic, partition, None, Reason.GROUP_DELETED)
-        for topic, partition in sorted({*group.committed_partitions(), *group.pending})
+        for topic, partition in sorted(committed | group.pending.keys())
     ]
     records.append(GroupRecord(None, Reason.GROUP_DELETED))
     answer = DeleteGroupResponse(ErrorCode.NONE, request.group_id)
