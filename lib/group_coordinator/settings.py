@@ -48,6 +48,7 @@ class JobSettings:
     max_offsets_per_trigger: NotNegative
     shuffle_partitions: NotNegative
     state_store_provider: Literal["rocksdb", "hdfs"]
+    exchange: Literal["auto", "stock", "lean"]
     compaction_interval_ms: Positive
 
 

@@ -23,8 +23,8 @@ def identity(events: DataFrame) -> DataFrame:
     environment[_WORKERS] = "identity"
     try:
         return events.groupBy("group_id").applyInPandasWithState(
-            _count,
-            "lines string",
+            _return,
+            "event binary",
             "version int, snapshot binary",
             "append",
             GroupStateTimeout.ProcessingTimeTimeout,
@@ -33,10 +33,10 @@ def identity(events: DataFrame) -> DataFrame:
         del environment[_WORKERS]
 
 
-def _count(
-    key: tuple[str], frames: Iterable[pd.DataFrame], state: GroupState
+def _return(
+    _: tuple[str], frames: Iterable[pd.DataFrame], state: GroupState
 ) -> Iterator[pd.DataFrame]:
-    count = sum(len(frame) for frame in frames)
     state.update((1, _STATE))
     state.setTimeoutDuration(_TIMEOUT_MS)
-    yield pd.DataFrame({"lines": [f"{key[0]} {count}"]})
+    for frame in frames:
+        yield frame[["event"]]

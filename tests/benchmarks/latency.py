@@ -27,7 +27,7 @@ from tests.benchmarks.throughput import commit
 from tests.job_process import JobProcess
 
 GROUPS = 500
-WARM_UP_S = 20
+WARM_UP_S = 60
 EVENTS, RESPONSES = "group-events", "group-responses"
 
 
@@ -98,9 +98,12 @@ class Memory:
 
 def _family(pid: int) -> Iterator[int]:
     yield pid
-    for children in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in children.read_text().split():
-            yield from _family(int(child))
+    try:
+        children = [file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/children")]
+    except OSError:  # it ended meanwhile
+        return
+    for child in " ".join(children).split():
+        yield from _family(int(child))
 
 
 def _resident_bytes(pid: int) -> int:

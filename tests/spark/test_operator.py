@@ -15,10 +15,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from group_coordinator.settings import Settings
+from group_coordinator.streaming.exchange import chosen_exchange
+from group_coordinator.streaming.group_call import OperatorSettings
 from group_coordinator.streaming.packing import HEADER
 from group_coordinator.streaming.sinks import BatchCounts, Sinks, outputs
 from group_coordinator.streaming.source import pack
-from group_coordinator.streaming.stateful import OperatorSettings, coordinate
+from group_coordinator.streaming.stateful import coordinate
 from group_coordinator.streaming.update_group import UpdateContext
 from group_coordinator.tables import append
 from group_coordinator.tables.catalog import TableCatalog
@@ -56,7 +58,7 @@ class Coordinator:
         context = UpdateContext(self.settings.coordinator, "group-events", 0, timers_hold=False)
         events = self.spark.readStream.schema(PACKED).parquet(str(self.folder))
         query = (
-            outputs(coordinate(events, OperatorSettings(context, ())), job)
+            outputs(coordinate(events, OperatorSettings(context, ()), chosen_exchange(job)), job)
             .writeStream.foreachBatch(write or self.sinks.write)
             .option("checkpointLocation", f"{job.checkpoint_location}/test")
             .trigger(processingTime="100 milliseconds")
@@ -98,6 +100,11 @@ def until(query: StreamingQuery, condition: Callable[[], bool]) -> None:
         assert failure is None, failure
         assert time.monotonic() < deadline_s, query.lastProgress
         query.awaitTermination(0.1)
+
+
+def groups_in_state(query: StreamingQuery) -> int | None:
+    progress = query.lastProgress
+    return progress.stateOperators[0].numRowsTotal if progress else None
 
 
 def commit(group: str, offset: int, **body: Any) -> tuple[str, Row]:
@@ -146,7 +153,7 @@ def test_a_deadline_fires_without_events_and_ends_the_state(
 
     with coordinator.running() as query:
         until(query, lambda: len(coordinator.log()) == 3)
-        until(query, lambda: query.lastProgress["stateOperators"][0]["numRowsTotal"] == 0)
+        until(query, lambda: groups_in_state(query) == 0)
 
     assert coordinator.log() == [
         ("g", "offset-commit", 1),

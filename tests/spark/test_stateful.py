@@ -9,12 +9,15 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator import settings
+from group_coordinator.streaming.exchange import Exchange
+from group_coordinator.streaming.group_call import OperatorSettings
 from group_coordinator.streaming.packing import EventRow
 from group_coordinator.streaming.source import pack
-from group_coordinator.streaming.stateful import OperatorSettings, coordinate
+from group_coordinator.streaming.stateful import coordinate
 from group_coordinator.streaming.update_group import UpdateContext, update_group
 
 pytestmark = pytest.mark.spark
+BOTH_WAYS = pytest.mark.parametrize("exchange", ["stock", "lean"])
 
 RECORDS = "key BINARY, value BINARY, partition INT, offset BIGINT, timestamp TIMESTAMP"
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -53,7 +56,7 @@ def write(folder: Path, name: str, records: list[tuple[bytes | None, bytes | Non
     frame.to_parquet(folder / name)
 
 
-def play(spark: SparkSession, folder: Path, batches: int) -> list[str]:
+def play(spark: SparkSession, folder: Path, batches: int, exchange: Exchange) -> list[str]:
     """Let the operator take the folder's files, one a batch; all lines that come out of at least this many batches."""
     lines: list[str] = []
     done: set[int] = set()
@@ -68,7 +71,7 @@ def play(spark: SparkSession, folder: Path, batches: int) -> list[str]:
         spark.readStream.schema(RECORDS).option("maxFilesPerTrigger", 1).parquet(str(folder / "in"))
     )
     query = (
-        coordinate(pack(records), OperatorSettings(CONTEXT, hold_windows=()))
+        coordinate(pack(records), OperatorSettings(CONTEXT, hold_windows=()), exchange)
         .writeStream.foreachBatch(collect)
         .option("checkpointLocation", str(folder / "checkpoint"))
         .trigger(processingTime="100 milliseconds")
@@ -80,15 +83,16 @@ def play(spark: SparkSession, folder: Path, batches: int) -> list[str]:
     return lines
 
 
+@BOTH_WAYS
 def test_the_operator_does_what_update_group_does_and_fires_its_timers(
-    spark: SparkSession, tmp_path: Path
+    spark: SparkSession, tmp_path: Path, exchange: Exchange
 ) -> None:
     (tmp_path / "in").mkdir()
     first = [(b"a", commit("a", 1), 0), (b"b", commit("b", 2), 1), (b"a", commit("a", 3), 2)]
     write(tmp_path / "in", "1.parquet", first)
     write(tmp_path / "in", "2.parquet", [(b"a", commit("a", 4), 3)])
 
-    lines = play(spark, tmp_path, batches=3)
+    lines = play(spark, tmp_path, batches=3, exchange=exchange)
 
     rows = [
         EventRow(START_MS, 0, offset, None, value) for key, value, offset in first if key == b"a"
@@ -103,14 +107,15 @@ def test_the_operator_does_what_update_group_does_and_fires_its_timers(
     )
 
 
+@BOTH_WAYS
 def test_a_key_that_is_no_text_is_a_dead_letter_and_stops_nothing(
-    spark: SparkSession, tmp_path: Path
+    spark: SparkSession, tmp_path: Path, exchange: Exchange
 ) -> None:
     (tmp_path / "in").mkdir()
     records = [(None, commit("a", 1), 0), (b"\xff", commit("a", 2), 1), (b"a", commit("a", 3), 2)]
     write(tmp_path / "in", "1.parquet", records)
 
-    lines = play(spark, tmp_path, batches=1)
+    lines = play(spark, tmp_path, batches=1, exchange=exchange)
 
     dead = [json.loads(line[1:]) for line in lines if line[0] == "D"]
     assert sorted((row["source_offset"], row["reason"]) for row in dead) == [

@@ -29,7 +29,7 @@ def test_the_defaults_of_the_job() -> None:
         bootstrap_servers="localhost:9092",
         cluster_id="default",
         events_topic="group-events",
-        events_topic_partitions=8,
+        events_topic_partitions=4,
         events_topic_retention_ms=604_800_000,
         responses_topic="group-responses",
         responses_topic_partitions=8,
@@ -43,6 +43,7 @@ def test_the_defaults_of_the_job() -> None:
         max_offsets_per_trigger=0,
         shuffle_partitions=0,
         state_store_provider="rocksdb",
+        exchange="auto",
         compaction_interval_ms=10_000,
     )
 

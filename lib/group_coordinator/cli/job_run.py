@@ -18,11 +18,10 @@ from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.clients.ticks import write_ticks
 from group_coordinator.clients.topics import TopicsError, check_topics
 from group_coordinator.observability.logs import set_up_logs
-from group_coordinator.observability.progress import ProgressListener
+from group_coordinator.observability.progress import ProgressReport
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.streaming.coordination import Coordination
-from group_coordinator.streaming.query import QUERY_NAME
 from group_coordinator.streaming.sinks import BatchCounts
 from group_coordinator.tables.creation import MissingTablesError, check_tables
 
@@ -59,13 +58,13 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
     try:
         check_tables(spark, settings.job.tables_root)
         stop = stop_on_signals()
-        spark.streams.addListener(ProgressListener(QUERY_NAME, options.progress_file))
         coordination = Coordination(
             spark,
             settings,
             lambda: write_ticks(connection, settings.job.events_topic),
             stop,
             _report,
+            ProgressReport(options.progress_file).look,
         )
         compaction = CompactionQuery(spark, settings)
         if options.drain:

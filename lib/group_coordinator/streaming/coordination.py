@@ -29,7 +29,7 @@ class Coordination:
 
     `tick` writes a Tick to every partition of the events topic and gives the offsets behind them: Spark runs no batch
     after a start until there is data. `stop` ends the run early, between two batches. `report` hears of every batch
-    that is written.
+    that is written, `watch` sees the query about once a second.
     """
 
     spark: SparkSession
@@ -37,6 +37,7 @@ class Coordination:
     tick: Callable[[], Mapping[int, int]]
     stop: Event
     report: Callable[[int, BatchCounts], None]
+    watch: Callable[[StreamingQuery], None]
 
     def run(self) -> None:
         """Go on until `stop` is set."""
@@ -73,4 +74,5 @@ class Coordination:
         query = start_query(self.spark, self.settings, windows, gate)
         while not self.stop.is_set() and not is_over(query):
             query.awaitTermination(_POLL_S)  # raises what made the query fail
+            self.watch(query)
         gate.stop(query, self.spark.sparkContext)

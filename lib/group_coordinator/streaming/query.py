@@ -10,10 +10,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.streaming.exchange import chosen_exchange
+from group_coordinator.streaming.group_call import OperatorSettings
 from group_coordinator.streaming.hold_windows import Windows
 from group_coordinator.streaming.sinks import outputs
 from group_coordinator.streaming.source import read_events
-from group_coordinator.streaming.stateful import OperatorSettings, coordinate
+from group_coordinator.streaming.stateful import coordinate
 from group_coordinator.streaming.update_group import UpdateContext
 
 QUERY_NAME = "coordinator"
@@ -35,7 +37,8 @@ def start_query(
     context = UpdateContext(
         settings.coordinator, job.events_topic, job.timer_slack_ms, timers_hold=False
     )
-    calls = coordinate(read_events(spark, job), OperatorSettings(context, windows))
+    operator = OperatorSettings(context, windows)
+    calls = coordinate(read_events(spark, job), operator, chosen_exchange(job))
     return (
         outputs(calls, job)
         .writeStream.queryName(QUERY_NAME)

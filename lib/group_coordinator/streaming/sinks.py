@@ -115,14 +115,8 @@ class Sinks:
     def _append(
         self, batch: DataFrame, column: str, table: TableDefinition, batch_id: int, count: int
     ) -> None:
-        of_the_batch = {
-            "batch_id": f"{batch_id}L AS batch_id",
-            "ingested_at": "current_timestamp() AS ingested_at",
-        }
-        rows = batch.where(f"{column} IS NOT NULL").selectExpr(
-            *(of_the_batch.get(name, f"{column}.{name}") for name in table.schema.names)
-        )
-        append_once(rows, count, self.catalog, table.name, batch_id)
+        rows = batch.where(f"{column} IS NOT NULL").select(f"{column}.*")
+        append_once(rows, count, self.catalog, table, batch_id)
 
 
 def _count(batch: DataFrame) -> BatchCounts:

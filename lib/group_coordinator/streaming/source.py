@@ -19,6 +19,8 @@ def read_events(spark: SparkSession, job: JobSettings) -> DataFrame:
         .option("startingOffsets", "earliest")
         # An event that is gone unread would make every later decision of its group wrong: stop instead.
         .option("failOnDataLoss", "true")
+        # A consumer that waits for more than there is holds up the next batch: Kafka sends one answer at a time.
+        .option("kafka.fetch.max.wait.ms", "10")
     )
     if job.max_offsets_per_trigger:
         reader = reader.option("maxOffsetsPerTrigger", job.max_offsets_per_trigger)

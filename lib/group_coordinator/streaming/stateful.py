@@ -1,9 +1,8 @@
-"""The stateful operator: Spark's side of update_group."""
+"""The stateful operator: Spark's side of a group's calls, by the documented way, a pandas frame a group."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -12,12 +11,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 from pyspark.sql.types import BinaryType, IntegerType, StringType, StructField, StructType
 
-from group_coordinator.streaming.hold_windows import RETRY_MS, Windows, timers_hold
-from group_coordinator.streaming.packing import EventRow, unpack
-from group_coordinator.streaming.update_group import (
-    GroupUpdate,
-    UpdateContext,
-    update_group,
+from group_coordinator.streaming.exchange import Exchange, LeanOperator
+from group_coordinator.streaming.group_call import (
+    CallResult,
+    GroupCall,
+    OperatorSettings,
+    StoredState,
+    call_group,
 )
 from group_coordinator.streaming.worker_process import (
     keep_archive_directories,
@@ -30,11 +30,6 @@ look_for_cycles_seldom()
 STATE = StructType([StructField("version", IntegerType()), StructField("snapshot", BinaryType())])
 """Spark cannot change a state's columns in a checkpoint: what changes is inside the snapshot."""
 
-STATE_VERSION = 1
-
-_LONGEST_TIMEOUT_MS = 24 * 60 * 60 * 1000
-"""Once a day every group looks again when it is due: settings may have changed since its timer was set."""
-
 OUTPUT = StructType([StructField("lines", StringType())])
 """All output lines of one call, see output_lines.py."""
 
@@ -44,28 +39,11 @@ _EVENT = 1
 _COLUMNS = pd.Index(OUTPUT.names)
 
 
-class UnknownStateVersionError(Exception):
-    """The checkpoint was written by a later version of this program."""
-
-
-@dataclass(frozen=True, slots=True)
-class OperatorSettings:
-    """What the operator knows beside state and events; equal in every run of a batch."""
-
-    context: UpdateContext
-    hold_windows: Windows
-
-    def context_at(self, batch_time_ms: int) -> UpdateContext:
-        """The context for a batch of this time."""
-        if timers_hold(self.hold_windows, batch_time_ms):
-            return replace(self.context, timers_hold=True)
-        return self.context
-
-
-def coordinate(events: DataFrame, settings: OperatorSettings) -> DataFrame:
-    """Run every event through its group's state machine."""
+def coordinate(events: DataFrame, settings: OperatorSettings, exchange: Exchange) -> DataFrame:
+    """Run every event through its group's state machine; both ways of exchange come to the same (exchange.py)."""
+    operator = partial(update_state, settings=settings)
     return events.groupBy("group_id").applyInPandasWithState(
-        partial(update_state, settings=settings),
+        LeanOperator(operator, settings) if exchange == "lean" else operator,
         outputStructType=OUTPUT,
         stateStructType=STATE,
         outputMode="append",
@@ -81,16 +59,19 @@ def update_state(
 ) -> list[pd.DataFrame]:
     """One call for one group, because of events or because its timer fired.
 
-    It ends in exactly one of update with a timer, update, remove. Spark keeps state and timer of a call that ends in
-    none of them; that is right only where events left the group as it was: a timer would fire in every batch.
+    It ends in exactly one of update with a timer, update, remove, or in none of them: see call_group.
     """
-    batch_time_ms = state.getCurrentProcessingTimeMs()
-    context = settings.context_at(batch_time_ms)
-    rows = [] if state.hasTimedOut else _events(frames)
-    update = update_group(key[0], _snapshot(state), rows, batch_time_ms, context)
-    if update.changed or state.hasTimedOut:
-        _write(state, update, batch_time_ms, context)
-    return [_frame(update.text)] if update.text else []
+    call = GroupCall(
+        key[0],
+        _stored(state),
+        [] if state.hasTimedOut else _packed(frames),
+        state.getCurrentProcessingTimeMs(),
+        state.hasTimedOut,
+    )
+    result = call_group(call, settings)
+    if result.write:
+        _write(state, result)
+    return [_frame(result.text)] if result.text else []
 
 
 def _frame(text: str) -> pd.DataFrame:
@@ -100,39 +81,25 @@ def _frame(text: str) -> pd.DataFrame:
     return pd.DataFrame(cell, columns=_COLUMNS)
 
 
-def _events(frames: Iterable[pd.DataFrame]) -> list[EventRow]:
+def _packed(frames: Iterable[pd.DataFrame]) -> list[bytes]:
     packed: list[bytes] = []
     for frame in frames:
         # A column of its own would be made in several times the time of the array of all.
         packed += frame.to_numpy()[:, _EVENT].tolist()
-    return unpack(packed)
+    return packed
 
 
-def _snapshot(state: GroupState) -> bytes | None:
+def _stored(state: GroupState) -> StoredState | None:
     if not state.exists:
         return None
     version, snapshot = state.get
-    if version != STATE_VERSION:
-        raise UnknownStateVersionError(
-            f"state version {version}, this program knows {STATE_VERSION}"
-        )
-    return bytes(snapshot)
+    return StoredState(version, bytes(snapshot))
 
 
-def _write(
-    state: GroupState, update: GroupUpdate, batch_time_ms: int, context: UpdateContext
-) -> None:
-    if update.state is None:
+def _write(state: GroupState, result: CallResult) -> None:
+    if result.state is None:
         state.remove()
         return
-    state.update((STATE_VERSION, update.state))
-    if update.deadline_ms is not None:
-        state.setTimeoutDuration(_timeout_ms(update.deadline_ms, batch_time_ms, context))
-
-
-def _timeout_ms(deadline_ms: int, batch_time_ms: int, context: UpdateContext) -> int:
-    """Until the first batch that is the slack later than the deadline: Spark waits for a batch *after* the timeout."""
-    if context.timers_hold and deadline_ms <= batch_time_ms:
-        return RETRY_MS
-    until_deadline_ms = deadline_ms + context.timer_slack_ms - 1 - batch_time_ms
-    return min(max(1, until_deadline_ms), _LONGEST_TIMEOUT_MS)
+    state.update(result.state)
+    if result.timeout_ms is not None:
+        state.setTimeoutDuration(result.timeout_ms)

@@ -7,45 +7,62 @@ what the other has appended.
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
+import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.definition import TableDefinition
 
 _SMALL_ROWS = 50_000
 """What may pass through the memory of the driver."""
 
 
 def append_once(
-    rows: DataFrame, count: int, catalog: TableCatalog, table: str, version: int
+    rows: DataFrame, count: int, catalog: TableCatalog, table: TableDefinition, batch_id: int
 ) -> None:
-    """Append the rows unless the running query has appended this version, or a later one, before."""
-    application = f"{running_query_id(rows.sparkSession)}:{table}"
-    folder = catalog.local_folder(table)
+    """Append the rows, and with them batch and time, unless the running query has appended this batch or a later one."""
+    application = f"{running_query_id(rows.sparkSession)}:{table.name}"
+    folder = catalog.local_folder(table.name)
     if folder is not None and count <= _SMALL_ROWS:
-        _append_without_job(rows, folder, Transaction(application, version))
+        _append_without_job(rows, folder, table, Transaction(application, batch_id))
         return
     writer = (
-        rows.write.format("delta")
+        rows.withColumns({"batch_id": F.lit(batch_id).cast("long"), "ingested_at": F.current_timestamp()})
+        .select(*table.schema.names)
+        .write.format("delta")
         .mode("append")
         .option("txnAppId", application)
-        .option("txnVersion", version)
+        .option("txnVersion", batch_id)
     )
-    catalog.save(writer, table)
+    catalog.save(writer, table.name)
 
 
-def _append_without_job(rows: DataFrame, folder: Path, transaction: Transaction) -> None:
+def _append_without_job(
+    rows: DataFrame, folder: Path, definition: TableDefinition, transaction: Transaction
+) -> None:
     table = DeltaTable(folder)
     done = table.transaction_version(transaction.app_id)
     if done is None or done < transaction.version:
         write_deltalake(
             table,
-            rows.toArrow(),
+            _of_batch(rows.toArrow(), definition, transaction.version),
             mode="append",
             commit_properties=CommitProperties(app_transactions=[transaction]),
         )
+
+
+def _of_batch(rows: pa.Table, definition: TableDefinition, batch_id: int) -> pa.Table:
+    """Constants in Spark's plan would make it compile the plan anew for every batch."""
+    now_us = time.time_ns() // 1_000
+    batch = pa.repeat(pa.scalar(batch_id, pa.int64()), len(rows))
+    ingested = pa.repeat(pa.scalar(now_us, pa.timestamp("us", "UTC")), len(rows))
+    whole = rows.append_column("batch_id", batch).append_column("ingested_at", ingested)
+    return whole.select(definition.schema.names)
 
 
 def running_query_id(spark: SparkSession) -> str:

@@ -10,13 +10,15 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
 from group_coordinator import settings
+from group_coordinator.streaming.group_call import (
+    STATE_VERSION,
+    OperatorSettings,
+    UnknownStateVersionError,
+)
 from group_coordinator.streaming.hold_windows import HoldWindow
 from group_coordinator.streaming.packing import HEADER
 from group_coordinator.streaming.stateful import (
     STATE,
-    STATE_VERSION,
-    OperatorSettings,
-    UnknownStateVersionError,
     update_state,
 )
 from group_coordinator.streaming.update_group import UpdateContext

@@ -1,0 +1,278 @@
+"""The lean exchange: rows between Spark's JVM and the Python worker without pandas objects for every group.
+
+An accelerator beside the stock way. `ApplyInPandasWithStateSerializer`, a private class of PySpark, reads the Arrow
+batches that the JVM sends and writes those that it expects back; between them PySpark makes a handful of pandas objects
+a group, which takes most of a worker's time. Here rows go from Arrow to Python lists and back. What the JVM sends and
+gets is the same. The layout of both is that of the tested PySpark versions, which is why `auto` takes it for no other.
+
+A worker serves other functions too: only a task that has unpickled a LeanOperator goes the lean way.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, Any, Literal, NoReturn
+
+import msgspec
+import pyarrow as pa
+import pyspark
+from pyspark.serializers import SpecialLengths, write_int
+from pyspark.sql.pandas.serializers import ApplyInPandasWithStateSerializer, ArrowStreamSerializer
+
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.group_call import (
+    CallResult,
+    GroupCall,
+    OperatorSettings,
+    StoredState,
+    call_group,
+)
+
+TESTED_VERSIONS = ("4.0.4",)
+"""The versions of PySpark whose layout this is."""
+
+_MOST_CHARACTERS = 16 * 1024 * 1024
+"""Of output in one Arrow batch; Spark limits rows alone, and all lines of a call are one row."""
+
+_NO_TIMESTAMP = -1
+
+Exchange = Literal["stock", "lean"]
+
+_log = logging.getLogger(__name__)
+
+_stock_load_stream: Callable[..., Any] = ApplyInPandasWithStateSerializer.load_stream
+_stock_dump_stream: Callable[..., Any] = ApplyInPandasWithStateSerializer.dump_stream
+_next_task: list[OperatorSettings] = []
+"""The settings of the task that is about to begin, if it goes the lean way."""
+
+
+def chosen_exchange(job: JobSettings) -> Exchange:
+    """What the setting `exchange` comes to with the PySpark that runs."""
+    if job.exchange != "auto":
+        return job.exchange
+    tested = pyspark.__version__ in TESTED_VERSIONS
+    exchange: Exchange = "lean" if tested else "stock"
+    known = "known" if tested else "not known"
+    _log.info("exchange = %s: PySpark %s is %s to it", exchange, pyspark.__version__, known)
+    return exchange
+
+
+class LeanOperator:
+    """The stateful function as Spark pickles it: unpickled in a worker, it makes the task go the lean way."""
+
+    def __init__(self, operator: Callable[..., Any], settings: OperatorSettings) -> None:
+        self._operator = operator
+        self._settings = settings
+
+    def __call__(self, *arguments: Any) -> NoReturn:
+        """Spark wants a callable, and calls what `__reduce__` leaves of it."""
+        raise NotImplementedError("a LeanOperator is called in a Python worker only")
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return _unpickled, (self._operator, self._settings)
+
+
+def _unpickled(operator: Callable[..., Any], settings: OperatorSettings) -> Callable[..., Any]:
+    _next_task[:] = [settings]
+    setattr(ApplyInPandasWithStateSerializer, "load_stream", _load_stream)  # noqa: B010 - mypy
+    setattr(ApplyInPandasWithStateSerializer, "dump_stream", _dump_stream)  # noqa: B010 - mypy
+    return operator
+
+
+class _LeanInput:
+    """Stands for the task's input between load_stream and dump_stream; to PySpark it is an input without groups."""
+
+    def __init__(self, stream: IO[bytes], settings: OperatorSettings) -> None:
+        self.stream = stream
+        self.settings = settings
+
+
+def _load_stream(serializer: Any, stream: IO[bytes]) -> Iterator[Any]:
+    if not _next_task:
+        serializer.lean_input = None
+        return iter(_stock_load_stream(serializer, stream))
+    serializer.lean_input = _LeanInput(stream, _next_task.pop())
+    return iter(())
+
+
+def _dump_stream(serializer: Any, iterator: Iterator[Any], stream: IO[bytes]) -> None:
+    lean_input = serializer.lean_input
+    if lean_input is None:
+        _stock_dump_stream(serializer, iterator, stream)
+        return
+    batches = _answered(serializer, lean_input)
+    ArrowStreamSerializer.dump_stream(serializer, _announced(batches, stream), stream)
+
+
+def _announced(batches: Iterator[pa.RecordBatch], stream: IO[bytes]) -> Iterator[pa.RecordBatch]:
+    """The JVM takes what comes before this number for an error."""
+    for number, batch in enumerate(batches):
+        if number == 0:
+            write_int(SpecialLengths.START_ARROW_STREAM, stream)
+        yield batch
+
+
+def _answered(serializer: Any, lean_input: _LeanInput) -> Iterator[pa.RecordBatch]:
+    output = _Output(serializer)
+    for received in _received(pa.ipc.open_stream(lean_input.stream)):
+        result = call_group(received.call, lean_input.settings)
+        output.add(received, result)
+        if output.is_full:
+            yield output.flushed()
+    if not output.is_empty:
+        yield output.flushed()
+
+
+class _Properties(msgspec.Struct, rename="camel"):
+    """The JVM's view of a group's state, in its order."""
+
+    optional_value: None
+    batch_processing_time_ms: int
+    event_time_watermark_ms: int
+    timeout_conf: str
+    has_timed_out: bool
+    watermark_present: bool
+    defined: bool
+    updated: bool
+    removed: bool
+    timeout_timestamp: int
+
+
+_decode_properties = msgspec.json.Decoder(_Properties).decode
+_encode_properties = msgspec.json.Encoder().encode
+
+
+class _Received(msgspec.Struct, frozen=True):
+    """A group as the JVM sent it."""
+
+    call: GroupCall
+    properties: _Properties
+    key_row: bytes
+
+
+def _received(batches: Iterator[pa.RecordBatch]) -> Iterator[_Received]:
+    """The groups of all batches; a large group comes in several chunks, the first of which brings its state."""
+    packed: list[bytes] = []
+    for batch in batches:
+        events = batch.column("event").to_pylist()
+        groups = batch.column("group_id")
+        chunks = batch.column(batch.num_columns - 1).flatten()
+        rows = zip(*(column.to_pylist() for column in chunks), strict=True)
+        for properties, key_row, pickled, start, count, is_last in rows:
+            if properties is None:  # fewer chunks than events
+                break
+            packed += events[start : start + count]
+            if is_last:
+                yield _group(groups[start].as_py(), properties, key_row, pickled, packed)
+                packed = []
+
+
+def _group(
+    group_id: str, properties: str, key_row: bytes, pickled: bytes | None, packed: list[bytes]
+) -> _Received:
+    parsed = _decode_properties(properties)
+    stored = StoredState(*_StateUnpickler(io.BytesIO(pickled)).load()) if pickled else None
+    call = GroupCall(
+        group_id,
+        stored,
+        [] if parsed.has_timed_out else packed,
+        parsed.batch_processing_time_ms,
+        parsed.has_timed_out,
+    )
+    return _Received(call, parsed, key_row)
+
+
+class _StateUnpickler(pickle.Unpickler):
+    """Reads the state as a plain tuple; PySpark parses its schema's JSON anew for every group."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        try:
+            return _PICKLED[module, name]
+        except KeyError:
+            raise pickle.UnpicklingError(f"{module}.{name} is not expected in a state") from None
+
+
+def _row(*values: object) -> tuple[object, ...]:
+    return values
+
+
+_PICKLED: dict[tuple[str, str], Callable[..., Any]] = {
+    ("pyspark.sql.types", "_parse_datatype_json_string"): lambda text: text,
+    ("pyspark.sql.types", "_create_row_inbound_converter"): lambda _: _row,
+    ("__builtin__", "bytearray"): lambda text, encoding: text.encode(encoding),
+}
+
+
+class _Output:
+    """What goes back to the JVM: output rows, and the states to be written."""
+
+    def __init__(self, serializer: Any) -> None:
+        self._most_rows: int = serializer.arrow_max_records_per_batch
+        self._counts_type: pa.StructType = serializer.result_count_pdf_arrow_type
+        self._states_type: pa.StructType = serializer.result_state_pdf_arrow_type
+        text_type = self._states_type.field("properties").type
+        self._data_type = pa.struct([pa.field("lines", text_type)])
+        self._begin()
+
+    def _begin(self) -> None:
+        self._texts: list[tuple[str]] = []
+        self._states: list[tuple[bytes, bytes, bytes | None, int]] = []
+        self._characters = 0
+
+    def add(self, received: _Received, result: CallResult) -> None:
+        """A group that stays as it is needs no state row: the JVM changes only those that it hears of."""
+        if result.text:
+            self._texts.append((result.text,))
+            self._characters += len(result.text)
+        if result.write:
+            self._states.append(_state_row(received, result))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it should be sent before it grows."""
+        return self._rows >= self._most_rows or self._characters >= _MOST_CHARACTERS
+
+    @property
+    def is_empty(self) -> bool:
+        return self._rows == 0
+
+    @property
+    def _rows(self) -> int:
+        return max(len(self._texts), len(self._states))
+
+    def flushed(self) -> pa.RecordBatch:
+        """All as one Arrow batch, whose first row says how many rows of the other two columns count."""
+        rows = self._rows
+        counts = [(len(self._texts), len(self._states))]
+        columns = [
+            _struct_array(counts, self._counts_type, rows),
+            _struct_array(self._texts, self._data_type, rows),
+            _struct_array(self._states, self._states_type, rows),
+        ]
+        self._begin()
+        return pa.RecordBatch.from_arrays(columns, ["_0", "_1", "_2"])
+
+
+def _state_row(received: _Received, result: CallResult) -> tuple[bytes, bytes, bytes | None, int]:
+    """In the order of PySpark's result_state_df_type; what GroupState would say after the call's last word."""
+    properties, state = received.properties, result.state
+    properties.defined = properties.updated = state is not None
+    properties.removed = state is None
+    if result.timeout_ms is not None:
+        properties.timeout_timestamp = properties.batch_processing_time_ms + result.timeout_ms
+    pickled = None if state is None else pickle.dumps(tuple(state))
+    return _encode_properties(properties), received.key_row, pickled, _NO_TIMESTAMP
+
+
+def _struct_array(rows: Sequence[tuple[Any, ...]], kind: pa.StructType, length: int) -> pa.Array:
+    missing = [None] * (length - len(rows))
+    values = zip(*rows, strict=True) if rows else [()] * kind.num_fields
+    fields = list(kind)
+    arrays = [
+        pa.array([*column, *missing], field.type)
+        for column, field in zip(values, fields, strict=True)
+    ]
+    return pa.StructArray.from_arrays(arrays, fields=fields)
