@@ -139,7 +139,7 @@ class Replay:
     def _handle(self, group: Group, request: Request, event: Event | None = None) -> Step:
         ticket = Ticket(self._event_id, None, 0)
         if event is not None:
-            ticket = ticket._replace(correlation_id=event.correlation_id, version=event.version)
+            ticket = ticket.replace(correlation_id=event.correlation_id, version=event.version)
         context = RequestContext(
             self._now_ms,
             ticket,

@@ -37,7 +37,7 @@ def lines_of(
         if producer is not None:
             assert isinstance(record, OffsetRecord)
             committed_to[producer] = group
-            record = record._replace(producer_id=producer)
+            record = record.replace(producer_id=producer)
         value = to_builtins(records.value_to_json(record))
         if message.value is not None:
             value["version"] = int.from_bytes(message.value[:_VERSION_SIZE])

@@ -47,8 +47,8 @@ EXPIRATION = (
     Flip(
         "an Empty group's offsets age by their commits",
         "expiration.py",
-        "return self.empty_since_ms + retention_ms",
-        "return offset.commit_timestamp_ms + retention_ms",
+        "if self.empty_since_ms is None:",
+        "if True:",
     ),
     Flip(
         "a subscribed topic is not protected",
@@ -59,8 +59,8 @@ EXPIRATION = (
     Flip(
         "an explicit expire timestamp is forgotten",
         "expiration.py",
-        "if offset.expire_timestamp_ms is not None:",
-        "if False:",
+        "offset.commit_timestamp_ms + retention_ms if expire_ms is None else expire_ms",
+        "offset.commit_timestamp_ms + retention_ms",
     ),
     Flip(
         "offsets expire during a rebalance",
@@ -146,14 +146,14 @@ SESSIONS = (
     Flip(
         "a new generation does not extend the sessions",
         "rebalance.py",
-        "            self.arm_session(member)\n            self.put(member._replace(is_new=False))",
-        "            self.put(member._replace(is_new=False))",
+        "            self.arm_session(member)\n            self.put(member.replace(is_new=False))",
+        "            self.put(member.replace(is_new=False))",
     ),
     Flip(
         "an answered sync does not extend the session",
         "rebalance.py",
-        "self.arm_session(self.put(member._replace(awaiting_sync=None)))",
-        "self.put(member._replace(awaiting_sync=None))",
+        "self.arm_session(self.put(member.replace(awaiting_sync=None)))",
+        "self.put(member.replace(awaiting_sync=None))",
     ),
     Flip(
         "a parked member may time out",

@@ -8,6 +8,7 @@ from group_coordinator import testing
 from group_coordinator.codecs.consumer_protocol import parse_assignment
 from group_coordinator.core.errors import ErrorCode
 from group_coordinator.core.records import GroupRecord, OffsetRecord, Reason
+from group_coordinator.core.responses import MemberResult, PartitionResult
 from group_coordinator.core.states import ClassicState
 from group_coordinator.core.values import Topic
 from group_coordinator.testing import GroupDriver, NotAnsweredError
@@ -61,10 +62,10 @@ def test_a_group_in_one_go() -> None:
     assert (membership.leader, sorted(membership.members)) == (leader, sorted([leader, *followers]))
     assert driver.heartbeat(leader, 1).response.error is ErrorCode.NONE
     assert driver.commit({"orders": {0: 1}}, leader, 1).response.topics[0].partitions == (
-        (0, ErrorCode.NONE),
+        PartitionResult(0, ErrorCode.NONE),
     )
     assert driver.delete_offsets({"orders": [0]}).response.topics[0].partitions == (
-        (0, ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC),
+        PartitionResult(0, ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC),
     )
     assert driver.delete().response.error is ErrorCode.NON_EMPTY_GROUP
     assert driver.leave(leader, *followers).response.error is ErrorCode.NONE
@@ -91,7 +92,7 @@ def test_a_static_member_is_removed_by_its_instance_id() -> None:
     assert driver.response_to(join).error is ErrorCode.NONE
 
     results = driver.leave(instance_id="i").response.members
-    assert results == (("", "i", ErrorCode.NONE),)
+    assert results == (MemberResult("", "i", ErrorCode.NONE),)
 
 
 def test_topics_can_be_told() -> None:

@@ -19,7 +19,7 @@ _NO_OPERATIONS = -(2**31)
 
 def to_json(group_id: str, reply: responses.Reply, at_ms: int) -> JsonObject:
     """A reply as a JSON object."""
-    ticket, response = reply
+    ticket, response = reply.ticket, reply.response
     api = _APIS[type(response)]
     return {
         "id": ticket.event_id,

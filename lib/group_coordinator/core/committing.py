@@ -27,9 +27,9 @@ def existing_part(
     present = [p for p in topic.partitions if group.partition_exists(name, p.partition)]
     absent = [p for p in topic.partitions if not group.partition_exists(name, p.partition)]
     if absent:
-        unknown = topic._replace(partitions=tuple(absent))
+        unknown = topic.replace(partitions=tuple(absent))
         missing.append(refused(unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
-    return topic._replace(partitions=tuple(present)) if present else None
+    return topic.replace(partitions=tuple(present)) if present else None
 
 
 def commit(

@@ -7,7 +7,7 @@ happens, each at its own time.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
 from group_coordinator.core import replay, timers
 from group_coordinator.core.config import CoordinatorConfig
@@ -48,9 +48,10 @@ from group_coordinator.core.requests import (
     TxnOffsetCommit,
 )
 from group_coordinator.core.responses import Reply
+from group_coordinator.core.value import Value
 
 
-class Step(NamedTuple):
+class Step(Value, frozen=True):
     """What one event or one deadline came to, and when."""
 
     at_ms: int

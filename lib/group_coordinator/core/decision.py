@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from group_coordinator.core.group import ClassicGroup
 from group_coordinator.core.records import Record
 from group_coordinator.core.responses import Reply
+from group_coordinator.core.value import Value
 from group_coordinator.core.values import Topic
 
 
-class Decision(NamedTuple):
+class Decision(Value, frozen=True):
     """The outcome of one request or one deadline.
 
     Records are Kafka's, in log order. What a classic group keeps beside the log (parked requests, timers) comes as

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Iterable
+from typing import Literal
 
 from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE, NEVER_MS, ClassicGroup, Group
 from group_coordinator.core.records import GroupRecord, OffsetRecord, Reason, Record
 from group_coordinator.core.states import ClassicState
+from group_coordinator.core.value import Value
 from group_coordinator.core.values import CommittedOffset
 
 Base = Literal["commit", "empty", "never"]
 
 
-class ExpirationRule(NamedTuple):
+class ExpirationRule(Value, frozen=True):
     """How a group's offsets age at present.
 
     base: "commit", from their own commit time; "empty", from the time the group became Empty; "never", not at all.
@@ -25,17 +27,27 @@ class ExpirationRule(NamedTuple):
     empty_since_ms: int | None = None
 
     def due_ms(self, topic: str, offset: CommittedOffset, retention_ms: int) -> int | None:
-        """The time at which an offset is old enough to go (inclusive); None while it is protected.
+        """The time at which an offset is old enough to go (inclusive); None while it is protected."""
+        return next(iter(self.due_times_ms(topic, [offset], retention_ms)), None)
+
+    def due_times_ms(
+        self, topic: str, offsets: Iterable[CommittedOffset], retention_ms: int
+    ) -> list[int]:
+        """As due_ms, of several offsets of a topic; empty while they are protected.
 
         An explicit expire timestamp (OffsetCommit v2-v4) replaces base and retention, but not the protection.
         """
         if self.base == "never" or topic in self.protected_topics:
-            return None
-        if offset.expire_timestamp_ms is not None:
-            return offset.expire_timestamp_ms
-        if self.empty_since_ms is not None:
-            return self.empty_since_ms + retention_ms
-        return offset.commit_timestamp_ms + retention_ms
+            return []
+        if self.empty_since_ms is None:
+            return [
+                offset.commit_timestamp_ms + retention_ms if expire_ms is None else expire_ms
+                for offset in offsets
+                for expire_ms in [offset.expire_timestamp_ms]
+            ]
+        due_ms = self.empty_since_ms + retention_ms
+        expire_times_ms = [offset.expire_timestamp_ms for offset in offsets]
+        return [due_ms if expire_ms is None else expire_ms for expire_ms in expire_times_ms]
 
 
 def rule_for(
@@ -84,17 +96,23 @@ def next_sweep(group: Group, after_ms: int, config: CoordinatorConfig) -> int | 
     if not group.offsets:
         is_done = membership.state is ClassicState.EMPTY and not group.pending
         return earliest_ms if is_done else None
-    rule = rule_of(membership)
-    due = [
-        due_ms
-        for topic, partitions in group.offsets.items()
-        for partition, offset in partitions.items()
-        if (topic, partition) not in group.pending
-        and (due_ms := rule.due_ms(topic, offset, config.retention_ms)) is not None
-    ]
-    if not due or min(due) >= NEVER_MS:
+    soonest_ms = _soonest_due_ms(group, rule_of(membership), config.retention_ms)
+    if soonest_ms >= NEVER_MS:
         return None
-    return max(earliest_ms, first_sweep_at_or_after(min(due), interval_ms))
+    return max(earliest_ms, first_sweep_at_or_after(soonest_ms, interval_ms))
+
+
+def _soonest_due_ms(group: Group, rule: ExpirationRule, retention_ms: int) -> int:
+    """When the first offset that no open transaction holds is due; a group may have ten thousands of them."""
+    soonest_ms = NEVER_MS
+    held = {topic for topic, _ in group.pending}
+    for topic, partitions in group.offsets.items():
+        offsets: Iterable[CommittedOffset] = partitions.values()
+        if topic in held:
+            offsets = [o for p, o in partitions.items() if (topic, p) not in group.pending]
+        due_ms = min(rule.due_times_ms(topic, offsets, retention_ms), default=NEVER_MS)
+        soonest_ms = min(soonest_ms, due_ms)
+    return soonest_ms
 
 
 def sweep(

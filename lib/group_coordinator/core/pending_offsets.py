@@ -18,7 +18,7 @@ def supersede(group: Group, record: OffsetRecord) -> None:
     """An offset was committed outside transactions: what waits was written before it, and will not replace it."""
     producers = group.pending.get((record.topic, record.partition), {})
     for producer_id, waiting in producers.items():
-        producers[producer_id] = waiting._replace(order=None)
+        producers[producer_id] = waiting.replace(order=None)
 
 
 def waiting_for(group: Group, producer_id: int) -> tuple[tuple[str, int, CommittedOffset], ...]:
@@ -46,4 +46,4 @@ def end_transaction(group: Group, marker: TransactionMarker) -> None:
 def _supersede_before(producers: dict[int, PendingOffset], order: int) -> None:
     for producer_id, waiting in producers.items():
         if waiting.order is not None and waiting.order < order:
-            producers[producer_id] = waiting._replace(order=None)
+            producers[producer_id] = waiting.replace(order=None)

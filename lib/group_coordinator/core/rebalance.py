@@ -116,7 +116,7 @@ class Rebalance:
         if group.leader == old.member_id:
             group.leader = new_member_id
         self.cancel(session_timer(old.member_id))
-        renewed = old._replace(
+        renewed = old.replace(
             member_id=new_member_id, awaiting_join=None, awaiting_sync=None, is_new=False
         )
         self.arm_session(renewed)
@@ -173,7 +173,7 @@ class Rebalance:
         group = self.group
         self.cancel(JOIN_TIMER)
         group.initial_delay_left_ms = None
-        for member in sorted(group.members.values()):
+        for member in [group.members[member_id] for member_id in sorted(group.members)]:
             if member.awaiting_join is None and member.group_instance_id is None:
                 self.remove_member(member.member_id)
         if group.members and not group.awaiting_joins:
@@ -206,7 +206,7 @@ class Rebalance:
         for member_id in sorted(group.members):
             member = self._answer_join(group.members[member_id], join_answer(group, member_id))
             self.arm_session(member)
-            self.put(member._replace(is_new=False))
+            self.put(member.replace(is_new=False))
             group.pending_syncs.add(member_id)
         self.arm(SYNC_TIMER, group.rebalance_timeout_ms)
 
@@ -216,7 +216,7 @@ class Rebalance:
         self.write_group(assignments)
         for member_id in sorted(group.members):
             member = self.put(
-                group.members[member_id]._replace(assignment=assignments.get(member_id, b""))
+                group.members[member_id].replace(assignment=assignments.get(member_id, b""))
             )
             self._answer_sync(member, sync_answer(group, member))
         self.transition_to(ClassicState.STABLE)
@@ -239,16 +239,16 @@ class Rebalance:
         if member.awaiting_join is None:
             return member
         self.answer(member.awaiting_join, response)
-        return self.put(member._replace(awaiting_join=None))
+        return self.put(member.replace(awaiting_join=None))
 
     def _answer_sync(self, member: Member, response: SyncGroupResponse) -> None:
         if member.awaiting_sync is not None:
             self.answer(member.awaiting_sync, response)
             # A session that lapsed while the member waited was ignored, so it must begin anew.
-            self.arm_session(self.put(member._replace(awaiting_sync=None)))
+            self.arm_session(self.put(member.replace(awaiting_sync=None)))
 
     def _abandon_syncs(self) -> None:
         refusal = SyncGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS)
         for member_id in sorted(self.group.members):
-            member = self.put(self.group.members[member_id]._replace(assignment=b""))
+            member = self.put(self.group.members[member_id].replace(assignment=b""))
             self._answer_sync(member, refusal)

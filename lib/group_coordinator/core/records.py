@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
 
+from group_coordinator.core.value import Value
 from group_coordinator.core.values import CommittedOffset, Protocol
 
 
@@ -29,7 +29,7 @@ class Reason(StrEnum):
     MIRRORED = "mirrored"
 
 
-class OffsetRecord(NamedTuple):
+class OffsetRecord(Value, frozen=True):
     """Record type 1 (OffsetCommit); value None is a tombstone."""
 
     topic: str
@@ -40,7 +40,7 @@ class OffsetRecord(NamedTuple):
     """The offset waits for the end of this producer's transaction (in Kafka's log it is in the batch's header)."""
 
 
-class TransactionMarker(NamedTuple):
+class TransactionMarker(Value, frozen=True):
     """The control record that ends a producer's transaction: nothing of it is pending any more.
 
     `offsets` are triples (topic, partition, offset) of what counts from now on; Kafka's readers find them in the log
@@ -52,7 +52,7 @@ class TransactionMarker(NamedTuple):
     reason: Reason
 
 
-class MemberMetadata(NamedTuple):
+class MemberMetadata(Value, frozen=True):
     """A member inside a GroupMetadata value; `subscription` is its entry for the group's protocol."""
 
     member_id: str
@@ -72,7 +72,7 @@ class MemberMetadata(NamedTuple):
         )
 
 
-class GroupMetadata(NamedTuple):
+class GroupMetadata(Value, frozen=True):
     """The value of record type 2; without members the group is Empty, else Stable."""
 
     protocol_type: str
@@ -83,7 +83,7 @@ class GroupMetadata(NamedTuple):
     members: tuple[MemberMetadata, ...]
 
 
-class GroupRecord(NamedTuple):
+class GroupRecord(Value, frozen=True):
     """Record type 2 (GroupMetadata); value None is a tombstone: the group is gone."""
 
     value: GroupMetadata | None

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from group_coordinator.core.value import Value
 from group_coordinator.core.values import Protocol, Ticket, Topic
 
 
-class RequestContext(NamedTuple):
+class RequestContext(Value, frozen=True):
     """Everything about a request that is not its body.
 
     `fresh_id` is the uuid text that a new member id ends in; it is derived from the event's coordinates, so that a
@@ -21,7 +20,7 @@ class RequestContext(NamedTuple):
     fresh_id: str
 
 
-class JoinGroup(NamedTuple):
+class JoinGroup(Value, frozen=True):
     """JoinGroup 0-9. An empty member id asks for a new one."""
 
     group_id: str
@@ -33,7 +32,7 @@ class JoinGroup(NamedTuple):
     protocols: tuple[Protocol, ...]
 
 
-class SyncGroup(NamedTuple):
+class SyncGroup(Value, frozen=True):
     """SyncGroup 0-5; only the leader's assignments count."""
 
     group_id: str
@@ -46,7 +45,7 @@ class SyncGroup(NamedTuple):
     """Pairs (member id, assignment)."""
 
 
-class Heartbeat(NamedTuple):
+class Heartbeat(Value, frozen=True):
     """Heartbeat 0-4."""
 
     group_id: str
@@ -55,21 +54,21 @@ class Heartbeat(NamedTuple):
     group_instance_id: str | None
 
 
-class MemberIdentity(NamedTuple):
+class MemberIdentity(Value, frozen=True):
     """Who leaves: an empty member id with an instance id is an administrator's removal."""
 
     member_id: str
     group_instance_id: str | None
 
 
-class LeaveGroup(NamedTuple):
+class LeaveGroup(Value, frozen=True):
     """LeaveGroup 0-5; versions 0-2 carry one member."""
 
     group_id: str
     members: tuple[MemberIdentity, ...]
 
 
-class PartitionCommit(NamedTuple):
+class PartitionCommit(Value, frozen=True):
     """One partition of an OffsetCommit."""
 
     partition: int
@@ -80,7 +79,7 @@ class PartitionCommit(NamedTuple):
     """Version 1 only: the client's own commit time, None for the coordinator's."""
 
 
-class TopicCommit(NamedTuple):
+class TopicCommit(Value, frozen=True):
     """One topic of an OffsetCommit: by name up to version 9, by id from version 10."""
 
     name: str | None
@@ -88,7 +87,7 @@ class TopicCommit(NamedTuple):
     partitions: tuple[PartitionCommit, ...]
 
 
-class OffsetCommit(NamedTuple):
+class OffsetCommit(Value, frozen=True):
     """OffsetCommit 1-10. Generation None (-1 on the wire): an administrator or a simple consumer."""
 
     group_id: str
@@ -99,7 +98,7 @@ class OffsetCommit(NamedTuple):
     topics: tuple[TopicCommit, ...]
 
 
-class TxnOffsetCommit(NamedTuple):
+class TxnOffsetCommit(Value, frozen=True):
     """TxnOffsetCommit 0-5: the offsets count when the producer's transaction is committed; topics go by name."""
 
     group_id: str
@@ -110,7 +109,7 @@ class TxnOffsetCommit(NamedTuple):
     topics: tuple[TopicCommit, ...]
 
 
-class EndTxn(NamedTuple):
+class EndTxn(Value, frozen=True):
     """A system event: the marker that a transaction coordinator writes into the group's log."""
 
     group_id: str
@@ -118,7 +117,7 @@ class EndTxn(NamedTuple):
     is_commit: bool
 
 
-class TopicPartitions(NamedTuple):
+class TopicPartitions(Value, frozen=True):
     """Partitions of one topic, named or by id (OffsetFetch from version 10)."""
 
     name: str | None
@@ -126,7 +125,7 @@ class TopicPartitions(NamedTuple):
     partitions: tuple[int, ...]
 
 
-class OffsetFetch(NamedTuple):
+class OffsetFetch(Value, frozen=True):
     """OffsetFetch 1-10 of one group; topics None asks for all."""
 
     group_id: str
@@ -136,27 +135,27 @@ class OffsetFetch(NamedTuple):
     require_stable: bool
 
 
-class OffsetDelete(NamedTuple):
+class OffsetDelete(Value, frozen=True):
     """OffsetDelete 0 (KIP-496)."""
 
     group_id: str
     topics: tuple[TopicPartitions, ...]
 
 
-class DeleteGroup(NamedTuple):
+class DeleteGroup(Value, frozen=True):
     """DeleteGroups 0-2 (KIP-229) of one group."""
 
     group_id: str
 
 
-class DescribeGroup(NamedTuple):
+class DescribeGroup(Value, frozen=True):
     """DescribeGroups 0-6 of one group."""
 
     group_id: str
     asks_for_operations: bool = False
 
 
-class TopicMetadata(NamedTuple):
+class TopicMetadata(Value, frozen=True):
     """A system event: what this group may know of the cluster's topics from now on."""
 
     group_id: str
@@ -165,7 +164,7 @@ class TopicMetadata(NamedTuple):
     """Pairs (name, topic id)."""
 
 
-class Tick(NamedTuple):
+class Tick(Value, frozen=True):
     """A system event: time passes."""
 
     group_id: str

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.value import Value
 from group_coordinator.core.values import Ticket
 
 
-class JoinedMember(NamedTuple):
+class JoinedMember(Value, frozen=True):
     """A member as the leader sees it: its metadata for the chosen protocol."""
 
     member_id: str
@@ -16,7 +15,7 @@ class JoinedMember(NamedTuple):
     metadata: bytes
 
 
-class JoinGroupResponse(NamedTuple):
+class JoinGroupResponse(Value, frozen=True):
     """Only the leader gets members; generation None is -1 on the wire."""
 
     error: ErrorCode
@@ -29,7 +28,7 @@ class JoinGroupResponse(NamedTuple):
     members: tuple[JoinedMember, ...] = ()
 
 
-class SyncGroupResponse(NamedTuple):
+class SyncGroupResponse(Value, frozen=True):
     """The member's own assignment."""
 
     error: ErrorCode
@@ -38,13 +37,13 @@ class SyncGroupResponse(NamedTuple):
     assignment: bytes = b""
 
 
-class HeartbeatResponse(NamedTuple):
+class HeartbeatResponse(Value, frozen=True):
     """REBALANCE_IN_PROGRESS asks the member to join again."""
 
     error: ErrorCode
 
 
-class MemberResult(NamedTuple):
+class MemberResult(Value, frozen=True):
     """What became of one leaving member."""
 
     member_id: str
@@ -52,21 +51,21 @@ class MemberResult(NamedTuple):
     error: ErrorCode
 
 
-class LeaveGroupResponse(NamedTuple):
+class LeaveGroupResponse(Value, frozen=True):
     """Up to version 2 the only member's error is the answer's error."""
 
     error: ErrorCode
     members: tuple[MemberResult, ...] = ()
 
 
-class PartitionResult(NamedTuple):
+class PartitionResult(Value, frozen=True):
     """The outcome for one partition."""
 
     partition: int
     error: ErrorCode
 
 
-class TopicResult(NamedTuple):
+class TopicResult(Value, frozen=True):
     """The outcome for a topic's partitions, named or by id as it was asked."""
 
     name: str | None
@@ -74,25 +73,25 @@ class TopicResult(NamedTuple):
     partitions: tuple[PartitionResult, ...]
 
 
-class OffsetCommitResponse(NamedTuple):
+class OffsetCommitResponse(Value, frozen=True):
     """One result a partition; there is no error of the whole."""
 
     topics: tuple[TopicResult, ...]
 
 
-class TxnOffsetCommitResponse(NamedTuple):
+class TxnOffsetCommitResponse(Value, frozen=True):
     """One result a partition; there is no error of the whole."""
 
     topics: tuple[TopicResult, ...]
 
 
-class EndTxnResponse(NamedTuple):
+class EndTxnResponse(Value, frozen=True):
     """The marker is in the group's log."""
 
     error: ErrorCode
 
 
-class FetchedPartition(NamedTuple):
+class FetchedPartition(Value, frozen=True):
     """A committed offset; offset None is -1 on the wire: nothing is committed."""
 
     partition: int
@@ -102,7 +101,7 @@ class FetchedPartition(NamedTuple):
     error: ErrorCode = ErrorCode.NONE
 
 
-class FetchedTopic(NamedTuple):
+class FetchedTopic(Value, frozen=True):
     """The committed offsets of one topic."""
 
     name: str | None
@@ -110,7 +109,7 @@ class FetchedTopic(NamedTuple):
     partitions: tuple[FetchedPartition, ...]
 
 
-class OffsetFetchResponse(NamedTuple):
+class OffsetFetchResponse(Value, frozen=True):
     """The offsets of one group."""
 
     error: ErrorCode
@@ -118,21 +117,21 @@ class OffsetFetchResponse(NamedTuple):
     topics: tuple[FetchedTopic, ...] = ()
 
 
-class OffsetDeleteResponse(NamedTuple):
+class OffsetDeleteResponse(Value, frozen=True):
     """A top-level error comes without topics."""
 
     error: ErrorCode
     topics: tuple[TopicResult, ...] = ()
 
 
-class DeleteGroupResponse(NamedTuple):
+class DeleteGroupResponse(Value, frozen=True):
     """The one result of a DeleteGroups."""
 
     error: ErrorCode
     group_id: str
 
 
-class DescribedMember(NamedTuple):
+class DescribedMember(Value, frozen=True):
     """A member of a described group; the metadata only while the group is Stable."""
 
     member_id: str
@@ -143,7 +142,7 @@ class DescribedMember(NamedTuple):
     assignment: bytes
 
 
-class DescribeGroupResponse(NamedTuple):
+class DescribeGroupResponse(Value, frozen=True):
     """The one group of a DescribeGroups."""
 
     error: ErrorCode
@@ -172,7 +171,7 @@ Response = (
 )
 
 
-class Reply(NamedTuple):
+class Reply(Value, frozen=True):
     """An answer on its way to the one who asked."""
 
     ticket: Ticket

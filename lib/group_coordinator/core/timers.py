@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from group_coordinator.core import expiration
 from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.decision import Decision
@@ -18,9 +16,10 @@ from group_coordinator.core.group import (
 from group_coordinator.core.rebalance import Rebalance
 from group_coordinator.core.records import Reason
 from group_coordinator.core.states import ClassicState
+from group_coordinator.core.value import Value
 
 
-class Deadline(NamedTuple):
+class Deadline(Value, frozen=True):
     """Something that time will do to a group: a timer, or, without a key, the sweep of expired offsets."""
 
     due_ms: int

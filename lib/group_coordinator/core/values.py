@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from group_coordinator.core.value import Value
 
 
-class CommittedOffset(NamedTuple):
+class CommittedOffset(Value, frozen=True):
     """What a group stored for one partition (OffsetCommitValue in Kafka's log)."""
 
     offset: int
@@ -17,7 +17,7 @@ class CommittedOffset(NamedTuple):
     topic_id: str | None
 
 
-class PendingOffset(NamedTuple):
+class PendingOffset(Value, frozen=True):
     """An offset that waits for the end of its transaction.
 
     `order` grows with every record of the group's partition; None: a later offset has been committed meanwhile, and
@@ -28,7 +28,7 @@ class PendingOffset(NamedTuple):
     order: int | None
 
 
-class Protocol(NamedTuple):
+class Protocol(Value, frozen=True):
     """One entry of a member's JoinGroup list, in order of the member's preference."""
 
     name: str
@@ -37,7 +37,7 @@ class Protocol(NamedTuple):
     """Subscribed topics, read as ConsumerProtocol version 0 (KIP-496); None: not readable, or not a consumer."""
 
 
-class Ticket(NamedTuple):
+class Ticket(Value, frozen=True):
     """Where the answer to a request goes. Parked requests keep theirs in the group's state."""
 
     event_id: str
@@ -45,14 +45,14 @@ class Ticket(NamedTuple):
     version: int
 
 
-class Timer(NamedTuple):
+class Timer(Value, frozen=True):
     """A deadline and when it was set: timers of one millisecond fire in the order they were set."""
 
     due_ms: int
     armed_ms: int
 
 
-class Topic(NamedTuple):
+class Topic(Value, frozen=True):
     """What a group knows of one topic of the cluster."""
 
     name: str
@@ -60,7 +60,7 @@ class Topic(NamedTuple):
     num_partitions: int
 
 
-class Member(NamedTuple):
+class Member(Value, frozen=True):
     """A member of a classic group; replaced, never changed."""
 
     member_id: str

@@ -17,6 +17,7 @@ from group_coordinator.core.records import Record
 from group_coordinator.streaming.packing import EventRow
 
 RESPONSE, LOG, DEAD_LETTER = "R", "L", "D"
+_RESPONSE, _LOG, _DEAD_LETTER = RESPONSE.encode(), LOG.encode(), DEAD_LETTER.encode()
 
 
 class LogRow(msgspec.Struct, gc=False):
@@ -69,10 +70,10 @@ class OutputLines:
     def step(self, step: Step, source: EventRow | None, principal: str | None) -> None:
         """The records and the wanted replies of an event, or of a deadline, which has no source."""
         for record in step.records:
-            self._add(LOG, self._log_row(record, step.at_ms, source, principal))
+            self._add(_LOG, self._log_row(record, step.at_ms, source, principal))
         for reply in step.replies:
             if reply.ticket.correlation_id is not None:
-                self._add(RESPONSE, responses.to_json(self.group_id, reply, step.at_ms))
+                self._add(_RESPONSE, responses.to_json(self.group_id, reply, step.at_ms))
 
     def _log_row(
         self, record: Record, at_ms: int, source: EventRow | None, principal: str | None
@@ -97,7 +98,7 @@ class OutputLines:
 
     def refusal(self, event_id: str, fault: InvalidEventError, at_ms: int) -> None:
         """The answer to an event that did not become a request."""
-        self._add(RESPONSE, responses.refusal_to_json(self.group_id, event_id, fault, at_ms))
+        self._add(_RESPONSE, responses.refusal_to_json(self.group_id, event_id, fault, at_ms))
 
     def dead_letter(self, source: EventRow | None, reason: str, at_ms: int) -> None:
         """Keep an event, or a deadline without source, that could not be taken."""
@@ -110,7 +111,7 @@ class OutputLines:
             None if value is None else b64encode(value).decode(),
             at_ms,
         )
-        self._add(DEAD_LETTER, row)
+        self._add(_DEAD_LETTER, row)
 
-    def _add(self, tag: str, content: object) -> None:
-        self._lines.append(tag.encode() + _encode(content))
+    def _add(self, tag: bytes, content: object) -> None:
+        self._lines.append(tag + _encode(content))

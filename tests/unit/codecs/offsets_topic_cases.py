@@ -14,11 +14,11 @@ GROUP_KEY = "0002 0001 67"
 
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
 BARE = CommittedOffset(42, None, "note", 1_000, None, None)
-PLAIN = BARE._replace(metadata="")
-KNOWN = BARE._replace(leader_epoch=3, topic_id=ORDERS_ID)
+PLAIN = BARE.replace(metadata="")
+KNOWN = BARE.replace(leader_epoch=3, topic_id=ORDERS_ID)
 ODD = CommittedOffset(-1, -2, "é", 1_000, None, None)
-LONG = BARE._replace(metadata="a" * 200)
-EXPIRING = KNOWN._replace(expire_timestamp_ms=6_000)
+LONG = BARE.replace(metadata="a" * 200)
+EXPIRING = KNOWN.replace(expire_timestamp_ms=6_000)
 
 NEW = GroupMetadata("", 0, None, None, 1_000, ())
 OLD = GroupMetadata("consumer", 5, None, None, None, ())
@@ -27,25 +27,25 @@ STATIC = MemberMetadata(
     "m", "i", "c", "/h", 20_000, 10_000, Protocol("range", SUBSCRIPTION, ("orders",)), b"\x00\x01"
 )
 ONE = GroupMetadata("consumer", 4, "range", "m", 1_000, (STATIC,))
-NOT_FOR_US = STATIC._replace(subscription=Protocol("", SUBSCRIPTION, None))
+NOT_FOR_US = STATIC.replace(subscription=Protocol("", SUBSCRIPTION, None))
 DYNAMIC = MemberMetadata("n", None, "c", "/h", -1, 10_000, Protocol("", b"", None), b"")
 TWO = GroupMetadata("connect", 4, "", "n", 1_000, (NOT_FOR_US, DYNAMIC))
 
 
 def without_instance_ids(group: GroupMetadata) -> GroupMetadata:
-    members = tuple(member._replace(group_instance_id=None) for member in group.members)
-    return group._replace(members=members)
+    members = tuple(member.replace(group_instance_id=None) for member in group.members)
+    return group.replace(members=members)
 
 
 def without_timestamp(group: GroupMetadata) -> GroupMetadata:
-    return without_instance_ids(group)._replace(state_timestamp_ms=None)
+    return without_instance_ids(group).replace(state_timestamp_ms=None)
 
 
 def without_rebalance_timeouts(group: GroupMetadata) -> GroupMetadata:
     members = tuple(
-        member._replace(rebalance_timeout_ms=-1) for member in without_timestamp(group).members
+        member.replace(rebalance_timeout_ms=-1) for member in without_timestamp(group).members
     )
-    return without_timestamp(group)._replace(members=members)
+    return without_timestamp(group).replace(members=members)
 
 
 Value = CommittedOffset | GroupMetadata
@@ -69,14 +69,14 @@ CASES = [
         EXPIRING,
         1,
         "0001 000000000000002a 0004 6e6f7465 00000000000003e8 0000000000001770",
-        BARE._replace(expire_timestamp_ms=6_000),
+        BARE.replace(expire_timestamp_ms=6_000),
     ),
     Case(EXPIRING, 2, "0002 000000000000002a 0004 6e6f7465 00000000000003e8", BARE),
     Case(
         EXPIRING,
         3,
         "0003 000000000000002a 00000003 0004 6e6f7465 00000000000003e8",
-        BARE._replace(leader_epoch=3),
+        BARE.replace(leader_epoch=3),
     ),
     Case(
         EXPIRING,
@@ -86,13 +86,13 @@ CASES = [
         KNOWN,
     ),
     Case(
-        ODD._replace(topic_id=ZERO_UUID),
+        ODD.replace(topic_id=ZERO_UUID),
         3,
         "0003 ffffffffffffffff fffffffe 0002 c3a9 00000000000003e8",
         ODD,
     ),
     Case(
-        ODD._replace(topic_id=ZERO_UUID),
+        ODD.replace(topic_id=ZERO_UUID),
         4,
         "0004 ffffffffffffffff fffffffe 03 c3a9 00000000000003e8 00",
         ODD,

@@ -203,7 +203,7 @@ def test_retention_time_was_in_versions_2_to_4(version: int) -> None:
     assert isinstance(commit, OffsetCommit)
     assert commit.retention_time_ms == (5_000 if version in (2, 3, 4) else None)
     unlimited = request("OffsetCommit", version, body | {"retentionTimeMs": -1})
-    assert unlimited == commit._replace(retention_time_ms=None)
+    assert unlimited == commit.replace(retention_time_ms=None)
 
 
 @pytest.mark.parametrize("version", range(1, 11))
@@ -249,10 +249,10 @@ def test_offset_fetch_was_flat_until_version_7(version: int) -> None:
     assert request("OffsetFetch", version, body) == expected
     if version >= 2:
         everything = request("OffsetFetch", version, {"groupId": "g", "topics": None})
-        assert everything == expected._replace(topics=None)
+        assert everything == expected.replace(topics=None)
     if version == 7:
         stable = request("OffsetFetch", 7, body | {"requireStable": True})
-        assert stable == expected._replace(require_stable=True)
+        assert stable == expected.replace(require_stable=True)
 
 
 @pytest.mark.parametrize("version", [8, 9, 10])

@@ -176,7 +176,7 @@ def test_a_key_says_what_the_record_is_about(
     group_id: str, record: MessageRecord, key: str
 ) -> None:
     assert encode_key(group_id, record) == bytes.fromhex(key)
-    assert decoded(key, None) == (group_id, record._replace(value=None))
+    assert decoded(key, None) == (group_id, record.replace(value=None))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -228,7 +228,7 @@ def test_a_legacy_offset_is_an_offset() -> None:
 def test_only_the_topic_id_is_taken_from_the_tagged_fields(
     tagged_fields: str, topic_id: str | None
 ) -> None:
-    offset = KNOWN._replace(topic_id=topic_id)
+    offset = KNOWN.replace(topic_id=topic_id)
 
     assert decoded(OFFSET_KEY, V4 + tagged_fields) == ("g", record_of(offset))
 
@@ -240,7 +240,7 @@ def test_tagged_fields_of_groups_and_members_are_passed_over() -> None:
         "02 01 00 05 01 ff"
     )
 
-    assert decoded(GROUP_KEY, data) == ("g", record_of(TWO._replace(members=(DYNAMIC,))))
+    assert decoded(GROUP_KEY, data) == ("g", record_of(TWO.replace(members=(DYNAMIC,))))
 
 
 @pytest.mark.parametrize("record_type", ["ffff", "0003", "0008", "0010", "7fff"])
@@ -279,7 +279,7 @@ def test_what_does_not_fit_is_not_written() -> None:
     with pytest.raises(OffsetsTopicError, match="key: group: 40000 bytes are too long"):
         encode_key("é" * 20_000, record)
     with pytest.raises(OffsetsTopicError, match="metadata: is no UTF-8: surrogates not allowed"):
-        encode_value(record_of(BARE._replace(metadata="\ud800")))
+        encode_value(record_of(BARE.replace(metadata="\ud800")))
 
 
 @pytest.mark.parametrize("version", [-1, 5])

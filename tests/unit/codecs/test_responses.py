@@ -259,7 +259,7 @@ def test_offset_fetch(versions: tuple[int, ...], expected: str) -> None:
 
 
 def test_offset_fetch_1_has_errors_of_partitions_only() -> None:
-    refused = FETCHED._replace(error=ErrorCode.STALE_MEMBER_EPOCH)
+    refused = FETCHED.replace(error=ErrorCode.STALE_MEMBER_EPOCH)
 
     assert body(refused, 1).count('"errorCode":113') == 2
     assert body(refused, 2).endswith(f'{WITHOUT_EPOCHS}}}],"errorCode":113}}')

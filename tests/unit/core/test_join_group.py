@@ -102,7 +102,7 @@ def test_a_first_join_without_protocols_is_refused_but_creates_the_group(
     protocol_type: str,
 ) -> None:
     driver = GroupDriver()
-    request = messages.join(protocol_type=protocol_type)._replace(protocols=())
+    request = messages.join(protocol_type=protocol_type).replace(protocols=())
 
     outcome = driver.send(request, 9)
 

@@ -80,7 +80,7 @@ def test_when_nobody_can_leave_nothing_happens() -> None:
     driver = GroupDriver()
     driver.form()
 
-    assert driver.leave("nobody").response.members == (("nobody", None, UNKNOWN),)
+    assert driver.leave("nobody").response.members == (MemberResult("nobody", None, UNKNOWN),)
     assert state_of(driver) is ClassicState.STABLE
 
 
@@ -90,7 +90,7 @@ def test_a_static_member_may_leave_by_both_its_names() -> None:
 
     outcome = driver.send(messages.leave((static_id, "i")), 5)
 
-    assert outcome.response.members == ((static_id, "i", NONE),)
+    assert outcome.response.members == (MemberResult(static_id, "i", NONE),)
 
 
 def test_who_leaves_while_it_waits_to_join_hears_of_it() -> None:
@@ -131,7 +131,7 @@ def test_a_pending_member_can_leave() -> None:
     driver = GroupDriver()
     pending = driver.join().response.member_id
 
-    assert driver.leave(pending).response.members == ((pending, None, NONE),)
+    assert driver.leave(pending).response.members == (MemberResult(pending, None, NONE),)
     assert driver.join(pending).response.error is UNKNOWN
 
 

@@ -110,8 +110,8 @@ def test_metadata_has_a_greatest_length_and_others_are_stored_all_the_same() -> 
 
     none, too_large = ErrorCode.NONE, ErrorCode.OFFSET_METADATA_TOO_LARGE
     assert outcome.response.topics[0].partitions == (
-        *((0, none), (1, too_large), (2, none)),
-        *((3, too_large), (4, none)),
+        *(PartitionResult(0, none), PartitionResult(1, too_large), PartitionResult(2, none)),
+        *(PartitionResult(3, too_large), PartitionResult(4, none)),
     )
     assert sorted(driver.group.offsets["orders"]) == [0, 2, 4]
 

@@ -33,7 +33,7 @@ def decide(
     else:
         answer = _described(request.group_id, group.membership)
     if request.asks_for_operations and answer.error is ErrorCode.NONE:
-        answer = answer._replace(operations=_ALL_OPERATIONS)
+        answer = answer.replace(operations=_ALL_OPERATIONS)
     return Decision([], [Reply(context.ticket, answer)])
 
 

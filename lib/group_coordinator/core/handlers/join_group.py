@@ -151,7 +151,7 @@ def _may_stay(group: ClassicGroup, member: Member, request: JoinGroup) -> bool:
 
 
 def _renewed(member: Member, request: JoinGroup, context: RequestContext) -> Member:
-    return member._replace(
+    return member.replace(
         protocols=request.protocols,
         rebalance_timeout_ms=request.rebalance_timeout_ms,
         session_timeout_ms=request.session_timeout_ms,
@@ -183,12 +183,12 @@ def _keep_generation(
     step: Rebalance, member: Member, context: RequestContext, previous_leader: str | None
 ) -> None:
     """A static member came back and nothing changed but its id: no rebalance (KIP-345)."""
-    step.put(member._replace(awaiting_join=None))
+    step.put(member.replace(awaiting_join=None))
     step.write_group({key: entry.assignment for key, entry in step.group.members.items()})
     answer = join_answer(step.group, member.member_id)
     if context.ticket.version >= _SKIP_ASSIGNMENT_SINCE:
-        answer = answer._replace(skip_assignment=step.group.leader == member.member_id)
+        answer = answer.replace(skip_assignment=step.group.leader == member.member_id)
     else:
         # Older clients would assign if they were told that they lead: they hear the leader's old id (KAFKA-13435).
-        answer = answer._replace(leader=previous_leader or "", members=())
+        answer = answer.replace(leader=previous_leader or "", members=())
     step.answer(context.ticket, answer)

@@ -111,9 +111,9 @@ def _with_name_and_id(
 ) -> TopicCommit:
     if topics_by_id is not None:
         known = topics_by_id.get(topic.topic_id or "")
-        return topic._replace(name=known.name if known else None)
+        return topic.replace(name=known.name if known else None)
     named = (group.topics or {}).get(topic.name or "")
-    return topic._replace(topic_id=named.topic_id if named else None)
+    return topic.replace(topic_id=named.topic_id if named else None)
 
 
 def _expire_timestamp(now_ms: int, retention_ms: int | None) -> int | None:

@@ -55,7 +55,7 @@ def _unstable_told(group: Group, topic: FetchedTopic) -> FetchedTopic:
         else entry
         for entry in topic.partitions
     )
-    return topic._replace(partitions=partitions)
+    return topic.replace(partitions=partitions)
 
 
 def _all_topics(group: Group) -> list[FetchedTopic]:

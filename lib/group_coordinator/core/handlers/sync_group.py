@@ -42,7 +42,7 @@ def decide(
     if member.awaiting_sync is not None:
         # As for JoinGroup: Kafka forgets the request that this one replaces.
         step.answer(member.awaiting_sync, SyncGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS))
-    step.put(member._replace(awaiting_sync=context.ticket))
+    step.put(member.replace(awaiting_sync=context.ticket))
     if step.group.leader == member.member_id:
         step.complete_sync(dict(request.assignments))
     return step.decision()
