@@ -12,17 +12,15 @@ import argparse
 import json
 import statistics
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
 
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
-from rich.console import Console
-from rich.table import Table
 
 from group_coordinator import settings
 from group_coordinator.local.broker import EmbeddedBroker
+from tests.benchmarks.measured import Memory, show
 from tests.benchmarks.throughput import commit
 from tests.job_process import JobProcess
 
@@ -74,45 +72,6 @@ def send(producer: KafkaProducer, rate: int, seconds: int) -> dict[str, float]:
         producer.send(EVENTS, key=group.encode(), value=commit(group, number))
     producer.flush()
     return sent_s
-
-
-class Memory:
-    """The highest sum of the resident memory of a process and all that it started."""
-
-    def __init__(self, pid: int) -> None:
-        self._pid = pid
-        self._over = Event()
-        self.highest_bytes = 0
-        self._thread = Thread(target=self._watch, daemon=True)
-        self._thread.start()
-
-    def _watch(self) -> None:
-        while not self._over.wait(1):
-            used = sum(_resident_bytes(pid) for pid in _family(self._pid))
-            self.highest_bytes = max(self.highest_bytes, used)
-
-    def close(self) -> None:
-        self._over.set()
-        self._thread.join()
-
-
-def _family(pid: int) -> Iterator[int]:
-    yield pid
-    try:
-        children = [file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/children")]
-    except OSError:  # it ended meanwhile
-        return
-    for child in " ".join(children).split():
-        yield from _family(int(child))
-
-
-def _resident_bytes(pid: int) -> int:
-    """Shared pages count for each process in part (PSS), as Python's workers are forks."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:  # it ended meanwhile
-        return 0
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
 
 
 def measure(rate: int, seconds: int, folder: Path) -> dict[str, float]:
@@ -171,13 +130,7 @@ def main() -> None:
     assert settings.load().job.events_topic == EVENTS
     with TemporaryDirectory() as folder:
         result = measure(arguments.rate, arguments.seconds, Path(folder))
-    table = Table(title="From event to response, compaction running")
-    table.add_column("what")
-    table.add_column("measured", justify="right")
-    for name, value in result.items():
-        table.add_row(name, f"{value:,}")
-    Console().print(table)
-    print(json.dumps(result))
+    show("From event to response, compaction running", result)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import json
 import os
 import statistics
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -47,17 +47,31 @@ TURNS = 2
 
 def commit(group_id: str, number: int) -> bytes:
     """An OffsetCommit of a simple consumer: every one is logged and answered."""
-    partition = {
-        "partitionIndex": number % 10,
-        "committedOffset": number,
-        "committedLeaderEpoch": -1,
-        "committedMetadata": None,
-    }
+    return commit_of(group_id, {"orders": {number % 10: number}}, number)
+
+
+def commit_of(group_id: str, offsets: Mapping[str, Mapping[int, int]], number: int = 0) -> bytes:
+    """An OffsetCommit of these offsets by topic and partition."""
+    topics = [
+        {
+            "name": topic,
+            "partitions": [
+                {
+                    "partitionIndex": partition,
+                    "committedOffset": offset,
+                    "committedLeaderEpoch": -1,
+                    "committedMetadata": None,
+                }
+                for partition, offset in partitions.items()
+            ],
+        }
+        for topic, partitions in offsets.items()
+    ]
     body = {
         "groupId": group_id,
         "generationIdOrMemberEpoch": -1,
         "memberId": "",
-        "topics": [{"name": "orders", "partitions": [partition]}],
+        "topics": topics,
     }
     event = {
         "api": "OffsetCommit",

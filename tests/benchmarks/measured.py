@@ -1,0 +1,61 @@
+"""What the benchmarks share: the memory of a family of processes, and how results are shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from threading import Event, Thread
+
+from rich.console import Console
+from rich.table import Table
+
+
+class Memory:
+    """The highest sum of the resident memory of a process and all that it started."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._over = Event()
+        self.highest_bytes = 0
+        self._thread = Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def _watch(self) -> None:
+        while not self._over.wait(1):
+            used = sum(_resident_bytes(pid) for pid in _family(self._pid))
+            self.highest_bytes = max(self.highest_bytes, used)
+
+    def close(self) -> None:
+        self._over.set()
+        self._thread.join()
+
+
+def _family(pid: int) -> Iterator[int]:
+    yield pid
+    try:
+        children = [file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/children")]
+    except OSError:  # it ended meanwhile
+        return
+    for child in " ".join(children).split():
+        yield from _family(int(child))
+
+
+def _resident_bytes(pid: int) -> int:
+    """Shared pages count for each process in part (PSS), as Python's workers are forks."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:  # it ended meanwhile
+        return 0
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+
+
+def show(title: str, result: Mapping[str, object]) -> None:
+    """A table for people, a line of JSON for programs."""
+    table = Table(title=title)
+    table.add_column("what")
+    table.add_column("measured", justify="right")
+    for name, value in result.items():
+        table.add_row(name, f"{value:,}" if isinstance(value, int | float) else str(value))
+    Console().print(table)
+    print(json.dumps(result))
