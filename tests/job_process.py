@@ -13,15 +13,25 @@ from typing import Self
 STOP_TIMEOUT_S = 60
 
 
-class JobProcess:
-    """`group-coordinator ARGUMENTS`, ended at the latest when its `with` block ends."""
+ROOT = Path(__file__).parents[1]
+COMMAND = ("group_coordinator.cli.main",)
 
-    def __init__(self, arguments: list[str], folder: Path) -> None:
+
+class JobProcess:
+    """`group-coordinator ARGUMENTS`, ended at the latest when its `with` block ends.
+
+    `program` is the module that is run, with the arguments that it takes before those of the command.
+    """
+
+    def __init__(
+        self, arguments: list[str], folder: Path, program: tuple[str, ...] = COMMAND
+    ) -> None:
         self._log = folder / f"{arguments[0]}.log"
-        environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
+        path = os.pathsep.join([str(ROOT / "lib"), str(ROOT)])
+        environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": path}
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "group_coordinator.cli.main", *arguments],
+                [sys.executable, "-m", *program, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

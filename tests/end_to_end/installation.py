@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from group_coordinator.clients.delta_tables import query
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.packing import EventRow
 from group_coordinator.streaming.update_group import UpdateContext, update_group
+from tests.job_process import JobProcess
 
 Row = dict[str, Any]
 
@@ -31,16 +33,19 @@ class Installation:
 
     bootstrap_servers: str
     folder: Path
+    overrides: tuple[str, ...] = SETTINGS
 
     @property
     def options(self) -> list[str]:
         """The options that every command gets."""
-        overrides = [option for setting in SETTINGS for option in ("--set", setting)]
+        overrides = [option for setting in self.overrides for option in ("--set", setting)]
         return ["--bootstrap-server", self.bootstrap_servers, *overrides]
 
     @property
     def settings(self) -> Settings:
-        return settings.load(overrides=[*SETTINGS, f"bootstrap.servers={self.bootstrap_servers}"])
+        return settings.load(
+            overrides=[*self.overrides, f"bootstrap.servers={self.bootstrap_servers}"]
+        )
 
     @property
     def tables_root(self) -> str:
@@ -63,8 +68,34 @@ class Installation:
         consumer.close()
         return sorted(found, key=lambda record: (record.partition, record.offset))
 
-    def expected_log(self) -> list[Row]:
-        """The log of an undisturbed run: every group's events in one call, without Spark."""
+    def asked_ids(self) -> set[str]:
+        """The ids of all requests that want a response."""
+        topic = self.settings.job.events_topic
+        return {
+            f"{topic}-{record.partition}-{record.offset}"
+            for record in self.records(topic)
+            if json.loads(record.value)["correlationId"] is not None
+        }
+
+    def answers(self) -> dict[str, list[bytes]]:
+        """The responses so far, by the id of the request; repeats are allowed if they are equal."""
+        found: dict[str, list[bytes]] = defaultdict(list)
+        for record in self.records(self.settings.job.responses_topic):
+            found[json.loads(record.value)["id"]].append(record.value)
+        return found
+
+    def await_batches(self, batches: int, job: JobProcess) -> None:
+        """Wait until this many more batches with records are in the log."""
+        sql = "SELECT count(DISTINCT batch_id) AS batches FROM coordinator_log"
+        before = self.rows(sql)[0]["batches"]
+        deadline = time.monotonic() + 300
+        while self.rows(sql)[0]["batches"] < before + batches:
+            job.check_alive()
+            assert time.monotonic() < deadline, job.log
+            time.sleep(0.05)
+
+    def expected_lines(self, tag: str) -> list[Row]:
+        """What an undisturbed run puts out of one kind: every group's events in one call, without Spark."""
         chosen = self.settings
         topic = chosen.job.events_topic
         events: dict[str, list[EventRow]] = defaultdict(list)
@@ -77,4 +108,4 @@ class Installation:
             for group, rows in sorted(events.items())
             for line in update_group(group, None, rows, rows[-1].timestamp_ms, context).lines
         ]
-        return [json.loads(line[1:]) for line in lines if line[0] == "L"]
+        return [json.loads(line[1:]) for line in lines if line[0] == tag]

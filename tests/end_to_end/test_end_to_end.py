@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-import json
 import time
-from threading import Event, Thread
-from typing import Self
 
 import pytest
-from kafka import KafkaProducer, TopicPartition
+from kafka import TopicPartition
 
 from group_coordinator.clients import AdminClient
 from group_coordinator.clients.errors import GroupIdNotFoundError
@@ -18,7 +15,6 @@ pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 ORDERS_0 = TopicPartition("orders", 0)
 OFFSETS = "SELECT group_id, topic, partition, committed_offset FROM offsets"
 BILLING = {"group_id": "billing", "topic": "orders", "partition": 0, "committed_offset": 42}
-LOG_COLUMNS = ("group_id", "key", "value", "reason", "source_partition", "source_offset")
 
 
 def admin_of(installation: Installation) -> AdminClient:
@@ -58,102 +54,9 @@ def test_what_is_asked_is_answered_kept_and_known_after_a_restart(
     ]
 
 
-def test_a_driver_that_is_killed_in_mid_stream_leaves_the_log_of_one_that_was_not(
-    installation: Installation,
-) -> None:
-    with Commits(installation) as commits:
-        for batches in (3, 2):
-            with JobProcess(["run", *installation.options], installation.folder) as job:
-                await_batches(installation, batches, job)
-                job.kill()
-    drain = ["run", "--drain", "--with-compaction", *installation.options]
-    with JobProcess(drain, installation.folder) as job:
-        assert job.wait(400) == 0, job.log
-
-    expected = [row for row in installation.expected_log() if row["group_id"].startswith("kill-")]
-    logged = installation.rows(
-        "SELECT * FROM coordinator_log WHERE group_id LIKE 'kill-%' ORDER BY group_id, batch_id, seq"
-    )
-    assert commits.sent == len(expected)
-    for row in logged:
-        row.update(key=json.loads(row["key"]), value=json.loads(row["value"]))
-    assert [facts(row) for row in logged] == [facts(row) for row in expected]
-    assert answered_ids(installation) == asked_ids(installation)
-    last = {row["group_id"]: row["offset"] for row in expected}
-    now = "SELECT group_id, committed_offset FROM offsets WHERE group_id LIKE 'kill-%'"
-    assert {row["group_id"]: row["committed_offset"] for row in installation.rows(now)} == last
-
-
-def facts(row: Row) -> tuple[object, ...]:
-    return tuple(row[column] for column in LOG_COLUMNS)
-
-
-def asked_ids(installation: Installation) -> set[str]:
-    topic = installation.settings.job.events_topic
-    return {
-        f"{topic}-{record.partition}-{record.offset}"
-        for record in installation.records(topic)
-        if json.loads(record.value)["correlationId"] is not None
-    }
-
-
-def answered_ids(installation: Installation) -> set[str]:
-    """Repeats are allowed if they are equal."""
-    answers: dict[str, bytes] = {}
-    for record in installation.records(installation.settings.job.responses_topic):
-        event_id = json.loads(record.value)["id"]
-        assert answers.setdefault(event_id, record.value) == record.value
-    return set(answers)
-
-
 def await_rows(installation: Installation, sql: str, rows: list[Row], job: JobProcess) -> None:
     deadline = time.monotonic() + 300
     while installation.rows(sql) != rows:
         job.check_alive()
         assert time.monotonic() < deadline, f"{installation.rows(sql)}\n{job.log}"
         time.sleep(0.2)
-
-
-def await_batches(installation: Installation, batches: int, job: JobProcess) -> None:
-    """Wait until this many more batches with records are in the log."""
-    sql = "SELECT count(DISTINCT batch_id) AS batches FROM coordinator_log"
-    before = installation.rows(sql)[0]["batches"]
-    deadline = time.monotonic() + 300
-    while installation.rows(sql)[0]["batches"] < before + batches:
-        job.check_alive()
-        assert time.monotonic() < deadline, job.log
-        time.sleep(0.05)
-
-
-class Commits:
-    """Ten simple groups commit without a pause while the block runs."""
-
-    def __init__(self, installation: Installation) -> None:
-        self._topic = installation.settings.job.events_topic
-        self._producer = KafkaProducer(bootstrap_servers=installation.bootstrap_servers)
-        self._over = Event()
-        self._thread = Thread(target=self._send)
-        self.sent = 0
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
-        self._producer.close()
-
-    def _send(self) -> None:
-        while not self._over.wait(0.02):
-            group = f"kill-{self.sent % 10}"
-            partition = {"partitionIndex": 0, "committedOffset": self.sent}
-            body = {"groupId": group, "topics": [{"name": "orders", "partitions": [partition]}]}
-            event = {
-                "api": "OffsetCommit",
-                "version": 8,
-                "correlationId": str(self.sent),
-                "body": body,
-            }
-            self._producer.send(self._topic, key=group.encode(), value=json.dumps(event).encode())
-            self.sent += 1

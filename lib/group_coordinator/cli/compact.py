@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from group_coordinator.cli.job_options import job_options, job_settings
-from group_coordinator.cli.job_run import run_compaction
+from group_coordinator.cli.job_run import checkpoints_held, run_compaction
 from group_coordinator.local.jars import spark_jars
+from group_coordinator.streaming.compaction_query import QUERY_NAME
 from group_coordinator.streaming.session import local_session
 
 
@@ -24,4 +25,5 @@ def command(
     waits for it. Only one compaction of the same tables may run at a time.
     """
     settings = job_settings(config, overrides, bootstrap_server)
-    run_compaction(settings, lambda: local_session(settings.job, spark_jars()), drain=drain)
+    with checkpoints_held(settings.job, QUERY_NAME):
+        run_compaction(settings, lambda: local_session(settings.job, spark_jars()), drain=drain)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
@@ -19,13 +19,17 @@ from group_coordinator.clients.ticks import write_ticks
 from group_coordinator.clients.topics import TopicsError, check_topics
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.observability.progress import ProgressReport
-from group_coordinator.settings import Settings
+from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.streaming.checkpoint_lock import CheckpointInUseError, locked_checkpoint
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.streaming.coordination import Coordination
+from group_coordinator.streaming.query import checkpoint_of
 from group_coordinator.streaming.sinks import BatchCounts
 from group_coordinator.tables.creation import MissingTablesError, check_tables
 
 _log = logging.getLogger(__name__)
+
+_REFUSALS = (BrokerUnreachableError, CheckpointInUseError, MissingTablesError, TopicsError)
 
 MakeSession = Callable[[], SparkSession]
 
@@ -44,8 +48,21 @@ def refusals_told() -> Iterator[None]:
     """Turn what a user can mend into one plain sentence and exit status 1."""
     try:
         yield
-    except (BrokerUnreachableError, MissingTablesError, TopicsError) as error:
+    except _REFUSALS as error:
         raise click.ClickException(str(error)) from error
+
+
+@contextmanager
+def checkpoints_held(job: JobSettings, *query_names: str) -> Iterator[None]:
+    """Keep other runs off the checkpoints of these queries, or refuse at once.
+
+    For the commands that run on this machine. What goes to spark-submit may have any file system for its default, and
+    whoever submits it decides how often it runs.
+    """
+    with refusals_told(), ExitStack() as locks:
+        for name in query_names:
+            locks.enter_context(locked_checkpoint(checkpoint_of(job, name)))
+        yield
 
 
 @refusals_told()

@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from group_coordinator.cli.job_options import job_options, job_settings
-from group_coordinator.cli.job_run import RunOptions, run_coordinator
+from group_coordinator.cli.job_run import RunOptions, checkpoints_held, run_coordinator
 from group_coordinator.local.jars import spark_jars
+from group_coordinator.streaming import compaction_query, query
 from group_coordinator.streaming.session import local_session
 
 
@@ -31,8 +32,9 @@ def command(
 ) -> None:
     """Run the coordinator: events in, responses and log out.
 
-    Until Ctrl-C or SIGTERM, which ends it between two batches; nothing is done twice then. On a cluster give
-    jobs/run_coordinator.py to spark-submit instead.
+    Until Ctrl-C or SIGTERM, which ends it between two batches; nothing is done twice then. A second
+    run on the same checkpoint is refused. On a cluster give jobs/run_coordinator.py to spark-submit
+    instead.
 
     \b
     Examples:
@@ -40,8 +42,10 @@ def command(
       group-coordinator run --drain --with-compaction     # as a scheduled job
     """  # noqa: D301
     settings = job_settings(config, overrides, bootstrap_server)
-    run_coordinator(
-        settings,
-        lambda: local_session(settings.job, spark_jars()),
-        RunOptions(drain, with_compaction, progress),
-    )
+    queries = [query.QUERY_NAME] + [compaction_query.QUERY_NAME] * with_compaction
+    with checkpoints_held(settings.job, *queries):
+        run_coordinator(
+            settings,
+            lambda: local_session(settings.job, spark_jars()),
+            RunOptions(drain, with_compaction, progress),
+        )

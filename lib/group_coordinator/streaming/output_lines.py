@@ -101,7 +101,10 @@ class OutputLines:
         self._add(_RESPONSE, responses.refusal_to_json(self.group_id, event_id, fault, at_ms))
 
     def dead_letter(self, source: EventRow | None, reason: str, at_ms: int) -> None:
-        """Keep an event, or a deadline without source, that could not be taken."""
+        """Keep an event, or a deadline without source, that could not be taken.
+
+        An event keeps its own time: those without a key are of no group's partition, and no group's clock is theirs.
+        """
         value = source.value if source else None
         row = DeadLetterRow(
             self.group_id,
@@ -109,7 +112,7 @@ class OutputLines:
             source.offset if source else None,
             reason,
             None if value is None else b64encode(value).decode(),
-            at_ms,
+            source.timestamp_ms if source else at_ms,
         )
         self._add(_DEAD_LETTER, row)
 

@@ -35,6 +35,9 @@ _EVERYWHERE = {
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
 }
 
+_TASK_ATTEMPTS = 4
+"""As on a cluster: a Python worker that dies costs its task, not the job."""
+
 _ON_THIS_MACHINE = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -66,7 +69,7 @@ def local_session(job: JobSettings, jars: Iterable[Path]) -> SparkSession:
     return _session(
         {
             **_ON_THIS_MACHINE,
-            "spark.master": f"local[{cores}]",
+            "spark.master": f"local[{cores},{_TASK_ATTEMPTS}]",
             # Not spark.jars: Python workers would search those for modules, at every start of a task.
             "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
             "spark.driver.extraJavaOptions": f"-Xss16m -Dlog4j2.configurationFile={logging}",

@@ -215,6 +215,13 @@ def test_bad_input_becomes_a_dead_letter_and_nothing_else(bad: EventRow, reason:
     assert update == (before.state, update.text, before.deadline_ms, False)
 
 
+def test_a_dead_letter_keeps_its_own_time_whatever_came_before_it() -> None:
+    # Keyless events of all partitions are in one call, in the order of the partitions.
+    update = call(row(COMMIT, 4_000, 7), row(b"nope", 2_000, 8), at_ms=4_500)
+
+    assert [line["event_time_ms"] for tag, line in lines(update) if tag == "D"] == [2_000]
+
+
 def test_a_dead_letter_to_the_letter() -> None:
     (line,) = call(row(b"nope", 2_000, 7), at_ms=2_500).lines
 

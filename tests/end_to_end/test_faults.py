@@ -1,0 +1,35 @@
+"""The cheapest of the faults that `python -m tests.faults` injects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.faults.kills import driver_killed
+from tests.faults.scene import Scene, open_scene
+from tests.faults.soak import soak
+
+pytestmark = [pytest.mark.spark, pytest.mark.kafka]
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    with open_scene(tmp_path_factory.mktemp("faults")) as opened:
+        yield opened
+
+
+def test_kills_amid_the_responses_after_the_log_and_between_merges_leave_no_trace(
+    scene: Scene,
+) -> None:
+    result = driver_killed(
+        scene, ["amid-the-responses", "after-the-log", "between-members-and-offsets"]
+    )
+
+    assert (result.problems, result.lost, result.doubled) == ([], 0, 0)
+
+
+def test_kills_while_events_keep_flowing_leave_no_trace(scene: Scene) -> None:
+    result = soak(scene, kills=2, seed=1)
+
+    assert (result.problems, result.lost, result.doubled) == ([], 0, 0)

@@ -1,0 +1,104 @@
+"""Does the job lose or double anything when it is killed, stopped, or started twice?
+
+    python -m tests.faults [--only NAME]... [--kills 30]
+
+Every fault hits the real command in a process of its own, which reads from a real broker. What it leaves behind after the
+last restart is compared with what an undisturbed run of the same events leaves: the state of every group byte for byte,
+the log in its order, all tables, and the responses without repeats. The soak has no such run beside it: it is
+compared with what the state machine, without Spark, says to the events that were sent.
+
+Prints a table, then the same as JSON on one line. The status is 1 if anything was lost, doubled or in any way wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+
+from tests.faults.kills import driver_killed, worker_killed
+from tests.faults.result import Result
+from tests.faults.runs import second_job, sigterm
+from tests.faults.scene import Scene, open_scene
+from tests.faults.soak import soak
+from tests.faults.steps import STEPS, WORKER_STEP
+
+_say = Console(stderr=True)
+
+Inject = Callable[[Scene], Result]
+
+
+def faults(kills: int, seed: int) -> dict[str, Inject]:
+    """All faults by name, in the order in which they are tried."""
+    killed: dict[str, Inject] = {
+        f"kill-{step}": partial(driver_killed, steps=[step])
+        for step in STEPS
+        if step != WORKER_STEP
+    }
+    return {
+        **killed,
+        "kill-worker": worker_killed,
+        "second-job": second_job,
+        "sigterm": sigterm,
+        "soak": partial(soak, kills=kills, seed=seed, say=_say.print),
+    }
+
+
+@click.command(help=__doc__)
+@click.option("--only", multiple=True, metavar="NAME", help="Only this fault. Repeatable.")
+@click.option("--list", "list_only", is_flag=True, help="Name the faults, and end.")
+@click.option("--kills", default=30, show_default=True, help="How many kills the soak has.")
+@click.option("--seed", default=0, show_default=True, help="Of the moments of the soak's kills.")
+def main(only: tuple[str, ...], list_only: bool, kills: int, seed: int) -> None:  # noqa: FBT001
+    """Inject what is asked for."""
+    known = faults(kills, seed)
+    unknown = [name for name in only if name not in known]
+    if unknown:
+        raise click.UsageError(f"--only {unknown[0]}: there is no such fault; --list names them")
+    if list_only:
+        click.echo("\n".join(known))
+        return
+    results = _inject({name: known[name] for name in only or known})
+    report(results)
+    sys.exit(1 if any(result.problems for result in results) else 0)
+
+
+def _inject(chosen: dict[str, Inject]) -> list[Result]:
+    with ExitStack() as resources:
+        folder = Path(resources.enter_context(TemporaryDirectory(prefix="faults-")))
+        scene = resources.enter_context(open_scene(folder))
+        return [_timed(name, inject, scene) for name, inject in chosen.items()]
+
+
+def _timed(name: str, inject: Inject, scene: Scene) -> Result:
+    _say.print(name)
+    start_s = time.monotonic()
+    result = inject(scene)
+    result.figures["seconds"] = round(time.monotonic() - start_s)
+    return result
+
+
+def report(results: Sequence[Result]) -> None:
+    counts = [Column(name, justify="right") for name in ("runs", "lost", "doubled")]
+    table = Table("fault", *counts, "verdict")
+    for result in results:
+        numbers = (str(number) for number in (result.runs, result.lost, result.doubled))
+        style = "bold red" if result.problems else None
+        table.add_row(result.fault, *numbers, Text(result.verdict), style=style)
+    Console().print(table)
+    click.echo(json.dumps([asdict(result) for result in results]))
+
+
+if __name__ == "__main__":
+    main()

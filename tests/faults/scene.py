@@ -1,0 +1,100 @@
+"""Where the faults happen: one broker, one log of events, and for every run topics and folders of its own.
+
+All runs read the same events, so that even the times in their outcomes must agree. Only the undisturbed run reads them
+without a rate limit: the batches of the disturbed ones are others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from kafka import KafkaProducer
+from pyspark.sql import SparkSession
+
+from group_coordinator import settings
+from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.local.jars import spark_jars
+from group_coordinator.streaming.session import local_session
+from tests.end_to_end.installation import Installation
+from tests.faults import events
+from tests.faults.outcome import Difference, Outcome, difference, outcome_of
+from tests.job_process import COMMAND, JobProcess
+
+BATCH_EVENTS = 80
+"""Of a disturbed run, so that there is something before and after a fault."""
+
+RUN_S = 400
+"""Patience with one run of the job, on a busy machine."""
+
+
+@dataclass
+class Scene:
+    """Made by `open_scene`."""
+
+    bootstrap_servers: str
+    folder: Path
+    event_count: int
+    _resources: ExitStack
+    _installed: set[str] = field(default_factory=set)
+
+    def installation(self, name: str, *overrides: str) -> Installation:
+        """Tables, checkpoint and responses topic of a run, which begins with the first event."""
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        responses = f"responses.topic=responses-{name}"
+        made = Installation(
+            self.bootstrap_servers, folder, (*events.SETTINGS, responses, *overrides)
+        )
+        if name not in self._installed:
+            run_to_end(made, "init")
+            self._installed.add(name)
+        return made
+
+    def disturbed(self, name: str) -> Installation:
+        return self.installation(name, f"max.offsets.per.trigger={BATCH_EVENTS}")
+
+    @cached_property
+    def undisturbed(self) -> Outcome:
+        installation = self.installation("undisturbed")
+        drain(installation)
+        return outcome_of(installation, self.spark)
+
+    def compare(self, installation: Installation) -> Difference:
+        """The outcome beside that of the undisturbed run."""
+        return difference(self.undisturbed, outcome_of(installation, self.spark))
+
+    @cached_property
+    def spark(self) -> SparkSession:
+        """Reads the state out of checkpoints."""
+        session = local_session(settings.load(overrides=events.SETTINGS).job, spark_jars())
+        self._resources.callback(session.stop)
+        return session
+
+
+@contextmanager
+def open_scene(folder: Path) -> Iterator[Scene]:
+    """Start the broker and write the events."""
+    with EmbeddedBroker() as broker, ExitStack() as resources:
+        scene = Scene(broker.bootstrap_servers, folder, 0, resources)
+        topic = scene.installation("undisturbed").settings.job.events_topic
+        with closing(KafkaProducer(bootstrap_servers=broker.bootstrap_servers)) as producer:
+            scene.event_count = events.write(producer, topic)
+        yield scene
+
+
+def run_to_end(
+    installation: Installation, *arguments: str, program: tuple[str, ...] = COMMAND
+) -> None:
+    with JobProcess(
+        [*arguments, *installation.options], installation.folder, program=program
+    ) as job:
+        assert job.wait(RUN_S) == 0, job.log
+
+
+def drain(installation: Installation) -> None:
+    """Run the job until it has read all events, and compacted what came of them."""
+    run_to_end(installation, "run", "--drain", "--with-compaction")

@@ -1,0 +1,194 @@
+"""The steps of a batch at which the job is killed, each as a change to one function of the job.
+
+A kill is SIGKILL for the driver and its JVM at once. It comes in the first batch from `Trigger.batch` on that gets to
+the step, and only once: a file says that it has come.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from group_coordinator.streaming import query, sinks
+from group_coordinator.streaming.query import QUERY_NAME, checkpoint_of
+from group_coordinator.streaming.sinks import Sinks
+from group_coordinator.tables import local_compaction
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.definition import TableDefinition
+from group_coordinator.tables.groups import GROUPS
+from group_coordinator.tables.offsets import OFFSETS
+from tests.faults.deadly_worker import DeadlyOperatorSettings
+
+_SOME_RESPONSES = 5
+
+
+@dataclass
+class Trigger:
+    """When the fault comes."""
+
+    batch: int
+    marker: Path
+    current_batch: int = -1
+
+    @property
+    def is_due(self) -> bool:
+        return self.current_batch >= self.batch and not self.marker.exists()
+
+    def fire(self) -> None:
+        """Kill this process and the JVM, unless that has been done."""
+        if self.is_due:
+            self.marker.touch()
+            os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+def before_the_state_commit(trigger: Trigger) -> None:
+    _before(Sinks, "write", _noting_batch(trigger))
+
+
+def amid_the_state_commit(trigger: Trigger) -> None:
+    """As soon as one partition has its new version; the others may have theirs or not."""
+
+    def watch(sinks_: Sinks, _batch: Any, batch_id: int) -> None:
+        trigger.current_batch = batch_id
+        if trigger.is_due:
+            folder = Path(checkpoint_of(sinks_.job, QUERY_NAME), "state", "0")
+            Thread(target=_fire_at, args=[trigger, folder, f"*/{batch_id + 1}*"]).start()
+
+    _before(Sinks, "write", watch)
+
+
+def before_the_responses(trigger: Trigger) -> None:
+    _note_batches(trigger)
+    _before(Sinks, "_send", lambda *_: trigger.fire())
+
+
+def amid_the_responses(trigger: Trigger) -> None:
+    _note_batches(trigger)
+    send = Sinks._send  # noqa: SLF001
+
+    def send_some(sinks_: Sinks, batch: Any) -> None:
+        if trigger.is_due:
+            send(sinks_, batch.where("value IS NOT NULL").limit(_SOME_RESPONSES))
+        trigger.fire()
+        send(sinks_, batch)
+
+    setattr(Sinks, "_send", send_some)  # noqa: B010 - as in _before
+
+
+def after_the_responses(trigger: Trigger) -> None:
+    _note_batches(trigger)
+    _before(Sinks, "_append", lambda *_: trigger.fire())
+
+
+def after_the_log(trigger: Trigger) -> None:
+    """The dead letters are still to be appended."""
+    _note_batches(trigger)
+
+    def of_the_log(_rows: Any, _count: int, _catalog: Any, table: TableDefinition, _: int) -> None:
+        if table == COORDINATOR_LOG:
+            trigger.fire()
+
+    _after(sinks, "append_once", of_the_log)
+
+
+def before_the_commit(trigger: Trigger) -> None:
+    """All is written; only Spark does not know it yet."""
+    _note_batches(trigger)
+    _after(Sinks, "write", lambda *_: trigger.fire())
+
+
+def between_members_and_offsets(trigger: Trigger) -> None:
+    _before(local_compaction, "_merge", _at_table(trigger, OFFSETS))
+
+
+def between_offsets_and_groups(trigger: Trigger) -> None:
+    _before(local_compaction, "_merge", _at_table(trigger, GROUPS))
+
+
+def after_all_merges(trigger: Trigger) -> None:
+    _after(local_compaction, "_merge", _at_table(trigger, GROUPS))
+
+
+def worker_amid_a_batch(trigger: Trigger) -> None:
+    """Not the driver: the Python worker that is at a group's call dies, once."""
+    coordinate = query.coordinate
+
+    def coordinate_deadly(events: Any, settings: Any, exchange: Any) -> Any:
+        deadly = DeadlyOperatorSettings(
+            settings.context, settings.hold_windows, str(trigger.marker)
+        )
+        return coordinate(events, deadly, exchange)
+
+    query.coordinate = coordinate_deadly
+
+
+def _note_batches(trigger: Trigger) -> None:
+    def note(_sinks: Sinks, _batch: Any, batch_id: int) -> None:
+        trigger.current_batch = batch_id
+
+    _before(Sinks, "write", note)
+
+
+def _noting_batch(trigger: Trigger) -> Callable[..., None]:
+    def note_and_fire(_sinks: Sinks, _batch: Any, batch_id: int) -> None:
+        trigger.current_batch = batch_id
+        trigger.fire()
+
+    return note_and_fire
+
+
+def _at_table(trigger: Trigger, wanted: TableDefinition) -> Callable[..., None]:
+    def fire(_root: Path, definition: TableDefinition, _changes: Any, once: Any) -> None:
+        trigger.current_batch = once.version
+        if definition == wanted:
+            trigger.fire()
+
+    return fire
+
+
+def _fire_at(trigger: Trigger, folder: Path, pattern: str) -> None:
+    while not any(folder.glob(pattern)):
+        pass
+    trigger.fire()
+
+
+def _before(owner: Any, name: str, first: Callable[..., None]) -> None:
+    function = getattr(owner, name)
+
+    def changed(*arguments: Any) -> Any:
+        first(*arguments)
+        return function(*arguments)
+
+    setattr(owner, name, changed)
+
+
+def _after(owner: Any, name: str, then: Callable[..., None]) -> None:
+    function = getattr(owner, name)
+
+    def changed(*arguments: Any) -> None:
+        function(*arguments)
+        then(*arguments)
+
+    setattr(owner, name, changed)
+
+
+WORKER_STEP = "worker-amid-a-batch"
+
+STEPS: dict[str, Callable[[Trigger], None]] = {
+    "before-the-state-commit": before_the_state_commit,
+    "amid-the-state-commit": amid_the_state_commit,
+    "before-the-responses": before_the_responses,
+    "amid-the-responses": amid_the_responses,
+    "after-the-responses": after_the_responses,
+    "after-the-log": after_the_log,
+    "before-the-commit": before_the_commit,
+    "between-members-and-offsets": between_members_and_offsets,
+    "between-offsets-and-groups": between_offsets_and_groups,
+    "after-all-merges": after_all_merges,
+    WORKER_STEP: worker_amid_a_batch,
+}

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from group_coordinator.cli.main import main
+from group_coordinator.streaming.checkpoint_lock import locked_checkpoint
+
+
+@pytest.mark.parametrize(
+    ("command", "held"),
+    [
+        (["run"], "coordinator"),
+        (["run", "--drain"], "coordinator"),
+        (["run", "--with-compaction"], "compaction"),
+        (["compact"], "compaction"),
+    ],
+)
+def test_a_second_run_on_a_checkpoint_is_refused_before_it_looks_for_kafka(
+    tmp_path: Path, command: list[str], held: str
+) -> None:
+    with locked_checkpoint(f"{tmp_path}/{held}"):
+        refused = CliRunner().invoke(main, [*command, "--set", f"checkpoint.location={tmp_path}"])
+
+    assert refused.exit_code == 1
+    assert refused.stderr == (
+        f"Error: checkpoint {tmp_path}/{held}: another run works on it; stop that one first, "
+        "or give this one a checkpoint.location of its own\n"
+    )
+
+
+def test_a_run_without_compaction_goes_beside_a_compaction(tmp_path: Path) -> None:
+    nobody = ["--bootstrap-server", "127.0.0.1:1", "--set", f"checkpoint.location={tmp_path}"]
+    with locked_checkpoint(f"{tmp_path}/compaction"):
+        refused = CliRunner().invoke(main, ["run", *nobody])
+
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith("Error: no Kafka broker answers (127.0.0.1:1: ")
