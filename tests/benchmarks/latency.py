@@ -1,9 +1,12 @@
 """How long an answer takes, and how much memory the job takes, while compaction runs.
 
-    python -m tests.benchmarks.latency [--rate 500] [--seconds 60]
+    python -m tests.benchmarks.latency [--rate 500] [--seconds 60] [--floor]
 
 The real command runs in a process of its own against a real broker. A commit's latency is the time from its send to the
-arrival of its response at a consumer; commits of the first seconds, in which Spark warms up, do not count.
+arrival of its response at a consumer; commits of the first minute, in which Spark warms up, do not count.
+
+The floor is a second run, in which a function without any rule (identity_job.py) takes the place of the coordinator's,
+with the same sources, sinks and compaction.
 """
 
 from __future__ import annotations
@@ -22,10 +25,11 @@ from group_coordinator import settings
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.benchmarks.measured import Memory, show
 from tests.benchmarks.throughput import commit
-from tests.job_process import JobProcess
+from tests.job_process import COMMAND, JobProcess
 
 GROUPS = 500
 WARM_UP_S = 60
+FLOOR = ("tests.benchmarks.identity_job",)
 EVENTS, RESPONSES = "group-events", "group-responses"
 
 
@@ -74,15 +78,17 @@ def send(producer: KafkaProducer, rate: int, seconds: int) -> dict[str, float]:
     return sent_s
 
 
-def measure(rate: int, seconds: int, folder: Path) -> dict[str, float]:
-    """One run of the job."""
+def measure(
+    rate: int, seconds: int, folder: Path, program: tuple[str, ...] = COMMAND
+) -> dict[str, float]:
+    """One run of the job, or of what is in its place."""
     with EmbeddedBroker() as broker:
         options = ["--bootstrap-server", broker.bootstrap_servers]
         with JobProcess(["init", *options], folder) as init:
             assert init.wait(180) == 0, init.log
         answers = Answers(broker.bootstrap_servers)
         producer = KafkaProducer(bootstrap_servers=broker.bootstrap_servers, linger_ms=5)
-        with JobProcess(["run", "--with-compaction", *options], folder) as job:
+        with JobProcess(["run", "--with-compaction", *options], folder, program) as job:
             memory = Memory(job.pid)
             _await_first(producer, answers, job)
             sent_s = send(producer, rate, WARM_UP_S + seconds)
@@ -126,10 +132,16 @@ def main() -> None:
     )
     parser.add_argument("--rate", type=int, default=500, help="events per second")
     parser.add_argument("--seconds", type=int, default=60, help="how long, after the warm-up")
+    parser.add_argument("--floor", action="store_true", help="run the floor too; print the ratio")
     arguments = parser.parse_args()
     assert settings.load().job.events_topic == EVENTS
     with TemporaryDirectory() as folder:
         result = measure(arguments.rate, arguments.seconds, Path(folder))
+    if arguments.floor:
+        with TemporaryDirectory() as folder:
+            floor = measure(arguments.rate, arguments.seconds, Path(folder), FLOOR)
+        result["floor_median_s"] = floor["median_s"]
+        result["median_ratio"] = round(result["median_s"] / floor["median_s"], 2)
     show("From event to response, compaction running", result)
 
 

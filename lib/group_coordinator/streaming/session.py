@@ -64,7 +64,7 @@ def local_session(job: JobSettings, jars: Iterable[Path]) -> SparkSession:
     """A session on this machine: driver and workers in one JVM, on all cores."""
     # Otherwise the workers would be whatever `python3` is first in PATH.
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    cores = os.cpu_count() or 1
+    cores = _cores()
     logging = resources.files("group_coordinator.observability") / "log4j2.properties"
     return _session(
         {
@@ -77,6 +77,13 @@ def local_session(job: JobSettings, jars: Iterable[Path]) -> SparkSession:
         },
         job,
     )
+
+
+def _cores() -> int:
+    """Those that this process may use: a container or a service manager may leave it fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def submitted_session(job: JobSettings) -> SparkSession:

@@ -1,0 +1,69 @@
+"""`group-coordinator` with a function in the coordinator's place that knows no rule: the floor of responses.
+
+Every event is answered and logged; what an answer says is not worked out. Sources, sinks and compaction are the job's.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+
+import msgspec
+import pandas as pd
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
+
+from group_coordinator.cli.main import main
+from group_coordinator.streaming import query
+from group_coordinator.streaming.packing import HEADER
+
+_STATE = b"x" * 200
+_TIMEOUT_MS = 600_000
+_LOG_LINE = (
+    'L{"group_id":"%s","record_type":1,"key":{"type":1,"data":{}},"value":{"version":4,"data":{"offset":1,'
+    '"leaderEpoch":-1,"metadata":"","commitTimestamp":1}},"topic":"orders","partition":0,"member_id":null,"offset":1,'
+    '"reason":"offset-commit","principal":null,"event_time_ms":1,"source_partition":0,"source_offset":0,"seq":%d}'
+)
+
+
+class _Event(msgspec.Struct):
+    correlationId: str | None = None  # noqa: N815 - the JSON's name
+
+
+_decode = msgspec.json.Decoder(_Event).decode
+
+
+def _answer(
+    key: tuple[str], frames: Iterable[pd.DataFrame], state: GroupState
+) -> Iterator[pd.DataFrame]:
+    lines = []
+    if not state.hasTimedOut:
+        for frame in frames:
+            for packed in frame["event"]:
+                correlation_id = _decode(packed[HEADER.size :]).correlationId
+                if correlation_id is not None:
+                    lines.append(f'R{{"groupId":"{key[0]}","correlationId":"{correlation_id}"}}')
+                    lines.append(_LOG_LINE % (key[0], len(lines)))
+    state.update((1, _STATE))
+    state.setTimeoutDuration(_TIMEOUT_MS)
+    if lines:
+        yield pd.DataFrame({"lines": ["\n".join(lines)]})
+
+
+def answer_everything(events: DataFrame, *_: object) -> DataFrame:
+    """Takes the place of streaming.stateful.coordinate."""
+    return events.groupBy("group_id").applyInPandasWithState(
+        _answer,
+        "lines string",
+        "version int, snapshot binary",
+        "append",
+        GroupStateTimeout.ProcessingTimeTimeout,
+    )
+
+
+if __name__ == "__main__":
+    # Workers find this module by its name; as __main__ it would be sent to them by value.
+    from tests.benchmarks import identity_job
+
+    query.coordinate = identity_job.answer_everything
+    main(sys.argv[1:], prog_name="group-coordinator")
