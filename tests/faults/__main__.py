@@ -69,23 +69,23 @@ def main(only: tuple[str, ...], list_only: bool, kills: int, seed: int) -> None:
     if list_only:
         click.echo("\n".join(known))
         return
-    results = _inject({name: known[name] for name in only or known})
+    results = _inject([known[name] for name in only or known])
     report(results)
     sys.exit(1 if any(result.problems for result in results) else 0)
 
 
-def _inject(chosen: dict[str, Inject]) -> list[Result]:
+def _inject(chosen: Sequence[Inject]) -> list[Result]:
     with ExitStack() as resources:
         folder = Path(resources.enter_context(TemporaryDirectory(prefix="faults-")))
         scene = resources.enter_context(open_scene(folder))
-        return [_timed(name, inject, scene) for name, inject in chosen.items()]
+        return [_timed(inject, scene) for inject in chosen]
 
 
-def _timed(name: str, inject: Inject, scene: Scene) -> Result:
-    _say.print(name)
+def _timed(inject: Inject, scene: Scene) -> Result:
     start_s = time.monotonic()
     result = inject(scene)
     result.figures["seconds"] = round(time.monotonic() - start_s)
+    _say.print(f"{result.fault}: {result.verdict} ({result.figures})", markup=False)
     return result
 
 

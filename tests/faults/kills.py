@@ -13,22 +13,24 @@ from tests.faults.steps import WORKER_STEP
 from tests.job_process import JobProcess
 
 _LAUNCHER = "tests.faults.job_with_fault"
+_BATCH = "1"
+"""Not the first: there is something to spoil."""
 _RUN = ("run", "--with-compaction")
 
 
 def driver_killed(scene: Scene, steps: Sequence[str]) -> Result:
-    """Kill at one step after the other, each time in a later batch, then let the job read all."""
+    """Kill at one step after the other, each time after a restart, then let the job read all."""
     name = "-".join(steps)
     installation = scene.disturbed(name)
-    for batch, step in enumerate(steps, start=1):
-        kill_at(step, batch, installation)
+    for step in steps:
+        kill_at(step, installation)
     drain(scene.installation(name))
-    return compared(f"killed {name}", len(steps) + 1, scene.compare(installation))
+    return compared(f"kill-{name}", len(steps) + 1, scene.compare(installation))
 
 
-def kill_at(step: str, batch: int, installation: Installation) -> None:
+def kill_at(step: str, installation: Installation) -> None:
     marker = _marker(installation, step)
-    program = (_LAUNCHER, step, str(batch), str(marker))
+    program = (_LAUNCHER, step, _BATCH, str(marker))
     arguments = [*_RUN, *installation.options]
     with JobProcess(arguments, installation.folder, program=program) as job:
         assert job.wait(RUN_S) == -signal.SIGKILL, job.log
@@ -43,7 +45,7 @@ def worker_killed(scene: Scene) -> Result:
     arguments = [*_RUN, "--drain", *installation.options]
     with JobProcess(arguments, installation.folder, program=program) as job:
         status = job.wait(RUN_S)
-    result = compared("Python worker killed", 1, scene.compare(installation), status=status)
+    result = compared("kill-worker", 1, scene.compare(installation), status=status)
     if status != 0:
         result.problems.append(f"the job ended with status {status}")
     if not marker.exists():

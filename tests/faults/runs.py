@@ -28,7 +28,7 @@ def second_job(scene: Scene) -> Result:
         first.check_alive()
         first.kill()
     drain(scene.installation("second-job"))
-    result = compared("second job on a checkpoint", 4, scene.compare(installation))
+    result = compared("second-job", 4, scene.compare(installation))
     result.problems += problems
     return result
 
@@ -55,7 +55,7 @@ def sigterm(scene: Scene) -> Result:
     begun = _batches_begun(installation)
     drain(scene.installation("sigterm"))
     repeats = sum(len(sent) - 1 for sent in installation.answers().values())
-    result = compared("SIGTERM", 2, scene.compare(installation), status=status, stop_s=stop_s)
+    result = compared("sigterm", 2, scene.compare(installation), status=status, stop_s=stop_s)
     result.doubled += repeats
     if status != 0:
         result.problems.append(f"the job ended with status {status}")

@@ -1,6 +1,6 @@
 """The steps of a batch at which the job is killed, each as a change to one function of the job.
 
-A kill is SIGKILL for the driver and its JVM at once. It comes in the first batch from `Trigger.batch` on that gets to
+A kill is SIGKILL, mostly for the driver and its JVM at once. It comes in the first batch from `Trigger.batch` on that gets to
 the step, and only once: a file says that it has come.
 """
 
@@ -27,23 +27,32 @@ from tests.faults.deadly_worker import DeadlyOperatorSettings
 _SOME_RESPONSES = 5
 
 
+def _kill_all() -> None:
+    os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+def _kill_driver() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 @dataclass
 class Trigger:
-    """When the fault comes."""
+    """When the fault comes, and what it is."""
 
     batch: int
     marker: Path
     current_batch: int = -1
+    kill: Callable[[], None] = _kill_all
 
     @property
     def is_due(self) -> bool:
         return self.current_batch >= self.batch and not self.marker.exists()
 
     def fire(self) -> None:
-        """Kill this process and the JVM, unless that has been done."""
+        """Kill, unless that has been done."""
         if self.is_due:
             self.marker.touch()
-            os.killpg(os.getpgrp(), signal.SIGKILL)
+            self.kill()
 
 
 def before_the_state_commit(trigger: Trigger) -> None:
@@ -56,8 +65,19 @@ def amid_the_state_commit(trigger: Trigger) -> None:
     def watch(sinks_: Sinks, _batch: Any, batch_id: int) -> None:
         trigger.current_batch = batch_id
         if trigger.is_due:
-            folder = Path(checkpoint_of(sinks_.job, QUERY_NAME), "state", "0")
-            Thread(target=_fire_at, args=[trigger, folder, f"*/{batch_id + 1}*"]).start()
+            _watch(trigger, sinks_, batch_id)
+
+    _before(Sinks, "write", watch)
+
+
+def driver_alone(trigger: Trigger) -> None:
+    """The driver dies in the middle of a batch, and its JVM some moments later; the lock is gone with the driver."""
+
+    def watch(sinks_: Sinks, _batch: Any, batch_id: int) -> None:
+        trigger.current_batch = batch_id
+        if trigger.is_due:
+            trigger.kill = _kill_driver
+            _watch(trigger, sinks_, batch_id)
 
     _before(Sinks, "write", watch)
 
@@ -151,10 +171,16 @@ def _at_table(trigger: Trigger, wanted: TableDefinition) -> Callable[..., None]:
     return fire
 
 
-def _fire_at(trigger: Trigger, folder: Path, pattern: str) -> None:
-    while not any(folder.glob(pattern)):
-        pass
-    trigger.fire()
+def _watch(trigger: Trigger, sinks_: Sinks, batch_id: int) -> None:
+    """Fire when the first partition has its state after this batch."""
+    folder = Path(checkpoint_of(sinks_.job, QUERY_NAME), "state", "0")
+
+    def fire() -> None:
+        while not any(folder.glob(f"*/{batch_id + 1}[._]*")):
+            pass
+        trigger.fire()
+
+    Thread(target=fire).start()
 
 
 def _before(owner: Any, name: str, first: Callable[..., None]) -> None:
@@ -182,6 +208,7 @@ WORKER_STEP = "worker-amid-a-batch"
 STEPS: dict[str, Callable[[Trigger], None]] = {
     "before-the-state-commit": before_the_state_commit,
     "amid-the-state-commit": amid_the_state_commit,
+    "driver-alone": driver_alone,
     "before-the-responses": before_the_responses,
     "amid-the-responses": amid_the_responses,
     "after-the-responses": after_the_responses,
