@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
@@ -19,20 +20,30 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.definition import TableDefinition
 
 _SMALL_ROWS = 50_000
+_SMALL_BYTES = 64 * 1024 * 1024
 """What may pass through the memory of the driver."""
 
 
+class Size(NamedTuple):
+    """How much is to be appended."""
+
+    rows: int
+    bytes: int
+
+
 def append_once(
-    rows: DataFrame, count: int, catalog: TableCatalog, table: TableDefinition, batch_id: int
+    rows: DataFrame, size: Size, catalog: TableCatalog, table: TableDefinition, batch_id: int
 ) -> None:
     """Append the rows, and with them batch and time, unless the running query has appended this batch or a later one."""
     application = f"{running_query_id(rows.sparkSession)}:{table.name}"
     folder = catalog.local_folder(table.name)
-    if folder is not None and count <= _SMALL_ROWS:
+    if folder is not None and size.rows <= _SMALL_ROWS and size.bytes <= _SMALL_BYTES:
         _append_without_job(rows, folder, table, Transaction(application, batch_id))
         return
     writer = (
-        rows.withColumns({"batch_id": F.lit(batch_id).cast("long"), "ingested_at": F.current_timestamp()})
+        rows.withColumns(
+            {"batch_id": F.lit(batch_id).cast("long"), "ingested_at": F.current_timestamp()}
+        )
         .select(*table.schema.names)
         .write.format("delta")
         .mode("append")

@@ -212,7 +212,7 @@ def test_bad_input_becomes_a_dead_letter_and_nothing_else(bad: EventRow, reason:
         },
     )
     assert (None if value is None else b64decode(value)) == bad.value
-    assert update == (before.state, update.text, before.deadline_ms, False)
+    assert update == (before.state, update.texts, before.deadline_ms, False)
 
 
 def test_a_dead_letter_to_the_letter() -> None:
@@ -235,7 +235,7 @@ def test_who_asks_badly_is_told_and_the_letter_is_kept() -> None:
     assert answer["id"] == "group-events-3-7"
     assert answer["body"] == {"errorCode": 42, "errorMessage": "api = Offset: unknown"}
     assert letter["reason"] == "api = Offset: unknown"
-    assert update == (before.state, update.text, before.deadline_ms, False)
+    assert update == (before.state, update.texts, before.deadline_ms, False)
 
 
 @pytest.mark.parametrize(
