@@ -311,7 +311,7 @@ def test_many_lines_come_in_several_texts_of_whole_lines(monkeypatch: pytest.Mon
     monkeypatch.setattr(output_lines, "_PIECE_BYTES", 700)
     cut = call(*events, at_ms=10)
 
-    assert [len(text.split("\n")) for text in cut.texts] == [2] * 10
+    assert [len(text.split("\n")) for text in cut.texts] == [3, 3, 3, 3, 3, 3, 2]
     assert cut.lines == whole.lines
 
 
