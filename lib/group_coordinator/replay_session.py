@@ -119,6 +119,7 @@ class Replay:
 
     def _take(self, value: bytes) -> Iterator[Output]:
         try:
+            events.check_size(len(value), self._config)
             event = events.decode(value)
         except InvalidEventError as fault:
             yield from self._refuse(fault)

@@ -23,6 +23,10 @@ Positive = Annotated[int, Meta(ge=1)]
 NotNegative = Annotated[int, Meta(ge=0)]
 
 
+RECORD_OVERHEAD = 64 * 1024
+"""bytes. What a response in a Kafka record takes beside its value: the key is a group id, of 32767 bytes at most."""
+
+
 class SettingsError(ValueError):
     """A setting is unknown, or has a value that makes no sense; the message names both."""
 
@@ -41,6 +45,7 @@ class JobSettings:
     responses_topic_retention_ms: Positive
     topics_replication_factor: Positive
     request_timeout_ms: Positive
+    response_max_bytes: Annotated[int, Meta(ge=1024, le=67108864)]
     tables_root: Text
     checkpoint_location: Text
     trigger_interval_ms: Positive

@@ -118,7 +118,7 @@ def batch_seconds(
     )
     with TemporaryDirectory() as checkpoint:
         query = (
-            function(pack(records))
+            function(pack(records, settings.load().coordinator.event_max_bytes))
             .writeStream.format("noop")
             .option("checkpointLocation", checkpoint)
             .trigger(processingTime="0 seconds")

@@ -88,7 +88,9 @@ def write(spark: SparkSession, folder: Path, batches: list[list[tuple[str, objec
         rows = []
         for group, content in events:
             value = content if isinstance(content, bytes) else json.dumps(content).encode()
-            rows.append((group, bytearray(HEADER.pack(0, offset, START_MS + offset, 0, 1) + value)))
+            rows.append(
+                (group, bytearray(HEADER.pack(0, offset, START_MS + offset, 0, len(value)) + value))
+            )
             offset += 1
         frame = spark.createDataFrame(rows, PACKED)
         frame.coalesce(1).write.mode("append").parquet(str(folder))

@@ -81,7 +81,7 @@ class Coordinator:
     def _packed(self, body: object) -> bytes:
         self.offset += 1
         value = body if isinstance(body, bytes) else json.dumps(body).encode()
-        return HEADER.pack(0, self.offset, time.time_ns() // 1_000_000, 0, 1) + value
+        return HEADER.pack(0, self.offset, time.time_ns() // 1_000_000, 0, len(value)) + value
 
 
 @pytest.fixture
@@ -210,22 +210,28 @@ def test_a_batch_that_failed_is_done_again_with_the_same_outcome(coordinator: Co
     assert [offset for *_, offset in coordinator.log()] == [1, 2, 3]
 
 
-def test_a_key_that_is_no_text_is_flagged(spark: SparkSession) -> None:
+def test_faults_of_keys_are_flagged_and_long_events_are_cut(spark: SparkSession) -> None:
     records = spark.createDataFrame(
         [
             (bytearray(b"g"), bytearray(b"v"), 1, 256, 1_000),
             (bytearray(), bytearray(), 0, 1, 1_000),
             (None, bytearray(b"v"), 0, 2, 1_000),
             (bytearray(b"\xffg"), None, 0, 3, -1),
+            (bytearray(b"k" * 32_767), bytearray(b"mor"), 0, 4, 1_000),
+            (bytearray(b"k" * 32_768), bytearray(b"more"), 0, 5, 1_000),
+            (bytearray(b"g"), bytearray(b"much more"), 0, 6, 1_000),
         ],
         "key BINARY, value BINARY, partition INT, offset BIGINT, ms BIGINT",
     )
 
-    packed = pack(records.selectExpr("*", "timestamp_millis(ms) AS timestamp")).collect()
+    packed = pack(records.selectExpr("*", "timestamp_millis(ms) AS timestamp"), 4).collect()
 
     assert [(row["group_id"], bytes(row["event"])) for row in packed] == [
         ("g", HEADER.pack(1, 256, 1_000, 0, 1) + b"v"),
-        ("", HEADER.pack(0, 1, 1_000, 0, 1)),
+        ("", HEADER.pack(0, 1, 1_000, 0, 0)),
         ("", HEADER.pack(0, 2, 1_000, 1, 1) + b"v"),
-        ("\N{REPLACEMENT CHARACTER}g", HEADER.pack(0, 3, -1, 2, 0)),
+        ("\N{REPLACEMENT CHARACTER}g", HEADER.pack(0, 3, -1, 2, -1)),
+        ("k" * 32_767, HEADER.pack(0, 4, 1_000, 0, 3) + b"mor"),
+        ("k" * 255, HEADER.pack(0, 5, 1_000, 3, 4) + b"more"),
+        ("g", HEADER.pack(0, 6, 1_000, 0, 9) + b"much"),
     ]

@@ -71,7 +71,7 @@ def play(spark: SparkSession, folder: Path, batches: int, exchange: Exchange) ->
         spark.readStream.schema(RECORDS).option("maxFilesPerTrigger", 1).parquet(str(folder / "in"))
     )
     query = (
-        coordinate(pack(records), OperatorSettings(CONTEXT, hold_windows=()), exchange)
+        coordinate(pack(records, 1_048_576), OperatorSettings(CONTEXT, hold_windows=()), exchange)
         .writeStream.foreachBatch(collect)
         .option("checkpointLocation", str(folder / "checkpoint"))
         .trigger(processingTime="100 milliseconds")

@@ -372,3 +372,19 @@ def test_a_tick_is_nobodys() -> None:
 
     tick = {"api": "Tick", "version": 0, "correlationId": "c"}
     assert say(conversation, {"at": 1, "event": tick}) == []
+
+
+def test_an_event_that_is_too_long_is_not_read() -> None:
+    line = {"at": 1, "event": commit("g", correlation_id="c-1")}
+    size = len(json.dumps(line["event"]))
+    assert [output["kind"] for output in say(replay(f"event.max.bytes={size}"), line)] == [
+        "record",
+        "response",
+    ]
+
+    (letter,) = say(replay(f"event.max.bytes={size - 1}"), line)
+
+    assert (letter["kind"], letter["correlationId"]) == ("deadLetter", None)
+    assert letter["reason"] == (
+        f"the event has {size} bytes: more than event.max.bytes = {size - 1}"
+    )

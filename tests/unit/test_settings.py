@@ -24,6 +24,14 @@ def test_the_defaults_are_kafkas() -> None:
     assert coordinator.group_max_size == 2_147_483_647
 
 
+def test_the_defaults_of_our_own_limits() -> None:
+    loaded = settings.load()
+
+    assert loaded.coordinator.group_max_offsets == 100_000
+    assert loaded.coordinator.event_max_bytes == 1_048_576
+    assert loaded.job.response_max_bytes == 16_777_216
+
+
 def test_the_defaults_of_the_job() -> None:
     assert settings.load().job == JobSettings(
         bootstrap_servers="localhost:9092",
@@ -36,6 +44,7 @@ def test_the_defaults_of_the_job() -> None:
         responses_topic_retention_ms=86_400_000,
         topics_replication_factor=1,
         request_timeout_ms=30_000,
+        response_max_bytes=16_777_216,
         tables_root="group-coordinator-tables",
         checkpoint_location="group-coordinator-checkpoint",
         trigger_interval_ms=250,

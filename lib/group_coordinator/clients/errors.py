@@ -98,6 +98,12 @@ class UnknownTopicOrPartitionError(CoordinatorResponseError):
     code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
+class MessageSizeTooLargeError(CoordinatorResponseError, java="RecordTooLargeException"):
+    """The request included a message larger than the max message size the server will accept."""
+
+    code = ErrorCode.MESSAGE_TOO_LARGE
+
+
 class OffsetMetadataTooLargeError(CoordinatorResponseError, java="OffsetMetadataTooLarge"):
     """The metadata field of the offset request was too large."""
 
@@ -156,6 +162,12 @@ class RebalanceInProgressError(CoordinatorResponseError):
     """The group is rebalancing, so a rejoin is needed."""
 
     code = ErrorCode.REBALANCE_IN_PROGRESS
+
+
+class InvalidCommitOffsetSizeError(CoordinatorResponseError):
+    """The committing offset data size is not valid."""
+
+    code = ErrorCode.INVALID_COMMIT_OFFSET_SIZE
 
 
 class TopicAuthorizationFailedError(CoordinatorResponseError, java="TopicAuthorizationException"):

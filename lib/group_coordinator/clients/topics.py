@@ -10,10 +10,11 @@ from kafka.admin import ConfigResource, ConfigResourceType, NewTopic
 from kafka.errors import KafkaError, TopicAlreadyExistsError
 
 from group_coordinator.clients.connection import Connection
-from group_coordinator.settings import JobSettings
+from group_coordinator.settings import RECORD_OVERHEAD, JobSettings
 
 _TIMESTAMP_TYPE = "message.timestamp.type"
 _LOG_APPEND_TIME = "LogAppendTime"
+_MAX_MESSAGE_BYTES = "max.message.bytes"
 
 
 class TopicsError(RuntimeError):
@@ -29,18 +30,14 @@ def create_topics(connection: Connection, job: JobSettings) -> list[str]:
     """
     wanted = (
         _topic(job, job.events_topic, job.events_topic_partitions, job.events_topic_retention_ms),
-        _topic(
-            job,
-            job.responses_topic,
-            job.responses_topic_partitions,
-            job.responses_topic_retention_ms,
-        ),
+        _responses_topic(job),
     )
     connection.local_address()
     admin = KafkaAdminClient(**connection.client_options())
     try:
         created = [topic.name for topic in wanted if _create(admin, topic)]
         _check_clock(admin, job.events_topic)
+        _check_room(admin, job)
     except KafkaError as error:
         raise connection.unreachable(error) from error
     finally:
@@ -61,6 +58,7 @@ def check_topics(connection: Connection, job: JobSettings) -> None:
                 "run `group-coordinator init` first"
             )
         _check_clock(admin, job.events_topic)
+        _check_room(admin, job)
     except KafkaError as error:
         raise connection.unreachable(error) from error
     finally:
@@ -70,6 +68,13 @@ def check_topics(connection: Connection, job: JobSettings) -> None:
 def _topic(job: JobSettings, name: str, partitions: int, retention_ms: int) -> NewTopic:
     configs = {_TIMESTAMP_TYPE: _LOG_APPEND_TIME, "retention.ms": str(retention_ms)}
     return NewTopic(name, partitions, job.topics_replication_factor, topic_configs=configs)
+
+
+def _responses_topic(job: JobSettings) -> NewTopic:
+    name, partitions = job.responses_topic, job.responses_topic_partitions
+    topic = _topic(job, name, partitions, job.responses_topic_retention_ms)
+    topic.topic_configs[_MAX_MESSAGE_BYTES] = str(job.response_max_bytes + RECORD_OVERHEAD)
+    return topic
 
 
 def _create(admin: KafkaAdminClient, topic: NewTopic) -> bool:
@@ -82,9 +87,7 @@ def _create(admin: KafkaAdminClient, topic: NewTopic) -> bool:
 
 def _check_clock(admin: KafkaAdminClient, topic: str) -> None:
     """The groups' time is the brokers' time: a client's clock could let members expire that are alive."""
-    resource = ConfigResource(ConfigResourceType.TOPIC, topic)
-    described = admin.describe_configs([resource], config_filter="all")
-    stamp = _value(described, topic)
+    stamp = _value(admin, topic, _TIMESTAMP_TYPE)
     if stamp != _LOG_APPEND_TIME:
         raise TopicsError(
             f"topic {topic}: {_TIMESTAMP_TYPE} = {stamp}, but the coordinator needs "
@@ -92,7 +95,19 @@ def _check_clock(admin: KafkaAdminClient, topic: str) -> None:
         )
 
 
-def _value(described: Mapping[str, Any], topic: str) -> str:
+def _check_room(admin: KafkaAdminClient, job: JobSettings) -> None:
+    """A response that Kafka refuses for its size would be sent again for ever."""
+    room = int(_value(admin, job.responses_topic, _MAX_MESSAGE_BYTES))
+    needed = job.response_max_bytes + RECORD_OVERHEAD
+    if room < needed:
+        raise TopicsError(
+            f"topic {job.responses_topic}: {_MAX_MESSAGE_BYTES} = {room}, but responses need {needed}: "
+            "alter the topic, or set response.max.bytes lower"
+        )
+
+
+def _value(admin: KafkaAdminClient, topic: str, name: str) -> str:
+    resource = ConfigResource(ConfigResourceType.TOPIC, topic)
+    described: Mapping[str, Any] = admin.describe_configs([resource], config_filter="all")
     (of_topics,) = described.values()
-    entry = of_topics[topic][_TIMESTAMP_TYPE]
-    return str(entry["value"])
+    return str(of_topics[topic][name]["value"])

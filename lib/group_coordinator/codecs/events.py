@@ -13,6 +13,7 @@ from group_coordinator.codecs.faults import (
     plain_tree,
 )
 from group_coordinator.codecs.primitives import HIGHEST_INT16, LONGEST_TEXT, Int16, Text
+from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.errors import ErrorCode
 from group_coordinator.core.requests import Request
 
@@ -94,6 +95,17 @@ def decode(value: bytes) -> Event:
         raise _invalid(value, "nested too deeply", ErrorCode.INVALID_REQUEST) from None
     except DecodeError as fault:
         raise _invalid(value, f"not JSON: {fault}", ErrorCode.INVALID_REQUEST) from None
+
+
+def check_size(size: int, config: CoordinatorConfig) -> None:
+    """Whether a value of so many bytes may be read at all; one that may not says nothing about itself.
+
+    Raises:
+        InvalidEventError: MESSAGE_TOO_LARGE.
+    """
+    if size > config.event_max_bytes:
+        reason = f"the event has {size} bytes: more than event.max.bytes = {config.event_max_bytes}"
+        raise InvalidEventError(reason, ErrorCode.MESSAGE_TOO_LARGE)
 
 
 def _decode(value: bytes) -> Event:

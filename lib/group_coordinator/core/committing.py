@@ -1,13 +1,14 @@
-"""What OffsetCommit and TxnOffsetCommit have in common: which partitions exist, and the records of those that do."""
+"""What OffsetCommit and TxnOffsetCommit have in common: which partitions exist, and what of them is taken."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.errors import ErrorCode
 from group_coordinator.core.group import Group
 from group_coordinator.core.records import OffsetRecord, Reason, Record
-from group_coordinator.core.requests import TopicCommit
+from group_coordinator.core.requests import PartitionCommit, TopicCommit
 from group_coordinator.core.responses import PartitionResult, TopicResult
 from group_coordinator.core.topic_results import same_result
 from group_coordinator.core.values import CommittedOffset
@@ -32,26 +33,55 @@ def existing_part(
     return topic.replace(partitions=tuple(present)) if present else None
 
 
+class Limits:
+    """What one commit may add to a group: the length of a metadata text, and the number of new partitions."""
+
+    def __init__(self, group: Group, config: CoordinatorConfig) -> None:
+        self._group = group
+        self._metadata_max_bytes = config.offset_metadata_max_bytes
+        self._group_max_offsets = config.group_max_offsets
+        self._added: set[tuple[str, int]] = set()
+        self._held: int | None = None
+        """How many partitions the group had; counted when the first new one comes, most commits have none."""
+
+    def error_of(self, topic: str, entry: PartitionCommit) -> ErrorCode:
+        """NONE, or the limit that refuses the partition; what is not refused counts as added.
+
+        What a group holds may always be updated. Kafka has no limit of offsets: INVALID_COMMIT_OFFSET_SIZE is its error
+        for a commit that it cannot store for its size.
+        """
+        if entry.metadata and _is_too_large(entry.metadata, self._metadata_max_bytes):
+            return ErrorCode.OFFSET_METADATA_TOO_LARGE
+        partition = (topic, entry.partition)
+        if self._group.holds_offset(*partition) or partition in self._added:
+            return ErrorCode.NONE
+        if self._held is None:
+            self._held = self._group.count_offsets()
+        if self._held + len(self._added) >= self._group_max_offsets:
+            return ErrorCode.INVALID_COMMIT_OFFSET_SIZE
+        self._added.add(partition)
+        return ErrorCode.NONE
+
+
 def commit(
     topics: Iterable[TopicCommit],
     now_ms: int,
     expire_timestamp_ms: int | None,
     producer_id: int | None,
-    metadata_max_bytes: int,
+    limits: Limits,
     records: list[Record],
 ) -> list[TopicResult]:
-    """One record for each partition whose metadata is not too long; the results of all of them."""
+    """One record for each partition within the limits; the results of all of them."""
     results = []
     reason = Reason.OFFSET_COMMIT
     for topic in topics:
         name = topic.name or ""
         partitions = []
         for entry in topic.partitions:
-            if entry.metadata and _is_too_large(entry.metadata, metadata_max_bytes):
-                too_large = PartitionResult(entry.partition, ErrorCode.OFFSET_METADATA_TOO_LARGE)
-                partitions.append(too_large)
+            error = limits.error_of(name, entry)
+            partitions.append(PartitionResult(entry.partition, error))
+            if error is not ErrorCode.NONE:
                 continue
-            partitions.append(PartitionResult(entry.partition, ErrorCode.NONE))
             offset = CommittedOffset(
                 entry.offset,
                 entry.leader_epoch,

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
 """A constant in Kafka: how long a member that never got an answer may wait in a join phase."""
 
+HIGHEST_EVENT_MAX_BYTES = 8 * 1024 * 1024
+"""An Arrow batch holds hundreds of events, and less than 2 GB."""
+
 _LOWEST = {
     "offsets_retention_minutes": 1,
     "offsets_retention_ms": -1,
@@ -16,6 +19,8 @@ _LOWEST = {
     "group_max_session_timeout_ms": 1,
     "group_initial_rebalance_delay_ms": 0,
     "group_max_size": 1,
+    "group_max_offsets": 1,
+    "event_max_bytes": 1,
 }
 
 
@@ -30,7 +35,7 @@ class ConfigError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class CoordinatorConfig:
-    """Settings of the state machine; field names are Kafka's keys with underscores.
+    """Settings of the state machine; field names are Kafka's keys, and ours for limits, with underscores.
 
     Raises:
         ConfigError: a value is out of its bounds.
@@ -44,12 +49,17 @@ class CoordinatorConfig:
     group_max_session_timeout_ms: int
     group_initial_rebalance_delay_ms: int
     group_max_size: int
+    group_max_offsets: int
+    event_max_bytes: int
 
     def __post_init__(self) -> None:
         for field, lowest in _LOWEST.items():
             value = getattr(self, field)
             if value < lowest:
                 raise ConfigError(field.replace("_", "."), value, f"must be at least {lowest}")
+        if self.event_max_bytes > HIGHEST_EVENT_MAX_BYTES:
+            why = f"must be at most {HIGHEST_EVENT_MAX_BYTES}"
+            raise ConfigError("event.max.bytes", self.event_max_bytes, why)
         if self.group_min_session_timeout_ms > self.group_max_session_timeout_ms:
             raise ConfigError(
                 "group.min.session.timeout.ms",

@@ -169,6 +169,15 @@ class Group:
             partitions = self.offsets[topic] = {}
         partitions[partition] = offset
 
+    def holds_offset(self, topic: str, partition: int) -> bool:
+        """Whether the partition has a committed offset, or one that waits for its transaction."""
+        return partition in self.offsets.get(topic, ()) or (topic, partition) in self.pending
+
+    def count_offsets(self) -> int:
+        """How many partitions hold an offset; a look at every topic, not at every partition."""
+        waiting = sum(p not in self.offsets.get(topic, ()) for topic, p in self.pending)
+        return waiting + sum(map(len, self.offsets.values()))
+
     def topics_by_id(self) -> dict[str, Topic]:
         """The known topics by their ids."""
         return {topic.topic_id: topic for topic in (self.topics or {}).values()}

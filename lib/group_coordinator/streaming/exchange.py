@@ -23,6 +23,7 @@ from pyspark.serializers import SpecialLengths, write_int
 from pyspark.sql.pandas.serializers import ApplyInPandasWithStateSerializer, ArrowStreamSerializer
 
 from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.call_events import CallEvents
 from group_coordinator.streaming.group_call import (
     CallResult,
     GroupCall,
@@ -35,7 +36,7 @@ TESTED_VERSIONS = ("4.0.4",)
 """The versions of PySpark whose layout this is."""
 
 _MOST_CHARACTERS = 16 * 1024 * 1024
-"""Of output in one Arrow batch; Spark limits rows alone, and all lines of a call are one row."""
+"""Of output in one Arrow batch; Spark limits rows alone, and a row is many lines."""
 
 _NO_TIMESTAMP = -1
 
@@ -119,9 +120,14 @@ def _answered(serializer: Any, lean_input: _LeanInput) -> Iterator[pa.RecordBatc
     output = _Output(serializer)
     for received in _received(pa.ipc.open_stream(lean_input.stream)):
         result = call_group(received.call, lean_input.settings)
-        output.add(received, result)
-        if output.is_full:
-            yield output.flushed()
+        for text in result.texts:
+            output.add(text)
+            if output.is_full:
+                yield output.flushed()
+        if result.write:
+            output.write(received, result)
+            if output.is_full:
+                yield output.flushed()
     if not output.is_empty:
         yield output.flushed()
 
@@ -155,7 +161,7 @@ class _Received(msgspec.Struct, frozen=True):
 
 def _received(batches: Iterator[pa.RecordBatch]) -> Iterator[_Received]:
     """The groups of all batches; a large group comes in several chunks, the first of which brings its state."""
-    packed: list[bytes] = []
+    packed = CallEvents()
     for batch in batches:
         events = batch.column("event").to_pylist()
         groups = batch.column("group_id")
@@ -164,21 +170,21 @@ def _received(batches: Iterator[pa.RecordBatch]) -> Iterator[_Received]:
         for properties, key_row, pickled, start, count, is_last in rows:
             if properties is None:  # fewer chunks than events
                 break
-            packed += events[start : start + count]
+            packed.add(events[start : start + count])
             if is_last:
                 yield _group(groups[start].as_py(), properties, key_row, pickled, packed)
-                packed = []
+                packed = CallEvents()
 
 
 def _group(
-    group_id: str, properties: str, key_row: bytes, pickled: bytes | None, packed: list[bytes]
+    group_id: str, properties: str, key_row: bytes, pickled: bytes | None, packed: CallEvents
 ) -> _Received:
     parsed = _decode_properties(properties)
     stored = StoredState(*_StateUnpickler(io.BytesIO(pickled)).load()) if pickled else None
     call = GroupCall(
         group_id,
         stored,
-        [] if parsed.has_timed_out else packed,
+        CallEvents() if parsed.has_timed_out else packed,
         parsed.batch_processing_time_ms,
         parsed.has_timed_out,
     )
@@ -222,13 +228,14 @@ class _Output:
         self._states: list[tuple[bytes, bytes, bytes | None, int]] = []
         self._characters = 0
 
-    def add(self, received: _Received, result: CallResult) -> None:
+    def add(self, text: str) -> None:
+        """An output row."""
+        self._texts.append((text,))
+        self._characters += len(text)
+
+    def write(self, received: _Received, result: CallResult) -> None:
         """A group that stays as it is needs no state row: the JVM changes only those that it hears of."""
-        if result.text:
-            self._texts.append((result.text,))
-            self._characters += len(result.text)
-        if result.write:
-            self._states.append(_state_row(received, result))
+        self._states.append(_state_row(received, result))
 
     @property
     def is_full(self) -> bool:

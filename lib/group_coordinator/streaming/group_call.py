@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -41,22 +42,22 @@ class StoredState(NamedTuple):
 
 
 class GroupCall(NamedTuple):
-    """What Spark hands over: events packed by source.py, in any order, or none because the group's timer fired."""
+    """What Spark hands over: events packed by source.py, in order, or none because the group's timer fired."""
 
     group_id: str
     stored: StoredState | None
-    packed: list[bytes]
+    packed: Iterable[bytes]
     batch_time_ms: int
     has_timed_out: bool
 
 
 class CallResult(NamedTuple):
-    """What Spark is to do: send `text` on if there is any, and with the state what `write` says.
+    """What Spark is to do: send each of `texts` on, and with the state what `write` says.
 
     `state` and `timeout_ms` count if `write` is True: None is a state to remove, or no timer to set.
     """
 
-    text: str
+    texts: Iterable[str]
     write: bool
     state: StoredState | None = None
     timeout_ms: int | None = None
@@ -76,7 +77,7 @@ def call_group(call: GroupCall, settings: OperatorSettings) -> CallResult:
     snapshot = _snapshot(call.stored)
     update = update_group(call.group_id, snapshot, events, call.batch_time_ms, context)
     if not update.changed and not call.has_timed_out:
-        return CallResult(update.text, write=False)
+        return CallResult(update.texts, write=False)
     return _written(update, call.batch_time_ms, context)
 
 
@@ -92,12 +93,12 @@ def _snapshot(stored: StoredState | None) -> bytes | None:
 
 def _written(update: GroupUpdate, batch_time_ms: int, context: UpdateContext) -> CallResult:
     if update.state is None:
-        return CallResult(update.text, write=True)
+        return CallResult(update.texts, write=True)
     timeout_ms = None
     if update.deadline_ms is not None:
         timeout_ms = _timeout_ms(update.deadline_ms, batch_time_ms, context)
     state = StoredState(STATE_VERSION, update.state)
-    return CallResult(update.text, write=True, state=state, timeout_ms=timeout_ms)
+    return CallResult(update.texts, write=True, state=state, timeout_ms=timeout_ms)
 
 
 def _timeout_ms(deadline_ms: int, batch_time_ms: int, context: UpdateContext) -> int:

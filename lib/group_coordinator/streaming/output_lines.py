@@ -7,6 +7,7 @@ rest of the line is JSON. One narrow text column costs the operator least; the J
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Iterator
 
 import msgspec
 
@@ -15,6 +16,7 @@ from group_coordinator.codecs.events import InvalidEventError
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.records import Record
 from group_coordinator.streaming.packing import EventRow
+from group_coordinator.streaming.spill_file import SpillFile
 
 RESPONSE, LOG, DEAD_LETTER = "R", "L", "D"
 _RESPONSE, _LOG, _DEAD_LETTER = RESPONSE.encode(), LOG.encode(), DEAD_LETTER.encode()
@@ -53,19 +55,29 @@ class DeadLetterRow(msgspec.Struct, gc=False):
     event_time_ms: int
 
 
+_PIECE_BYTES = 4 * 1024 * 1024
+"""A piece is cut at the first line's end beyond it. The lines of a call may be gigabytes, and a value in Arrow or in the
+JVM never."""
+
 _encode = msgspec.json.Encoder().encode
 
 
 class OutputLines:
-    """Collects the lines of one call for one group."""
+    """Collects the lines of one call for one group, as texts that each hold some lines; all but the last are on disk."""
 
     def __init__(self, group_id: str) -> None:
         self.group_id = group_id
+        self._count = 0
         self._lines: list[bytes] = []
+        self._bytes = 0
+        self._pieces: SpillFile | None = None
 
-    def __str__(self) -> str:
-        """The lines, with nothing behind the last of them."""
-        return b"\n".join(self._lines).decode()
+    def __iter__(self) -> Iterator[str]:
+        """The texts in order; no line ends behind the last line of a text."""
+        for piece in self._pieces or ():
+            yield piece.decode()
+        if self._lines:
+            yield b"\n".join(self._lines).decode()
 
     def step(self, step: Step, source: EventRow | None, principal: str | None) -> None:
         """The records and the wanted replies of an event, or of a deadline, which has no source."""
@@ -93,7 +105,7 @@ class OutputLines:
             at_ms,
             source.partition if source else None,
             source.offset if source else None,
-            len(self._lines),
+            self._count,
         )
 
     def refusal(self, event_id: str, fault: InvalidEventError, at_ms: int) -> None:
@@ -117,4 +129,15 @@ class OutputLines:
         self._add(_DEAD_LETTER, row)
 
     def _add(self, tag: bytes, content: object) -> None:
-        self._lines.append(tag + _encode(content))
+        line = tag + _encode(content)
+        self._lines.append(line)
+        self._count += 1
+        self._bytes += len(line)
+        if self._bytes >= _PIECE_BYTES:
+            self._cut()
+
+    def _cut(self) -> None:
+        if self._pieces is None:
+            self._pieces = SpillFile()
+        self._pieces.append(b"\n".join(self._lines))
+        self._lines, self._bytes = [], 0

@@ -1,27 +1,36 @@
 """One Kafka record in one binary value: the operator's cost is per column (the layout is big endian).
 
-    partition 4 bytes | offset 8 | timestamp in ms 8 | key fault 1 | has a value 1 | the value
+    partition 4 bytes | offset 8 | timestamp in ms 8 | key fault 1 | size of the value 4, -1: null | the value
 
-Partition and offset come first, so that packed records sort as their events do.
+Partition and offset come first, so that packed records sort as their events do. Of a value that is longer than
+event.max.bytes only so much is there: a compressed batch of a few bytes may hold records of gigabytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from struct import Struct
 
 import msgspec
 
-HEADER = Struct(">iqqBB")
+from group_coordinator.codecs.primitives import LONGEST_TEXT
 
-KEY_FAULTS = (None, "the record's key is null", "the record's key is not UTF-8")
+HEADER = Struct(">iqqBi")
+
+KEY_FAULTS = (
+    None,
+    "the record's key is null",
+    "the record's key is not UTF-8",
+    f"the record's key is longer than {LONGEST_TEXT} bytes",
+)
 """By their code in the header."""
 
 
 class EventRow(msgspec.Struct, frozen=True, gc=False):
     """One Kafka record of the events topic, for one group.
 
-    `key_fault` says why the record's key is no group id; None: it is one.
+    `key_fault` says why the record's key is no group id; None: it is one. `cut_from` is how many bytes Kafka has of a
+    value whose beginning alone is here; None: all of it is.
     """
 
     timestamp_ms: int
@@ -29,13 +38,13 @@ class EventRow(msgspec.Struct, frozen=True, gc=False):
     offset: int
     key_fault: str | None
     value: bytes | None
+    cut_from: int | None = None
 
 
-def unpack(packed: Iterable[bytes]) -> list[EventRow]:
-    """Event rows, sorted by partition and offset."""
-    rows = []
-    for record in sorted(packed):
-        partition, offset, timestamp_ms, fault, has_value = HEADER.unpack_from(record)
-        value = record[HEADER.size :] if has_value else None
-        rows.append(EventRow(timestamp_ms, partition, offset, KEY_FAULTS[fault], value))
-    return rows
+def unpack(packed: Iterable[bytes]) -> Iterator[EventRow]:
+    """Event rows, in the order of the packed ones."""
+    for record in packed:
+        partition, offset, timestamp_ms, fault, size = HEADER.unpack_from(record)
+        value = None if size < 0 else record[HEADER.size :]
+        cut_from = size if value is not None and len(value) < size else None
+        yield EventRow(timestamp_ms, partition, offset, KEY_FAULTS[fault], value, cut_from)

@@ -38,7 +38,11 @@ def start_query(
         settings.coordinator, job.events_topic, job.timer_slack_ms, timers_hold=False
     )
     operator = OperatorSettings(context, windows)
-    calls = coordinate(read_events(spark, job), operator, chosen_exchange(job))
+    calls = coordinate(
+        read_events(spark, job, settings.coordinator.event_max_bytes),
+        operator,
+        chosen_exchange(job),
+    )
     return (
         outputs(calls, job)
         .writeStream.queryName(QUERY_NAME)

@@ -23,6 +23,8 @@ _EVERYWHERE = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.sql.session.timeZone": "UTC",
+    # Events and outputs may have megabytes each: this many are the most that Spark and a worker hand each other at once.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "128",
     # A second attempt that runs beside the first would send responses twice.
     "spark.speculation": "false",
     # Without it every batch uploads whole SST files.

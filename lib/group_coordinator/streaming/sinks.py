@@ -10,14 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from group_coordinator.settings import JobSettings
+from group_coordinator.core.errors import ErrorCode
+from group_coordinator.settings import RECORD_OVERHEAD, JobSettings
 from group_coordinator.streaming.output_lines import DEAD_LETTER, LOG, RESPONSE
 from group_coordinator.tables import coordinator_log, dead_letters
-from group_coordinator.tables.append import append_once
+from group_coordinator.tables.append import Size, append_once
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG, log_row
 from group_coordinator.tables.dead_letters import DEAD_LETTERS, dead_letter_row
@@ -52,8 +52,9 @@ def outputs(calls: DataFrame, job: JobSettings) -> DataFrame:
         )
         .select(
             _kind().alias("kind"),
+            F.octet_length(line).alias("bytes"),
             _of(RESPONSE, F.get_json_object(line, "$.groupId")).alias("key"),
-            _of(RESPONSE, line).alias("value"),
+            _of(RESPONSE, _within(job.response_max_bytes, line)).alias("value"),
             _of(LOG, log_row(F.col("log"), **origin)).alias("record"),
             _of(DEAD_LETTER, dead_letter_row(F.col("letter"), **origin)).alias("dead_letter"),
         )
@@ -63,6 +64,24 @@ def outputs(calls: DataFrame, job: JobSettings) -> DataFrame:
 def _kind() -> Column:
     is_defect = (F.col("tag") == DEAD_LETTER) & F.col("line").contains('"reason":"defect: ')
     return F.when(is_defect, _DEFECT).otherwise(F.col("tag"))
+
+
+def _within(most_bytes: int, response: Column) -> Column:
+    """A response, or in the place of one that Kafka would not take the error MESSAGE_TOO_LARGE, to the same request."""
+    names = {"id": "string", "correlationId": "string", "api": "string", "version": "int"}
+    names |= {"groupId": "string", "at": "bigint"}
+    size = F.octet_length(response)
+    error = F.struct(
+        F.lit(int(ErrorCode.MESSAGE_TOO_LARGE)).alias("errorCode"),
+        F.format_string(
+            f"the response has %d bytes: more than response.max.bytes = {most_bytes}", size
+        ).alias("errorMessage"),
+    )
+    fields = (
+        F.get_json_object(response, f"$.{name}").cast(to).alias(name) for name, to in names.items()
+    )
+    too_large = F.to_json(F.struct(*fields, error.alias("body")))
+    return F.when(size > most_bytes, too_large).otherwise(response)
 
 
 def _of(tag: str, value: Column) -> Column:
@@ -83,13 +102,16 @@ class Sinks:
         # is left unread loses the state of its groups.
         batch.persist()
         try:
-            counts = _count(batch)
+            volume = _volume(batch)
+            counts = volume.counts
             if counts.responses:
                 self._send(batch)
             if counts.records:
-                self._append(batch, "record", COORDINATOR_LOG, batch_id, counts.records)
+                size = Size(counts.records, volume.record_bytes)
+                self._append(batch, "record", COORDINATOR_LOG, batch_id, size)
             if counts.dead_letters:
-                self._append(batch, "dead_letter", DEAD_LETTERS, batch_id, counts.dead_letters)
+                size = Size(counts.dead_letters, volume.dead_letter_bytes)
+                self._append(batch, "dead_letter", DEAD_LETTERS, batch_id, size)
             self.report(batch_id, counts)
         finally:
             batch.unpersist()
@@ -104,6 +126,7 @@ class Sinks:
                     "kafka.bootstrap.servers": self.job.bootstrap_servers,
                     "kafka.acks": "all",
                     "kafka.linger.ms": "5",
+                    "kafka.max.request.size": str(self.job.response_max_bytes + RECORD_OVERHEAD),
                     # The codec that every client can read without a further library.
                     "kafka.compression.type": "gzip",
                     "topic": self.job.responses_topic,
@@ -113,20 +136,31 @@ class Sinks:
         )
 
     def _append(
-        self, batch: DataFrame, column: str, table: TableDefinition, batch_id: int, count: int
+        self, batch: DataFrame, column: str, table: TableDefinition, batch_id: int, size: Size
     ) -> None:
         rows = batch.where(f"{column} IS NOT NULL").select(f"{column}.*")
-        append_once(rows, count, self.catalog, table, batch_id)
+        append_once(rows, size, self.catalog, table, batch_id)
 
 
-def _count(batch: DataFrame) -> BatchCounts:
+class _Volume(NamedTuple):
+    """How much a batch brings to the tables."""
+
+    counts: BatchCounts
+    record_bytes: int
+    dead_letter_bytes: int
+
+
+def _volume(batch: DataFrame) -> _Volume:
     """One small job; an aggregation in Spark would be two stages."""
-    kinds = pc.value_counts(batch.select("kind").toArrow()["kind"])
-    count = {entry["values"]: entry["counts"] for entry in kinds.to_pylist()}
+    kinds = batch.select("kind", "bytes").toArrow().group_by("kind")
+    rows = kinds.aggregate([("bytes", "count"), ("bytes", "sum")]).to_pylist()
+    count = {row["kind"]: row["bytes_count"] for row in rows}
+    size = {row["kind"]: row["bytes_sum"] for row in rows}
     defects = count.get(_DEFECT, 0)
-    return BatchCounts(
+    counts = BatchCounts(
         responses=count.get(RESPONSE, 0),
         records=count.get(LOG, 0),
         dead_letters=count.get(DEAD_LETTER, 0) + defects,
         defects=defects,
     )
+    return _Volume(counts, size.get(LOG, 0), size.get(DEAD_LETTER, 0) + size.get(_DEFECT, 0))

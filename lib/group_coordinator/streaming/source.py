@@ -5,12 +5,15 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from group_coordinator.codecs.primitives import LONGEST_TEXT
 from group_coordinator.settings import JobSettings
 
-_ABSENT_KEY, _BAD_KEY = 1, 2
+_ABSENT_KEY, _BAD_KEY, _LONG_KEY = 1, 2, 3
+_SHOWN_CHARACTERS = 255
+"""Of a key that is too long for a group id."""
 
 
-def read_events(spark: SparkSession, job: JobSettings) -> DataFrame:
+def read_events(spark: SparkSession, job: JobSettings, event_max_bytes: int) -> DataFrame:
     """The events topic from its beginning, as a stream of packed events."""
     reader = (
         spark.readStream.format("kafka")
@@ -24,26 +27,34 @@ def read_events(spark: SparkSession, job: JobSettings) -> DataFrame:
     )
     if job.max_offsets_per_trigger:
         reader = reader.option("maxOffsetsPerTrigger", job.max_offsets_per_trigger)
-    return pack(reader.load())
+    return pack(reader.load(), event_max_bytes)
 
 
-def pack(records: DataFrame) -> DataFrame:
-    """Kafka records as `group_id` and `event`.
+def pack(records: DataFrame, event_max_bytes: int) -> DataFrame:
+    """Kafka records as `group_id` and `event`; of a longer event, its beginning.
 
     A key that is no text would break the exchange with the Python workers: its bytes are replaced and the fault is
-    flagged, so that the event ends as a dead letter.
+    flagged, so that the event ends as a dead letter. So does one whose key is too long, with the beginning of it.
     """
-    return records.select(_group_id().alias("group_id"), _event().alias("event"))
+    return records.select(_group_id().alias("group_id"), _event(event_max_bytes).alias("event"))
 
 
 def _group_id() -> Column:
-    return F.coalesce(F.make_valid_utf8(F.col("key").cast("string")), F.lit(""))
+    text = F.make_valid_utf8(F.col("key").cast("string"))
+    return F.coalesce(
+        F.when(_is_long(), F.substring(text, 1, _SHOWN_CHARACTERS)).otherwise(text), F.lit("")
+    )
 
 
-def _event() -> Column:
+def _is_long() -> Column:
+    return F.octet_length("key") > LONGEST_TEXT
+
+
+def _event(event_max_bytes: int) -> Column:
     """The layout is packing.HEADER's."""
     fault = (
         F.when(F.col("key").isNull(), _ABSENT_KEY)
+        .when(_is_long(), _LONG_KEY)
         .when(~F.is_valid_utf8(F.col("key").cast("string")), _BAD_KEY)
         .otherwise(0)
     )
@@ -52,12 +63,13 @@ def _event() -> Column:
         _big_endian(F.col("offset"), 8),
         _big_endian(F.unix_millis("timestamp"), 8),
         _big_endian(fault, 1),
-        _big_endian(F.col("value").isNotNull().cast("int"), 1),
+        _big_endian(F.coalesce(F.octet_length("value"), F.lit(-1)), 4),
     )
+    beginning = F.substring("value", 1, event_max_bytes)
     no_bytes = F.lit(b"")
-    return F.concat(F.unhex(header), F.coalesce("value", no_bytes))
+    return F.concat(F.unhex(header), F.coalesce(beginning, no_bytes))
 
 
 def _big_endian(number: Column, size: int) -> Column:
-    """Hexadecimal digits; no cast does this under ANSI rules. Negative numbers have sixteen digits, and need them."""
+    """Hexadecimal digits; no cast does this under ANSI rules. Negative numbers have sixteen, all f in front of a small one."""
     return F.lpad(F.hex(number), 2 * size, "0")

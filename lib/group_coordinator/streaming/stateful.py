@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 import numpy as np
@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 from pyspark.sql.types import BinaryType, IntegerType, StringType, StructField, StructType
 
+from group_coordinator.streaming.call_events import CallEvents
 from group_coordinator.streaming.exchange import Exchange, LeanOperator
 from group_coordinator.streaming.group_call import (
     CallResult,
@@ -31,7 +32,7 @@ STATE = StructType([StructField("version", IntegerType()), StructField("snapshot
 """Spark cannot change a state's columns in a checkpoint: what changes is inside the snapshot."""
 
 OUTPUT = StructType([StructField("lines", StringType())])
-"""All output lines of one call, see output_lines.py."""
+"""Output lines of one call, see output_lines.py; a call may have several rows."""
 
 _EVENT = 1
 """The place of the column in the input, see source.py."""
@@ -56,7 +57,7 @@ def update_state(
     frames: Iterable[pd.DataFrame],
     state: GroupState,
     settings: OperatorSettings,
-) -> list[pd.DataFrame]:
+) -> Iterator[pd.DataFrame]:
     """One call for one group, because of events or because its timer fired.
 
     It ends in exactly one of update with a timer, update, remove, or in none of them: see call_group.
@@ -64,14 +65,14 @@ def update_state(
     call = GroupCall(
         key[0],
         _stored(state),
-        [] if state.hasTimedOut else _packed(frames),
+        CallEvents() if state.hasTimedOut else _packed(frames),
         state.getCurrentProcessingTimeMs(),
         state.hasTimedOut,
     )
     result = call_group(call, settings)
     if result.write:
         _write(state, result)
-    return [_frame(result.text)] if result.text else []
+    return map(_frame, result.texts)
 
 
 def _frame(text: str) -> pd.DataFrame:
@@ -81,11 +82,11 @@ def _frame(text: str) -> pd.DataFrame:
     return pd.DataFrame(cell, columns=_COLUMNS)
 
 
-def _packed(frames: Iterable[pd.DataFrame]) -> list[bytes]:
-    packed: list[bytes] = []
+def _packed(frames: Iterable[pd.DataFrame]) -> CallEvents:
+    packed = CallEvents()
     for frame in frames:
         # A column of its own would be made in several times the time of the array of all.
-        packed += frame.to_numpy()[:, _EVENT].tolist()
+        packed.add(frame.to_numpy()[:, _EVENT].tolist())
     return packed
 
 

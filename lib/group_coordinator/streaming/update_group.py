@@ -26,19 +26,19 @@ from group_coordinator.streaming.packing import EventRow
 class GroupUpdate(NamedTuple):
     """What a call came to.
 
-    `state` is the group's snapshot, None: the group is gone. `text` is the outputs in order, a line each
-    (output_lines.py). `deadline_ms` is the soonest deadline. `changed` is False if nothing needs to be written.
+    `state` is the group's snapshot, None: the group is gone. `texts` are the outputs in order, a line each, several
+    lines a text (output_lines.py). `deadline_ms` is the soonest deadline. `changed` is False if nothing needs to be written.
     """
 
     state: bytes | None
-    text: str
+    texts: Iterable[str]
     deadline_ms: int | None
     changed: bool
 
     @property
     def lines(self) -> list[str]:
         """The outputs one by one."""
-        return self.text.split("\n") if self.text else []
+        return [line for text in self.texts for line in text.split("\n")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,10 @@ def update_group(
     if not context.timers_hold:
         call.pass_time(batch_time_ms - context.timer_slack_ms)
     if group.membership is None and group.topics is None:
-        return GroupUpdate(None, str(call.output), None, changed=state is not None)
+        return GroupUpdate(None, call.output, None, changed=state is not None)
     deadline_ms = coordinator.next_deadline(group, context.config)
     snapshot = snapshots.dump(group)
-    return GroupUpdate(snapshot, str(call.output), deadline_ms, changed=snapshot != state)
+    return GroupUpdate(snapshot, call.output, deadline_ms, changed=snapshot != state)
 
 
 class _Call:
@@ -108,6 +108,7 @@ class _Call:
     def _decode(self, row: EventRow) -> Event:
         if row.key_fault is not None or row.value is None:
             raise InvalidEventError(row.key_fault or "the value is null", ErrorCode.INVALID_REQUEST)
+        events.check_size(row.cut_from or len(row.value), self.context.config)
         event = events.decode(row.value)
         if event.request.group_id != self.group.group_id:
             raise InvalidEventError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
@@ -19,16 +20,24 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.definition import TableDefinition
 
 _SMALL_ROWS = 50_000
+_SMALL_BYTES = 64 * 1024 * 1024
 """What may pass through the memory of the driver."""
 
 
+class Size(NamedTuple):
+    """How much is to be appended."""
+
+    rows: int
+    bytes: int
+
+
 def append_once(
-    rows: DataFrame, count: int, catalog: TableCatalog, table: TableDefinition, batch_id: int
+    rows: DataFrame, size: Size, catalog: TableCatalog, table: TableDefinition, batch_id: int
 ) -> None:
     """Append the rows, and with them batch and time, unless the running query has appended this batch or a later one."""
     application = f"{running_query_id(rows.sparkSession)}:{table.name}"
     folder = catalog.local_folder(table.name)
-    if folder is not None and count <= _SMALL_ROWS:
+    if folder is not None and size.rows <= _SMALL_ROWS and size.bytes <= _SMALL_BYTES:
         _append_without_job(rows, folder, table, Transaction(application, batch_id))
         return
     writer = (

@@ -15,6 +15,8 @@ KAFKAS = CoordinatorConfig(
     group_max_session_timeout_ms=1_800_000,
     group_initial_rebalance_delay_ms=3_000,
     group_max_size=2_147_483_647,
+    group_max_offsets=100_000,
+    event_max_bytes=1_048_576,
 )
 LOWEST = {
     "offsets.retention.minutes": 1,
@@ -25,6 +27,8 @@ LOWEST = {
     "group.max.session.timeout.ms": 1,
     "group.initial.rebalance.delay.ms": 0,
     "group.max.size": 1,
+    "group.max.offsets": 1,
+    "event.max.bytes": 1,
 }
 
 
@@ -53,6 +57,15 @@ def test_a_lower_value_is_refused_by_name(key: str, lowest: int) -> None:
 
     assert str(refusal.value) == f"{key} = {lowest - 1}: must be at least {lowest}"
     assert (refusal.value.key, refusal.value.value) == (key, lowest - 1)
+
+
+def test_an_event_may_not_be_longer_than_what_travels() -> None:
+    assert replace(KAFKAS, event_max_bytes=8_388_608).event_max_bytes == 8_388_608
+
+    with pytest.raises(
+        ConfigError, match=r"^event\.max\.bytes = 8388609: must be at most 8388608$"
+    ):
+        replace(KAFKAS, event_max_bytes=8_388_609)
 
 
 def test_the_bounds_of_session_timeouts_must_be_in_order() -> None:

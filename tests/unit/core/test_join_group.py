@@ -325,6 +325,22 @@ def test_a_full_group_takes_no_newcomer() -> None:
     assert driver.join(leader).is_parked
 
 
+@pytest.mark.parametrize("instance_id", [None, "i"])
+@pytest.mark.parametrize(("members", "has_room"), [(1, True), (2, True), (3, False)])
+def test_a_group_has_room_up_to_its_size(
+    members: int, instance_id: str | None, *, has_room: bool
+) -> None:
+    driver = GroupDriver(group_max_size=3)
+    driver.form(members)
+
+    newcomer = driver.join(instance_id=instance_id, version=3)
+
+    assert newcomer.is_parked is has_room
+    if not has_room:
+        assert newcomer.response == JoinGroupResponse(ErrorCode.GROUP_MAX_SIZE_REACHED, "")
+        assert len(membership_of(driver).members) == 3
+
+
 def test_in_a_join_phase_the_last_to_come_is_turned_away() -> None:
     driver = GroupDriver(group_max_size=2)
     leader, follower = driver.form(2)

@@ -5,28 +5,25 @@ from struct import pack
 from group_coordinator.streaming.packing import EventRow, unpack
 
 
-def packed(partition: int, offset: int, timestamp_ms: int, rest: bytes) -> bytes:
-    return pack(">iqq", partition, offset, timestamp_ms) + rest
-
-
-def test_events_come_in_the_order_of_partition_and_offset() -> None:
-    records = [
-        packed(1, 0, 5, b"\x00\x01d"),
-        packed(0, 256, 5, b"\x00\x01c"),
-        packed(0, 255, 9, b"\x00\x01b"),
-        packed(0, 2, 9, b"\x00\x01a"),
-    ]
-
-    assert [row.value for row in unpack(records)] == [b"a", b"b", b"c", b"d"]
+def packed(offset: int, timestamp_ms: int, fault: int, size: int, value: bytes = b"") -> bytes:
+    return pack(">iqqBi", 0, offset, timestamp_ms, fault, size) + value
 
 
 def test_the_fault_of_a_key_is_said_in_words() -> None:
-    assert unpack([packed(0, 7, -1, b"\x01\x01x"), packed(0, 8, 2, b"\x02\x01y")]) == [
+    records = [packed(7, -1, 1, 1, b"x"), packed(8, 2, 2, 1, b"y"), packed(9, 2, 3, 1, b"z")]
+
+    assert list(unpack(records)) == [
         EventRow(-1, 0, 7, "the record's key is null", b"x"),
         EventRow(2, 0, 8, "the record's key is not UTF-8", b"y"),
+        EventRow(2, 0, 9, "the record's key is longer than 32767 bytes", b"z"),
     ]
 
 
 def test_no_value_is_not_an_empty_value() -> None:
-    assert [row.value for row in unpack([packed(0, 1, 0, b"\x00\x00")])] == [None]
-    assert [row.value for row in unpack([packed(0, 1, 0, b"\x00\x01")])] == [b""]
+    assert [row.value for row in unpack([packed(1, 0, 0, -1), packed(2, 0, 0, 0)])] == [None, b""]
+
+
+def test_a_value_that_was_cut_says_how_long_it_is() -> None:
+    rows = unpack([packed(1, 0, 0, 5, b"abcd"), packed(2, 0, 0, 4, b"abcd")])
+
+    assert [row.cut_from for row in rows] == [5, None]

@@ -74,7 +74,8 @@ class Operator:
 
     def event(self, at_ms: int, body: dict[str, Any]) -> bytes:
         self.offset += 1
-        return HEADER.pack(0, self.offset, at_ms, 0, 1) + json.dumps(body).encode()
+        value = json.dumps(body).encode()
+        return HEADER.pack(0, self.offset, at_ms, 0, len(value)) + value
 
     def state_at(self, at_ms: int, *, has_timed_out: bool) -> GroupState:
         return GroupState(

@@ -13,6 +13,7 @@ from group_coordinator.core import timers
 from group_coordinator.core.group import Group
 from group_coordinator.core.handlers import offset_commit
 from group_coordinator.core.states import ClassicState
+from group_coordinator.streaming import output_lines
 from group_coordinator.streaming.packing import EventRow
 from group_coordinator.streaming.update_group import (
     GroupUpdate,
@@ -212,7 +213,7 @@ def test_bad_input_becomes_a_dead_letter_and_nothing_else(bad: EventRow, reason:
         },
     )
     assert (None if value is None else b64decode(value)) == bad.value
-    assert update == (before.state, update.text, before.deadline_ms, False)
+    assert update == (before.state, update.texts, before.deadline_ms, False)
 
 
 def test_a_dead_letter_keeps_its_own_time_whatever_came_before_it() -> None:
@@ -242,7 +243,7 @@ def test_who_asks_badly_is_told_and_the_letter_is_kept() -> None:
     assert answer["id"] == "group-events-3-7"
     assert answer["body"] == {"errorCode": 42, "errorMessage": "api = Offset: unknown"}
     assert letter["reason"] == "api = Offset: unknown"
-    assert update == (before.state, update.text, before.deadline_ms, False)
+    assert update == (before.state, update.texts, before.deadline_ms, False)
 
 
 @pytest.mark.parametrize(
@@ -262,8 +263,8 @@ def test_a_version_that_we_do_not_speak_is_a_fair_question(event: Json, message:
     assert update.state == before.state
 
 
-def test_oversized_input_is_a_dead_letter_too() -> None:
-    partition = {"partitionIndex": 0, "committedOffset": 1, "committedMetadata": "x" * 2_000_000}
+def test_an_oversized_text_is_a_dead_letter_too() -> None:
+    partition = {"partitionIndex": 0, "committedOffset": 1, "committedMetadata": "x" * 1_000_000}
     topics = [{"name": "orders", "partitions": [partition]}]
     event = COMMIT | {"body": {"groupId": "g", "topics": topics}}
 
@@ -279,8 +280,51 @@ def test_oversized_input_is_a_dead_letter_too() -> None:
     assert b64decode(letter["value"]) == json.dumps(event).encode()
 
 
+def sized(size: int) -> bytes:
+    """A commit of exactly so many bytes."""
+    return json.dumps(COMMIT).encode().ljust(size)
+
+
+@pytest.mark.parametrize("size", [999, 1_000])
+def test_an_event_up_to_the_limit_is_taken(size: int) -> None:
+    config = replace(CONTEXT.config, event_max_bytes=1_000)
+
+    update = call(row(sized(size), 1), at_ms=10, context=replace(CONTEXT, config=config))
+
+    assert tags(update) == "LR"
+
+
+@pytest.mark.parametrize(("value", "cut_from"), [(sized(1_001), None), (sized(1_000), 1_001)])
+def test_a_longer_event_is_a_dead_letter_and_is_not_read(
+    value: bytes, cut_from: int | None
+) -> None:
+    config = replace(CONTEXT.config, event_max_bytes=1_000)
+    event = EventRow(1, 3, 7, None, value, cut_from)
+
+    update = call(event, at_ms=10, context=replace(CONTEXT, config=config))
+
+    ((tag, letter),) = lines(update)
+    assert (tag, letter["source_partition"], letter["source_offset"]) == ("D", 3, 7)
+    assert letter["reason"] == "the event has 1001 bytes: more than event.max.bytes = 1000"
+    assert b64decode(letter["value"]) == value
+    assert update.state is None
+
+
+def test_many_lines_come_in_several_texts_of_whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    events = [row(COMMIT, 1, offset) for offset in range(10)]
+    whole = call(*events, at_ms=10)
+    assert len(list(whole.texts)) == 1
+
+    monkeypatch.setattr(output_lines, "_PIECE_BYTES", 700)
+    cut = call(*events, at_ms=10)
+
+    assert [len(text.split("\n")) for text in cut.texts] == [3, 3, 3, 3, 3, 3, 2]
+    assert cut.lines == whole.lines
+
+
 def test_bad_input_to_no_group_makes_none() -> None:
-    assert call(row(b"nope", 2_000), at_ms=2_500)[0::2] == (None, None)
+    update = call(row(b"nope", 2_000), at_ms=2_500)
+    assert (update.state, update.deadline_ms) == (None, None)
     assert not call(row(b"nope", 2_000), at_ms=2_500).changed
 
 
@@ -466,7 +510,8 @@ def test_where_nothing_happens_nothing_is_written() -> None:
 
     update = call(at_ms=5_000, state=before.state)
 
-    assert update == (before.state, "", 61_000, False)
+    assert update == (before.state, update.texts, 61_000, False)
+    assert update.lines == []
 
 
 def test_a_heartbeat_is_written_for_its_deadline() -> None:
@@ -515,7 +560,9 @@ def test_what_is_known_of_topics_is_kept_without_a_group() -> None:
     assert (update.lines, update.deadline_ms, update.changed) == ([], 61_000, True)
     assert group_of(update).partition_exists("orders", 0)
     assert not group_of(update).partition_exists("orders", 1)
-    assert call(at_ms=62_000, state=update.state) == (None, "", None, True)
+    forgotten = call(at_ms=62_000, state=update.state)
+    assert forgotten == (None, forgotten.texts, None, True)
+    assert forgotten.lines == []
 
 
 def test_other_settings_count_from_the_next_call_on() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from group_coordinator.core.committing import commit, existing_part, refused
+from group_coordinator.core.committing import Limits, commit, existing_part, refused
 from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
@@ -49,8 +49,8 @@ def decide(
             results = [refused(topic, error.code) for topic in topics]
         else:
             expire_timestamp_ms = _expire_timestamp(context.now_ms, request.retention_time_ms)
-            longest = config.offset_metadata_max_bytes
-            results = commit(topics, context.now_ms, expire_timestamp_ms, None, longest, records)
+            limits = Limits(group, config)
+            results = commit(topics, context.now_ms, expire_timestamp_ms, None, limits, records)
             if group.membership is None:
                 membership = ClassicGroup(state_timestamp_ms=context.now_ms)
             else:

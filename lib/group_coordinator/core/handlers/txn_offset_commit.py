@@ -6,7 +6,7 @@ the transaction is open is the business of the transaction coordinator, which ha
 
 from __future__ import annotations
 
-from group_coordinator.core.committing import commit, existing_part, refused
+from group_coordinator.core.committing import Limits, commit, existing_part, refused
 from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
@@ -34,8 +34,8 @@ def decide(
         except CoordinatorError as error:
             results = [refused(topic, error.code) for topic in topics]
         else:
-            longest = config.offset_metadata_max_bytes
-            results = commit(topics, context.now_ms, None, request.producer_id, longest, records)
+            limits = Limits(group, config)
+            results = commit(topics, context.now_ms, None, request.producer_id, limits, records)
             if group.membership is None:
                 membership = ClassicGroup(state_timestamp_ms=context.now_ms)
     answer = TxnOffsetCommitResponse(merge(missing, results))

@@ -1,0 +1,26 @@
+"""Byte strings on disk, for what one call cannot keep in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import Struct
+from tempfile import TemporaryFile
+
+_SIZE = Struct(">I")
+
+
+class SpillFile:
+    """Gives back what was put in, in the same order; the file is gone when nobody has this object any more."""
+
+    def __init__(self) -> None:
+        self._file = TemporaryFile()  # noqa: SIM115 - it lives as long as this object
+
+    def append(self, content: bytes) -> None:
+        """Put one more behind the others."""
+        self._file.write(_SIZE.pack(len(content)))
+        self._file.write(content)
+
+    def __iter__(self) -> Iterator[bytes]:
+        self._file.seek(0)
+        while size := self._file.read(_SIZE.size):
+            yield self._file.read(*_SIZE.unpack(size))

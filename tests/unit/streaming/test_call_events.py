@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+
+from group_coordinator.streaming import call_events
+from group_coordinator.streaming.call_events import CallEvents
+from group_coordinator.streaming.packing import HEADER
+
+
+def packed(partition: int, offset: int) -> bytes:
+    return HEADER.pack(partition, offset, 5, 0, 1) + b"v"
+
+
+ORDERED = [packed(0, 2), packed(0, 255), packed(0, 256), packed(1, 0), packed(1, 1)]
+
+
+def test_events_come_in_the_order_of_partition_and_offset() -> None:
+    events = CallEvents([ORDERED[4], ORDERED[2]])
+    events.add([ORDERED[1], ORDERED[0], ORDERED[3]])
+
+    assert list(events) == ORDERED
+
+
+@pytest.mark.parametrize("most_bytes", [0, 26, 52, 78])
+def test_where_events_wait_does_not_matter(
+    monkeypatch: pytest.MonkeyPatch, most_bytes: int
+) -> None:
+    monkeypatch.setattr(call_events, "_MOST_BYTES_HELD", most_bytes)
+    events = CallEvents()
+    for event in (ORDERED[4], ORDERED[2], ORDERED[1], ORDERED[0], ORDERED[3]):
+        events.add([event])
+
+    assert list(events) == ORDERED
+
+
+def test_a_call_may_have_no_events() -> None:
+    assert list(CallEvents()) == []
