@@ -22,12 +22,22 @@ from group_coordinator.observability.progress import ProgressReport
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.streaming.coordination import Coordination
+from group_coordinator.streaming.rebuild import CheckpointError, check_checkpoint
 from group_coordinator.streaming.sinks import BatchCounts
+from group_coordinator.streaming.starting_offsets import ForeignLogError
 from group_coordinator.tables.creation import MissingTablesError, check_tables
 
 _log = logging.getLogger(__name__)
 
 MakeSession = Callable[[], SparkSession]
+
+_REFUSALS = (
+    BrokerUnreachableError,
+    CheckpointError,
+    ForeignLogError,
+    MissingTablesError,
+    TopicsError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +54,7 @@ def refusals_told() -> Iterator[None]:
     """Turn what a user can mend into one plain sentence and exit status 1."""
     try:
         yield
-    except (BrokerUnreachableError, MissingTablesError, TopicsError) as error:
+    except _REFUSALS as error:
         raise click.ClickException(str(error)) from error
 
 
@@ -57,6 +67,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
     spark = make_session()
     try:
         check_tables(spark, settings.job.tables_root)
+        check_checkpoint(spark, settings.job)
         stop = stop_on_signals()
         coordination = Coordination(
             spark,

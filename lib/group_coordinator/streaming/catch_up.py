@@ -9,9 +9,10 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming import hold_windows
-from group_coordinator.streaming.hold_file import HoldFile
+from group_coordinator.streaming.checkpoint import coordinator_folder
 from group_coordinator.streaming.hold_windows import Windows
-from group_coordinator.streaming.query import QUERY_NAME, checkpoint_of
+
+_FILE = "hold_windows.json"
 
 
 def windows_after_catch_up(
@@ -22,15 +23,15 @@ def windows_after_catch_up(
     `read_backlog` runs the query with the windows it is given and says whether it got to the end. An open window that
     an earlier run left behind goes on, whatever the limit is today.
     """
-    file = HoldFile(spark, checkpoint_of(job, QUERY_NAME))
-    windows = file.read()
+    folder = coordinator_folder(spark, job)
+    windows = hold_windows.load(folder.read(_FILE) or "[]")
     if not job.max_offsets_per_trigger and not hold_windows.has_open(windows):
         return windows
     windows = hold_windows.opened(windows, _now_ms())
-    file.write(windows)
+    folder.write(_FILE, hold_windows.dump(windows))
     if read_backlog(windows):
         windows = hold_windows.closed(windows, _now_ms())
-        file.write(windows)
+        folder.write(_FILE, hold_windows.dump(windows))
     return windows
 
 

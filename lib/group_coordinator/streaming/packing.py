@@ -13,9 +13,13 @@ from struct import Struct
 import msgspec
 
 HEADER = Struct(">iqqBB")
+_FAULT_AT = 20
 
 KEY_FAULTS = (None, "the record's key is null", "the record's key is not UTF-8")
 """By their code in the header."""
+
+_LOAD = len(KEY_FAULTS)
+"""In the place of a key fault: the value is a group's snapshot. No Kafka record comes with it, see source.py."""
 
 
 class EventRow(msgspec.Struct, frozen=True, gc=False):
@@ -31,11 +35,24 @@ class EventRow(msgspec.Struct, frozen=True, gc=False):
     value: bytes | None
 
 
+def pack_load(snapshot: bytes) -> bytes:
+    """What gives a group without a state one to begin with; it is no event."""
+    return HEADER.pack(0, 0, 0, _LOAD, 1) + snapshot
+
+
+def loaded_snapshot(packed: Iterable[bytes]) -> bytes | None:
+    """The snapshot of `pack_load` if there is one among the events."""
+    loads = (record[HEADER.size :] for record in packed if record[_FAULT_AT] == _LOAD)
+    return next(loads, None)
+
+
 def unpack(packed: Iterable[bytes]) -> list[EventRow]:
     """Event rows, sorted by partition and offset."""
     rows = []
     for record in sorted(packed):
         partition, offset, timestamp_ms, fault, has_value = HEADER.unpack_from(record)
+        if fault == _LOAD:
+            continue
         value = record[HEADER.size :] if has_value else None
         rows.append(EventRow(timestamp_ms, partition, offset, KEY_FAULTS[fault], value))
     return rows

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from struct import pack
 
-from group_coordinator.streaming.packing import EventRow, unpack
+from group_coordinator.streaming.packing import EventRow, loaded_snapshot, pack_load, unpack
 
 
 def packed(partition: int, offset: int, timestamp_ms: int, rest: bytes) -> bytes:
@@ -30,3 +30,11 @@ def test_the_fault_of_a_key_is_said_in_words() -> None:
 def test_no_value_is_not_an_empty_value() -> None:
     assert [row.value for row in unpack([packed(0, 1, 0, b"\x00\x00")])] == [None]
     assert [row.value for row in unpack([packed(0, 1, 0, b"\x00\x01")])] == [b""]
+
+
+def test_a_load_is_no_event() -> None:
+    load, event = pack_load(b"snapshot"), packed(0, 0, 5, b"\x00\x01snapshot")
+
+    assert loaded_snapshot([event, load]) == b"snapshot"
+    assert loaded_snapshot([event]) is None
+    assert unpack([event, load]) == [EventRow(5, 0, 0, None, b"snapshot")]
