@@ -106,7 +106,7 @@ def test_another_clusters_log_is_not_ours(spark: SparkSession, job: JobSettings)
     write(spark, job, some_groups(), cluster_id="another")
 
     check_checkpoint(spark, job)
-    with pytest.raises(CheckpointError, match="has nothing of cluster.id = test"):
+    with pytest.raises(CheckpointError, match=r"has nothing of cluster\.id = test"):
         rebuild(spark, job, TOPIC_HOLDS)
 
 

@@ -19,7 +19,7 @@ def command(config: Path | None, overrides: tuple[str, ...], bootstrap_server: s
 
     Every group is replayed from coordinator_log, and the next `run` goes on behind the last event that left something
     there. As after a broker's fail-over, members' sessions begin anew and joins that were waiting are to be repeated;
-    requests that left nothing may be answered twice. Refused while there is a checkpoint; safe to repeat until `run`
+    requests behind that event are handled once more. Refused while there is a checkpoint; safe to repeat until `run`
     has begun.
 
     \b

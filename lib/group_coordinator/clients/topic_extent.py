@@ -15,7 +15,7 @@ def offsets_present(connection: Connection, topic: str) -> dict[int, range]:
         BrokerUnreachableError: the cluster does not answer.
     """
     connection.local_address()
-    consumer = KafkaConsumer(**connection.client_options())
+    consumer = KafkaConsumer(**connection.client_options(), enable_auto_commit=False)
     try:
         partitions = [TopicPartition(topic, p) for p in consumer.partitions_for_topic(topic)]
         first = consumer.beginning_offsets(partitions)
