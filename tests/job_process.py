@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-STOP_TIMEOUT_S = 60
+STOP_TIMEOUT_S = 180
 
 
 ROOT = Path(__file__).parents[1]

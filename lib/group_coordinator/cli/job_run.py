@@ -20,18 +20,27 @@ from group_coordinator.clients.topics import TopicsError, check_topics
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.observability.progress import ProgressReport
 from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.streaming.checkpoint import checkpoint_of
 from group_coordinator.streaming.checkpoint_lock import CheckpointInUseError, locked_checkpoint
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.streaming.coordination import Coordination
-from group_coordinator.streaming.query import checkpoint_of
+from group_coordinator.streaming.rebuild import CheckpointError, check_checkpoint
 from group_coordinator.streaming.sinks import BatchCounts
+from group_coordinator.streaming.starting_offsets import ForeignLogError
 from group_coordinator.tables.creation import MissingTablesError, check_tables
 
 _log = logging.getLogger(__name__)
 
-_REFUSALS = (BrokerUnreachableError, CheckpointInUseError, MissingTablesError, TopicsError)
-
 MakeSession = Callable[[], SparkSession]
+
+_REFUSALS = (
+    BrokerUnreachableError,
+    CheckpointError,
+    CheckpointInUseError,
+    ForeignLogError,
+    MissingTablesError,
+    TopicsError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +83,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
     spark = make_session()
     try:
         check_tables(spark, settings.job.tables_root)
+        check_checkpoint(spark, settings.job)
         stop = stop_on_signals()
         coordination = Coordination(
             spark,

@@ -18,6 +18,7 @@ COMMANDS = {
     "broker": "Start or stop a Kafka broker on this machine.",
     "init": "Create the topics and the tables; safe to repeat.",
     "run": "Run the coordinator: events in, responses and log out.",
+    "rebuild": "Make a lost checkpoint anew from the log.",
     "compact": "Fold the log into the tables groups, members and offsets.",
     "groups": "List, describe and delete groups, like kafka-consumer-groups.",
     "sql": "Ask the tables.",

@@ -1,11 +1,15 @@
 """The state of a group as bytes: what one call of the stateful operator leaves to the next.
 
-The layout is positional msgpack. Whatever changes it, in core's values too, needs a new SCHEMA_VERSION.
+The layout is positional msgpack. Whatever changes it, in core's values too, needs a new SCHEMA_VERSION, and an entry in
+UPCASTERS that brings the layout before it to the new one. tests/golden keeps what each version wrote.
 """
 
 from __future__ import annotations
 
-from msgspec import Struct, msgpack
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from msgspec import Struct, convert, msgpack
 
 from group_coordinator.codecs.consumer_protocol import parse_subscription
 from group_coordinator.core.group import ClassicGroup, Group
@@ -21,6 +25,12 @@ from group_coordinator.core.values import (
 )
 
 SCHEMA_VERSION = 1
+
+Layout: TypeAlias = list[Any]
+"""A snapshot as msgpack holds it, the version first."""
+
+UPCASTERS: dict[int, Callable[[Layout], Layout]] = {}
+"""By version: its layout becomes that of the next version, the new number included."""
 
 
 class SnapshotError(ValueError):
@@ -106,12 +116,7 @@ def load(group_id: str, blob: bytes) -> Group:
     Raises:
         SnapshotError: the bytes are no snapshot of a version that is known here.
     """
-    try:
-        snapshot = _decode(blob)
-    except (ValueError, RecursionError) as fault:
-        raise SnapshotError(_complaint(group_id, blob)) from fault
-    if snapshot.version != SCHEMA_VERSION:
-        raise SnapshotError(_complaint(group_id, blob))
+    snapshot = _of_this_version(blob) or _of_an_earlier_version(group_id, blob)
     return Group(
         group_id,
         None if snapshot.membership is None else _unpacked(snapshot.membership),
@@ -120,6 +125,29 @@ def load(group_id: str, blob: bytes) -> Group:
         snapshot.clock_ms,
         pending={(topic, partition): waiting for topic, partition, waiting in snapshot.pending},
     )
+
+
+def _of_this_version(blob: bytes) -> _Snapshot | None:
+    try:
+        snapshot = _decode(blob)
+    except (ValueError, RecursionError):
+        return None
+    return snapshot if snapshot.version == SCHEMA_VERSION else None
+
+
+def _of_an_earlier_version(group_id: str, blob: bytes) -> _Snapshot:
+    try:
+        version = _decode_version(blob).version
+        layout = msgpack.decode(blob, type=Layout)
+        while version in UPCASTERS:
+            layout = UPCASTERS[version](layout)
+            version = layout[0]
+        snapshot = convert(layout, _Snapshot)
+    except (ValueError, RecursionError) as fault:
+        raise SnapshotError(_complaint(group_id, blob)) from fault
+    if snapshot.version != SCHEMA_VERSION:
+        raise SnapshotError(_complaint(group_id, blob))
+    return snapshot
 
 
 def _packed(group: ClassicGroup) -> _Classic:

@@ -52,6 +52,15 @@ def replay(group: Group, records: Iterable[Record], now_ms: int) -> None:
     group.wake_ms = 0
 
 
+def begin_sessions(group: Group, now_ms: int) -> None:
+    """Give every member its whole session timeout from now on, as when a broker has loaded the log."""
+    if group.membership is None:
+        return
+    for member_id in group.membership.members:
+        _rearm_session(group.membership, member_id, now_ms)
+    group.wake_ms = 0
+
+
 def replay_record(group: Group, record: Record, now_ms: int) -> None:
     """Apply one record of the log."""
     match record:

@@ -9,9 +9,9 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming import hold_windows
+from group_coordinator.streaming.checkpoint import QUERY_NAME, checkpoint_of
 from group_coordinator.streaming.hold_file import HoldFile
 from group_coordinator.streaming.hold_windows import Windows
-from group_coordinator.streaming.query import QUERY_NAME, checkpoint_of
 
 
 def windows_after_catch_up(

@@ -13,7 +13,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.batch_gate import BatchGate
-from group_coordinator.streaming.query import checkpoint_of
+from group_coordinator.streaming.checkpoint import checkpoint_of
 from group_coordinator.tables.append import running_query_id
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import Compaction

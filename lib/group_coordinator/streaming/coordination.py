@@ -13,6 +13,7 @@ from group_coordinator.settings import Settings
 from group_coordinator.streaming import hold_windows
 from group_coordinator.streaming.batch_gate import BatchGate
 from group_coordinator.streaming.catch_up import windows_after_catch_up
+from group_coordinator.streaming.checkpoint import coordinator_folder, read_origin
 from group_coordinator.streaming.hold_windows import Windows
 from group_coordinator.streaming.query import has_begun_batch_after, has_read, start_query
 from group_coordinator.streaming.sinks import BatchCounts, Sinks
@@ -70,8 +71,11 @@ class Coordination:
 
     def _run_query(self, windows: Windows, is_over: IsOver) -> None:
         job = self.settings.job
-        gate = BatchGate(Sinks(job, TableCatalog(job.tables_root), self.report).write)
-        query = start_query(self.spark, self.settings, windows, gate)
+        origin = read_origin(coordinator_folder(self.spark, job))
+        first_batch_id = 0 if origin is None else origin.first_batch_id
+        sinks = Sinks(job, TableCatalog(job.tables_root), self.report, first_batch_id)
+        gate = BatchGate(sinks.write)
+        query = start_query(self.spark, self.settings, windows, origin, gate)
         while not self.stop.is_set() and not is_over(query):
             query.awaitTermination(_POLL_S)  # raises what made the query fail
             self.watch(query)

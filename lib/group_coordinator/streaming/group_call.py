@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from group_coordinator.codecs import snapshots
+from group_coordinator.core.replay import begin_sessions
 from group_coordinator.streaming.hold_windows import RETRY_MS, Windows, timers_hold
-from group_coordinator.streaming.packing import unpack
+from group_coordinator.streaming.packing import loaded_snapshot, unpack
 from group_coordinator.streaming.update_group import GroupUpdate, UpdateContext, update_group
 
 STATE_VERSION = 1
@@ -42,7 +44,10 @@ class StoredState(NamedTuple):
 
 
 class GroupCall(NamedTuple):
-    """What Spark hands over: events packed by source.py, in order, or none because the group's timer fired."""
+    """What Spark hands over: events packed by source.py, in order, or none because the group's timer fired.
+
+    After a rebuild the first call of a group also brings what it begins with, see rebuild.py.
+    """
 
     group_id: str
     stored: StoredState | None
@@ -74,16 +79,25 @@ def call_group(call: GroupCall, settings: OperatorSettings) -> CallResult:
     """
     context = settings.context_at(call.batch_time_ms)
     events = unpack(call.packed)
-    snapshot = _snapshot(call.stored)
+    loaded = _loaded(call) if call.stored is None else None
+    snapshot = loaded if call.stored is None else _snapshot(call.stored)
     update = update_group(call.group_id, snapshot, events, call.batch_time_ms, context)
-    if not update.changed and not call.has_timed_out:
+    if not update.changed and not call.has_timed_out and loaded is None:
         return CallResult(update.texts, write=False)
     return _written(update, call.batch_time_ms, context)
 
 
-def _snapshot(stored: StoredState | None) -> bytes | None:
-    if stored is None:
+def _loaded(call: GroupCall) -> bytes | None:
+    """The state that a rebuild gives the group; its members' sessions begin with the batch."""
+    snapshot = loaded_snapshot(call.packed)
+    if snapshot is None:
         return None
+    group = snapshots.load(call.group_id, snapshot)
+    begin_sessions(group, call.batch_time_ms)
+    return snapshots.dump(group)
+
+
+def _snapshot(stored: StoredState) -> bytes:
     if stored.version != STATE_VERSION:
         raise UnknownStateVersionError(
             f"state version {stored.version}, this program knows {STATE_VERSION}"

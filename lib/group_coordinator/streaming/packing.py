@@ -16,6 +16,7 @@ import msgspec
 from group_coordinator.codecs.primitives import LONGEST_TEXT
 
 HEADER = Struct(">iqqBi")
+_FAULT_AT = 20
 
 KEY_FAULTS = (
     None,
@@ -24,6 +25,9 @@ KEY_FAULTS = (
     f"the record's key is longer than {LONGEST_TEXT} bytes",
 )
 """By their code in the header."""
+
+_LOAD = len(KEY_FAULTS)
+"""In the place of a key fault: the value is a group's snapshot. No Kafka record comes with it, see source.py."""
 
 
 class EventRow(msgspec.Struct, frozen=True, gc=False):
@@ -41,10 +45,23 @@ class EventRow(msgspec.Struct, frozen=True, gc=False):
     cut_from: int | None = None
 
 
+def pack_load(snapshot: bytes) -> bytes:
+    """What gives a group without a state one to begin with; it is no event."""
+    return HEADER.pack(0, 0, 0, _LOAD, len(snapshot)) + snapshot
+
+
+def loaded_snapshot(packed: Iterable[bytes]) -> bytes | None:
+    """The snapshot of `pack_load` if there is one among the events."""
+    loads = (record[HEADER.size :] for record in packed if record[_FAULT_AT] == _LOAD)
+    return next(loads, None)
+
+
 def unpack(packed: Iterable[bytes]) -> Iterator[EventRow]:
     """Event rows, in the order of the packed ones."""
     for record in packed:
         partition, offset, timestamp_ms, fault, size = HEADER.unpack_from(record)
+        if fault == _LOAD:
+            continue
         value = None if size < 0 else record[HEADER.size :]
         cut_from = size if value is not None and len(value) < size else None
         yield EventRow(timestamp_ms, partition, offset, KEY_FAULTS[fault], value, cut_from)

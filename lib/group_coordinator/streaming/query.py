@@ -9,27 +9,28 @@ from datetime import datetime
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.settings import Settings
+from group_coordinator.streaming.checkpoint import (
+    QUERY_NAME,
+    Origin,
+    checkpoint_of,
+    coordinator_folder,
+    folder_of_groups,
+)
 from group_coordinator.streaming.exchange import chosen_exchange
 from group_coordinator.streaming.group_call import OperatorSettings
 from group_coordinator.streaming.hold_windows import Windows
 from group_coordinator.streaming.sinks import outputs
-from group_coordinator.streaming.source import read_events
+from group_coordinator.streaming.source import read_events, read_groups
 from group_coordinator.streaming.stateful import coordinate
 from group_coordinator.streaming.update_group import UpdateContext
-
-QUERY_NAME = "coordinator"
-
-
-def checkpoint_of(job: JobSettings, query_name: str) -> str:
-    """The checkpoint folder of one of the job's queries."""
-    return f"{job.checkpoint_location.rstrip('/')}/{query_name}"
 
 
 def start_query(
     spark: SparkSession,
     settings: Settings,
     windows: Windows,
+    origin: Origin | None,
     write: Callable[[DataFrame, int], None],
 ) -> StreamingQuery:
     """Start answering events; `write` gets every batch of outputs (sinks.py)."""
@@ -38,11 +39,7 @@ def start_query(
         settings.coordinator, job.events_topic, job.timer_slack_ms, timers_hold=False
     )
     operator = OperatorSettings(context, windows)
-    calls = coordinate(
-        read_events(spark, job, settings.coordinator.event_max_bytes),
-        operator,
-        chosen_exchange(job),
-    )
+    calls = coordinate(_input(spark, settings, origin), operator, chosen_exchange(job))
     return (
         outputs(calls, job)
         .writeStream.queryName(QUERY_NAME)
@@ -51,6 +48,16 @@ def start_query(
         .trigger(processingTime=f"{job.trigger_interval_ms} milliseconds")
         .start()
     )
+
+
+def _input(spark: SparkSession, settings: Settings, origin: Origin | None) -> DataFrame:
+    """Events; in a rebuilt checkpoint also what the groups began with, for as long as the checkpoint lives."""
+    job, event_max_bytes = settings.job, settings.coordinator.event_max_bytes
+    if origin is None:
+        return read_events(spark, job, event_max_bytes, {})
+    # Kafka first: `has_read` looks there.
+    groups = read_groups(spark, folder_of_groups(coordinator_folder(spark, job)))
+    return read_events(spark, job, event_max_bytes, origin.starting_offsets).union(groups)
 
 
 def has_begun_batch_after(query: StreamingQuery, time_ms: int) -> bool:

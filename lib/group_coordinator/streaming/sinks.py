@@ -90,17 +90,22 @@ def _of(tag: str, value: Column) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class Sinks:
-    """Writes the outputs of a batch; may be called again with the same batch."""
+    """Writes the outputs of a batch; may be called again with the same batch.
+
+    In the tables Spark's batch 0 is batch `first_batch_id`, see checkpoint.Origin.
+    """
 
     job: JobSettings
     catalog: TableCatalog
     report: Callable[[int, BatchCounts], None]
+    first_batch_id: int = 0
 
     def write(self, batch: DataFrame, batch_id: int) -> None:
         """Send the responses, then append to the tables what a redone batch has not appended before."""
         # Without the cache every use of the batch would run the operator again. The first use reads all of it: what
         # is left unread loses the state of its groups.
         batch.persist()
+        in_tables = self.first_batch_id + batch_id
         try:
             volume = _volume(batch)
             counts = volume.counts
@@ -108,11 +113,11 @@ class Sinks:
                 self._send(batch)
             if counts.records:
                 size = Size(counts.records, volume.record_bytes)
-                self._append(batch, "record", COORDINATOR_LOG, batch_id, size)
+                self._append(batch, "record", COORDINATOR_LOG, in_tables, size)
             if counts.dead_letters:
                 size = Size(counts.dead_letters, volume.dead_letter_bytes)
-                self._append(batch, "dead_letter", DEAD_LETTERS, batch_id, size)
-            self.report(batch_id, counts)
+                self._append(batch, "dead_letter", DEAD_LETTERS, in_tables, size)
+            self.report(in_tables, counts)
         finally:
             batch.unpersist()
 

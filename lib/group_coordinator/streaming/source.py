@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from msgspec import json
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.codecs.primitives import LONGEST_TEXT
 from group_coordinator.settings import JobSettings
 
+PACKED = "group_id STRING, event BINARY"
+"""A packed event, or what a group begins with (packing.py)."""
+
 _ABSENT_KEY, _BAD_KEY, _LONG_KEY = 1, 2, 3
 _SHOWN_CHARACTERS = 255
 """Of a key that is too long for a group id."""
 
 
-def read_events(spark: SparkSession, job: JobSettings, event_max_bytes: int) -> DataFrame:
-    """The events topic from its beginning, as a stream of packed events."""
+def read_events(
+    spark: SparkSession, job: JobSettings, event_max_bytes: int, starting_offsets: Mapping[int, int]
+) -> DataFrame:
+    """The events topic as a stream of packed events.
+
+    It begins at these offsets, by partition, or, without any, with the first event. Once the checkpoint has begun,
+    Spark goes on where it was.
+    """
     reader = (
         spark.readStream.format("kafka")
         .option("kafka.bootstrap.servers", job.bootstrap_servers)
         .option("subscribe", job.events_topic)
-        .option("startingOffsets", "earliest")
+        .option("startingOffsets", _starting_offsets(job.events_topic, starting_offsets))
         # An event that is gone unread would make every later decision of its group wrong: stop instead.
         .option("failOnDataLoss", "true")
         # A consumer that waits for more than there is holds up the next batch: Kafka sends one answer at a time.
@@ -28,6 +40,15 @@ def read_events(spark: SparkSession, job: JobSettings, event_max_bytes: int) -> 
     if job.max_offsets_per_trigger:
         reader = reader.option("maxOffsetsPerTrigger", job.max_offsets_per_trigger)
     return pack(reader.load(), event_max_bytes)
+
+
+def _starting_offsets(topic: str, offsets: Mapping[int, int]) -> str:
+    return json.encode({topic: offsets}).decode() if offsets else "earliest"
+
+
+def read_groups(spark: SparkSession, folder: str) -> DataFrame:
+    """What the groups of a rebuilt checkpoint begin with, all in the first batch."""
+    return spark.readStream.schema(PACKED).parquet(folder)
 
 
 def pack(records: DataFrame, event_max_bytes: int) -> DataFrame:

@@ -154,6 +154,28 @@ def test_a_version_of_the_future_is_named() -> None:
             snapshots.load("g", msgspec.msgpack.encode(layout))
 
 
+def test_an_earlier_version_is_brought_to_the_present_one_step_by_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two made-up versions: the first had the clock in seconds, the second knew of no pending offsets."""
+    monkeypatch.setitem(snapshots.UPCASTERS, -1, lambda old: [0, *old[1:4], old[4] * 1_000])
+    monkeypatch.setitem(snapshots.UPCASTERS, 0, lambda old: [1, *old[1:], []])
+    oldest = msgspec.msgpack.encode(
+        [-1, None, {"orders": {2: [42, 3, "", 1_000, None, None]}}, None, 7]
+    )
+
+    assert snapshots.load("g", oldest) == Group(
+        "g", None, {"orders": {2: CommittedOffset(42, 3, "", 1_000, None, None)}}, None, 7_000
+    )
+
+
+def test_an_earlier_version_that_is_damaged_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(snapshots.UPCASTERS, 0, lambda old: [1, *old[1:]])
+
+    with pytest.raises(SnapshotError, match="the state of group 'g' has schema version 0"):
+        snapshots.load("g", msgspec.msgpack.encode([0, "consumer?"]))
+
+
 def test_damage_is_told() -> None:
     blob = snapshots.dump(group_with_everything())
 

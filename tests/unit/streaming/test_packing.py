@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from struct import pack
 
-from group_coordinator.streaming.packing import EventRow, unpack
+from group_coordinator.streaming.packing import EventRow, loaded_snapshot, pack_load, unpack
 
 
 def packed(offset: int, timestamp_ms: int, fault: int, size: int, value: bytes = b"") -> bytes:
@@ -27,3 +27,11 @@ def test_a_value_that_was_cut_says_how_long_it_is() -> None:
     rows = unpack([packed(1, 0, 0, 5, b"abcd"), packed(2, 0, 0, 4, b"abcd")])
 
     assert [row.cut_from for row in rows] == [5, None]
+
+
+def test_a_load_is_no_event() -> None:
+    load, event = pack_load(b"snapshot"), packed(0, 5, 0, 8, b"snapshot")
+
+    assert loaded_snapshot([event, load]) == b"snapshot"
+    assert loaded_snapshot([event]) is None
+    assert list(unpack([event, load])) == [EventRow(5, 0, 0, None, b"snapshot")]

@@ -1,0 +1,55 @@
+"""What `group-coordinator rebuild` and jobs/rebuild_checkpoint.py share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import click
+
+from group_coordinator.cli.job_run import MakeSession, refusals_told
+from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.topic_extent import offsets_present
+from group_coordinator.clients.topics import check_topics
+from group_coordinator.observability.logs import set_up_logs
+from group_coordinator.settings import Settings
+from group_coordinator.streaming.rebuild import Rebuilt, rebuild
+from group_coordinator.tables.creation import check_tables
+
+
+@refusals_told()
+def rebuild_checkpoint(settings: Settings, make_session: MakeSession) -> None:
+    """Make the coordinator's checkpoint anew, and say what it begins with."""
+    set_up_logs()
+    job = settings.job
+    connection = Connection(job.bootstrap_servers)
+    check_topics(connection, job)
+    present = offsets_present(connection, job.events_topic)
+    spark = make_session()
+    try:
+        check_tables(spark, job.tables_root)
+        rebuilt = rebuild(spark, job, present)
+    finally:
+        spark.stop()
+    for line in summary(rebuilt, job.events_topic, present):
+        click.echo(line)
+
+
+def summary(rebuilt: Rebuilt, topic: str, present: Mapping[int, range]) -> list[str]:
+    """What a user wants to know before the next `run`."""
+    begins = rebuilt.origin.starting_offsets
+    return [
+        f"groups: {rebuilt.groups}",
+        f"batches go on with {rebuilt.origin.first_batch_id}",
+        *(
+            f"{topic} {partition} goes on at {offset}: {present[partition].stop - offset} to read"
+            + _gone(rebuilt.handled.get(partition), offset)
+            for partition, offset in begins.items()
+        ),
+        "what groups were told of topics is not in the log: send their TopicMetadata events again",
+    ]
+
+
+def _gone(handled: int | None, begins: int) -> str:
+    """Retention may have taken events away that the log knows nothing of."""
+    expected = 0 if handled is None else handled + 1
+    return f"; {expected} to {begins - 1} are gone" if expected < begins else ""

@@ -1,0 +1,70 @@
+"""The coordinator's checkpoint: where it is, whether it has begun, and what it began with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from msgspec import json
+from pyspark.sql import SparkSession
+
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.checkpoint_folder import CheckpointFolder
+
+QUERY_NAME = "coordinator"
+
+GROUPS = "rebuild/groups"
+"""Parquet files with one row a group, see rebuilt_groups.py."""
+
+_ORIGIN = "rebuild/origin.json"
+_NO_GROUPS = "rebuild/no_groups"
+_COMMITS = "commits"
+_SPARKS_OWN = ("metadata", "offsets", _COMMITS, "sources", "state")
+
+
+def checkpoint_of(job: JobSettings, query_name: str) -> str:
+    """The checkpoint folder of one of the job's queries."""
+    return f"{job.checkpoint_location.rstrip('/')}/{query_name}"
+
+
+def coordinator_folder(spark: SparkSession, job: JobSettings) -> CheckpointFolder:
+    """The coordinator's checkpoint."""
+    return CheckpointFolder(spark, checkpoint_of(job, QUERY_NAME))
+
+
+def has_begun(folder: CheckpointFolder) -> bool:
+    """Whether Spark has left anything in the checkpoint."""
+    return any(folder.exists(name) for name in _SPARKS_OWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a rebuilt checkpoint began with.
+
+    `starting_offsets` are by partition of the events topic. Spark numbers the batches of a checkpoint from 0; in the
+    tables they go on from `first_batch_id`, since the order of the log is that of its batches.
+    """
+
+    first_batch_id: int = 0
+    starting_offsets: dict[int, int] = field(default_factory=dict)
+
+
+def read_origin(folder: CheckpointFolder) -> Origin | None:
+    """What `write_origin` wrote; None: the checkpoint was not rebuilt."""
+    text = folder.read(_ORIGIN)
+    return None if text is None else json.decode(text, type=Origin)
+
+
+def write_origin(folder: CheckpointFolder, origin: Origin) -> None:
+    """Make the rebuild count: it comes last."""
+    folder.write(_ORIGIN, json.encode(origin).decode())
+
+
+def folder_of_groups(folder: CheckpointFolder) -> str:
+    """Where the query of a rebuilt checkpoint finds the groups that it has still to load.
+
+    A query keeps its sources for the life of its checkpoint, but files that moved with the checkpoint would be new to
+    Spark: once they are loaded, the source gets a folder with nothing in it.
+    """
+    if folder.is_empty(_COMMITS):
+        return folder.address(GROUPS)
+    return folder.make_folder(_NO_GROUPS)

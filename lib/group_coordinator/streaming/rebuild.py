@@ -1,0 +1,130 @@
+"""A lost checkpoint made anew from coordinator_log.
+
+Spark's stateful operator takes no initial state, so what the groups begin with comes to it as input: files in the
+checkpoint, a second source beside Kafka, which the first batch reads before it reads events (packing.pack_load).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+from typing import NamedTuple
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.checkpoint import (
+    GROUPS,
+    Origin,
+    coordinator_folder,
+    has_begun,
+    read_origin,
+    write_origin,
+)
+from group_coordinator.streaming.rebuilt_groups import COLUMNS, rebuilt_groups
+from group_coordinator.streaming.source import PACKED
+from group_coordinator.streaming.starting_offsets import starting_offsets
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.dead_letters import DEAD_LETTERS
+from group_coordinator.tables.fold import RECORD_TYPES
+
+
+class CheckpointError(RuntimeError):
+    """The checkpoint is there where it must not be, or is missing where there must be one."""
+
+
+class Rebuilt(NamedTuple):
+    """What a rebuild came to; `handled` is the last event of a partition that left something in the tables."""
+
+    groups: int
+    origin: Origin
+    handled: Mapping[int, int]
+
+
+def rebuild(spark: SparkSession, job: JobSettings, present: Mapping[int, range]) -> Rebuilt:
+    """Make a checkpoint from which `run` goes on; may be repeated until it has.
+
+    Args:
+        spark: the session.
+        job: where tables and checkpoint are.
+        present: the offsets that the events topic holds, by partition.
+
+    Raises:
+        CheckpointError: there is a checkpoint, or nothing to make one from.
+        ForeignLogError: the log was written from another topic.
+    """
+    folder = coordinator_folder(spark, job)
+    if has_begun(folder):
+        raise CheckpointError(
+            f"{folder.location} is a checkpoint: nothing is rebuilt. If it is of no use any more, end the job and "
+            "take the folder away first"
+        )
+    handled, last_batch_id = _progress(spark, job)
+    if last_batch_id is None:
+        raise CheckpointError(
+            f"tables.root = {job.tables_root} has nothing of cluster.id = {job.cluster_id}: there is nothing to "
+            "rebuild, `run` begins with the first event"
+        )
+    origin = Origin(last_batch_id + 1, starting_offsets(job.events_topic, handled, present))
+    groups = folder.address(GROUPS)
+    _groups(spark, job).write.mode("overwrite").parquet(groups)
+    write_origin(folder, origin)
+    return Rebuilt(spark.read.schema(PACKED).parquet(groups).count(), origin, handled)
+
+
+def check_checkpoint(spark: SparkSession, job: JobSettings) -> None:
+    """Raise CheckpointError if a checkpoint is missing, though the coordinator has run: all would be done again."""
+    folder = coordinator_folder(spark, job)
+    if has_begun(folder) or read_origin(folder) is not None:
+        return
+    if not _written(spark, job).isEmpty():
+        raise CheckpointError(
+            f"{folder.location} is no checkpoint, but tables.root = {job.tables_root} has records of cluster.id = "
+            f"{job.cluster_id}: run `group-coordinator rebuild` with the same settings first"
+        )
+
+
+def _written(spark: SparkSession, job: JobSettings) -> DataFrame:
+    """Batch and source of everything that the coordinator has written."""
+    catalog = TableCatalog(job.tables_root)
+    tables = [
+        catalog.read(spark, table.name)
+        .where(F.col("cluster_id") == job.cluster_id)
+        .select("batch_id", "source_topic", "source_partition", "source_offset")
+        # The log goes first: a batch whose dead letters are there has its records there too (sinks.py).
+        for table in (COORDINATOR_LOG, DEAD_LETTERS)
+    ]
+    return reduce(DataFrame.union, tables)
+
+
+def _progress(spark: SparkSession, job: JobSettings) -> tuple[dict[int, int], int | None]:
+    """The last handled offset of each partition, and the last batch; None: there is none."""
+    rows = (
+        _written(spark, job)
+        .groupBy("source_topic", "source_partition")
+        .agg(F.max("source_offset").alias("offset"), F.max("batch_id").alias("batch_id"))
+        .collect()
+    )
+    # A deadline has no partition.
+    handled = {
+        row["source_partition"]: row["offset"]
+        for row in rows
+        if row["source_topic"] == job.events_topic and row["source_partition"] is not None
+    }
+    return handled, max((row["batch_id"] for row in rows), default=None)
+
+
+def _groups(spark: SparkSession, job: JobSettings) -> DataFrame:
+    """One row a group that exists, as source.py reads them."""
+    return (
+        TableCatalog(job.tables_root)
+        .read(spark, COORDINATOR_LOG.name)
+        .where((F.col("cluster_id") == job.cluster_id) & F.col("record_type").isin(*RECORD_TYPES))
+        .withColumn("event_time_ms", F.unix_millis("event_time"))
+        .repartition("group_id")
+        .sortWithinPartitions("group_id", "batch_id", "seq")
+        .select(*COLUMNS)
+        .mapInPandas(rebuilt_groups, PACKED)
+    )

@@ -1,0 +1,54 @@
+"""Groups made anew from their log: what a rebuilt checkpoint begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, groupby
+from operator import itemgetter
+from typing import NamedTuple
+
+import pandas as pd
+
+from group_coordinator.codecs import record_decoder, snapshots
+from group_coordinator.core.group import Group
+from group_coordinator.core.replay import replay
+from group_coordinator.streaming.packing import pack_load
+
+COLUMNS = ("group_id", "key", "value", "event_time_ms")
+"""What the log's rows are reduced to, sorted by group and, within it, as they were written."""
+
+
+class LoggedRecord(NamedTuple):
+    """A record of the log: its JSON and when it was written, by the group's clock."""
+
+    key: str
+    value: str | None
+    at_ms: int
+
+
+def rebuilt_group(group_id: str, log: Iterable[LoggedRecord]) -> Group | None:
+    """The group after all records of its log; None: it is gone.
+
+    It knows what a broker knows that has loaded the log: no joins and syncs that were parked, no pending ids; members'
+    sessions begin with the batch that loads it (group_call.py). Nor does it know of topics, which are not in the log.
+    """
+    group = Group(group_id)
+    for record in log:
+        replay(group, [record_decoder.decode(record.key, record.value)], record.at_ms)
+        group.clock_ms = max(group.clock_ms, record.at_ms)
+    return None if group.membership is None else group
+
+
+def rebuilt_groups(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    """Frames with COLUMNS become frames as source.py reads them, one row a group that exists.
+
+    A group's rows may be spread over frames, one behind the other.
+    """
+    rows = chain.from_iterable(
+        zip(*(frame[column] for column in COLUMNS), strict=True) for frame in frames
+    )
+    for group_id, of_group in groupby(rows, key=itemgetter(0)):
+        group = rebuilt_group(group_id, (LoggedRecord(*row[1:]) for row in of_group))
+        if group is not None:
+            load = pack_load(snapshots.dump(group))
+            yield pd.DataFrame({"group_id": [group_id], "event": [load]})

@@ -1,0 +1,76 @@
+"""Makes the golden files of the present state version: `python -m tests.golden.make`.
+
+They are what a later version must be able to go on with, so they are made once a version and never again.
+"""
+
+from __future__ import annotations
+
+import json
+import tarfile
+import tempfile
+from base64 import b64encode
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+from group_coordinator.codecs.snapshots import SCHEMA_VERSION
+from group_coordinator.local.jars import spark_jars
+from group_coordinator.settings import Settings, load
+from group_coordinator.streaming.group_call import STATE_VERSION
+from group_coordinator.streaming.packing import unpack
+from group_coordinator.streaming.session import local_session
+from group_coordinator.streaming.sinks import Sinks
+from group_coordinator.streaming.update_group import UpdateContext, update_group
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.creation import create_tables
+from tests.golden.job import SETTINGS, compact, send, settings_in, start
+from tests.golden.story import FILES, HOUR_MS, START_MS, TOPIC, told
+
+
+def main() -> None:
+    snapshots = FILES / f"snapshots-{SCHEMA_VERSION}.json"
+    job = FILES / f"job-{STATE_VERSION}.{SCHEMA_VERSION}.tar.gz"
+    if snapshots.exists() or job.exists():
+        raise SystemExit(
+            f"{snapshots.name} or {job.name} is there: it is the witness of its version"
+        )
+    snapshots.write_text(json.dumps(snapshots_of_groups(), indent=1) + "\n")
+    with tempfile.TemporaryDirectory() as folder:
+        run_job(Path(folder))
+        with tarfile.open(job, "w:gz") as archive:
+            for part in ("checkpoint", "tables"):
+                archive.add(Path(folder) / part, part)
+
+
+def snapshots_of_groups() -> dict[str, str]:
+    """The state of each group in base64."""
+    context = UpdateContext(
+        load(overrides=SETTINGS).coordinator, TOPIC, timer_slack_ms=0, timers_hold=True
+    )
+    states = {}
+    for group, events in groupby(sorted(told()), key=itemgetter(0)):
+        rows = unpack(event for _, event in events)
+        state = update_group(group, None, rows, START_MS + HOUR_MS, context).state
+        assert state is not None
+        states[group] = b64encode(state).decode()
+    return states
+
+
+def run_job(folder: Path) -> None:
+    """Leave a checkpoint and tables in a folder."""
+    settings: Settings = load(overrides=settings_in(folder))
+    spark = local_session(settings.job, spark_jars())
+    create_tables(settings.job.tables_root, lambda: spark)
+    catalog = TableCatalog(settings.job.tables_root)
+    sinks = Sinks(settings.job, catalog, lambda *_: None)
+    send(spark, folder / "events", told())
+    query = start(spark, settings, folder / "events", sinks.write)
+    while query.lastProgress is None:
+        query.awaitTermination(0.1)
+    query.stop()
+    compact(spark, settings, version=0)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()

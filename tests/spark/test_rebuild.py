@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from group_coordinator.codecs import snapshots
+from group_coordinator.core.group import Group
+from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.streaming.checkpoint import (
+    GROUPS,
+    Origin,
+    coordinator_folder,
+    folder_of_groups,
+    read_origin,
+)
+from group_coordinator.streaming.packing import loaded_snapshot
+from group_coordinator.streaming.rebuild import (
+    CheckpointError,
+    Rebuilt,
+    check_checkpoint,
+    rebuild,
+)
+from group_coordinator.tables.catalog import TableCatalog
+from tests.log_rows import Log, member
+
+pytestmark = pytest.mark.spark
+
+TOPIC_HOLDS = {0: range(100), 1: range(5, 50)}
+DEAD_LETTER = {
+    "source_topic": "'group-events'",
+    "source_partition": "1",
+    "source_offset": "18L",
+    "reason": "'not JSON'",
+    "value": "NULL",
+    "event_time": "current_timestamp()",
+    "ingested_at": "current_timestamp()",
+    "cluster_id": "'test'",
+    "group_id": "'a'",
+    "batch_id": "9L",
+}
+
+
+@pytest.fixture
+def job(configured: Settings, catalog: TableCatalog) -> JobSettings:
+    assert catalog.root == configured.job.tables_root
+    return replace(configured.job, cluster_id="test")
+
+
+def write(spark: SparkSession, job: JobSettings, log: Log, cluster_id: str = "test") -> None:
+    """Rows whose events are in partition 0, each at the offset that is the row's number."""
+    frame = log.frame(spark).withColumns(
+        {
+            "cluster_id": F.lit(cluster_id),
+            "source_topic": F.lit("group-events"),
+            "source_partition": F.lit(0),
+            "source_offset": F.col("seq").cast("long"),
+        }
+    )
+    table = TableCatalog(job.tables_root).location("coordinator_log")
+    frame.write.format("delta").mode("append").save(table)
+
+
+def some_groups(batch_id: int = 7) -> Log:
+    log = Log(batch_id=batch_id)
+    log.commit("simple", "orders", 0, 41)
+    log.commit("simple", "orders", 0, 42)
+    log.commit("gone", "orders", 0, 1)
+    log.forget("gone", "orders", 0)
+    log.end("gone")
+    log.group("shop", [member("m", ["orders"], {"orders": [0]})])
+    return log
+
+
+def loaded(spark: SparkSession, job: JobSettings) -> dict[str, Group]:
+    rows = spark.read.parquet(coordinator_folder(spark, job).address(GROUPS)).collect()
+    snapshots_of = {row["group_id"]: loaded_snapshot([bytes(row["event"])]) for row in rows}
+    return {name: snapshots.load(name, blob) for name, blob in snapshots_of.items() if blob}
+
+
+def test_groups_offsets_and_batches_come_from_the_tables(
+    spark: SparkSession, job: JobSettings
+) -> None:
+    write(spark, job, some_groups())
+    write(spark, job, Log(batch_id=3), cluster_id="another")
+    letter = spark.range(1).selectExpr(*(f"{value} AS {key}" for key, value in DEAD_LETTER.items()))
+    letter.write.format("delta").mode("append").save(f"{job.tables_root}/dead_letters")
+
+    rebuilt = rebuild(spark, job, TOPIC_HOLDS)
+
+    origin = Origin(10, {0: 6, 1: 19})
+    assert rebuilt == Rebuilt(2, origin, {0: 5, 1: 18})
+    assert read_origin(coordinator_folder(spark, job)) == origin
+    groups = loaded(spark, job)
+    assert set(groups) == {"simple", "shop"}
+    assert groups["simple"].offsets["orders"][0].offset == 42
+    shop = groups["shop"].membership
+    assert shop is not None
+    assert (shop.state, shop.generation, list(shop.members)) == ("Stable", 1, ["m"])
+
+
+def test_another_clusters_log_is_not_ours(spark: SparkSession, job: JobSettings) -> None:
+    write(spark, job, some_groups(), cluster_id="another")
+
+    check_checkpoint(spark, job)
+    with pytest.raises(CheckpointError, match=r"has nothing of cluster\.id = test"):
+        rebuild(spark, job, TOPIC_HOLDS)
+
+
+def test_a_rebuild_may_be_repeated_until_the_job_has_begun(
+    spark: SparkSession, job: JobSettings
+) -> None:
+    write(spark, job, some_groups())
+    folder = coordinator_folder(spark, job)
+
+    with pytest.raises(CheckpointError, match="run `group-coordinator rebuild` with the same"):
+        check_checkpoint(spark, job)
+    assert rebuild(spark, job, TOPIC_HOLDS) == rebuild(spark, job, TOPIC_HOLDS)
+    check_checkpoint(spark, job)
+
+    Path(folder.address("offsets")).mkdir()
+    check_checkpoint(spark, job)
+    with pytest.raises(CheckpointError, match="is a checkpoint: nothing is rebuilt"):
+        rebuild(spark, job, TOPIC_HOLDS)
+
+
+def test_groups_are_offered_until_the_first_batch_is_done(
+    spark: SparkSession, job: JobSettings
+) -> None:
+    write(spark, job, some_groups())
+    rebuild(spark, job, TOPIC_HOLDS)
+    folder = coordinator_folder(spark, job)
+
+    assert folder_of_groups(folder) == folder.address(GROUPS)
+    Path(folder.address("commits")).mkdir()
+    assert folder_of_groups(folder) == folder.address(GROUPS)
+    Path(folder.address("commits/0")).touch()
+    assert list(Path(folder_of_groups(folder)).iterdir()) == []

@@ -1,0 +1,192 @@
+"""Snapshots that a released version has written are what the present one reads (tests/golden)."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from pathlib import Path
+
+import pytest
+
+from group_coordinator.codecs import snapshots
+from group_coordinator.codecs.consumer_protocol import encode_subscription
+from group_coordinator.core.group import ClassicGroup, Group
+from group_coordinator.core.states import ClassicState
+from group_coordinator.core.values import (
+    CommittedOffset,
+    Member,
+    PendingOffset,
+    Protocol,
+    Ticket,
+    Timer,
+    Topic,
+)
+from tests.golden import story
+
+VERSIONS = sorted(story.FILES.glob("snapshots-*.json"))
+T = 1_700_000_000_000
+TIMEOUT_MS = 1_200_000
+NEW_MEMBER_MS = 300_000
+"""How long a member may wait for its first answer."""
+LEADER = "client-8a414a41-e4fb-5179-8ad0-7aa8aef2f1d9"
+STATIC = "i-e9d5e0e0-d8ab-580a-a785-b27857f3ac0e"
+FIRST = "client-06fdc8b5-39cf-5aa1-bd3a-a94f04499c16"
+SECOND = "client-eb082266-8768-5eab-8f56-89d7af1deed0"
+PENDING = "client-ac6e3ef7-634b-5992-86f7-b9cdba85b0cf"
+SYNC_LEADER = "client-bab44627-996c-55fe-8d99-16e90d13a06a"
+FOLLOWER = "client-1c78a3d2-524d-5ca8-96bd-4e21d037eeef"
+
+
+def member(
+    member_id: str, assignment: bytes = b"\x00\x01", instance_id: str | None = None
+) -> Member:
+    subscription = Protocol("range", encode_subscription(["orders"]), ("orders",))
+    return Member(
+        member_id,
+        instance_id,
+        "client",
+        "/127.0.0.1",
+        TIMEOUT_MS,
+        TIMEOUT_MS,
+        (subscription,),
+        assignment,
+    )
+
+
+def by_id(*members: Member) -> dict[str, Member]:
+    return {each.member_id: each for each in members}
+
+
+def timer(armed_ms: int, timeout_ms: int = TIMEOUT_MS) -> Timer:
+    return Timer(T + armed_ms + timeout_ms, T + armed_ms)
+
+
+def offset(number: int, at_ms: int, expires_ms: int | None = None) -> CommittedOffset:
+    return CommittedOffset(number, None, "", T + at_ms, expires_ms, None)
+
+
+def simple(group_id: str, committed: CommittedOffset) -> Group:
+    return Group(
+        group_id, ClassicGroup(state_timestamp_ms=T), {"orders": {0: committed}}, clock_ms=T
+    )
+
+
+def in_transaction() -> Group:
+    group = simple("in-transaction", offset(44, 0))
+    group.pending = {("orders", 0): {17: PendingOffset(offset(45, 1), 1)}}
+    group.clock_ms = T + 1
+    return group
+
+
+def stable() -> Group:
+    membership = ClassicGroup(
+        ClassicState.STABLE,
+        ClassicState.COMPLETING_REBALANCE,
+        T + 7_000,
+        1,
+        "consumer",
+        "range",
+        LEADER,
+        frozenset({"orders"}),
+        by_id(member(LEADER), member(STATIC, instance_id="i")),
+        timers={f"session:{STATIC}": timer(6_000), f"session:{LEADER}": timer(8_000)},
+    )
+    return Group("stable", membership, {"orders": {0: offset(46, 8_000)}}, None, T + 8_000)
+
+
+def left() -> Group:
+    membership = ClassicGroup(
+        ClassicState.EMPTY,
+        ClassicState.PREPARING_REBALANCE,
+        T + 6_000,
+        2,
+        "consumer",
+        subscribed_topics=frozenset(),
+    )
+    return Group("left", membership, {"orders": {0: offset(47, 5_000)}}, None, T + 6_000)
+
+
+def rebalancing() -> Group:
+    parked = Ticket("group-events-0-15", "join", 3)
+    membership = ClassicGroup(
+        ClassicState.PREPARING_REBALANCE,
+        ClassicState.STABLE,
+        T + 5_000,
+        1,
+        "consumer",
+        "range",
+        FIRST,
+        frozenset({"orders"}),
+        by_id(member(FIRST), member(SECOND, b"").replace(is_new=True, awaiting_join=parked)),
+        {PENDING},
+        timers={
+            f"session:{FIRST}": timer(4_000),
+            f"session:{SECOND}": timer(5_000, NEW_MEMBER_MS),
+            "join": timer(5_000),
+            f"session:{PENDING}": timer(6_000),
+        },
+    )
+    return Group("rebalancing", membership, clock_ms=T + 6_000)
+
+
+def syncing() -> Group:
+    parked = Ticket("group-events-0-19", "sync", 3)
+    membership = ClassicGroup(
+        ClassicState.COMPLETING_REBALANCE,
+        ClassicState.PREPARING_REBALANCE,
+        T + 6_000,
+        1,
+        "consumer",
+        "range",
+        SYNC_LEADER,
+        frozenset({"orders"}),
+        by_id(member(SYNC_LEADER, b""), member(FOLLOWER, b"").replace(awaiting_sync=parked)),
+        pending_syncs={SYNC_LEADER},
+        timers={
+            f"session:{FOLLOWER}": timer(6_000),
+            f"session:{SYNC_LEADER}": timer(6_000),
+            "sync": timer(6_000),
+        },
+    )
+    return Group("syncing", membership, clock_ms=T + 7_000)
+
+
+def told_of_topics() -> Group:
+    topics = {"orders": Topic("orders", "4ksO1bcLSgCStYJnTlCVLg", 3)}
+    return Group("told-of-topics", topics=topics, clock_ms=T)
+
+
+GROUPS = [
+    simple("expiring", offset(43, 0, expires_ms=T + 3_600_000)),
+    in_transaction(),
+    left(),
+    rebalancing(),
+    simple("simple", offset(42, 0)),
+    stable(),
+    syncing(),
+    told_of_topics(),
+]
+
+
+def blobs(file: Path) -> dict[str, bytes]:
+    texts: dict[str, str] = json.loads(file.read_text(encoding="utf-8"))
+    return {group_id: b64decode(text) for group_id, text in texts.items()}
+
+
+@pytest.mark.parametrize("file", VERSIONS, ids=lambda file: file.stem)
+def test_what_every_version_wrote_is_read(file: Path) -> None:
+    read = [snapshots.load(group_id, blob) for group_id, blob in blobs(file).items()]
+
+    assert read == GROUPS
+    for group, expected in zip(read, GROUPS, strict=True):
+        assert snapshots.dump(group) == snapshots.dump(expected)
+
+
+def test_the_present_version_is_among_them_and_writes_the_same_bytes() -> None:
+    file = story.FILES / f"snapshots-{snapshots.SCHEMA_VERSION}.json"
+
+    assert {group.group_id: snapshots.dump(group) for group in GROUPS} == blobs(file)
+
+
+def test_every_group_of_the_story_is_there() -> None:
+    assert [group.group_id for group in GROUPS] == sorted({group for group, _ in story.told()})

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+
+from group_coordinator.codecs import snapshots
+from group_coordinator.core.values import CommittedOffset
+from group_coordinator.streaming.packing import loaded_snapshot
+from group_coordinator.streaming.rebuilt_groups import (
+    COLUMNS,
+    LoggedRecord,
+    rebuilt_group,
+    rebuilt_groups,
+)
+
+ORDERS_0 = '{"type":1,"data":{"group":"g","topic":"orders","partition":0}}'
+GROUP = '{"type":2,"data":{"group":"g"}}'
+
+
+def stored(offset: int) -> str:
+    data = {"offset": offset, "commitTimestamp": 1_000}
+    return json.dumps({"version": 4, "data": data})
+
+
+def committed(offset: int) -> CommittedOffset:
+    return CommittedOffset(offset, None, "", 1_000, None, None)
+
+
+def test_a_group_is_what_its_log_says_at_the_time_of_its_last_record() -> None:
+    group = rebuilt_group(
+        "g",
+        [LoggedRecord(ORDERS_0, stored(1), 1_000), LoggedRecord(ORDERS_0, stored(2), 2_000)],
+    )
+
+    assert group is not None
+    assert group.offsets == {"orders": {0: committed(2)}}
+    assert group.clock_ms == 2_000
+
+
+def test_an_offset_waits_for_its_transaction_as_before() -> None:
+    value = stored(3)[:-1] + ', "producerId": 17}'
+
+    group = rebuilt_group("g", [LoggedRecord(ORDERS_0, value, 1_000)])
+
+    assert group is not None
+    assert group.offsets == {}
+    assert group.pending["orders", 0][17].offset == committed(3)
+
+
+def test_a_group_that_is_gone_is_not_made_anew() -> None:
+    log = [
+        LoggedRecord(ORDERS_0, stored(1), 1_000),
+        LoggedRecord(ORDERS_0, None, 2_000),
+        LoggedRecord(GROUP, None, 2_000),
+    ]
+
+    assert rebuilt_group("g", log) is None
+    assert rebuilt_group("g", [*log, LoggedRecord(ORDERS_0, stored(5), 3_000)]) is not None
+
+
+def test_a_group_may_begin_in_one_frame_and_end_in_the_next() -> None:
+    def frame(*rows: tuple[str, int]) -> pd.DataFrame:
+        return pd.DataFrame(
+            [(group, ORDERS_0, stored(offset), 1_000) for group, offset in rows], columns=COLUMNS
+        )
+
+    made = list(rebuilt_groups(iter([frame(("a", 1), ("b", 2)), frame(("b", 3), ("c", 4))])))
+
+    assert [offset_in(row) for rows in made for row in rows.itertuples()] == [
+        ("a", 1),
+        ("b", 3),
+        ("c", 4),
+    ]
+
+
+def offset_in(row: tuple[object, ...]) -> tuple[str, int]:
+    _, group_id, event = row
+    assert isinstance(group_id, str)
+    assert isinstance(event, bytes)
+    snapshot = loaded_snapshot([event])
+    assert snapshot is not None
+    return group_id, snapshots.load(group_id, snapshot).offsets["orders"][0].offset
