@@ -22,9 +22,8 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 def test_kills_amid_the_responses_after_the_log_and_between_merges_leave_no_trace(
     scene: Scene,
 ) -> None:
-    result = driver_killed(
-        scene, ["amid-the-responses", "after-the-log", "between-members-and-offsets"]
-    )
+    steps = ["amid-the-responses", "after-the-log", "between-members-and-offsets"]
+    result = driver_killed(scene, "three-kills", steps)
 
     assert (result.problems, result.lost, result.doubled) == ([], 0, 0)
 

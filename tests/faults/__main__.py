@@ -41,13 +41,14 @@ Inject = Callable[[Scene], Result]
 
 def faults(kills: int, seed: int) -> dict[str, Inject]:
     """All faults by name, in the order in which they are tried."""
+    steps = [step for step in STEPS if step != WORKER_STEP]
     killed: dict[str, Inject] = {
-        f"kill-{step}": partial(driver_killed, steps=[step])
-        for step in STEPS
-        if step != WORKER_STEP
+        f"kill-{step}": partial(driver_killed, name=f"kill-{step}", steps=[step]) for step in steps
     }
+    in_a_row = "kill-again-and-again"
     return {
         **killed,
+        in_a_row: partial(driver_killed, name=in_a_row, steps=steps),
         "kill-worker": worker_killed,
         "second-job": second_job,
         "sigterm": sigterm,

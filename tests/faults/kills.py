@@ -18,14 +18,16 @@ _BATCH = "1"
 _RUN = ("run", "--with-compaction")
 
 
-def driver_killed(scene: Scene, steps: Sequence[str]) -> Result:
-    """Kill at one step after the other, each time after a restart, then let the job read all."""
-    name = "-".join(steps)
+def driver_killed(scene: Scene, name: str, steps: Sequence[str]) -> Result:
+    """Kill at one step after the other, each time after a restart, then let the job read all.
+
+    A batch that is done again is killed again, at the next step.
+    """
     installation = scene.disturbed(name)
     for step in steps:
         kill_at(step, installation)
     drain(scene.installation(name))
-    return compared(f"kill-{name}", len(steps) + 1, scene.compare(installation))
+    return compared(name, len(steps) + 1, scene.compare(installation))
 
 
 def kill_at(step: str, installation: Installation) -> None:
