@@ -1,14 +1,22 @@
 from __future__ import annotations
 
 import json
+import sys
+from base64 import b64decode
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
+from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator import settings
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.group import Group
+from group_coordinator.core.handlers import offset_commit
+from group_coordinator.core.requests import OffsetCommit
 from group_coordinator.streaming.exchange import Exchange
 from group_coordinator.streaming.group_call import OperatorSettings
 from group_coordinator.streaming.packing import EventRow
@@ -30,11 +38,12 @@ CONTEXT = UpdateContext(
     timer_slack_ms=1_000,
     timers_hold=False,
 )
+SETTINGS = OperatorSettings(CONTEXT, hold_windows=())
 
 
-def commit(group: str, offset: int) -> bytes:
+def commit(group: str, offset: int, topic: str = "orders") -> bytes:
     partition = {"partitionIndex": 0, "committedOffset": offset}
-    body = {"groupId": group, "topics": [{"name": "orders", "partitions": [partition]}]}
+    body = {"groupId": group, "topics": [{"name": topic, "partitions": [partition]}]}
     event = {
         "api": "OffsetCommit",
         "version": 8,
@@ -56,7 +65,13 @@ def write(folder: Path, name: str, records: list[tuple[bytes | None, bytes | Non
     frame.to_parquet(folder / name)
 
 
-def play(spark: SparkSession, folder: Path, batches: int, exchange: Exchange) -> list[str]:
+def play(
+    spark: SparkSession,
+    folder: Path,
+    batches: int,
+    exchange: Exchange,
+    settings: OperatorSettings = SETTINGS,
+) -> list[str]:
     """Let the operator take the folder's files, one a batch; all lines that come out of at least this many batches."""
     lines: list[str] = []
     done: set[int] = set()
@@ -71,7 +86,7 @@ def play(spark: SparkSession, folder: Path, batches: int, exchange: Exchange) ->
         spark.readStream.schema(RECORDS).option("maxFilesPerTrigger", 1).parquet(str(folder / "in"))
     )
     query = (
-        coordinate(pack(records, 1_048_576), OperatorSettings(CONTEXT, hold_windows=()), exchange)
+        coordinate(pack(records, 1_048_576), settings, exchange)
         .writeStream.foreachBatch(collect)
         .option("checkpointLocation", str(folder / "checkpoint"))
         .trigger(processingTime="100 milliseconds")
@@ -124,3 +139,60 @@ def test_a_key_that_is_no_text_is_a_dead_letter_and_stops_nothing(
     ]
     answers = [json.loads(line[1:])["correlationId"] for line in lines if line[0] == "R"]
     assert "a-3" in answers
+
+
+@BOTH_WAYS
+def test_a_group_with_megabytes_of_dead_letters_has_several_rows(
+    spark: SparkSession, tmp_path: Path, exchange: Exchange
+) -> None:
+    (tmp_path / "in").mkdir()
+    megabytes = [b"%d " % offset * 250_000 for offset in range(1_000, 1_100)]
+    values = [*megabytes, commit("a", 7)]
+    records = [(b"a", value, offset) for offset, value in enumerate(values)]
+    write(tmp_path / "in", "1.parquet", records)
+
+    lines = play(spark, tmp_path, batches=1, exchange=exchange)
+
+    rows = [EventRow(START_MS, 0, offset, None, value) for offset, value in enumerate(values)]
+    update = update_group("a", None, rows, START_MS, CONTEXT)
+    assert len(list(update.texts)) > 20
+    assert lines[:102] == update.lines
+    assert "".join(line[0] for line in lines[:102]) == "D" * 100 + "LR"
+
+
+class Defective(OperatorSettings):
+    """Settings that bring a defect with them into the worker: commits of the topic "poison" fail."""
+
+    def context_at(self, batch_time_ms: int) -> UpdateContext:
+        if not hasattr(offset_commit, "undamaged"):
+            offset_commit.undamaged = offset_commit.decide  # type: ignore[attr-defined]
+            offset_commit.decide = fail_at_poison
+        return super().context_at(batch_time_ms)
+
+
+def fail_at_poison(group: Group, request: OffsetCommit, *rest: Any) -> Decision:
+    if request.topics[0].name == "poison":
+        raise ZeroDivisionError("planted")
+    decision: Decision = offset_commit.undamaged(group, request, *rest)  # type: ignore[attr-defined]
+    return decision
+
+
+@BOTH_WAYS
+def test_a_defect_is_quarantined_with_its_event_alone(
+    spark: SparkSession, tmp_path: Path, exchange: Exchange
+) -> None:
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    (tmp_path / "in").mkdir()
+    values = [commit("a", 1), commit("a", 2, "poison"), commit("a", 3), commit("b", 4)]
+    records = [(b"b" if n == 3 else b"a", value, n) for n, value in enumerate(values)]
+    write(tmp_path / "in", "1.parquet", records)
+
+    defective = Defective(CONTEXT, hold_windows=())
+    lines = play(spark, tmp_path, batches=1, exchange=exchange, settings=defective)
+
+    (letter,) = [json.loads(line[1:]) for line in lines if line[0] == "D"]
+    assert (letter["group_id"], letter["source_offset"]) == ("a", 1)
+    assert letter["reason"] == "defect: ZeroDivisionError: planted"
+    assert b64decode(letter["value"]) == values[1]
+    answers = [json.loads(line[1:])["correlationId"] for line in lines if line[0] == "R"]
+    assert sorted(answers) == ["a-1", "a-3", "b-4"]
