@@ -97,9 +97,8 @@ def command(
     choices = {name.replace("_", "-"): value for name, value in options.items()}
     action = usage.check(choices)
     job = settings.load(config, overrides).job
-    connection = Connection(
-        bootstrap_server or job.bootstrap_servers, _client_options(command_config)
-    )
+    login = {**job.security.python_options(), **_client_options(command_config)}
+    connection = Connection(bootstrap_server or job.bootstrap_servers, login)
     admin = AdminClient(
         bootstrap_servers=connection.bootstrap_servers,
         events_topic=job.events_topic,

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.cli.stop_signals import stop_on_signals
 from group_coordinator.clients.connection import Connection
-from group_coordinator.clients.errors import BrokerUnreachableError
+from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.ticks import write_ticks
 from group_coordinator.clients.topics import TopicsError, check_topics
 from group_coordinator.observability.logs import set_up_logs
@@ -44,7 +44,7 @@ def refusals_told() -> Iterator[None]:
     """Turn what a user can mend into one plain sentence and exit status 1."""
     try:
         yield
-    except (BrokerUnreachableError, MissingTablesError, TopicsError) as error:
+    except (ClientError, MissingTablesError, TopicsError) as error:
         raise click.ClickException(str(error)) from error
 
 
@@ -52,7 +52,7 @@ def refusals_told() -> Iterator[None]:
 def run_coordinator(settings: Settings, make_session: MakeSession, options: RunOptions) -> None:
     """Run the coordinator, and end between two batches when a signal says so."""
     set_up_logs()
-    connection = Connection(settings.job.bootstrap_servers)
+    connection = Connection.of(settings.job)
     check_topics(connection, settings.job)
     spark = make_session()
     try:

@@ -27,6 +27,14 @@ class BrokerUnreachableError(ChannelError):
     """No Kafka broker answers at the given address."""
 
 
+class LoginRefusedError(ChannelError):
+    """The Kafka cluster does not let this user in."""
+
+
+class AccessDeniedError(ChannelError):
+    """The Kafka cluster does not let this user do it: an ACL is missing."""
+
+
 class TopicMissingError(ChannelError):
     """The events or the responses topic does not exist."""
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType, NewTopic
-from kafka.errors import KafkaError, TopicAlreadyExistsError
+from kafka.errors import KafkaError, TopicAlreadyExistsError, TopicAuthorizationFailedError
 
 from group_coordinator.clients.connection import Connection
 from group_coordinator.settings import JobSettings
@@ -25,7 +22,7 @@ def create_topics(connection: Connection, job: JobSettings) -> list[str]:
 
     Raises:
         BrokerUnreachableError: the cluster does not answer.
-        TopicsError: the events topic exists and its timestamps are not the brokers'.
+        TopicsError: a topic may not be created, or the events topic exists and its timestamps are not the brokers'.
     """
     wanted = (
         _topic(job, job.events_topic, job.events_topic_partitions, job.events_topic_retention_ms),
@@ -37,12 +34,15 @@ def create_topics(connection: Connection, job: JobSettings) -> list[str]:
         ),
     )
     connection.local_address()
-    admin = KafkaAdminClient(**connection.client_options())
+    admin = connection.open(KafkaAdminClient)
     try:
-        created = [topic.name for topic in wanted if _create(admin, topic)]
+        # Who may not create topics may still use those that an administrator made.
+        present = set(admin.list_topics())
+        missing = [topic for topic in wanted if topic.name not in present]
+        created = [topic.name for topic in missing if _create(admin, topic)]
         _check_clock(admin, job.events_topic)
     except KafkaError as error:
-        raise connection.unreachable(error) from error
+        raise connection.failure(error) from error
     finally:
         admin.close()
     return created
@@ -51,18 +51,18 @@ def create_topics(connection: Connection, job: JobSettings) -> list[str]:
 def check_topics(connection: Connection, job: JobSettings) -> None:
     """Raise TopicsError if a topic is missing, or if events are not stamped by the brokers."""
     connection.local_address()
-    admin = KafkaAdminClient(**connection.client_options())
+    admin = connection.open(KafkaAdminClient)
     try:
         present = set(admin.list_topics())
         missing = [name for name in (job.events_topic, job.responses_topic) if name not in present]
         if missing:
             raise TopicsError(
                 f"topic {' and '.join(missing)} missing at {connection.bootstrap_servers}: "
-                "run `group-coordinator init` first"
+                "run `group-coordinator init` first, or let the job's user see them (ACL DESCRIBE)"
             )
         _check_clock(admin, job.events_topic)
     except KafkaError as error:
-        raise connection.unreachable(error) from error
+        raise connection.failure(error) from error
     finally:
         admin.close()
 
@@ -77,6 +77,10 @@ def _create(admin: KafkaAdminClient, topic: NewTopic) -> bool:
         admin.create_topics([topic], wait_for_metadata=True)
     except TopicAlreadyExistsError:
         return False
+    except TopicAuthorizationFailedError as error:
+        raise TopicsError(
+            f"topic {topic.name} is not there for us, and we may not make it: ACL CREATE or DESCRIBE is missing"
+        ) from error
     return True
 
 
@@ -84,15 +88,14 @@ def _check_clock(admin: KafkaAdminClient, topic: str) -> None:
     """The groups' time is the brokers' time: a client's clock could let members expire that are alive."""
     resource = ConfigResource(ConfigResourceType.TOPIC, topic)
     described = admin.describe_configs([resource], config_filter="all")
-    stamp = _value(described, topic)
+    (of_topics,) = described.values()
+    if _TIMESTAMP_TYPE not in of_topics[topic]:
+        raise TopicsError(
+            f"topic {topic}: we may not read its configuration: ACL DESCRIBE_CONFIGS is missing"
+        )
+    stamp = of_topics[topic][_TIMESTAMP_TYPE]["value"]
     if stamp != _LOG_APPEND_TIME:
         raise TopicsError(
             f"topic {topic}: {_TIMESTAMP_TYPE} = {stamp}, but the coordinator needs "
             f"{_LOG_APPEND_TIME}: alter the topic before the first event"
         )
-
-
-def _value(described: Mapping[str, Any], topic: str) -> str:
-    (of_topics,) = described.values()
-    entry = of_topics[topic][_TIMESTAMP_TYPE]
-    return str(entry["value"])

@@ -15,6 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.cluster_options import cluster_options
 from group_coordinator.streaming.output_lines import DEAD_LETTER, LOG, RESPONSE
 from group_coordinator.tables import coordinator_log, dead_letters
 from group_coordinator.tables.append import append_once
@@ -101,7 +102,7 @@ class Sinks:
             .write.format("kafka")
             .options(
                 **{
-                    "kafka.bootstrap.servers": self.job.bootstrap_servers,
+                    **cluster_options(self.job),
                     "kafka.acks": "all",
                     "kafka.linger.ms": "5",
                     # The codec that every client can read without a further library.

@@ -6,6 +6,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.cluster_options import cluster_options
 
 _ABSENT_KEY, _BAD_KEY = 1, 2
 
@@ -14,7 +15,7 @@ def read_events(spark: SparkSession, job: JobSettings) -> DataFrame:
     """The events topic from its beginning, as a stream of packed events."""
     reader = (
         spark.readStream.format("kafka")
-        .option("kafka.bootstrap.servers", job.bootstrap_servers)
+        .options(**cluster_options(job))
         .option("subscribe", job.events_topic)
         .option("startingOffsets", "earliest")
         # An event that is gone unread would make every later decision of its group wrong: stop instead.

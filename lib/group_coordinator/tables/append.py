@@ -32,7 +32,9 @@ def append_once(
         _append_without_job(rows, folder, table, Transaction(application, batch_id))
         return
     writer = (
-        rows.withColumns({"batch_id": F.lit(batch_id).cast("long"), "ingested_at": F.current_timestamp()})
+        rows.withColumns(
+            {"batch_id": F.lit(batch_id).cast("long"), "ingested_at": F.current_timestamp()}
+        )
         .select(*table.schema.names)
         .write.format("delta")
         .mode("append")
