@@ -6,8 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self
 
 STOP_TIMEOUT_S = 60
@@ -16,9 +17,14 @@ STOP_TIMEOUT_S = 60
 class JobProcess:
     """`group-coordinator ARGUMENTS`, ended at the latest when its `with` block ends."""
 
-    def __init__(self, arguments: list[str], folder: Path) -> None:
+    def __init__(
+        self,
+        arguments: list[str],
+        folder: Path,
+        variables: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._log = folder / f"{arguments[0]}.log"
-        environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
+        environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", **variables}
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "group_coordinator.cli.main", *arguments],

@@ -14,8 +14,14 @@ from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, R
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.java import java
 
-ADMIN, JOB, STRANGER = "admin", "job", "stranger"
-PASSWORDS = {ADMIN: "admin-Hush1", JOB: 'job-Hush2 "quoted" \\', STRANGER: "stranger-Hush3"}
+ADMIN, JOB, CLIENT, MUTE, STRANGER = "admin", "job", "client", "mute", "stranger"
+PASSWORDS = {
+    ADMIN: "admin-Hush1",
+    JOB: 'job-Hush2 "quoted" \\',
+    MUTE: "mute-Hush3",
+    STRANGER: "stranger-Hush4",
+    CLIENT: "client-Hush5",
+}
 """By user; the job's has what must be escaped in a JAAS text."""
 MECHANISM = "SCRAM-SHA-512"
 KEY_STORE_PASSWORD = "changeit"  # noqa: S105 - of a store that lives as long as a test
@@ -34,6 +40,15 @@ WORK: Sequence[Grant] = (
     (ResourceType.TOPIC, "group-responses", ACLOperation.WRITE),
 )
 """What the job needs; READ and WRITE imply DESCRIBE."""
+ASKING: Sequence[Grant] = (
+    (ResourceType.TOPIC, "group-events", ACLOperation.WRITE),
+    (ResourceType.TOPIC, "group-responses", ACLOperation.READ),
+)
+"""What a client of the coordinator needs."""
+WORK_WITHOUT_ANSWERS: Sequence[Grant] = (
+    *WORK[:3],
+    (ResourceType.TOPIC, "group-responses", ACLOperation.DESCRIBE),
+)
 
 
 def secured_broker(folder: Path) -> EmbeddedBroker:

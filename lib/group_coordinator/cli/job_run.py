@@ -12,6 +12,8 @@ from threading import Thread
 import click
 from pyspark.sql import SparkSession
 
+from group_coordinator.cli.outages import outlast_outages
+from group_coordinator.cli.query_failures import query_failures_told
 from group_coordinator.cli.stop_signals import stop_on_signals
 from group_coordinator.clients.connection import Connection
 from group_coordinator.clients.errors import ClientError
@@ -67,14 +69,15 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
             ProgressReport(options.progress_file).look,
         )
         compaction = CompactionQuery(spark, settings)
-        if options.drain:
-            coordination.drain()
-            if options.with_compaction and not stop.is_set():
-                compaction.drain()
-        elif options.with_compaction:
-            _run_both(coordination, compaction)
-        else:
-            coordination.run()
+        with query_failures_told(settings.job):
+            if options.drain:
+                outlast_outages(coordination.drain, stop)
+                if options.with_compaction and not stop.is_set():
+                    compaction.drain()
+            elif options.with_compaction:
+                _run_both(coordination, compaction)
+            else:
+                outlast_outages(coordination.run, stop)
     finally:
         spark.stop()
 
@@ -87,10 +90,11 @@ def run_compaction(settings: Settings, make_session: MakeSession, *, drain: bool
     try:
         check_tables(spark, settings.job.tables_root)
         compaction = CompactionQuery(spark, settings)
-        if drain:
-            compaction.drain()
-        else:
-            compaction.run(stop_on_signals())
+        with query_failures_told(settings.job):
+            if drain:
+                compaction.drain()
+            else:
+                compaction.run(stop_on_signals())
     finally:
         spark.stop()
 
@@ -101,7 +105,7 @@ def _run_both(coordination: Coordination, compaction: CompactionQuery) -> None:
     )
     beside.start()
     try:
-        coordination.run()
+        outlast_outages(coordination.run, coordination.stop)
     finally:
         coordination.stop.set()
         beside.join()

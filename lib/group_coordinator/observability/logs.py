@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import logging
 
+_TOLD_BY_ERRORS = ("kafka.net.", "py4j.")
+"""They log every attempt to connect, and every exception on its way to Java: what comes of it is raised."""
+
 
 def set_up_logs() -> None:
     """Our own information, and warnings of everybody else."""
@@ -11,6 +14,5 @@ def set_up_logs() -> None:
         level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s", datefmt="%H:%M:%S"
     )
     for handler in logging.getLogger().handlers:
-        # What goes wrong with a connection it says for each attempt; the end of them all is an error of ours.
-        handler.addFilter(lambda record: not record.name.startswith("kafka.net."))
+        handler.addFilter(lambda record: not record.name.startswith(_TOLD_BY_ERRORS))
     logging.getLogger("group_coordinator").setLevel(logging.INFO)

@@ -23,6 +23,8 @@ _EVERYWHERE = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.sql.session.timeZone": "UTC",
+    # Only the causes below a failure say whether it is Kafka's, the disk's or ours (cli/query_failures.py).
+    "spark.sql.pyspark.jvmStacktrace.enabled": "true",
     # A second attempt that runs beside the first would send responses twice.
     "spark.speculation": "false",
     # Without it every batch uploads whole SST files.
