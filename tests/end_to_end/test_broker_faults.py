@@ -44,7 +44,7 @@ class Place:
 def place(tmp_path: Path) -> Iterator[Place]:
     with ExitStack() as resources:
         made = Place(tmp_path / "broker")
-        resources.callback(lambda: made.empty())
+        resources.callback(made.empty)
         yield made
 
 
