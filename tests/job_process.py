@@ -6,8 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self
 
 STOP_TIMEOUT_S = 180
@@ -20,15 +21,20 @@ COMMAND = ("group_coordinator.cli.main",)
 class JobProcess:
     """`group-coordinator ARGUMENTS`, ended at the latest when its `with` block ends.
 
-    `program` is the module that is run, with the arguments that it takes before those of the command.
+    `program` is the module that is run, with the arguments that it takes before those of the command; `variables` are
+    added to its environment.
     """
 
     def __init__(
-        self, arguments: list[str], folder: Path, program: tuple[str, ...] = COMMAND
+        self,
+        arguments: list[str],
+        folder: Path,
+        program: tuple[str, ...] = COMMAND,
+        variables: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._log = folder / f"{arguments[0]}.log"
         path = os.pathsep.join([str(ROOT / "lib"), str(ROOT)])
-        environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": path}
+        environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": path, **variables}
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", *program, *arguments],

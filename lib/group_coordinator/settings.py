@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -9,11 +10,12 @@ from difflib import get_close_matches
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from msgspec import Meta, ValidationError, convert
 
 from group_coordinator.core.config import ConfigError, CoordinatorConfig
+from group_coordinator.security import SECRETS, Secret, Security, variable_of
 
 DEFAULTS: Traversable = resources.files("group_coordinator") / "conf" / "coordinator.toml"
 """conf/coordinator.toml; the package holds a link to it, and a wheel a copy."""
@@ -21,6 +23,7 @@ DEFAULTS: Traversable = resources.files("group_coordinator") / "conf" / "coordin
 Text = Annotated[str, Meta(min_length=1)]
 Positive = Annotated[int, Meta(ge=1)]
 NotNegative = Annotated[int, Meta(ge=0)]
+Part = TypeVar("Part")
 
 
 RECORD_OVERHEAD = 64 * 1024
@@ -55,6 +58,7 @@ class JobSettings:
     state_store_provider: Literal["rocksdb", "hdfs"]
     exchange: Literal["auto", "stock", "lean"]
     compaction_interval_ms: Positive
+    security: Security
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +75,18 @@ def _key(field: str) -> str:
 
 _TYPES: dict[str, Any] = {
     _key(field): hint
-    for part in (CoordinatorConfig, JobSettings)
+    for part in (CoordinatorConfig, JobSettings, Security)
     for field, hint in get_type_hints(part, include_extras=True).items()
+    if hint is not Security
 }
 
 
-def load(path: Path | None = None, overrides: Sequence[str] = ()) -> Settings:
-    """Read the defaults, then a file of one's own, then `KEY=VALUE` texts; the later one wins.
+def load(
+    path: Path | None = None,
+    overrides: Sequence[str] = (),
+    environment: Mapping[str, str] = os.environ,
+) -> Settings:
+    """Read the defaults, a file of one's own, secrets of the environment, `KEY=VALUE` texts; the later one wins.
 
     Raises:
         SettingsError: a key is unknown, a value does not fit, or the file cannot be read.
@@ -85,16 +94,25 @@ def load(path: Path | None = None, overrides: Sequence[str] = ()) -> Settings:
     values = _read(DEFAULTS)
     if path is not None:
         values |= _read(path)
+    values |= _secrets_of(environment)
     values |= dict(_parse(text) for text in overrides)
     try:
-        coordinator = CoordinatorConfig(**_fields(CoordinatorConfig, values))
+        coordinator = _build(CoordinatorConfig, values)
+        security = _build(Security, values)
     except ConfigError as error:
         raise SettingsError(str(error)) from error
-    return Settings(coordinator, JobSettings(**_fields(JobSettings, values)))
+    return Settings(coordinator, _build(JobSettings, values, security=security))
 
 
-def _fields(part: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    return {field.name: values[_key(field.name)] for field in fields(part)}
+def _build(part: type[Part], values: Mapping[str, Any], **built: Any) -> Part:
+    names = [field.name for field in fields(cast("Any", part)) if field.name not in built]
+    return part(**{name: values[_key(name)] for name in names}, **built)
+
+
+def _secrets_of(environment: Mapping[str, str]) -> dict[str, Secret]:
+    """A secret on a command line or in a file is there for others to read."""
+    found = {key: environment.get(variable_of(key), "") for key in SECRETS}
+    return {key: Secret(value) for key, value in found.items() if value}
 
 
 def _read(file: Traversable) -> dict[str, Any]:
@@ -117,18 +135,28 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
 def _parse(override: str) -> tuple[str, Any]:
     key, equals, value = override.partition("=")
     if not equals:
-        raise SettingsError(f"{override!r} is not KEY=VALUE")
+        # Whoever forgets the sign may have typed a secret behind the key.
+        shown = next((key for key in SECRETS if override.strip().startswith(key)), override)
+        raise SettingsError(f"{shown!r} is not KEY=VALUE")
     return key.strip(), _convert(key.strip(), value.strip())
 
 
 def _convert(key: str, value: object) -> Any:
     wanted = _type_of(key)
+    if wanted is Secret:
+        return _secret(key, value)
     try:
         return convert(value, wanted, strict=False)
     except ValidationError as error:
         choices = ", ".join(get_args(wanted)) if get_origin(wanted) is Literal else ""
         why = f"Expected one of {choices}" if choices else str(error)
         raise SettingsError(f"{key} = {value}: {why}") from error
+
+
+def _secret(key: str, value: object) -> Secret:
+    if not isinstance(value, str):
+        raise SettingsError(f"{key} = ***: Expected `str`")
+    return Secret(value)
 
 
 def _type_of(key: str) -> Any:

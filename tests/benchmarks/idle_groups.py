@@ -63,7 +63,7 @@ class IdleBatches:
 
 def measure(spark: SparkSession, chosen: Settings, groups: int) -> float:
     """The median time of an idle batch, in milliseconds."""
-    connection = Connection(chosen.job.bootstrap_servers)
+    connection = Connection.of(chosen.job)
     create_tables(chosen.job.tables_root, lambda: spark)
     create_topics(connection, chosen.job)
     _commit_once(chosen, groups)

@@ -52,8 +52,9 @@ class Story:
             if api in {"DescribeGroups", "DeleteGroups"}
             else {"groupId": group} | body,
         }
-        header = HEADER.pack(0, self._offset, START_MS + at_ms, 0, 1)
-        self.events.append((group, header + json.dumps(event).encode()))
+        value = json.dumps(event).encode()
+        header = HEADER.pack(0, self._offset, START_MS + at_ms, 0, len(value))
+        self.events.append((group, header + value))
         made = fresh_id(f"{TOPIC}-0-{self._offset}")
         self._offset += 1
         return f"client-{made}"

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from group_coordinator import settings
+from group_coordinator.security import Secret, Security
 from group_coordinator.settings import JobSettings, SettingsError
 
 
@@ -54,6 +55,15 @@ def test_the_defaults_of_the_job() -> None:
         state_store_provider="rocksdb",
         exchange="auto",
         compaction_interval_ms=10_000,
+        security=Security(
+            security_protocol="PLAINTEXT",
+            sasl_mechanism="SCRAM-SHA-512",
+            sasl_username="",
+            sasl_password=Secret(""),
+            ssl_truststore_location="",
+            ssl_keystore_location="",
+            ssl_key_password=Secret(""),
+        ),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.client_errors import ClientError
 from group_coordinator.local.demo.cast import CastError
 from group_coordinator.local.demo.interruption import Interrupted, Interruption
 from group_coordinator.local.demo.plan import STORY_S, Plan

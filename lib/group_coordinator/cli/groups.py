@@ -16,9 +16,9 @@ from group_coordinator.cli import groups_usage as usage
 from group_coordinator.cli.client_properties import PropertiesError, read_client_properties
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.clients.admin import AdminClient
+from group_coordinator.clients.client_errors import ClientError
 from group_coordinator.clients.cluster import Cluster
 from group_coordinator.clients.connection import Connection
-from group_coordinator.clients.errors import ClientError
 
 
 @click.command()
@@ -97,9 +97,8 @@ def command(
     choices = {name.replace("_", "-"): value for name, value in options.items()}
     action = usage.check(choices)
     job = settings.load(config, overrides).job
-    connection = Connection(
-        bootstrap_server or job.bootstrap_servers, _client_options(command_config)
-    )
+    login = {**job.security.python_options(), **_client_options(command_config)}
+    connection = Connection(bootstrap_server or job.bootstrap_servers, login)
     admin = AdminClient(
         bootstrap_servers=connection.bootstrap_servers,
         events_topic=job.events_topic,

@@ -11,13 +11,10 @@ from group_coordinator.cli import groups_describe as describe
 from group_coordinator.cli import groups_format as layout
 from group_coordinator.cli.groups_usage import TopicChoice
 from group_coordinator.clients.admin import AdminClient
+from group_coordinator.clients.client_errors import ClientError
 from group_coordinator.clients.cluster import Cluster
 from group_coordinator.clients.descriptions import GroupDescription
-from group_coordinator.clients.errors import (
-    ClientError,
-    CoordinatorResponseError,
-    UnknownTopicOrPartitionError,
-)
+from group_coordinator.clients.errors import CoordinatorResponseError, UnknownTopicOrPartitionError
 from group_coordinator.core.errors import ErrorCode
 
 _GROUP_LEVEL = frozenset(

@@ -29,7 +29,7 @@ def command(config: Path | None, overrides: tuple[str, ...], bootstrap_server: s
       group-coordinator init --bootstrap-server localhost:9092 --set events.topic.partitions=16
     """  # noqa: D301
     settings = job_settings(config, overrides, bootstrap_server)
-    created = create_topics(Connection(settings.job.bootstrap_servers), settings.job)
+    created = create_topics(Connection.of(settings.job), settings.job)
     for topic in (settings.job.events_topic, settings.job.responses_topic):
         click.echo(f"topic {topic}: {'created' if topic in created else 'is there'}")
     make_session = partial(local_session, settings.job, spark_jars())

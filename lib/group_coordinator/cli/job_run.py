@@ -12,9 +12,11 @@ from threading import Thread
 import click
 from pyspark.sql import SparkSession
 
+from group_coordinator.cli.outages import outlast_outages
+from group_coordinator.cli.query_failures import query_failures_told
 from group_coordinator.cli.stop_signals import stop_on_signals
+from group_coordinator.clients.client_errors import ClientError
 from group_coordinator.clients.connection import Connection
-from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.clients.ticks import write_ticks
 from group_coordinator.clients.topics import TopicsError, check_topics
 from group_coordinator.observability.logs import set_up_logs
@@ -34,7 +36,7 @@ _log = logging.getLogger(__name__)
 MakeSession = Callable[[], SparkSession]
 
 _REFUSALS = (
-    BrokerUnreachableError,
+    ClientError,
     CheckpointError,
     CheckpointInUseError,
     ForeignLogError,
@@ -78,7 +80,7 @@ def checkpoints_held(job: JobSettings, *query_names: str) -> Iterator[None]:
 def run_coordinator(settings: Settings, make_session: MakeSession, options: RunOptions) -> None:
     """Run the coordinator, and end between two batches when a signal says so."""
     set_up_logs()
-    connection = Connection(settings.job.bootstrap_servers)
+    connection = Connection.of(settings.job)
     check_topics(connection, settings.job)
     spark = make_session()
     try:
@@ -94,14 +96,15 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
             ProgressReport(options.progress_file).look,
         )
         compaction = CompactionQuery(spark, settings)
-        if options.drain:
-            coordination.drain()
-            if options.with_compaction and not stop.is_set():
-                compaction.drain()
-        elif options.with_compaction:
-            _run_both(coordination, compaction)
-        else:
-            coordination.run()
+        with query_failures_told(settings.job):
+            if options.drain:
+                outlast_outages(coordination.drain, stop)
+                if options.with_compaction and not stop.is_set():
+                    compaction.drain()
+            elif options.with_compaction:
+                _run_both(coordination, compaction)
+            else:
+                outlast_outages(coordination.run, stop)
     finally:
         spark.stop()
 
@@ -114,10 +117,11 @@ def run_compaction(settings: Settings, make_session: MakeSession, *, drain: bool
     try:
         check_tables(spark, settings.job.tables_root)
         compaction = CompactionQuery(spark, settings)
-        if drain:
-            compaction.drain()
-        else:
-            compaction.run(stop_on_signals())
+        with query_failures_told(settings.job):
+            if drain:
+                compaction.drain()
+            else:
+                compaction.run(stop_on_signals())
     finally:
         spark.stop()
 
@@ -128,7 +132,7 @@ def _run_both(coordination: Coordination, compaction: CompactionQuery) -> None:
     )
     beside.start()
     try:
-        coordination.run()
+        outlast_outages(coordination.run, coordination.stop)
     finally:
         coordination.stop.set()
         beside.join()

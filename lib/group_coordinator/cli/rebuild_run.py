@@ -21,7 +21,7 @@ def rebuild_checkpoint(settings: Settings, make_session: MakeSession) -> None:
     """Make the coordinator's checkpoint anew, and say what it begins with."""
     set_up_logs()
     job = settings.job
-    connection = Connection(job.bootstrap_servers)
+    connection = Connection.of(job)
     check_topics(connection, job)
     present = offsets_present(connection, job.events_topic)
     spark = make_session()

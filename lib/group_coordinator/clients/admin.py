@@ -15,9 +15,9 @@ from group_coordinator import settings
 from group_coordinator.clients import admin_messages as messages
 from group_coordinator.clients import delta_tables
 from group_coordinator.clients.channel import RequestChannel
+from group_coordinator.clients.client_errors import ChannelError, ClientError
 from group_coordinator.clients.connection import Connection
 from group_coordinator.clients.descriptions import GroupDescription, GroupListing
-from group_coordinator.clients.errors import ChannelError, ClientError
 from group_coordinator.clients.requests import Body
 from group_coordinator.clients.results import GroupResults, PartitionResults
 

@@ -15,13 +15,13 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.errors import KafkaError
 from msgspec import DecodeError, Struct, json
 
-from group_coordinator.clients.connection import Connection
-from group_coordinator.clients.errors import (
+from group_coordinator.clients.client_errors import (
     BrokerUnreachableError,
     ChannelClosedError,
     ChannelError,
     TopicMissingError,
 )
+from group_coordinator.clients.connection import Connection
 from group_coordinator.clients.pending_replies import PendingReplies
 from group_coordinator.clients.requests import Body, Request
 
@@ -71,9 +71,7 @@ class RequestChannel:
         self._pending = PendingReplies()
         self._closing = Event()
         self._consumer = responses_from_now(connection, events_topic, responses_topic)
-        self._producer = KafkaProducer(
-            **connection.client_options(), allow_auto_create_topics=False
-        )
+        self._producer = connection.open(KafkaProducer, allow_auto_create_topics=False)
         self._reader = Thread(target=self._read, name=f"replies-{self._name}", daemon=True)
         self._reader.start()
 
@@ -166,8 +164,8 @@ def responses_from_now(
 ) -> KafkaConsumer:
     """A consumer that will see every response to what is sent from now on, and hardly one more."""
     try:
-        consumer = KafkaConsumer(
-            **connection.client_options(),
+        consumer = connection.open(
+            KafkaConsumer,
             allow_auto_create_topics=False,
             enable_auto_commit=False,
             # The position is set below; should retention overtake it, the oldest answer left is the right one.
@@ -190,5 +188,5 @@ def responses_from_now(
         for partition, end in consumer.end_offsets(partitions[responses_topic]).items():
             consumer.seek(partition, end)
     except KafkaError as error:
-        raise connection.unreachable(error) from error
+        raise connection.failure(error) from error
     return consumer

@@ -31,10 +31,7 @@ class Cluster:
         """
         connection.local_address()
         self._connection = connection
-        try:
-            self._admin = KafkaAdminClient(**connection.client_options())
-        except KafkaError as error:
-            raise connection.unreachable(error) from error
+        self._admin = connection.open(KafkaAdminClient)
 
     def partitions(self, topics: Collection[str]) -> dict[str, frozenset[int]]:
         """The partitions of each topic that exists; the others are left out."""
@@ -93,7 +90,7 @@ class Cluster:
         try:
             return question(*arguments)
         except KafkaError as error:
-            raise self._connection.unreachable(error) from error
+            raise self._connection.failure(error) from error
 
 
 def _partition_of(key: str, partition_count: int) -> int:

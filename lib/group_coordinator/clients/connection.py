@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self, TypeVar
 
-from kafka.errors import KafkaError
+from kafka.errors import KafkaConnectionError, KafkaError, TopicAuthorizationFailedError
 
-from group_coordinator.clients.errors import BrokerUnreachableError
+from group_coordinator.clients.client_errors import (
+    AccessDeniedError,
+    BrokerUnreachableError,
+    ChannelError,
+    LoginRefusedError,
+)
+from group_coordinator.clients.failures import LOGIN_ERRORS, listening
+from group_coordinator.settings import JobSettings
 
 DEFAULT_PORT = 9092
 CONNECT_TIMEOUT_S = 5.0
 BOOTSTRAP_TIMEOUT_MS = 10_000
+
+Client = TypeVar("Client")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +30,13 @@ class Connection:
     """How every client of this package connects; `options` are kafka-python's own, for security and tuning."""
 
     bootstrap_servers: str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    # A login may be among them.
+    options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, job: JobSettings) -> Self:
+        """The cluster of the settings, with their login."""
+        return cls(job.bootstrap_servers, job.security.python_options())
 
     def client_options(self) -> dict[str, Any]:
         """Keyword arguments for any client of kafka-python."""
@@ -58,6 +73,43 @@ class Connection:
             else:
                 raise BrokerUnreachableError(f"{server!r} is not HOST:PORT")
 
-    def unreachable(self, error: KafkaError) -> BrokerUnreachableError:
-        """What kafka-python says, with the address that was tried."""
-        return BrokerUnreachableError(f"Kafka at {self.bootstrap_servers}: {error}")
+    def open(self, client: Callable[..., Client], **options: Any) -> Client:
+        """Make a client of kafka-python, which connects.
+
+        Raises:
+            ChannelError: the cluster does not answer, or does not let us in.
+        """
+        with listening() as failures:
+            try:
+                return client(**self.client_options(), **options)
+            except KafkaError as error:
+                raise self.failure(failures.cause(error)) from error
+
+    def failure(self, error: Exception) -> ChannelError:
+        """What kafka-python says, with the address that was tried and what to look at."""
+        cluster = f"Kafka at {self.bootstrap_servers}"
+        if isinstance(error, TopicAuthorizationFailedError):
+            return AccessDeniedError(f"{cluster} denies {self._user} access: {error}")
+        if isinstance(error, LOGIN_ERRORS):
+            return LoginRefusedError(f"{cluster}: authentication of {self._user} failed ({error})")
+        if _closed_by_broker(error):
+            return self._hung_up(cluster)
+        return BrokerUnreachableError(f"{cluster}: {error}")
+
+    def _hung_up(self, cluster: str) -> ChannelError:
+        """A broker that does not like what it hears may close the connection without a word."""
+        protocol = self.options.get("security_protocol", "PLAINTEXT")
+        mismatch = f"security.protocol = {protocol} is not the cluster's"
+        if "sasl_plain_username" in self.options:
+            return LoginRefusedError(
+                f"{cluster} closes the connection: authentication of {self._user} failed, or {mismatch}"
+            )
+        return BrokerUnreachableError(f"{cluster} closes the connection: perhaps {mismatch}")
+
+    @property
+    def _user(self) -> str:
+        return f"user {self.options.get('sasl_plain_username', 'ANONYMOUS')}"
+
+
+def _closed_by_broker(error: Exception) -> bool:
+    return isinstance(error, KafkaConnectionError) and "socket disconnected" in str(error)

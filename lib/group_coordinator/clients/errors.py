@@ -1,50 +1,11 @@
-"""What can go wrong for a client: Kafka's errors by name and number, and a coordinator that cannot be reached.
-
-The classes of the first family are named as in kafka-python; the docstring of each is Kafka's own message.
-"""
+"""Kafka's errors by name and number. The classes are named as in kafka-python; each docstring is Kafka's own message."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
+from group_coordinator.clients.client_errors import ClientError
 from group_coordinator.core.errors import ErrorCode
-
-
-class ClientError(Exception):
-    """Everything that the clients raise."""
-
-    @property
-    def kafka_text(self) -> str:
-        """The error as Kafka's tools print it, with the Java class where Kafka has one."""
-        return str(self)
-
-
-class ChannelError(ClientError):
-    """The request got no answer, so what became of it is not known."""
-
-
-class BrokerUnreachableError(ChannelError):
-    """No Kafka broker answers at the given address."""
-
-
-class TopicMissingError(ChannelError):
-    """The events or the responses topic does not exist."""
-
-
-class ChannelClosedError(ChannelError):
-    """The channel was closed, or broke, before the answer came."""
-
-
-class RequestTimedOutError(ChannelError):
-    """No answer came in time."""
-
-
-class TablesUnavailableError(ClientError):
-    """The Delta tables are not there, or cannot be read from here."""
-
-
-class NotAConsumerGroupError(ClientError):
-    """The group belongs to another kind of client, such as Kafka Connect."""
 
 
 class CoordinatorResponseError(ClientError):

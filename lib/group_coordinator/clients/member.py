@@ -12,11 +12,8 @@ from typing import Protocol
 from kafka import TopicPartition
 
 from group_coordinator.clients import admin_messages, member_messages
-from group_coordinator.clients.errors import (
-    ClientError,
-    RequestTimedOutError,
-    error_for,
-)
+from group_coordinator.clients.client_errors import ClientError, RequestTimedOutError
+from group_coordinator.clients.errors import error_for
 from group_coordinator.clients.member_messages import Identity
 from group_coordinator.clients.member_options import MemberOptions, MemberState
 from group_coordinator.clients.requests import Body, Request

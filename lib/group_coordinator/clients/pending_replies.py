@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from threading import Lock
 from typing import NamedTuple
 
-from group_coordinator.clients.errors import ChannelError, RequestTimedOutError
+from group_coordinator.clients.client_errors import ChannelError, RequestTimedOutError
 from group_coordinator.clients.requests import Body, Request
 
 

@@ -21,7 +21,7 @@ def write_ticks(connection: Connection, events_topic: str) -> dict[int, int]:
         BrokerUnreachableError: the cluster does not take them.
     """
     connection.local_address()
-    producer = KafkaProducer(**connection.client_options(), acks="all")
+    producer = connection.open(KafkaProducer, acks="all")
     try:
         sent = {
             partition: producer.send(events_topic, key=b"", value=_TICK, partition=partition)
@@ -29,6 +29,6 @@ def write_ticks(connection: Connection, events_topic: str) -> dict[int, int]:
         }
         return {partition: future.get(30).offset + 1 for partition, future in sent.items()}
     except KafkaError as error:
-        raise connection.unreachable(error) from error
+        raise connection.failure(error) from error
     finally:
         producer.close()

@@ -15,13 +15,13 @@ def offsets_present(connection: Connection, topic: str) -> dict[int, range]:
         BrokerUnreachableError: the cluster does not answer.
     """
     connection.local_address()
-    consumer = KafkaConsumer(**connection.client_options(), enable_auto_commit=False)
+    consumer = connection.open(KafkaConsumer, enable_auto_commit=False)
     try:
         partitions = [TopicPartition(topic, p) for p in consumer.partitions_for_topic(topic)]
         first = consumer.beginning_offsets(partitions)
         end = consumer.end_offsets(partitions)
     except KafkaError as error:
-        raise connection.unreachable(error) from error
+        raise connection.failure(error) from error
     finally:
         consumer.close()
     return {each.partition: range(first[each], end[each]) for each in partitions}

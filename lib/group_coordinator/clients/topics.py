@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType, NewTopic
-from kafka.errors import KafkaError, TopicAlreadyExistsError
+from kafka.errors import KafkaError, TopicAlreadyExistsError, TopicAuthorizationFailedError
 
 from group_coordinator.clients.connection import Connection
 from group_coordinator.settings import RECORD_OVERHEAD, JobSettings
@@ -26,20 +23,23 @@ def create_topics(connection: Connection, job: JobSettings) -> list[str]:
 
     Raises:
         BrokerUnreachableError: the cluster does not answer.
-        TopicsError: the events topic exists and its timestamps are not the brokers'.
+        TopicsError: a topic may not be created, or the events topic exists and its timestamps are not the brokers'.
     """
     wanted = (
         _topic(job, job.events_topic, job.events_topic_partitions, job.events_topic_retention_ms),
         _responses_topic(job),
     )
     connection.local_address()
-    admin = KafkaAdminClient(**connection.client_options())
+    admin = connection.open(KafkaAdminClient)
     try:
-        created = [topic.name for topic in wanted if _create(admin, topic)]
+        # Who may not create topics may still use those that an administrator made.
+        present = set(admin.list_topics())
+        missing = [topic for topic in wanted if topic.name not in present]
+        created = [topic.name for topic in missing if _create(admin, topic)]
         _check_clock(admin, job.events_topic)
         _check_room(admin, job)
     except KafkaError as error:
-        raise connection.unreachable(error) from error
+        raise connection.failure(error) from error
     finally:
         admin.close()
     return created
@@ -48,19 +48,19 @@ def create_topics(connection: Connection, job: JobSettings) -> list[str]:
 def check_topics(connection: Connection, job: JobSettings) -> None:
     """Raise TopicsError if a topic is missing, or if events are not stamped by the brokers."""
     connection.local_address()
-    admin = KafkaAdminClient(**connection.client_options())
+    admin = connection.open(KafkaAdminClient)
     try:
         present = set(admin.list_topics())
         missing = [name for name in (job.events_topic, job.responses_topic) if name not in present]
         if missing:
             raise TopicsError(
                 f"topic {' and '.join(missing)} missing at {connection.bootstrap_servers}: "
-                "run `group-coordinator init` first"
+                "run `group-coordinator init` first, or let the job's user see them (ACL DESCRIBE)"
             )
         _check_clock(admin, job.events_topic)
         _check_room(admin, job)
     except KafkaError as error:
-        raise connection.unreachable(error) from error
+        raise connection.failure(error) from error
     finally:
         admin.close()
 
@@ -82,6 +82,10 @@ def _create(admin: KafkaAdminClient, topic: NewTopic) -> bool:
         admin.create_topics([topic], wait_for_metadata=True)
     except TopicAlreadyExistsError:
         return False
+    except TopicAuthorizationFailedError as error:
+        raise TopicsError(
+            f"topic {topic.name} is not there for us, and we may not make it: ACL CREATE or DESCRIBE is missing"
+        ) from error
     return True
 
 
@@ -108,6 +112,10 @@ def _check_room(admin: KafkaAdminClient, job: JobSettings) -> None:
 
 def _value(admin: KafkaAdminClient, topic: str, name: str) -> str:
     resource = ConfigResource(ConfigResourceType.TOPIC, topic)
-    described: Mapping[str, Any] = admin.describe_configs([resource], config_filter="all")
+    described = admin.describe_configs([resource], config_filter="all")
     (of_topics,) = described.values()
+    if name not in of_topics[topic]:
+        raise TopicsError(
+            f"topic {topic}: we may not read its configuration: ACL DESCRIBE_CONFIGS is missing"
+        )
     return str(of_topics[topic][name]["value"])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Self
 
 from group_coordinator.local.broker_files import BrokerFiles
@@ -20,13 +22,24 @@ class EmbeddedBroker:
     Args:
         data_dir: where it keeps its topics and leaves them; a temporary folder if None.
         port: where clients find it; any free port if None.
+        properties: Kafka's own, beside or instead of ours.
+        users: passwords by name, for logins with SCRAM-SHA-512 where the properties ask for one.
     """
 
-    def __init__(self, data_dir: Path | None = None, port: int | None = None) -> None:
+    def __init__(
+        self,
+        data_dir: Path | None = None,
+        port: int | None = None,
+        *,
+        properties: Mapping[str, str] = MappingProxyType({}),
+        users: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._data_dir = data_dir
         self._port, self._controller_port = free_ports(2)
         if port is not None:
             self._port = port
+        self._properties = properties
+        self._users = users
         self._resources = ExitStack()
         self._process: BrokerProcess | None = None
 
@@ -59,8 +72,8 @@ class EmbeddedBroker:
         with ExitStack() as resources:
             folder = self._data_dir or _temporary_folder(resources)
             files = BrokerFiles(folder.resolve())
-            files.write(self._port, self._controller_port)
-            process = BrokerProcess(files, None if self._data_dir else folder)
+            files.write(self._port, self._controller_port, self._properties)
+            process = BrokerProcess(files, None if self._data_dir else folder, self._users)
             resources.callback(process.end)
             process.await_start()
             self._process = process

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,11 +11,11 @@ _SERVER_PROPERTIES = """\
 process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:{controller_port}
-listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port}
-advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+listeners=CLIENTS://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port}
+advertised.listeners=CLIENTS://127.0.0.1:{port}
 controller.listener.names=CONTROLLER
-inter.broker.listener.name=PLAINTEXT
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+inter.broker.listener.name=CLIENTS
+listener.security.protocol.map=CLIENTS:PLAINTEXT,CONTROLLER:PLAINTEXT
 log.dirs={data}
 auto.create.topics.enable=false
 offsets.topic.num.partitions=4
@@ -89,13 +90,12 @@ class BrokerFiles:
         """Whether the log tells that the broker takes requests."""
         return _STARTED in self._log_text()
 
-    def write(self, port: int, controller_port: int) -> None:
-        """Write the configuration; data of an earlier broker stays."""
+    def write(self, port: int, controller_port: int, properties: Mapping[str, str]) -> None:
+        """Write the configuration; data of an earlier broker stays, and the given properties win over ours."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.server_properties.write_text(
-            _SERVER_PROPERTIES.format(port=port, controller_port=controller_port, data=self.data),
-            encoding="utf-8",
-        )
+        ours = _SERVER_PROPERTIES.format(port=port, controller_port=controller_port, data=self.data)
+        given = "".join(f"{key}={value}\n" for key, value in properties.items())
+        self.server_properties.write_text(ours + given, encoding="utf-8")
         self.log_properties.write_text(_LOG_PROPERTIES, encoding="utf-8")
 
     def log_tail(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from group_coordinator.local.broker_files import BrokerFiles
@@ -36,11 +37,14 @@ class BrokerProcess:
     Args:
         files: what it lives in.
         temporary_folder: removed when we die before we could; None: everything stays.
+        users: passwords by name, made with a new folder.
     """
 
-    def __init__(self, files: BrokerFiles, temporary_folder: Path | None) -> None:
+    def __init__(
+        self, files: BrokerFiles, temporary_folder: Path | None, users: Mapping[str, str]
+    ) -> None:
         if not files.is_formatted:
-            _format(files)
+            _format(files, users)
         self._files = files
         with files.log.open("wb") as log:
             self._java = subprocess.Popen(
@@ -106,11 +110,11 @@ class BrokerProcess:
         self._watchdog.communicate()
 
 
-def _format(files: BrokerFiles) -> None:
-    """Kafka starts in a formatted folder only."""
+def _format(files: BrokerFiles, users: Mapping[str, str]) -> None:
+    """Kafka starts in a formatted folder only, and users that are to be there from the start are made with it."""
     tool = ("kafka.tools.StorageTool", "format", "--cluster-id", _CLUSTER_ID)
     done = subprocess.run(
-        _command(files, *tool, "--config", str(files.server_properties)),
+        _command(files, *tool, "--config", str(files.server_properties), *_added(users)),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -119,6 +123,11 @@ def _format(files: BrokerFiles) -> None:
     )
     if done.returncode != 0:
         raise BrokerError("The broker's folder could not be formatted", done.stdout.strip())
+
+
+def _added(users: Mapping[str, str]) -> Iterator[str]:
+    for name, password in users.items():
+        yield from ("--add-scram", f"SCRAM-SHA-512=[name={name},password={password}]")
 
 
 def _command(files: BrokerFiles, *program: str) -> list[str]:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import logging
 
+_TOLD_BY_ERRORS = ("kafka.net.", "py4j.")
+"""They log every attempt to connect, and every exception on its way to Java: what comes of it is raised."""
+
 
 def set_up_logs() -> None:
     """Our own information, and warnings of everybody else."""
     logging.basicConfig(
         level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s", datefmt="%H:%M:%S"
     )
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(lambda record: not record.name.startswith(_TOLD_BY_ERRORS))
     logging.getLogger("group_coordinator").setLevel(logging.INFO)

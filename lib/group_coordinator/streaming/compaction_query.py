@@ -49,7 +49,8 @@ class CompactionQuery:
             try:
                 self.run(stop)
             except StreamingQueryException as failure:
-                _log.error("compaction failed, and begins again in %d s: %s", _PAUSE_S, failure)
+                message, *_ = str(failure).splitlines()
+                _log.error("compaction failed, and begins again in %d s: %s", _PAUSE_S, message)
                 stop.wait(_PAUSE_S)
 
     def drain(self) -> None:

@@ -25,6 +25,8 @@ _EVERYWHERE = {
     "spark.sql.session.timeZone": "UTC",
     # Events and outputs may have megabytes each: this many are the most that Spark and a worker hand each other at once.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "128",
+    # Only the causes below a failure say whether it is Kafka's, the disk's or ours (cli/query_failures.py).
+    "spark.sql.pyspark.jvmStacktrace.enabled": "true",
     # A second attempt that runs beside the first would send responses twice.
     "spark.speculation": "false",
     # Without it every batch uploads whole SST files.

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from group_coordinator.core.errors import ErrorCode
 from group_coordinator.settings import RECORD_OVERHEAD, JobSettings
+from group_coordinator.streaming.cluster_options import cluster_options
 from group_coordinator.streaming.output_lines import DEAD_LETTER, LOG, RESPONSE
 from group_coordinator.tables import coordinator_log, dead_letters
 from group_coordinator.tables.append import Size, append_once
@@ -128,7 +129,7 @@ class Sinks:
             .write.format("kafka")
             .options(
                 **{
-                    "kafka.bootstrap.servers": self.job.bootstrap_servers,
+                    **cluster_options(self.job),
                     "kafka.acks": "all",
                     "kafka.linger.ms": "5",
                     "kafka.max.request.size": str(self.job.response_max_bytes + RECORD_OVERHEAD),

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from group_coordinator.codecs.primitives import LONGEST_TEXT
 from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.cluster_options import cluster_options
 
 PACKED = "group_id STRING, event BINARY"
 """A packed event, or what a group begins with (packing.py)."""
@@ -29,7 +30,7 @@ def read_events(
     """
     reader = (
         spark.readStream.format("kafka")
-        .option("kafka.bootstrap.servers", job.bootstrap_servers)
+        .options(**cluster_options(job))
         .option("subscribe", job.events_topic)
         .option("startingOffsets", _starting_offsets(job.events_topic, starting_offsets))
         # An event that is gone unread would make every later decision of its group wrong: stop instead.

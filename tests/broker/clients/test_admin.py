@@ -5,13 +5,13 @@ from kafka import OffsetAndMetadata, TopicPartition
 
 from group_coordinator.clients.admin import AdminClient
 from group_coordinator.clients.channel import RequestChannel
+from group_coordinator.clients.client_errors import RequestTimedOutError
 from group_coordinator.clients.cluster import Cluster
 from group_coordinator.clients.connection import Connection
 from group_coordinator.clients.errors import (
     GroupIdNotFoundError,
     GroupSubscribedToTopicError,
     NonEmptyGroupError,
-    RequestTimedOutError,
     UnknownMemberIdError,
     UnknownTopicOrPartitionError,
 )

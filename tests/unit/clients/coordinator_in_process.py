@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import json
 
 from group_coordinator import settings
-from group_coordinator.clients.errors import RequestTimedOutError
+from group_coordinator.clients.client_errors import RequestTimedOutError
 from group_coordinator.clients.requests import Body, Request
 from group_coordinator.streaming.packing import EventRow
 from group_coordinator.streaming.update_group import UpdateContext, update_group

@@ -4,6 +4,7 @@ import pytest
 from kafka import OffsetAndMetadata, TopicPartition
 
 from group_coordinator.clients import admin_messages as messages
+from group_coordinator.clients.client_errors import NotAConsumerGroupError
 from group_coordinator.clients.descriptions import GroupDescription
 from group_coordinator.clients.errors import (
     CoordinatorResponseError,
@@ -12,7 +13,6 @@ from group_coordinator.clients.errors import (
     InvalidGroupIdError,
     InvalidRequestError,
     NonEmptyGroupError,
-    NotAConsumerGroupError,
     OffsetMetadataTooLargeError,
     UnknownError,
     UnknownMemberIdError,

@@ -3,9 +3,19 @@ from __future__ import annotations
 import socket
 
 import pytest
+from kafka.errors import (
+    KafkaConnectionError,
+    KafkaTimeoutError,
+    SaslAuthenticationFailedError,
+    TopicAuthorizationFailedError,
+)
 
+from group_coordinator.clients.client_errors import (
+    AccessDeniedError,
+    BrokerUnreachableError,
+    LoginRefusedError,
+)
 from group_coordinator.clients.connection import Connection
-from group_coordinator.clients.errors import BrokerUnreachableError
 
 
 def test_the_first_server_that_listens_counts() -> None:
@@ -27,6 +37,55 @@ def test_nobody_listens() -> None:
 def test_an_address_that_is_none() -> None:
     with pytest.raises(BrokerUnreachableError, match=r"'broker:none' is not HOST:PORT"):
         Connection("broker:none").local_address()
+
+
+@pytest.mark.parametrize(
+    ("error", "family", "message"),
+    [
+        (
+            SaslAuthenticationFailedError("invalid credentials"),
+            LoginRefusedError,
+            "Kafka at a:1: authentication of user billing failed",
+        ),
+        (
+            KafkaConnectionError("socket disconnected"),
+            LoginRefusedError,
+            (
+                "Kafka at a:1 closes the connection: authentication of user billing failed, or "
+                "security.protocol = SASL_SSL is not the cluster's"
+            ),
+        ),
+        (
+            TopicAuthorizationFailedError("orders"),
+            AccessDeniedError,
+            "Kafka at a:1 denies user billing access: [Error 29] TopicAuthorizationFailedError: orders",
+        ),
+        (
+            KafkaTimeoutError("late"),
+            BrokerUnreachableError,
+            "Kafka at a:1: KafkaTimeoutError: late",
+        ),
+    ],
+)
+def test_a_refusal_is_told(error: Exception, family: type[Exception], message: str) -> None:
+    login = {"security_protocol": "SASL_SSL", "sasl_plain_username": "billing"}
+
+    told = Connection("a:1", login).failure(error)
+
+    assert type(told) is family
+    assert str(told).startswith(message)
+
+
+def test_a_hint_where_there_is_no_login() -> None:
+    told = Connection("a:1").failure(KafkaConnectionError("socket disconnected"))
+
+    assert str(told) == (
+        "Kafka at a:1 closes the connection: perhaps security.protocol = PLAINTEXT is not the cluster's"
+    )
+
+
+def test_a_password_does_not_show() -> None:
+    assert "hush" not in repr(Connection("a:1", {"sasl_plain_password": "hush"}))
 
 
 def test_options_reach_every_client() -> None:

@@ -5,11 +5,8 @@ from collections.abc import Iterable
 import pytest
 from kafka import TopicPartition
 
-from group_coordinator.clients.errors import (
-    InvalidSessionTimeoutError,
-    RequestTimedOutError,
-    UnknownMemberIdError,
-)
+from group_coordinator.clients.client_errors import RequestTimedOutError
+from group_coordinator.clients.errors import InvalidSessionTimeoutError, UnknownMemberIdError
 from group_coordinator.clients.member import GroupMember
 from group_coordinator.clients.member_options import MemberOptions, MemberState
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.clients.errors import (
+from group_coordinator.clients.client_errors import (
     BrokerUnreachableError,
     ChannelClosedError,
     RequestTimedOutError,

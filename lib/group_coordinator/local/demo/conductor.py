@@ -98,8 +98,8 @@ class Conductor:
     def _open_premises(self, resources: ExitStack) -> _Premises:
         self._run("jars", [sys.executable, "-m", "group_coordinator.local.jars"])
         bootstrap_servers = self._plan.bootstrap_servers or self._start_broker(resources)
-        connection = Connection(bootstrap_servers)
         self._folder.write_settings(settings_of(self._plan, self._folder, bootstrap_servers))
+        connection = Connection.of(self._settings.job)
         self._make_topics(resources, connection)
         self._board.say(
             "The job starts: Spark Structured Streaming, with its Delta tables. That takes a while."
@@ -183,7 +183,7 @@ class Conductor:
 
 
 def _delete_topics(connection: Connection, topics: list[str]) -> None:
-    admin = KafkaAdminClient(**connection.client_options())
+    admin = connection.open(KafkaAdminClient)
     try:
         admin.delete_topics(topics, raise_errors=False)
     finally:

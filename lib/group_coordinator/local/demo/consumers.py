@@ -9,7 +9,7 @@ from typing import Protocol
 from kafka import TopicPartition
 
 from group_coordinator.clients import admin_messages
-from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.client_errors import ClientError
 from group_coordinator.clients.member import Channel, GroupMember
 from group_coordinator.clients.member_options import MemberOptions, MemberState
 from group_coordinator.clients.requests import Body, Request

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 
-from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.client_errors import ClientError
 from group_coordinator.clients.member import Channel
 from group_coordinator.local.demo.cast import Application
 from group_coordinator.local.demo.consumers import (

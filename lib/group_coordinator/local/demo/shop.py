@@ -41,7 +41,7 @@ class Shop:
 
     def open(self) -> None:
         """Create the topics, then write and read until `close`."""
-        admin = KafkaAdminClient(**self._connection.client_options())
+        admin = self._connection.open(KafkaAdminClient)
         try:
             admin.create_topics(
                 [
@@ -76,10 +76,9 @@ class Shop:
 
     def _run(self) -> None:
         try:
-            options = self._connection.client_options()
-            producer = KafkaProducer(**options)
-            reader = KafkaConsumer(
-                **options, enable_auto_commit=False, auto_offset_reset="earliest"
+            producer = self._connection.open(KafkaProducer)
+            reader = self._connection.open(
+                KafkaConsumer, enable_auto_commit=False, auto_offset_reset="earliest"
             )
             reader.assign(self._partitions)
             try:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from concurrent.futures import Future
 
 from group_coordinator.clients import admin_messages
-from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.client_errors import ClientError
 from group_coordinator.clients.member import Channel
 from group_coordinator.clients.requests import Body
 

@@ -9,7 +9,7 @@ from threading import Event, Thread
 from typing import Any
 
 from group_coordinator.clients import delta_tables
-from group_coordinator.clients.errors import ClientError, TablesUnavailableError
+from group_coordinator.clients.client_errors import ClientError, TablesUnavailableError
 from group_coordinator.local.demo.board import Board
 from group_coordinator.local.demo.cast import LEADING_ROLES
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 
-from group_coordinator.clients.errors import RequestTimedOutError
+from group_coordinator.clients.client_errors import RequestTimedOutError
 from group_coordinator.clients.requests import Body, Request
 from group_coordinator.local.demo.measures import Latency, MeasuredChannel, Measures, latency_of
 

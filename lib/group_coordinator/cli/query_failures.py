@@ -1,0 +1,71 @@
+"""What made a streaming query fail, where it is not a mistake of ours.
+
+It is found by the texts that Kafka's client, the operating system and Delta leave: the failure passes through Java,
+Python and Java again, and only its text comes through whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+from pyspark.errors import StreamingQueryException
+
+from group_coordinator.settings import JobSettings
+
+_KAFKA = r"org\.apache\.kafka\.common\.errors\."
+_OUTAGE = re.compile(
+    rf"{_KAFKA}(?:Timeout|Disconnect|Network|BrokerNotAvailable|LeaderNotAvailable|NotLeaderOrFollower"
+    r"|NotEnoughReplicas\w*)Exception[^\n]*|Cannot fetch record for offset[^\n]*"
+)
+_REFUSAL = re.compile(rf"{_KAFKA}\w*(?:Authorization|Authentication)Exception: ([^\n]*)")
+_DISK = re.compile(
+    "No space left on device|Disk quota exceeded|Read-only file system|Permission denied"
+    "|Not a directory|Input/output error|No such file or directory"
+)
+
+
+@contextmanager
+def query_failures_told(job: JobSettings) -> Iterator[None]:
+    """Turn a query's failure that a user can mend into one plain sentence and exit status 1."""
+    try:
+        yield
+    except StreamingQueryException as failure:
+        told = sentence(str(failure), job)
+        if told is None:
+            raise
+        raise click.ClickException(told) from failure
+
+
+def outage(text: str) -> str | None:
+    """What Kafka's client said if the query failed because no broker answered in time."""
+    return _found(_OUTAGE, text)
+
+
+def sentence(text: str, job: JobSettings) -> str | None:
+    """What the user can mend, and where; None: not known."""
+    refusal = _REFUSAL.search(text)
+    if refusal is not None:
+        user = job.security.sasl_username or "ANONYMOUS"
+        return f"Kafka at {job.bootstrap_servers} refuses user {user}: {refusal[1]}"
+    broken = _found(_DISK, text)
+    if broken is not None:
+        return f"{_folder(text, job)} cannot be written: {broken}"
+    waited = outage(text)
+    return None if waited is None else f"Kafka at {job.bootstrap_servers} does not answer: {waited}"
+
+
+def _folder(text: str, job: JobSettings) -> str:
+    folders = {
+        "tables.root": job.tables_root,
+        "checkpoint.location": job.checkpoint_location,
+    }
+    named = [f"{key} = {folder}" for key, folder in folders.items() if folder in text]
+    return " or ".join(named or [f"{key} = {folder}" for key, folder in folders.items()])
+
+
+def _found(pattern: re.Pattern[str], text: str) -> str | None:
+    found = pattern.search(text)
+    return None if found is None else found[0]

@@ -1,0 +1,47 @@
+"""Why a client of kafka-python could not connect: it tells that to its log only, its error is a timeout."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kafka.errors import SaslAuthenticationFailedError, UnsupportedSaslMechanismError
+
+LOGIN_ERRORS = (SaslAuthenticationFailedError, UnsupportedSaslMechanismError)
+_SPEAKER = "kafka.net.manager"
+
+
+class Failures(logging.Handler):
+    """Keeps the exceptions that were logged."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._errors: list[Exception] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Called by logging."""
+        arguments = record.args if isinstance(record.args, tuple) else ()
+        self._errors += [each for each in arguments if isinstance(each, Exception)]
+
+    def cause(self, error: Exception) -> Exception:
+        """The most telling of them, or the error itself.
+
+        A broker that refuses a login often closes the connection before its answer is read: of several attempts one
+        may have heard it.
+        """
+        of_login = [each for each in self._errors if isinstance(each, LOGIN_ERRORS)]
+        others = [each for each in self._errors if type(each) is not type(error)]
+        return next(iter([*of_login, *reversed(others)]), error)
+
+
+@contextmanager
+def listening() -> Iterator[Failures]:
+    """What kafka-python logs while the block runs."""
+    speaker = logging.getLogger(_SPEAKER)
+    failures = Failures()
+    speaker.addHandler(failures)
+    try:
+        yield failures
+    finally:
+        speaker.removeHandler(failures)

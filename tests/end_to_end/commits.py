@@ -1,0 +1,63 @@
+"""Commits without a pause, and whether each was answered."""
+
+from __future__ import annotations
+
+import json
+from threading import Event, Thread
+from typing import Self
+
+from kafka import KafkaProducer
+
+from tests.end_to_end.installation import Installation
+
+
+def asked_ids(installation: Installation) -> set[str]:
+    topic = installation.settings.job.events_topic
+    return {
+        f"{topic}-{record.partition}-{record.offset}"
+        for record in installation.records(topic)
+        if json.loads(record.value)["correlationId"] is not None
+    }
+
+
+def answered_ids(installation: Installation) -> set[str]:
+    """Repeats are allowed if they are equal."""
+    answers: dict[str, bytes] = {}
+    for record in installation.records(installation.settings.job.responses_topic):
+        event_id = json.loads(record.value)["id"]
+        assert answers.setdefault(event_id, record.value) == record.value
+    return set(answers)
+
+
+class Commits:
+    """Ten simple groups commit without a pause while the block runs."""
+
+    def __init__(self, installation: Installation) -> None:
+        self._topic = installation.settings.job.events_topic
+        self._producer = KafkaProducer(bootstrap_servers=installation.bootstrap_servers)
+        self._over = Event()
+        self._thread = Thread(target=self._send)
+        self.sent = 0
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+        self._producer.close()
+
+    def _send(self) -> None:
+        while not self._over.wait(0.02):
+            group = f"kill-{self.sent % 10}"
+            partition = {"partitionIndex": 0, "committedOffset": self.sent}
+            body = {"groupId": group, "topics": [{"name": "orders", "partitions": [partition]}]}
+            event = {
+                "api": "OffsetCommit",
+                "version": 8,
+                "correlationId": str(self.sent),
+                "body": body,
+            }
+            self._producer.send(self._topic, key=group.encode(), value=json.dumps(event).encode())
+            self.sent += 1

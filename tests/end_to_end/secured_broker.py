@@ -1,0 +1,120 @@
+"""A broker that wants a login and encrypts, with users who may do as much as their ACLs say."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from kafka import KafkaAdminClient
+from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, ResourceType
+
+from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.local.java import java
+
+ADMIN, JOB, CLIENT, MUTE, STRANGER = "admin", "job", "client", "mute", "stranger"
+PASSWORDS = {
+    ADMIN: "admin-Hush1",
+    JOB: 'job-Hush2 "quoted" \\',
+    MUTE: "mute-Hush3",
+    STRANGER: "stranger-Hush4",
+    CLIENT: "client-Hush5",
+}
+"""By user; the job's has what must be escaped in a JAAS text."""
+MECHANISM = "SCRAM-SHA-512"
+KEY_STORE_PASSWORD = "changeit"  # noqa: S105 - of a store that lives as long as a test
+
+Grant = tuple[ResourceType, str, ACLOperation]
+
+CREATION: Sequence[Grant] = (
+    (ResourceType.TOPIC, "group-events", ACLOperation.CREATE),
+    (ResourceType.TOPIC, "group-responses", ACLOperation.CREATE),
+)
+"""What `init` needs beside what the job needs."""
+WORK: Sequence[Grant] = (
+    (ResourceType.TOPIC, "group-events", ACLOperation.DESCRIBE_CONFIGS),
+    (ResourceType.TOPIC, "group-events", ACLOperation.READ),
+    (ResourceType.TOPIC, "group-events", ACLOperation.WRITE),
+    (ResourceType.TOPIC, "group-responses", ACLOperation.WRITE),
+)
+"""What the job needs; READ and WRITE imply DESCRIBE."""
+ASKING: Sequence[Grant] = (
+    (ResourceType.TOPIC, "group-events", ACLOperation.WRITE),
+    (ResourceType.TOPIC, "group-responses", ACLOperation.READ),
+)
+"""What a client of the coordinator needs."""
+WORK_WITHOUT_ANSWERS: Sequence[Grant] = (
+    *WORK[:3],
+    (ResourceType.TOPIC, "group-responses", ACLOperation.DESCRIBE),
+)
+
+
+def secured_broker(folder: Path) -> EmbeddedBroker:
+    """A broker for SASL_SSL; its certificate is made in the folder."""
+    login = (
+        "org.apache.kafka.common.security.scram.ScramLoginModule required "
+        f'username="{ADMIN}" password="{PASSWORDS[ADMIN]}";'
+    )
+    return EmbeddedBroker(
+        properties={
+            "listener.security.protocol.map": "CLIENTS:SASL_SSL,CONTROLLER:PLAINTEXT",
+            "sasl.enabled.mechanisms": MECHANISM,
+            "sasl.mechanism.inter.broker.protocol": MECHANISM,
+            f"listener.name.clients.{MECHANISM.lower()}.sasl.jaas.config": login,
+            "ssl.keystore.type": "PKCS12",
+            "ssl.keystore.location": str(_key_store(folder)),
+            "ssl.keystore.password": KEY_STORE_PASSWORD,
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.location": str(trust_store(folder)),
+            "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+            # The one who comes from the controller's listener has no name.
+            "super.users": f"User:{ADMIN};User:ANONYMOUS",
+        },
+        users=PASSWORDS,
+    )
+
+
+def trust_store(folder: Path) -> Path:
+    return folder / "trusted.pem"
+
+
+def login_of(user: str, folder: Path) -> dict[str, Any]:
+    """Options of kafka-python."""
+    return {
+        "security_protocol": "SASL_SSL",
+        "sasl_mechanism": MECHANISM,
+        "sasl_plain_username": user,
+        "sasl_plain_password": PASSWORDS[user],
+        "ssl_cafile": str(trust_store(folder)),
+    }
+
+
+def grant(broker: EmbeddedBroker, folder: Path, user: str, grants: Sequence[Grant]) -> None:
+    acls = [
+        ACL(f"User:{user}", "*", operation, ACLPermissionType.ALLOW, ResourcePattern(kind, name))
+        for kind, name, operation in grants
+    ]
+    admin = KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers, **login_of(ADMIN, folder))
+    with closing(admin):
+        assert admin.create_acls(acls)["failed"] == []
+
+
+def _key_store(folder: Path) -> Path:
+    store = folder / "broker.p12"
+    _keytool(
+        *("-genkeypair", "-keystore", str(store), "-keyalg", "EC", "-validity", "2"),
+        *("-dname", "CN=broker", "-ext", "san=ip:127.0.0.1"),
+    )
+    _keytool("-exportcert", "-keystore", str(store), "-rfc", "-file", str(trust_store(folder)))
+    return store
+
+
+def _keytool(*arguments: str) -> None:
+    keytool = Path(java()).with_name("keytool")
+    subprocess.run(
+        [keytool, *arguments, "-alias", "broker", "-storepass", KEY_STORE_PASSWORD],
+        check=True,
+        capture_output=True,
+    )

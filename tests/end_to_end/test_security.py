@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from kafka import KafkaProducer, TopicPartition
+
+from group_coordinator.clients import AdminClient
+from group_coordinator.local.broker import EmbeddedBroker
+from tests.end_to_end.installation import Installation
+from tests.end_to_end.secured_broker import (
+    ASKING,
+    CLIENT,
+    CREATION,
+    JOB,
+    MUTE,
+    PASSWORDS,
+    STRANGER,
+    WORK,
+    WORK_WITHOUT_ANSWERS,
+    grant,
+    login_of,
+    secured_broker,
+    trust_store,
+)
+from tests.job_process import JobProcess
+
+pytestmark = [pytest.mark.spark, pytest.mark.kafka]
+
+ORDERS_0 = TopicPartition("orders", 0)
+# Spark's event log holds its configuration and the plan of every query.
+SPARK_DEFAULTS = """\
+spark.driver.host 127.0.0.1
+spark.driver.bindAddress 127.0.0.1
+spark.eventLog.enabled true
+spark.eventLog.compress false
+spark.eventLog.dir file://{folder}
+"""
+
+
+@dataclass(frozen=True)
+class SecuredCluster:
+    """A broker that wants a login; the job's user and one who may not answer have their ACLs."""
+
+    broker: EmbeddedBroker
+    certificates: Path
+
+    def process(
+        self, command: list[str], user: str, folder: Path, password: str | None = None
+    ) -> JobProcess:
+        """A command as that user, whose password is in the environment only."""
+        settings = {
+            "security.protocol": "SASL_SSL",
+            "sasl.username": user,
+            "ssl.truststore.location": trust_store(self.certificates),
+        }
+        login = [
+            option for key, value in settings.items() for option in ("--set", f"{key}={value}")
+        ]
+        options = Installation(self.broker.bootstrap_servers, folder).options
+        variables = {
+            "GROUP_COORDINATOR_SASL_PASSWORD": password or PASSWORDS[user],
+            "SPARK_CONF_DIR": str(spark_conf(folder)),
+        }
+        return JobProcess([*command, *options, *login], folder, variables=variables)
+
+    def admin(self, folder: Path) -> AdminClient:
+        return AdminClient(
+            bootstrap_servers=self.broker.bootstrap_servers,
+            tables_root=str(folder / "group-coordinator-tables"),
+            request_timeout_ms=300_000,
+            client_options=login_of(CLIENT, self.certificates),
+        )
+
+
+def spark_conf(folder: Path) -> Path:
+    conf, events = folder / "spark-conf", folder / "spark-events"
+    conf.mkdir(exist_ok=True)
+    events.mkdir(exist_ok=True)
+    (conf / "spark-defaults.conf").write_text(SPARK_DEFAULTS.format(folder=events))
+    return conf
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredCluster]:
+    certificates = tmp_path_factory.mktemp("certificates")
+    with secured_broker(certificates) as broker:
+        grant(broker, certificates, JOB, [*WORK, *CREATION])
+        grant(broker, certificates, CLIENT, ASKING)
+        grant(broker, certificates, MUTE, WORK_WITHOUT_ANSWERS)
+        yield SecuredCluster(broker, certificates)
+
+
+@pytest.fixture(scope="module")
+def installed(cluster: SecuredCluster, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("job")
+    with cluster.process(["init"], JOB, folder) as init:
+        assert init.wait(300) == 0, init.log
+    return folder
+
+
+def send_commit(cluster: SecuredCluster) -> None:
+    """One that nobody waits for."""
+    partition = {"partitionIndex": 0, "committedOffset": 7}
+    body = {"groupId": "audit", "topics": [{"name": "orders", "partitions": [partition]}]}
+    event = {"api": "OffsetCommit", "version": 8, "correlationId": "c", "body": body}
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.broker.bootstrap_servers, **login_of(CLIENT, cluster.certificates)
+    )
+    producer.send("group-events", key=b"audit", value=json.dumps(event).encode())
+    producer.close()
+
+
+def files_with(folder: Path, text: bytes) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file() and text in path.read_bytes()]
+
+
+def test_a_commit_is_answered_and_the_password_is_nowhere(
+    cluster: SecuredCluster, installed: Path
+) -> None:
+    run = ["run", "--progress", "progress.json"]
+    with cluster.process(run, JOB, installed) as job, cluster.admin(installed) as admin:
+        admin.alter_consumer_group_offsets("billing", {ORDERS_0: 42}).all()
+        assert admin.list_consumer_group_offsets("billing")[ORDERS_0].offset == 42
+        assert job.stop() == 0, job.log
+
+    assert (installed / "progress.json").exists()
+    assert files_with(installed / "spark-events", b"group-events")
+    assert files_with(installed / "group-coordinator-checkpoint", b"group-events")
+    assert files_with(installed, b"Hush") == []
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_user_who_may_not_answer(cluster: SecuredCluster, tmp_path: Path) -> None:
+    send_commit(cluster)
+    with cluster.process(["init"], MUTE, tmp_path) as init:
+        assert init.wait(300) == 0, init.log
+    with cluster.process(["run"], MUTE, tmp_path) as job:
+        assert job.wait(500) == 1, job.log
+
+    assert job.log.splitlines()[-1].startswith(
+        f"Error: Kafka at {cluster.broker.bootstrap_servers} refuses user mute: "
+    )
+    assert "[group-responses]" in job.log.splitlines()[-1]
+    assert files_with(tmp_path, b"Hush") == []
+
+
+def test_a_wrong_password(cluster: SecuredCluster, tmp_path: Path) -> None:
+    with cluster.process(["init"], JOB, tmp_path, "wrong-Hush9") as init:
+        assert init.wait(120) == 1
+
+    assert f"Kafka at {cluster.broker.bootstrap_servers}" in init.log
+    assert "authentication of user job failed" in init.log
+    assert len(init.log.splitlines()) == 1, init.log
+    assert files_with(tmp_path, b"Hush") == []
+
+
+def test_a_user_without_acls(cluster: SecuredCluster, tmp_path: Path) -> None:
+    with cluster.process(["init"], STRANGER, tmp_path) as init:
+        assert init.wait(120) == 1
+
+    assert init.log == (
+        "Error: topic group-events is not there for us, and we may not make it: "
+        "ACL CREATE or DESCRIBE is missing\n"
+    )

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from group_coordinator import settings
+from group_coordinator.security import Secret, Security
+from group_coordinator.settings import SettingsError
+
+LOGIN = ("security.protocol=SASL_SSL", "sasl.username=billing")
+PASSWORD = 'hush;"\\'  # noqa: S105
+ENVIRONMENT = {"GROUP_COORDINATOR_SASL_PASSWORD": PASSWORD}
+
+
+def security(*overrides: str) -> Security:
+    return settings.load(overrides=overrides, environment=ENVIRONMENT).job.security
+
+
+def pem(folder: Path, name: str) -> Path:
+    file = folder / name
+    file.write_text("-----BEGIN CERTIFICATE-----\n")
+    return file
+
+
+def test_without_a_login() -> None:
+    plain = settings.load(environment={}).job.security
+
+    assert plain.java_options() == {"security.protocol": "PLAINTEXT"}
+    assert plain.python_options() == {"security_protocol": "PLAINTEXT"}
+
+
+def test_a_login_as_both_sides_want_it() -> None:
+    login = security(*LOGIN)
+
+    assert login.java_options() == {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "SCRAM-SHA-512",
+        "sasl.jaas.config": (
+            "org.apache.kafka.common.security.scram.ScramLoginModule required "
+            r'username="billing" password="hush;\"\\";'
+        ),
+    }
+    assert login.python_options() == {
+        "security_protocol": "SASL_SSL",
+        "sasl_mechanism": "SCRAM-SHA-512",
+        "sasl_plain_username": "billing",
+        "sasl_plain_password": PASSWORD,
+    }
+
+
+def test_certificates_as_both_sides_want_them(tmp_path: Path) -> None:
+    trusted, own = pem(tmp_path, "trusted.pem"), pem(tmp_path, "own.pem")
+    encrypted = security(
+        "security.protocol=SSL",
+        f"ssl.truststore.location={trusted}",
+        f"ssl.keystore.location={own}",
+        "ssl.key.password=key-hush",
+    )
+
+    assert encrypted.java_options() == {
+        "security.protocol": "SSL",
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(trusted),
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(own),
+        "ssl.key.password": "key-hush",
+    }
+    assert encrypted.python_options() == {
+        "security_protocol": "SSL",
+        "ssl_cafile": str(trusted),
+        "ssl_certfile": str(own),
+        "ssl_keyfile": str(own),
+        "ssl_password": "key-hush",
+    }
+
+
+def test_an_override_wins_over_the_environment() -> None:
+    assert security(*LOGIN, "sasl.password=other").sasl_password.reveal() == "other"
+
+
+def test_a_secret_does_not_show() -> None:
+    chosen = settings.load(overrides=LOGIN, environment=ENVIRONMENT)
+    secret = chosen.job.security.sasl_password
+
+    assert "hush" not in f"{chosen} {chosen.job.security.python_options()} {secret} {secret!r}"
+    assert secret.encode() == PASSWORD.encode()
+    assert secret.reveal() == PASSWORD
+    assert str(Secret("")) == ""
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["security.protocol=SASL_SSL"], "security.protocol = SASL_SSL: needs sasl.username"),
+        (
+            LOGIN,
+            (
+                "security.protocol = SASL_SSL: needs sasl.password, or the environment variable "
+                "GROUP_COORDINATOR_SASL_PASSWORD"
+            ),
+        ),
+        (
+            ["sasl.username=billing"],
+            "sasl.username = billing: security.protocol = PLAINTEXT does not use it",
+        ),
+        (
+            ["ssl.truststore.location=ca.pem"],
+            "ssl.truststore.location = ca.pem: security.protocol = PLAINTEXT does not use it",
+        ),
+        (
+            ["security.protocol=SSL", "ssl.keystore.location=/absent.pem"],
+            "ssl.keystore.location = /absent.pem: no such file",
+        ),
+        (
+            ["sasl.mechanism=GSSAPI"],
+            "sasl.mechanism = GSSAPI: Expected one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512",
+        ),
+        (["sasl.password:hush"], "'sasl.password' is not KEY=VALUE"),
+    ],
+)
+def test_what_does_not_fit_together_is_named(overrides: list[str], message: str) -> None:
+    with pytest.raises(SettingsError, match=f"^{re.escape(message)}$"):
+        settings.load(overrides=overrides, environment={})
+
+
+def test_a_password_that_is_no_text_is_not_shown(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text(f"sasl.password = [{json.dumps('hush')}]\n")
+
+    with pytest.raises(SettingsError, match=r"^sasl\.password = \*\*\*: Expected `str`$"):
+        settings.load(mine)
