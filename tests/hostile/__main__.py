@@ -4,14 +4,15 @@
 
 Broker, job and tables are real. The job must never stop; every bad event must be a dead letter with its coordinates, a
 reason and its bytes, exactly once, or be answered if it was a fair question; every good event must be answered rightly.
-`--flood` adds events of one megabyte for one group or without a key, all at once; `--groups` adds commits to so many
-groups, a commit each. The same seed sends the same events.
+`--flood` puts so many events of one megabyte, for one group or without a key, in front: the first batch finds them all.
+`--groups` adds commits to so many groups, one to each. The same seed sends the same events.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,13 +29,12 @@ from tests.hostile.verdict import Expected, counted, faults
 from tests.job_process import JobProcess
 
 
-def acts(arguments: argparse.Namespace) -> dict[str, list[Sent] | map[Sent]]:
-    """What is sent, one after the other."""
+def acts(arguments: argparse.Namespace) -> dict[str, Iterable[Sent]]:
+    """What is sent while the job runs, one after the other."""
     return {
-        "hostile events": list(hostile_events(arguments.seed, arguments.events)),
-        "flood": map(flood, range(arguments.flood)),
+        "hostile events": hostile_events(arguments.seed, arguments.events),
         "distinct groups": map(stranger, range(arguments.groups)),
-        "and afterwards": list(hostile_events(arguments.seed + 1, 1_000)),
+        "and afterwards": hostile_events(arguments.seed + 1, 1_000),
     }
 
 
@@ -45,6 +45,7 @@ def play(arguments: argparse.Namespace, folder: Path) -> tuple[list[str], list[E
         with JobProcess(["init", *options], folder) as init:
             assert init.wait(300) == 0, init.log
         writer = Writer(broker.bootstrap_servers, settings.load().coordinator.event_max_bytes)
+        writer.send(map(flood, range(arguments.flood)))
         responses = Responses(broker.bootstrap_servers)
         with JobProcess(["run", *options], folder) as job:
             memory = Memory(job.pid)

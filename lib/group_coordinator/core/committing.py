@@ -13,6 +13,8 @@ from group_coordinator.core.responses import PartitionResult, TopicResult
 from group_coordinator.core.topic_results import same_result
 from group_coordinator.core.values import CommittedOffset
 
+_NONE = ErrorCode.NONE
+
 
 def refused(topic: TopicCommit, error: ErrorCode) -> TopicResult:
     """One error for every partition of a topic."""
@@ -36,13 +38,14 @@ def existing_part(
 class Limits:
     """What one commit may add to a group: the length of a metadata text, and the number of new partitions."""
 
+    __slots__ = ("_added", "_config", "_group", "_room")
+
     def __init__(self, group: Group, config: CoordinatorConfig) -> None:
         self._group = group
-        self._metadata_max_bytes = config.offset_metadata_max_bytes
-        self._group_max_offsets = config.group_max_offsets
+        self._config = config
         self._added: set[tuple[str, int]] = set()
-        self._held: int | None = None
-        """How many partitions the group had; counted when the first new one comes, most commits have none."""
+        self._room: int | None = None
+        """For how many new partitions; counted when the first one comes, as most commits have none."""
 
     def error_of(self, topic: str, entry: PartitionCommit) -> ErrorCode:
         """NONE, or the limit that refuses the partition; what is not refused counts as added.
@@ -50,17 +53,22 @@ class Limits:
         What a group holds may always be updated. Kafka has no limit of offsets: INVALID_COMMIT_OFFSET_SIZE is its error
         for a commit that it cannot store for its size.
         """
-        if entry.metadata and _is_too_large(entry.metadata, self._metadata_max_bytes):
+        if entry.metadata and _is_too_large(entry.metadata, self._config.offset_metadata_max_bytes):
             return ErrorCode.OFFSET_METADATA_TOO_LARGE
-        partition = (topic, entry.partition)
-        if self._group.holds_offset(*partition) or partition in self._added:
-            return ErrorCode.NONE
-        if self._held is None:
-            self._held = self._group.count_offsets()
-        if self._held + len(self._added) >= self._group_max_offsets:
-            return ErrorCode.INVALID_COMMIT_OFFSET_SIZE
-        self._added.add(partition)
-        return ErrorCode.NONE
+        # Asked here already, as nearly all commits are updates.
+        if entry.partition in self._group.offsets.get(topic, ()):
+            return _NONE
+        if self._group.holds_offset(topic, entry.partition) or self._admits(topic, entry.partition):
+            return _NONE
+        return ErrorCode.INVALID_COMMIT_OFFSET_SIZE
+
+    def _admits(self, topic: str, partition: int) -> bool:
+        if self._room is None:
+            self._room = self._config.group_max_offsets - self._group.count_offsets()
+        if (topic, partition) not in self._added and len(self._added) >= self._room:
+            return False
+        self._added.add((topic, partition))
+        return True
 
 
 def commit(
@@ -80,7 +88,7 @@ def commit(
         for entry in topic.partitions:
             error = limits.error_of(name, entry)
             partitions.append(PartitionResult(entry.partition, error))
-            if error is not ErrorCode.NONE:
+            if error is not _NONE:
                 continue
             offset = CommittedOffset(
                 entry.offset,

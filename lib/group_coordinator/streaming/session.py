@@ -46,6 +46,9 @@ _ON_THIS_MACHINE = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "1536m",
+    # By default a writer keeps 128 MB, and looks at that only every hundred rows, which may have a megabyte each.
+    "spark.hadoop.parquet.block.size": str(32 * 1024 * 1024),
+    "spark.hadoop.parquet.page.size.row.check.min": "4",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     # What the UI would show is collected even without it.
