@@ -23,7 +23,7 @@ _OUTAGE = re.compile(
 _REFUSAL = re.compile(rf"{_KAFKA}\w*(?:Authorization|Authentication)Exception: ([^\n]*)")
 _DISK = re.compile(
     "No space left on device|Disk quota exceeded|Read-only file system|Permission denied"
-    "|Not a directory|Input/output error|No such file or directory"
+    "|Not a directory|Input/output error|No such file or directory|Path does not exist"
 )
 
 
