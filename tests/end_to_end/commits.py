@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from threading import Event, Thread
 from typing import Self
 
 from kafka import KafkaProducer
 
 from tests.end_to_end.installation import Installation
+from tests.job_process import JobProcess
 
 
 def asked_ids(installation: Installation) -> set[str]:
@@ -27,6 +29,19 @@ def answered_ids(installation: Installation) -> set[str]:
         event_id = json.loads(record.value)["id"]
         assert answers.setdefault(event_id, record.value) == record.value
     return set(answers)
+
+
+def logged(installation: Installation) -> int:
+    [row] = installation.rows("SELECT count(*) AS records FROM coordinator_log")
+    return int(row["records"])
+
+
+def await_logged(installation: Installation, records: int, job: JobProcess) -> None:
+    deadline = time.monotonic() + 600
+    while logged(installation) < records:
+        job.check_alive()
+        assert time.monotonic() < deadline, job.log
+        time.sleep(0.2)
 
 
 class Commits:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from group_coordinator.local.broker import EmbeddedBroker
-from tests.end_to_end.commits import Commits, answered_ids, asked_ids
+from tests.end_to_end.commits import Commits, answered_ids, asked_ids, await_logged, logged
 from tests.end_to_end.installation import Installation
 from tests.job_process import JobProcess
 
@@ -73,16 +73,3 @@ def test_a_broker_that_goes_and_comes_back(place: Place, installation: Installat
         assert job.wait(400) == 0, job.log
     assert logged(installation) == len(installation.expected_log())
     assert answered_ids(installation) == asked_ids(installation)
-
-
-def logged(installation: Installation) -> int:
-    [row] = installation.rows("SELECT count(*) AS records FROM coordinator_log")
-    return int(row["records"])
-
-
-def await_logged(installation: Installation, records: int, job: JobProcess) -> None:
-    deadline = time.monotonic() + 600
-    while logged(installation) < records:
-        job.check_alive()
-        assert time.monotonic() < deadline, job.log
-        time.sleep(0.2)

@@ -21,9 +21,10 @@ _OUTAGE = re.compile(
     r"|NotEnoughReplicas\w*)Exception[^\n]*|Cannot fetch record for offset[^\n]*"
 )
 _REFUSAL = re.compile(rf"{_KAFKA}\w*(?:Authorization|Authentication)Exception: ([^\n]*)")
+_TABLE = re.compile(r"TableWriteError: ([^\n]*)")
 _DISK = re.compile(
-    "No space left on device|Disk quota exceeded|Read-only file system|Permission denied"
-    "|Not a directory|Input/output error|No such file or directory"
+    r"[^\n]*(?:No space left on device|Disk quota exceeded|Read-only file system|Permission denied"
+    r"|Not a directory|Input/output error)[^\n]*"
 )
 
 
@@ -50,20 +51,17 @@ def sentence(text: str, job: JobSettings) -> str | None:
     if refusal is not None:
         user = job.security.sasl_username or "ANONYMOUS"
         return f"Kafka at {job.bootstrap_servers} refuses user {user}: {refusal[1]}"
+    unwritten = _TABLE.search(text)
+    if unwritten is not None:
+        return unwritten[1]
     broken = _found(_DISK, text)
     if broken is not None:
-        return f"{_folder(text, job)} cannot be written: {broken}"
+        folders = (
+            f"tables.root = {job.tables_root}, checkpoint.location = {job.checkpoint_location}"
+        )
+        return f"a folder of the job cannot be written ({folders}): {broken.strip()}"
     waited = outage(text)
     return None if waited is None else f"Kafka at {job.bootstrap_servers} does not answer: {waited}"
-
-
-def _folder(text: str, job: JobSettings) -> str:
-    folders = {
-        "tables.root": job.tables_root,
-        "checkpoint.location": job.checkpoint_location,
-    }
-    named = [f"{key} = {folder}" for key, folder in folders.items() if folder in text]
-    return " or ".join(named or [f"{key} = {folder}" for key, folder in folders.items()])
 
 
 def _found(pattern: re.Pattern[str], text: str) -> str | None:

@@ -8,11 +8,14 @@ what the other has appended.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+from deltalake.exceptions import DeltaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -29,6 +32,10 @@ class Size(NamedTuple):
 
     rows: int
     bytes: int
+
+
+class TableWriteError(RuntimeError):
+    """A table's folder does not take a batch: it is full, or is no table any more; the message names it."""
 
 
 def append_once(
@@ -56,15 +63,23 @@ def append_once(
 def _append_without_job(
     rows: DataFrame, folder: Path, definition: TableDefinition, transaction: Transaction
 ) -> None:
-    table = DeltaTable(folder)
-    done = table.transaction_version(transaction.app_id)
+    with _write_errors(folder):
+        table = DeltaTable(folder)
+        done = table.transaction_version(transaction.app_id)
     if done is None or done < transaction.version:
-        write_deltalake(
-            table,
-            _of_batch(rows.toArrow(), definition, transaction.version),
-            mode="append",
-            commit_properties=CommitProperties(app_transactions=[transaction]),
-        )
+        batch = _of_batch(rows.toArrow(), definition, transaction.version)
+        properties = CommitProperties(app_transactions=[transaction])
+        with _write_errors(folder):
+            write_deltalake(table, batch, mode="append", commit_properties=properties)
+
+
+@contextmanager
+def _write_errors(folder: Path) -> Iterator[None]:
+    """Delta's errors do not say which table they are about."""
+    try:
+        yield
+    except (DeltaError, OSError) as error:
+        raise TableWriteError(f"{folder} cannot be written: {error}") from error
 
 
 def _of_batch(rows: pa.Table, definition: TableDefinition, batch_id: int) -> pa.Table:
