@@ -24,7 +24,7 @@ from tests.golden.story import TOPIC, PackedEvent
 
 SETTINGS = (
     "shuffle.partitions=2",
-    "trigger.interval.ms=100",
+    "trigger.interval.ms=1000",
     "offsets.retention.check.interval.ms=1000",
     "group.initial.rebalance.delay.ms=3000",
 )

@@ -16,6 +16,7 @@ from pathlib import Path
 from group_coordinator.codecs.snapshots import SCHEMA_VERSION
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.settings import Settings, load
+from group_coordinator.streaming.batch_gate import BatchGate
 from group_coordinator.streaming.group_call import STATE_VERSION
 from group_coordinator.streaming.packing import unpack
 from group_coordinator.streaming.session import local_session
@@ -64,10 +65,12 @@ def run_job(folder: Path) -> None:
     catalog = TableCatalog(settings.job.tables_root)
     sinks = Sinks(settings.job, catalog, lambda *_: None)
     send(spark, folder / "events", told())
-    query = start(spark, settings, folder / "events", sinks.write)
-    while query.lastProgress is None:
+    gate = BatchGate(sinks.write)
+    query = start(spark, settings, folder / "events", gate)
+    # The last batch must not be the one with the events: a start asks for its files, which are not kept.
+    while query.lastProgress is None or query.lastProgress.batchId == 0:
         query.awaitTermination(0.1)
-    query.stop()
+    gate.stop(query, spark.sparkContext)
     compact(spark, settings, version=0)
     spark.stop()
 

@@ -127,7 +127,7 @@ def test_a_rebuild_may_be_repeated_until_the_job_has_begun(
         rebuild(spark, job, TOPIC_HOLDS)
 
 
-def test_groups_are_offered_until_the_first_batch_is_done(
+def test_groups_are_offered_until_the_first_batch_is_not_the_last(
     spark: SparkSession, job: JobSettings
 ) -> None:
     write(spark, job, some_groups())
@@ -138,4 +138,6 @@ def test_groups_are_offered_until_the_first_batch_is_done(
     Path(folder.address("commits")).mkdir()
     assert folder_of_groups(folder) == folder.address(GROUPS)
     Path(folder.address("commits/0")).touch()
+    assert folder_of_groups(folder) == folder.address(GROUPS)
+    Path(folder.address("commits/1")).touch()
     assert list(Path(folder_of_groups(folder)).iterdir()) == []

@@ -63,8 +63,10 @@ def folder_of_groups(folder: CheckpointFolder) -> str:
     """Where the query of a rebuilt checkpoint finds the groups that it has still to load.
 
     A query keeps its sources for the life of its checkpoint, but files that moved with the checkpoint would be new to
-    Spark: once they are loaded, the source gets a folder with nothing in it.
+    Spark: the source gets a folder with nothing in it, once the batch that loaded them is no more the last one. At a
+    start Spark asks the sources for the last batch again.
     """
-    if folder.is_empty(_COMMITS):
+    done = {int(name) for name in folder.names_in(_COMMITS) if name.isdecimal()}
+    if max(done, default=0) == 0:
         return folder.address(GROUPS)
     return folder.make_folder(_NO_GROUPS)

@@ -21,9 +21,11 @@ class CheckpointFolder:
         """Whether there is a file or a folder of this name."""
         return bool(self._files.exists(self._path(name)))
 
-    def is_empty(self, name: str) -> bool:
-        """Whether a folder of this name is missing, or has nothing in it."""
-        return not (self.exists(name) and self._files.listStatus(self._path(name)))
+    def names_in(self, name: str) -> set[str]:
+        """What is in a folder of this name; nothing if it is missing."""
+        if not self.exists(name):
+            return set()
+        return {str(file.getPath().getName()) for file in self._files.listStatus(self._path(name))}
 
     def read(self, name: str) -> str | None:
         """A file's text; None if there is no such file."""
