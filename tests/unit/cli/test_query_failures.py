@@ -1,52 +1,54 @@
 from __future__ import annotations
 
-import pytest
-
 from group_coordinator import settings
 from group_coordinator.cli.query_failures import outage, sentence
 
 JOB = settings.load(overrides=["tables.root=/data/tables", "checkpoint.location=/data/state"]).job
-TIMEOUT = "org.apache.kafka.common.errors.TimeoutException: Topic group-responses not present in metadata after 60000 ms."
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        (
-            (
-                "Job aborted.\nCaused by: org.apache.kafka.common.errors.TopicAuthorizationException: "
-                "Not authorized to access topics: [group-responses]\n\tat ..."
-            ),
-            (
-                "Kafka at localhost:9092 refuses user ANONYMOUS: "
-                "Not authorized to access topics: [group-responses]"
-            ),
-        ),
-        (
-            (
-                "OSError: Generic LocalFileSystem error: /data/tables/coordinator_log/part-1: "
-                "No space left on device (os error 28)"
-            ),
-            "tables.root = /data/tables cannot be written: No space left on device",
-        ),
-        (
-            "java.io.IOException: Disk quota exceeded",
-            (
-                "tables.root = /data/tables or checkpoint.location = /data/state cannot be written: "
-                "Disk quota exceeded"
-            ),
-        ),
-        (
-            f"Job aborted.\nCaused by: {TIMEOUT}\n\tat ...",
-            f"Kafka at localhost:9092 does not answer: {TIMEOUT}",
-        ),
-        ("java.lang.IllegalStateException: a defect", None),
-    ],
+TIMEOUT = (
+    "org.apache.kafka.common.errors.TimeoutException: "
+    "Topic group-responses not present in metadata after 60000 ms."
 )
-def test_what_a_user_can_mend_is_told(text: str, told: str | None) -> None:
-    assert sentence(text, JOB) == told
+
+
+def caused_by(text: str) -> str:
+    return f"Job aborted.\nCaused by: {text}\n\tat ..."
+
+
+def test_an_acl_is_missing() -> None:
+    refusal = "TopicAuthorizationException: Not authorized to access topics: [group-responses]"
+
+    assert sentence(caused_by(f"org.apache.kafka.common.errors.{refusal}"), JOB) == (
+        "Kafka at localhost:9092 refuses user ANONYMOUS: "
+        "Not authorized to access topics: [group-responses]"
+    )
+
+
+def test_a_table_cannot_be_written() -> None:
+    error = "/data/tables/coordinator_log cannot be written: No space left on device"
+
+    assert (
+        sentence(caused_by(f"group_coordinator.tables.append.TableWriteError: {error}"), JOB)
+        == error
+    )
+
+
+def test_another_folder_cannot_be_written() -> None:
+    assert sentence(caused_by("java.io.IOException: Disk quota exceeded"), JOB) == (
+        "a folder of the job cannot be written (tables.root = /data/tables, "
+        "checkpoint.location = /data/state): Caused by: java.io.IOException: Disk quota exceeded"
+    )
+
+
+def test_the_broker_does_not_answer() -> None:
+    assert (
+        sentence(caused_by(TIMEOUT), JOB) == f"Kafka at localhost:9092 does not answer: {TIMEOUT}"
+    )
+
+
+def test_a_defect_of_ours_is_not_told_as_the_users() -> None:
+    assert sentence(caused_by("java.lang.IllegalStateException: a defect"), JOB) is None
 
 
 def test_only_a_broker_that_does_not_answer_is_waited_for() -> None:
-    assert outage(f"Job aborted.\nCaused by: {TIMEOUT}\n\tat ...") == TIMEOUT
-    assert outage("java.io.IOException: No space left on device") is None
+    assert outage(caused_by(TIMEOUT)) == TIMEOUT
+    assert outage(caused_by("java.io.IOException: No space left on device")) is None
