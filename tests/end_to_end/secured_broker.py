@@ -38,6 +38,7 @@ WORK: Sequence[Grant] = (
     (ResourceType.TOPIC, "group-events", ACLOperation.READ),
     (ResourceType.TOPIC, "group-events", ACLOperation.WRITE),
     (ResourceType.TOPIC, "group-responses", ACLOperation.WRITE),
+    (ResourceType.TOPIC, "group-responses", ACLOperation.DESCRIBE_CONFIGS),
 )
 """What the job needs; READ and WRITE imply DESCRIBE."""
 ASKING: Sequence[Grant] = (
