@@ -49,6 +49,7 @@ ASKING: Sequence[Grant] = (
 WORK_WITHOUT_ANSWERS: Sequence[Grant] = (
     *WORK[:3],
     (ResourceType.TOPIC, "group-responses", ACLOperation.DESCRIBE),
+    (ResourceType.TOPIC, "group-responses", ACLOperation.DESCRIBE_CONFIGS),
 )
 
 
