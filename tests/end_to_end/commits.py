@@ -13,24 +13,6 @@ from tests.end_to_end.installation import Installation
 from tests.job_process import JobProcess
 
 
-def asked_ids(installation: Installation) -> set[str]:
-    topic = installation.settings.job.events_topic
-    return {
-        f"{topic}-{record.partition}-{record.offset}"
-        for record in installation.records(topic)
-        if json.loads(record.value)["correlationId"] is not None
-    }
-
-
-def answered_ids(installation: Installation) -> set[str]:
-    """Repeats are allowed if they are equal."""
-    answers: dict[str, bytes] = {}
-    for record in installation.records(installation.settings.job.responses_topic):
-        event_id = json.loads(record.value)["id"]
-        assert answers.setdefault(event_id, record.value) == record.value
-    return set(answers)
-
-
 def logged(installation: Installation) -> int:
     [row] = installation.rows("SELECT count(*) AS records FROM coordinator_log")
     return int(row["records"])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from group_coordinator.local.broker import EmbeddedBroker
-from tests.end_to_end.commits import Commits, answered_ids, asked_ids, await_logged, logged
+from tests.end_to_end.commits import Commits, await_logged, logged
 from tests.end_to_end.installation import Installation
 from tests.job_process import JobProcess
 
@@ -71,5 +71,5 @@ def test_a_broker_that_goes_and_comes_back(place: Place, installation: Installat
 
     with JobProcess(["run", "--drain", *installation.options], installation.folder) as job:
         assert job.wait(400) == 0, job.log
-    assert logged(installation) == len(installation.expected_log())
-    assert answered_ids(installation) == asked_ids(installation)
+    assert logged(installation) == len(installation.expected_lines("L"))
+    assert installation.answers().keys() == installation.asked_ids()

@@ -7,7 +7,7 @@ from shutil import copytree, rmtree
 
 import pytest
 
-from tests.end_to_end.commits import Commits, answered_ids, asked_ids, await_logged, logged
+from tests.end_to_end.commits import Commits, await_logged, logged
 from tests.end_to_end.installation import Installation
 from tests.job_process import JobProcess
 
@@ -75,5 +75,5 @@ def fill(file: Path) -> None:
 def assert_nothing_is_lost(installation: Installation) -> None:
     with JobProcess(["run", "--drain", *installation.options], installation.folder) as job:
         assert job.wait(400) == 0, job.log
-    assert logged(installation) == len(installation.expected_log())
-    assert answered_ids(installation) == asked_ids(installation)
+    assert logged(installation) == len(installation.expected_lines("L"))
+    assert installation.answers().keys() == installation.asked_ids()

@@ -23,8 +23,8 @@ _EVERYWHERE = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.sql.session.timeZone": "UTC",
-    # Events and outputs may have megabytes each: this many are the most that Spark and a worker hand each other at once.
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "128",
+    # Events may have a megabyte each, and Arrow holds less than two gigabytes: so many go from Spark to a worker at once.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
     # Only the causes below a failure say whether it is Kafka's, the disk's or ours (cli/query_failures.py).
     "spark.sql.pyspark.jvmStacktrace.enabled": "true",
     # A second attempt that runs beside the first would send responses twice.

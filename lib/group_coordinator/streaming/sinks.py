@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -105,9 +104,8 @@ class Sinks:
     def write(self, batch: DataFrame, batch_id: int) -> None:
         """Send the responses, then append to the tables what a redone batch has not appended before."""
         # Without the cache every use of the batch would run the operator again. The first use reads all of it: what
-        # is left unread loses the state of its groups. It is kept as bytes: objects of a large batch are more than the
-        # memory can hold, even while they are read back from the disk.
-        batch.persist(StorageLevel.MEMORY_AND_DISK)
+        # is left unread loses the state of its groups.
+        batch.persist()
         in_tables = self.first_batch_id + batch_id
         try:
             volume = _volume(batch)
