@@ -60,12 +60,12 @@ def test_a_lower_value_is_refused_by_name(key: str, lowest: int) -> None:
 
 
 def test_an_event_may_not_be_longer_than_what_travels() -> None:
-    assert replace(KAFKAS, event_max_bytes=8_388_608).event_max_bytes == 8_388_608
+    assert replace(KAFKAS, event_max_bytes=1_048_576).event_max_bytes == 1_048_576
 
     with pytest.raises(
-        ConfigError, match=r"^event\.max\.bytes = 8388609: must be at most 8388608$"
+        ConfigError, match=r"^event\.max\.bytes = 1048577: must be at most 1048576$"
     ):
-        replace(KAFKAS, event_max_bytes=8_388_609)
+        replace(KAFKAS, event_max_bytes=1_048_577)
 
 
 def test_the_bounds_of_session_timeouts_must_be_in_order() -> None:
