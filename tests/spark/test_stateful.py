@@ -146,7 +146,7 @@ def test_a_group_with_megabytes_of_dead_letters_has_several_rows(
     spark: SparkSession, tmp_path: Path, exchange: Exchange
 ) -> None:
     (tmp_path / "in").mkdir()
-    megabytes = [b"%d " % offset * 250_000 for offset in range(1_000, 1_100)]
+    megabytes = [b"%d " % offset * 200_000 for offset in range(1_000, 1_100)]
     values = [*megabytes, commit("a", 7)]
     records = [(b"a", value, offset) for offset, value in enumerate(values)]
     write(tmp_path / "in", "1.parquet", records)
