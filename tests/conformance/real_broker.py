@@ -14,9 +14,8 @@ from typing import Any, Final, NamedTuple
 
 from kafka.record import MemoryRecords
 
-from group_coordinator.local.broker_files import BrokerFiles
-from group_coordinator.local.broker_process import BrokerProcess
-from group_coordinator.local.ports import LOOPBACK, free_ports
+from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.local.ports import LOOPBACK
 from tests.conformance.lines import Json
 from tests.conformance.raw_requests import RawRequest, ask
 
@@ -179,22 +178,10 @@ class RealBroker:
 @contextmanager
 def real_broker(folder: Path, settings: Mapping[str, str]) -> Iterator[RealBroker]:
     """Run a broker that listens on loopback; its coordinator has one partition."""
-    port, controller_port = free_ports(2)
-    files = BrokerFiles(folder.resolve())
-    files.write(port, controller_port)
-    with files.server_properties.open("a", encoding="utf-8") as properties:
-        # What is said last counts.
-        for name, value in {**settings, **_ONE_PARTITION}.items():
-            properties.write(f"{name}={value}\n")
-    process = BrokerProcess(files, None)
-    try:
-        process.await_start()
-        broker = RealBroker((LOOPBACK, port))
+    with EmbeddedBroker(folder, properties={**settings, **_ONE_PARTITION}) as process:
+        broker = RealBroker((LOOPBACK, process.port))
         broker.await_coordinators()
         yield broker
-        process.check()
-    finally:
-        process.end()
 
 
 def _replaced(node: Json, ids: Mapping[str, str]) -> Json:

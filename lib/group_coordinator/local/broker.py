@@ -49,6 +49,11 @@ class EmbeddedBroker:
         return f"{LOOPBACK}:{self._port}"
 
     @property
+    def port(self) -> int:
+        """Where clients find it."""
+        return self._port
+
+    @property
     def pid(self) -> int:
         """Its process id."""
         return self._started.pid
