@@ -28,7 +28,6 @@ def test_kills_amid_the_responses_after_the_log_and_between_merges_leave_no_trac
     assert (result.problems, result.lost, result.doubled) == ([], 0, 0)
 
 
-@pytest.mark.skip(reason="failed once on a busy machine, and it is not known why")
 def test_kills_while_events_keep_flowing_leave_no_trace(scene: Scene) -> None:
     result = soak(scene, kills=2, seed=1)
 

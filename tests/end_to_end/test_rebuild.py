@@ -19,9 +19,6 @@ from tests.job_process import JobProcess
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.kafka,
-    pytest.mark.skip(
-        reason="the member of its first life did not join within its time on a busy machine"
-    ),
 ]
 
 ORDERS_0, ORDERS_1 = TopicPartition("orders", 0), TopicPartition("orders", 1)

@@ -31,7 +31,6 @@ from tests.job_process import JobProcess
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.kafka,
-    pytest.mark.skip(reason="not yet seen to pass with the check of the responses topic"),
 ]
 
 ORDERS_0 = TopicPartition("orders", 0)
