@@ -13,7 +13,7 @@ from group_coordinator.streaming.sinks import outputs
 
 pytestmark = pytest.mark.spark
 
-MOST_BYTES = 1_000
+MOST_BYTES = 2_000
 
 
 def response(metadata: str) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def test_a_response_beyond_the_limit_becomes_an_error_of_the_same_request(
         "at": 1_700_000_000_000,
         "body": {
             "errorCode": 10,
-            "errorMessage": "the response has 1001 bytes: more than response.max.bytes = 1000",
+            "errorMessage": "the response has 2001 bytes: more than response.max.bytes = 2000",
         },
     }
     assert second.value == small
