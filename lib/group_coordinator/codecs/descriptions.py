@@ -28,7 +28,7 @@ _UNKNOWN: JsonObject = {
 
 def to_json(group: Group, next_deadline_ms: int | None) -> JsonObject:
     """The group as it is; one that does not exist is Dead."""
-    membership = group.membership
+    membership = group.classic
     described: JsonObject = {"groupId": group.group_id}
     if membership is None:
         described |= _UNKNOWN

@@ -27,10 +27,10 @@ def known_topics(given: Sequence[KnownTopic]) -> tuple[Topic, ...]:
     )
 
 
-def _racks(topic: KnownTopic) -> tuple[tuple[str, ...], ...]:
-    """By partition, sorted; empty where nobody is in a rack."""
+def _racks(topic: KnownTopic) -> tuple[tuple[str, ...], ...] | None:
+    """By partition, sorted; None where nobody is in a rack."""
     racks = tuple([tuple(sorted(of_partition)) for of_partition in topic.racks or ()])
-    return racks if any(racks) else ()
+    return racks if any(racks) else None
 
 
 def _check_distinct(field: str, values: Sequence[str]) -> None:

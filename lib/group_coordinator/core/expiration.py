@@ -88,7 +88,7 @@ def first_sweep_at_or_after(time_ms: int, interval_ms: int) -> int:
 
 def next_sweep(group: Group, after_ms: int, config: CoordinatorConfig) -> int | None:
     """The first sweep later than `after_ms` that would change the group; None: no sweep would."""
-    membership = group.membership
+    membership = group.classic
     if membership is None:
         return None
     interval_ms = config.offsets_retention_check_interval_ms
@@ -115,13 +115,14 @@ def _soonest_due_ms(group: Group, rule: ExpirationRule, retention_ms: int) -> in
     return soonest_ms
 
 
-def sweep(
-    group: Group, membership: ClassicGroup, now_ms: int, config: CoordinatorConfig
-) -> Decision:
+def sweep(group: Group, now_ms: int, config: CoordinatorConfig) -> Decision:
     """Tombstones for the offsets that are due, and for the group if it is Empty and nothing is left.
 
     An open transaction keeps the partitions it has offsets for, and the group.
     """
+    membership = group.classic
+    if membership is None:
+        return Decision([], [])
     rule = rule_of(membership)
     records: list[Record] = []
     remaining = 0

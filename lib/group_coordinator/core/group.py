@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from group_coordinator.core.consumer_group import ConsumerGroup
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.states import ClassicState
 from group_coordinator.core.values import CommittedOffset, Member, PendingOffset, Timer, Topic
@@ -150,7 +151,7 @@ class Group:
     """Everything known of one group id. Without membership the group does not exist (Dead)."""
 
     group_id: str
-    membership: ClassicGroup | None = None
+    membership: ClassicGroup | ConsumerGroup | None = None
     offsets: dict[str, dict[int, CommittedOffset]] = field(default_factory=dict)
     """Committed offsets by topic name and partition; no empty inner dictionaries."""
     topics: dict[str, Topic] | None = None
@@ -161,6 +162,22 @@ class Group:
     """No deadline lies before this time; 0: not known. Saves the search for due deadlines at each event."""
     pending: dict[tuple[str, int], dict[int, PendingOffset]] = field(default_factory=dict)
     """Offsets of open transactions by topic, partition and producer id; no empty inner dictionaries."""
+    topics_version: int = 0
+    """Grows with every change of the cluster's topics that the group is told of."""
+    configs: dict[str, str] = field(default_factory=dict)
+    """What administrators set for this group alone, by Kafka's names; the group need not exist."""
+
+    @property
+    def classic(self) -> ClassicGroup | None:
+        """The membership if it is a classic one."""
+        membership = self.membership
+        return membership if isinstance(membership, ClassicGroup) else None
+
+    @property
+    def consumer(self) -> ConsumerGroup | None:
+        """The membership if it is a consumer group's."""
+        membership = self.membership
+        return membership if isinstance(membership, ConsumerGroup) else None
 
     def store_offset(self, topic: str, partition: int, offset: CommittedOffset) -> None:
         """Put an offset in the place of the one that was there."""

@@ -58,8 +58,8 @@ class Topic(Value, frozen=True):
     name: str
     topic_id: str
     num_partitions: int
-    racks: tuple[tuple[str, ...], ...] = ()
-    """By partition the racks of its replicas, one entry a replica that is in one; empty: not known."""
+    racks: tuple[tuple[str, ...], ...] | None = None
+    """The racks of each partition's replicas, sorted; None: nobody told."""
 
 
 class Member(Value, frozen=True):

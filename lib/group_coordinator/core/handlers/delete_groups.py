@@ -27,9 +27,9 @@ def decide(
     Raises:
         CoordinatorError: GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP.
     """
-    if group.membership is None:
+    if group.classic is None:
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND)
-    if group.membership.state is not ClassicState.EMPTY:
+    if group.classic.state is not ClassicState.EMPTY:
         raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP)
     committed = {(topic, partition) for topic, partition, _ in offsets_in_order(group)}
     records: list[Record] = [

@@ -28,10 +28,10 @@ def decide(
     config: CoordinatorConfig,  # noqa: ARG001 - one signature for all handlers
 ) -> Decision:
     """Describe the group; nothing changes."""
-    if group.membership is None:
+    if group.classic is None:
         answer = _unknown(request.group_id, context.ticket.version)
     else:
-        answer = _described(request.group_id, group.membership)
+        answer = _described(request.group_id, group.classic)
     if request.asks_for_operations and answer.error is ErrorCode.NONE:
         answer = answer.replace(operations=_ALL_OPERATIONS)
     return Decision([], [Reply(context.ticket, answer)])

@@ -53,7 +53,7 @@ def decide(
             results = commit(topics, context.now_ms, expire_timestamp_ms, None, limits, records)
             if group.membership is None:
                 membership = ClassicGroup(state_timestamp_ms=context.now_ms)
-            else:
+            elif isinstance(group.membership, ClassicGroup):
                 session_of = _extended_session(group.membership, request)
     answer = OffsetCommitResponse(merge(missing, results))
     return Decision(records, [Reply(context.ticket, answer)], membership, session_of)
@@ -67,7 +67,7 @@ def check_commit(group: Group, request: OffsetCommit, version: int) -> None:
             REBALANCE_IN_PROGRESS.
     """
     membership = group.membership
-    if membership is None:
+    if not isinstance(membership, ClassicGroup):
         if request.generation is None:
             return
         raise CoordinatorError(

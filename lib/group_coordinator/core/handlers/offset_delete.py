@@ -65,7 +65,7 @@ def _tombstones(group: Group, topic: str, partitions: list[int]) -> list[OffsetR
 def _check(group: Group, request: OffsetDelete) -> ClassicGroup:
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
-    membership = group.membership
+    membership = group.classic
     if membership is None:
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND)
     if membership.state is not ClassicState.EMPTY and not membership.uses_consumer_protocol:

@@ -36,7 +36,7 @@ def decide(
         else:
             limits = Limits(group, config)
             results = commit(topics, context.now_ms, None, request.producer_id, limits, records)
-            if group.membership is None:
+            if group.classic is None:
                 membership = ClassicGroup(state_timestamp_ms=context.now_ms)
     answer = TxnOffsetCommitResponse(merge(missing, results))
     return Decision(records, [Reply(context.ticket, answer)], membership)
@@ -50,7 +50,7 @@ def check_commit(group: Group, request: TxnOffsetCommit) -> None:
     """
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
-    membership = group.membership
+    membership = group.classic
     if membership is None:
         if request.generation is None:
             return
