@@ -11,7 +11,13 @@ from typing import Any, NamedTuple, TypeVar
 
 from msgspec import json
 
-from group_coordinator.codecs import bodies, membership_requests, offset_requests, versions
+from group_coordinator.codecs import (
+    bodies,
+    config_requests,
+    membership_requests,
+    offset_requests,
+    versions,
+)
 from group_coordinator.codecs.faults import check_unknown, only
 from group_coordinator.codecs.topics import known_topics
 from group_coordinator.core import requests
@@ -22,8 +28,6 @@ NOT_YET = frozenset(
     {
         "ConsumerGroupDescribe",
         "ConsumerGroupHeartbeat",
-        "DescribeConfigs",
-        "IncrementalAlterConfigs",
     }
 )
 """APIs that are understood, but not served: they are answered with UNSUPPORTED_VERSION."""
@@ -79,6 +83,10 @@ APIS = {
     "OffsetDelete": _api(0, 0, bodies.OffsetDeleteBody, offset_requests.offset_delete),
     "DeleteGroups": _api(0, 2, bodies.DeleteGroupsBody, _delete_groups),
     "DescribeGroups": _api(0, 6, bodies.DescribeGroupsBody, _describe_groups),
+    "DescribeConfigs": _api(1, 4, bodies.DescribeConfigsBody, config_requests.describe_configs),
+    "IncrementalAlterConfigs": _api(
+        0, 1, bodies.IncrementalAlterConfigsBody, config_requests.alter_configs
+    ),
     "TopicMetadata": _api(0, 0, bodies.TopicMetadataBody, _topic_metadata),
     "Tick": _api(0, 0, bodies.TickBody, _tick),
 }

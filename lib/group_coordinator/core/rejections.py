@@ -6,7 +6,9 @@ from typing import assert_never
 
 from group_coordinator.core.errors import ErrorCode
 from group_coordinator.core.requests import (
+    AlterConfigs,
     DeleteGroup,
+    DescribeConfigs,
     DescribeGroup,
     EndTxn,
     Heartbeat,
@@ -55,7 +57,7 @@ def rejection(request: Request, error: ErrorCode) -> Response:  # noqa: C901, PL
                     for t in request.topics
                 )
             )
-        case TxnOffsetCommit() | EndTxn():
+        case TxnOffsetCommit() | EndTxn() | DescribeConfigs() | AlterConfigs():
             raise TypeError(f"{type(request).__name__} is never refused as a whole")
         case OffsetFetch():
             return OffsetFetchResponse(error, request.group_id)
