@@ -9,9 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-from msgspec import json
+from msgspec import UNSET, json
 
-from group_coordinator.codecs import bodies, membership_requests, offset_requests, versions
+from group_coordinator.codecs import (
+    bodies,
+    consumer_group_requests,
+    membership_requests,
+    offset_requests,
+    versions,
+)
 from group_coordinator.codecs.faults import check_unknown, only
 from group_coordinator.codecs.topics import known_topics
 from group_coordinator.core import requests
@@ -20,8 +26,6 @@ Body = TypeVar("Body", bound=bodies.Body)
 
 NOT_YET = frozenset(
     {
-        "ConsumerGroupDescribe",
-        "ConsumerGroupHeartbeat",
         "DescribeConfigs",
         "IncrementalAlterConfigs",
     }
@@ -60,6 +64,7 @@ def _topic_metadata(body: bodies.TopicMetadataBody, version: int) -> requests.To
         body.group_id,
         known_topics(body.topics),
         tuple([(entry.name, entry.topic_id) for entry in body.deleted_topics or ()]),
+        None if body.version is UNSET else body.version,
     )
 
 
@@ -79,6 +84,12 @@ APIS = {
     "OffsetDelete": _api(0, 0, bodies.OffsetDeleteBody, offset_requests.offset_delete),
     "DeleteGroups": _api(0, 2, bodies.DeleteGroupsBody, _delete_groups),
     "DescribeGroups": _api(0, 6, bodies.DescribeGroupsBody, _describe_groups),
+    "ConsumerGroupHeartbeat": _api(
+        0, 1, consumer_group_requests.ConsumerGroupHeartbeatBody, consumer_group_requests.heartbeat
+    ),
+    "ConsumerGroupDescribe": _api(
+        0, 1, consumer_group_requests.ConsumerGroupDescribeBody, consumer_group_requests.describe
+    ),
     "TopicMetadata": _api(0, 0, bodies.TopicMetadataBody, _topic_metadata),
     "Tick": _api(0, 0, bodies.TickBody, _tick),
 }

@@ -15,6 +15,8 @@ from group_coordinator.core.decision import Decision
 from group_coordinator.core.errors import CoordinatorError
 from group_coordinator.core.group import NEVER_MS, Group
 from group_coordinator.core.handlers import (
+    consumer_group_describe,
+    consumer_group_heartbeat,
     delete_groups,
     describe_groups,
     end_txn,
@@ -31,6 +33,8 @@ from group_coordinator.core.handlers import (
 from group_coordinator.core.records import Record
 from group_coordinator.core.rejections import rejection
 from group_coordinator.core.requests import (
+    ConsumerGroupDescribe,
+    ConsumerGroupHeartbeat,
     DeleteGroup,
     DescribeGroup,
     EndTxn,
@@ -68,7 +72,8 @@ def handle(
     try:
         decision = decide(group, request, context, config)
     except CoordinatorError as error:
-        return Step(now_ms, [], [Reply(context.ticket, rejection(request, error.code))])
+        answer = rejection(request, error.code, error.message)
+        return Step(now_ms, [], [Reply(context.ticket, answer)])
     replay.apply(group, decision, now_ms, config)
     return Step(now_ms, decision.records, decision.replies)
 
@@ -98,6 +103,10 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one line an API
             return txn_offset_commit.decide(group, request, context, config)
         case EndTxn():
             return end_txn.decide(group, request, context, config)
+        case ConsumerGroupHeartbeat():
+            return consumer_group_heartbeat.decide(group, request, context, config)
+        case ConsumerGroupDescribe():
+            return consumer_group_describe.decide(group, request, context, config)
         case OffsetDelete():
             return offset_delete.decide(group, request, context, config)
         case DeleteGroup():
