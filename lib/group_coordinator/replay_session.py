@@ -18,6 +18,7 @@ from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.errors import ErrorCode
 from group_coordinator.core.group import Group
+from group_coordinator.core.records import ConfigRecord
 from group_coordinator.core.requests import Request, RequestContext, TopicMetadata
 from group_coordinator.core.values import Ticket, Topic
 from group_coordinator.member_ids import fresh_id
@@ -130,7 +131,7 @@ class Replay:
         group = self._group(event.request.group_id)
         yield from _step(group.group_id, self._handle(group, event.request, event))
         knows_only_the_cluster = group.topics is None or self._topics is not None
-        if group.membership is None and knows_only_the_cluster:
+        if group.membership is None and not group.configs and knows_only_the_cluster:
             del self._groups[group.group_id]
 
     def _group(self, group_id: str) -> Group:
@@ -187,6 +188,8 @@ class Replay:
 
 def _step(group_id: str, step: Step) -> Iterator[Output]:
     for record in step.records:
+        if isinstance(record, ConfigRecord):
+            continue  # Kafka keeps it in its metadata log
         yield {
             "kind": "record",
             "groupId": group_id,

@@ -13,6 +13,7 @@ from msgspec import UNSET, json
 
 from group_coordinator.codecs import (
     bodies,
+    config_requests,
     consumer_group_requests,
     membership_requests,
     offset_requests,
@@ -23,14 +24,6 @@ from group_coordinator.codecs.topics import known_topics
 from group_coordinator.core import requests
 
 Body = TypeVar("Body", bound=bodies.Body)
-
-NOT_YET = frozenset(
-    {
-        "DescribeConfigs",
-        "IncrementalAlterConfigs",
-    }
-)
-"""APIs that are understood, but not served: they are answered with UNSUPPORTED_VERSION."""
 
 
 class Api(NamedTuple):
@@ -89,6 +82,10 @@ APIS = {
     ),
     "ConsumerGroupDescribe": _api(
         0, 1, consumer_group_requests.ConsumerGroupDescribeBody, consumer_group_requests.describe
+    ),
+    "DescribeConfigs": _api(1, 4, bodies.DescribeConfigsBody, config_requests.describe_configs),
+    "IncrementalAlterConfigs": _api(
+        0, 1, bodies.IncrementalAlterConfigsBody, config_requests.alter_configs
     ),
     "TopicMetadata": _api(0, 0, bodies.TopicMetadataBody, _topic_metadata),
     "Tick": _api(0, 0, bodies.TickBody, _tick),

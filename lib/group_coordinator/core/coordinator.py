@@ -15,9 +15,11 @@ from group_coordinator.core.decision import Decision
 from group_coordinator.core.errors import CoordinatorError
 from group_coordinator.core.group import NEVER_MS, Group
 from group_coordinator.core.handlers import (
+    alter_configs,
     consumer_group_describe,
     consumer_group_heartbeat,
     delete_groups,
+    describe_configs,
     describe_groups,
     end_txn,
     heartbeat,
@@ -33,9 +35,11 @@ from group_coordinator.core.handlers import (
 from group_coordinator.core.records import Record
 from group_coordinator.core.rejections import rejection
 from group_coordinator.core.requests import (
+    AlterConfigs,
     ConsumerGroupDescribe,
     ConsumerGroupHeartbeat,
     DeleteGroup,
+    DescribeConfigs,
     DescribeGroup,
     EndTxn,
     Heartbeat,
@@ -113,6 +117,10 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one line an API
             return delete_groups.decide(group, request, context, config)
         case DescribeGroup():
             return describe_groups.decide(group, request, context, config)
+        case DescribeConfigs():
+            return describe_configs.decide(group, request, context, config)
+        case AlterConfigs():
+            return alter_configs.decide(group, request, context, config)
         case TopicMetadata():
             return topic_metadata.decide(group, request, context, config)
         case Tick():

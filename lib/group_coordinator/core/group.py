@@ -192,6 +192,11 @@ class Group:
         membership = self.membership
         return membership if isinstance(membership, ConsumerGroup) else None
 
+    @property
+    def is_forgotten(self) -> bool:
+        """Whether nothing is known of it: no membership, no settings, nothing of the cluster's topics."""
+        return self.membership is None and self.topics is None and not self.configs
+
     def store_offset(self, topic: str, partition: int, offset: CommittedOffset) -> None:
         """Put an offset in the place of the one that was there."""
         partitions = self.offsets.get(topic)

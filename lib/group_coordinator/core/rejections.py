@@ -6,9 +6,11 @@ from typing import assert_never
 
 from group_coordinator.core.errors import ErrorCode
 from group_coordinator.core.requests import (
+    AlterConfigs,
     ConsumerGroupDescribe,
     ConsumerGroupHeartbeat,
     DeleteGroup,
+    DescribeConfigs,
     DescribeGroup,
     EndTxn,
     Heartbeat,
@@ -61,7 +63,7 @@ def rejection(  # noqa: C901, PLR0911, PLR0912 - one line an API
                     for t in request.topics
                 )
             )
-        case TxnOffsetCommit() | EndTxn():
+        case TxnOffsetCommit() | EndTxn() | DescribeConfigs() | AlterConfigs():
             raise TypeError(f"{type(request).__name__} is never refused as a whole")
         case OffsetFetch():
             return OffsetFetchResponse(error, request.group_id)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 from group_coordinator.core.value import Value
 from group_coordinator.core.values import Protocol, Ticket, Topic
 
@@ -179,6 +181,40 @@ class ConsumerGroupDescribe(Value, frozen=True):
     asks_for_operations: bool = False
 
 
+class DescribeConfigs(Value, frozen=True):
+    """DescribeConfigs 1-4 of one group; without names all its settings are asked for."""
+
+    group_id: str
+    names: tuple[str, ...]
+    wants_synonyms: bool
+    wants_documentation: bool
+
+
+class ConfigOperation(IntEnum):
+    """What to do with a setting; the numbers are Kafka's."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+class ConfigChange(Value, frozen=True):
+    """A change of one setting; the operation may be a number that Kafka does not know."""
+
+    name: str
+    operation: int
+    value: str | None
+
+
+class AlterConfigs(Value, frozen=True):
+    """IncrementalAlterConfigs 0-1 of one group."""
+
+    group_id: str
+    changes: tuple[ConfigChange, ...]
+    validates_only: bool
+
+
 class TopicMetadata(Value, frozen=True):
     """A system event: what this group may know of the cluster's topics from now on."""
 
@@ -210,6 +246,8 @@ Request = (
     | DescribeGroup
     | ConsumerGroupHeartbeat
     | ConsumerGroupDescribe
+    | DescribeConfigs
+    | AlterConfigs
     | TopicMetadata
     | Tick
 )

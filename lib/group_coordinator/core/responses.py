@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 from group_coordinator.core.consumer_members import Assignment, ConsumerMember
 from group_coordinator.core.errors import ErrorCode
 from group_coordinator.core.value import Value
@@ -191,6 +193,49 @@ class ConsumerGroupDescribeResponse(Value, frozen=True):
     """As in DescribeGroupResponse."""
 
 
+class ConfigSource(IntEnum):
+    """Where the value of a setting comes from; the numbers are Kafka's."""
+
+    STATIC_BROKER_CONFIG = 4
+    DEFAULT_CONFIG = 5
+    GROUP_CONFIG = 8
+
+
+class ConfigSynonym(Value, frozen=True):
+    """A place that the value of a setting may come from."""
+
+    name: str
+    value: str
+    source: ConfigSource
+
+
+class DescribedConfig(Value, frozen=True):
+    """A setting of a group; all of them are numbers."""
+
+    name: str
+    value: str
+    source: ConfigSource
+    synonyms: tuple[ConfigSynonym, ...]
+    documentation: str | None
+
+
+class DescribeConfigsResponse(Value, frozen=True):
+    """The one resource of a DescribeConfigs."""
+
+    error: ErrorCode
+    error_message: str
+    group_id: str
+    configs: tuple[DescribedConfig, ...] = ()
+
+
+class AlterConfigsResponse(Value, frozen=True):
+    """The one resource of an IncrementalAlterConfigs."""
+
+    error: ErrorCode
+    error_message: str | None
+    group_id: str
+
+
 Response = (
     JoinGroupResponse
     | SyncGroupResponse
@@ -205,6 +250,8 @@ Response = (
     | DescribeGroupResponse
     | ConsumerGroupHeartbeatResponse
     | ConsumerGroupDescribeResponse
+    | DescribeConfigsResponse
+    | AlterConfigsResponse
 )
 
 
