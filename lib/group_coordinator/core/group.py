@@ -157,6 +157,13 @@ class ClassicGroup:
         return max(votes, key=votes.__getitem__)
 
 
+def is_empty(membership: ClassicGroup | ConsumerGroup) -> bool:
+    """Whether the group has no members: it may be deleted, and its name given to a group of the other kind."""
+    if isinstance(membership, ClassicGroup):
+        return membership.state is ClassicState.EMPTY
+    return not membership.members
+
+
 @dataclass(slots=True)
 class Group:
     """Everything known of one group id. Without membership the group does not exist (Dead)."""
