@@ -268,6 +268,7 @@ class TopicMetadataBody(Body):
     group_id: Text
     topics: list[KnownTopic]
     deleted_topics: list[GoneTopic] | UnsetType = UNSET
+    version: Int64 | UnsetType = UNSET
 
 
 class TickBody(Body):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-from group_coordinator.codecs import versions
+from group_coordinator.codecs import consumer_group_responses, versions
 from group_coordinator.codecs.config_requests import GROUP_RESOURCE
 from group_coordinator.codecs.events import InvalidEventError
 from group_coordinator.codecs.primitives import ZERO_UUID, number_on_wire
@@ -284,6 +284,12 @@ _APIS: dict[type, _Api] = {
     responses.OffsetDeleteResponse: _Api("OffsetDelete", _offset_delete),
     responses.DeleteGroupResponse: _Api("DeleteGroups", _delete_groups),
     responses.DescribeGroupResponse: _Api("DescribeGroups", _describe_groups),
+    responses.ConsumerGroupHeartbeatResponse: _Api(
+        "ConsumerGroupHeartbeat", consumer_group_responses.heartbeat
+    ),
+    responses.ConsumerGroupDescribeResponse: _Api(
+        "ConsumerGroupDescribe", consumer_group_responses.describe
+    ),
     responses.DescribeConfigsResponse: _Api("DescribeConfigs", _describe_configs),
     responses.AlterConfigsResponse: _Api("IncrementalAlterConfigs", _alter_configs),
 }

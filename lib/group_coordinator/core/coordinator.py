@@ -16,6 +16,8 @@ from group_coordinator.core.errors import CoordinatorError
 from group_coordinator.core.group import NEVER_MS, Group
 from group_coordinator.core.handlers import (
     alter_configs,
+    consumer_group_describe,
+    consumer_group_heartbeat,
     delete_groups,
     describe_configs,
     describe_groups,
@@ -34,6 +36,8 @@ from group_coordinator.core.records import Record
 from group_coordinator.core.rejections import rejection
 from group_coordinator.core.requests import (
     AlterConfigs,
+    ConsumerGroupDescribe,
+    ConsumerGroupHeartbeat,
     DeleteGroup,
     DescribeConfigs,
     DescribeGroup,
@@ -72,7 +76,8 @@ def handle(
     try:
         decision = decide(group, request, context, config)
     except CoordinatorError as error:
-        return Step(now_ms, [], [Reply(context.ticket, rejection(request, error.code))])
+        answer = rejection(request, error.code, error.message)
+        return Step(now_ms, [], [Reply(context.ticket, answer)])
     replay.apply(group, decision, now_ms, config)
     return Step(now_ms, decision.records, decision.replies)
 
@@ -102,6 +107,10 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one line an API
             return txn_offset_commit.decide(group, request, context, config)
         case EndTxn():
             return end_txn.decide(group, request, context, config)
+        case ConsumerGroupHeartbeat():
+            return consumer_group_heartbeat.decide(group, request, context, config)
+        case ConsumerGroupDescribe():
+            return consumer_group_describe.decide(group, request, context, config)
         case OffsetDelete():
             return offset_delete.decide(group, request, context, config)
         case DeleteGroup():

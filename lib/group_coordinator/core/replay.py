@@ -33,6 +33,9 @@ def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConf
         group.wake_ms = 0
     if decision.topics is not None:
         group.topics = decision.topics
+        group.topics_version = decision.topics_version
+        if decision.brings_new_topics:
+            group.new_topics_version = decision.topics_version
     if decision.forgets_topics:
         group.topics = None
     for record in decision.records:
