@@ -105,7 +105,7 @@ class Replay:
     def _learn(self, given: list[KnownTopic]) -> Iterator[Output]:
         """The cluster's topics are exactly these: what is gone, or came anew under its name, was deleted."""
         try:
-            topics = {topic.name: topic for topic in known_topics(given)}
+            topics = {topic.name: topic for topic in known_topics(list(map(_placed, given)))}
         except FieldError as fault:
             yield _error(str(fault))
             return
@@ -184,6 +184,13 @@ class Replay:
         group = self._groups.get(group_id, Group(group_id))
         deadline_ms = coordinator.next_deadline(group, self._config)
         return {"kind": "group", **descriptions.to_json(group, self._config, deadline_ms)}
+
+
+def _placed(topic: KnownTopic) -> KnownTopic:
+    """Where a line is silent about racks, the cluster is the witness's: one broker, in a rack without a name."""
+    if topic.racks is UNSET:
+        topic.racks = [[""]] * topic.num_partitions
+    return topic
 
 
 def _step(group_id: str, step: Step) -> Iterator[Output]:

@@ -10,24 +10,15 @@ from collections.abc import Sequence
 
 from group_coordinator.core.consumer_members import GroupEpoch
 from group_coordinator.core.consumer_step import ConsumerStep
-from group_coordinator.core.records import (
-    CurrentRecord,
-    GroupEpochRecord,
-    MemberRecord,
-    RegexRecord,
-    TargetRecord,
-)
+from group_coordinator.core.records import GroupEpochRecord, RegexRecord
 from group_coordinator.core.subscriptions import metadata_hash, names_after_removal
+from group_coordinator.core.tombstones import member_tombstones
 
 
 def remove_members(step: ConsumerStep, member_ids: Sequence[str]) -> None:
     """Forget members; the group epoch grows once, and the next heartbeat of another member brings new targets."""
     for member_id in member_ids:
-        step.records += [
-            CurrentRecord(member_id, None, step.reason),
-            TargetRecord(member_id, None, step.reason),
-            MemberRecord(member_id, None, step.reason),
-        ]
+        step.records += member_tombstones(member_id, step.reason)
         step.cancel_timers_of(member_id)
     dropped = _regexes_without_subscriber(step, member_ids)
     step.records += [RegexRecord(regex, None, step.reason) for regex in sorted(dropped)]

@@ -48,6 +48,7 @@ from group_coordinator.core.target_assignment import (
     preferred_assignor,
     target_records,
 )
+from group_coordinator.core.tombstones import member_tombstones
 
 
 def update_member(
@@ -95,10 +96,8 @@ def replace_static_member(
     new = ConsumerMember(member_id, old.metadata, old.current.replace(epoch=0, previous_epoch=0))
     target = step.membership.target_of(old.member_id)
     step.cancel_timers_of(old.member_id)
+    step.records += member_tombstones(old.member_id, step.reason)
     step.records += [
-        CurrentRecord(old.member_id, None, step.reason),
-        TargetRecord(old.member_id, None, step.reason),
-        MemberRecord(old.member_id, None, step.reason),
         MemberRecord(member_id, new.metadata, step.reason),
         TargetRecord(member_id, target, step.reason),
         CurrentRecord(member_id, new.current, step.reason),
