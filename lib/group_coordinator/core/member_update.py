@@ -38,12 +38,14 @@ from group_coordinator.core.soft_state import (
     SetRebalanceTimer,
 )
 from group_coordinator.core.subscriptions import (
+    ids_of,
     metadata_hash,
     names_after_update,
-    topic_ids_of,
+    topic_names_of,
 )
 from group_coordinator.core.target_assignment import (
     assign,
+    kind_of,
     members_after,
     preferred_assignor,
     target_records,
@@ -71,17 +73,20 @@ def update_member(
     change = change_regex(step, member, updated)
     must_bump = names_changed or change is RegexChange.CHANGED_AND_RESOLVED
     epoch = step.membership.epoch
-    if must_bump or step.now_ms >= step.membership.metadata_deadline_ms:
+    refreshes = must_bump or step.now_ms >= step.membership.metadata_deadline_ms
+    if refreshes:
         epoch = _refresh_epoch(step, member, updated, must_bump=must_bump)
-    target_epoch, target = _target(step, updated, epoch)
+    target_epoch, target = _target(step, updated, epoch, refreshes=refreshes)
     is_subscription_new = names_changed or change is not RegexChange.NONE
     if not is_subscription_new and updated.is_reconciled_to(target_epoch):
         return updated
     membership = step.membership
+    names = topic_names_of(membership, metadata)
     goal = Goal(
         target_epoch,
         target,
-        topic_ids_of(step.group, membership, metadata),
+        names,
+        ids_of(step.group, names),
         is_subscription_new,
         owned,
         lambda topic_id, partition: membership.owner_of(topic_id, partition) is not None,
@@ -120,7 +125,9 @@ def _refresh_epoch(
     return epoch
 
 
-def _target(step: ConsumerStep, updated: ConsumerMember, epoch: int) -> tuple[int, Assignment]:
+def _target(
+    step: ConsumerStep, updated: ConsumerMember, epoch: int, *, refreshes: bool
+) -> tuple[int, Assignment]:
     """The assignment epoch and the member's target at it: new ones if they are due."""
     membership = step.membership
     if membership.assignment_epoch >= epoch or not _may_assign(step):
@@ -130,9 +137,12 @@ def _target(step: ConsumerStep, updated: ConsumerMember, epoch: int) -> tuple[in
             member_id = membership.static_members.get(instance_id, member_id)
         return membership.assignment_epoch, membership.target_of(member_id)
     members = members_after(membership, updated)
-    name = preferred_assignor((member for member, _ in members.values()), step.config.assignors[0])
+    present = [member for member, _ in members.values()]
+    # Kafka looks anew at what the members want only together with the metadata of their topics.
+    kind = kind_of(present if refreshes else membership.members.values())
+    name = preferred_assignor(present, step.config.assignors[0])
     try:
-        targets = assign(step.group, membership, members, ASSIGNORS[name])
+        targets = assign(step.group, membership, members, ASSIGNORS[name], kind)
     except PartitionAssignorError:
         message = f"Failed to compute a new target assignment for epoch {epoch}"
         raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR, message) from None

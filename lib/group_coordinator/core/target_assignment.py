@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from group_coordinator.core.assignors.kafka_order import member_order, topic_name_order
-from group_coordinator.core.assignors.spec import Assignor, MemberSpec, TopicSpec
+from group_coordinator.core.assignors.spec import Assignor, MemberSpec, SubscriptionType, TopicSpec
 from group_coordinator.core.assignors.subscriptions import subscription_type
 from group_coordinator.core.consumer_group import ConsumerGroup
 from group_coordinator.core.consumer_members import (
@@ -61,6 +61,7 @@ def assign(
     membership: ConsumerGroup,
     members: Mapping[str, tuple[ConsumerMember, Assignment]],
     assignor: Assignor,
+    kind: SubscriptionType,
 ) -> dict[str, Assignment]:
     """The new targets of all members, in the order of their records.
 
@@ -76,7 +77,12 @@ def assign(
     topics: dict[str, TopicSpec] = {}
     for member, _ in members.values():
         topics |= subscribed.pop(_wish(member.metadata), {})
-    return assignor(specs, topics, subscription_type(wishes))
+    return assignor(specs, topics, kind)
+
+
+def kind_of(members: Iterable[ConsumerMember]) -> SubscriptionType:
+    """Whether the members all want the same."""
+    return subscription_type([_wish(member.metadata) for member in members])
 
 
 def _wish(metadata: SubscriptionMetadata) -> tuple[tuple[str, ...], str | None]:
