@@ -33,7 +33,7 @@ def preferred_assignor(members: Iterable[ConsumerMember], default: str) -> str:
     return best if votes[best] else default
 
 
-_IN_HASH_ORDER = ("range", "uniform")
+_IN_HASH_ORDER = ("uniform", "range")
 
 
 def members_after(
