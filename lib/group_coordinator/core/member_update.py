@@ -76,7 +76,7 @@ def update_member(
     refreshes = must_bump or step.now_ms >= step.membership.metadata_deadline_ms
     if refreshes:
         epoch = _refresh_epoch(step, member, updated, must_bump=must_bump)
-    target_epoch, target = _target(step, updated, epoch, refreshes=refreshes)
+    target_epoch, target = _target(step, member, updated, epoch, refreshes=refreshes)
     is_subscription_new = names_changed or change is not RegexChange.NONE
     if not is_subscription_new and updated.is_reconciled_to(target_epoch):
         return updated
@@ -126,7 +126,12 @@ def _refresh_epoch(
 
 
 def _target(
-    step: ConsumerStep, updated: ConsumerMember, epoch: int, *, refreshes: bool
+    step: ConsumerStep,
+    before: ConsumerMember,
+    updated: ConsumerMember,
+    epoch: int,
+    *,
+    refreshes: bool,
 ) -> tuple[int, Assignment]:
     """The assignment epoch and the member's target at it: new ones if they are due."""
     membership = step.membership
@@ -140,7 +145,7 @@ def _target(
     present = [member for member, _ in members.values()]
     # Kafka looks anew at what the members want only together with the metadata of their topics.
     kind = kind_of(present if refreshes else membership.members.values())
-    name = preferred_assignor(present, step.config.assignors[0])
+    name = preferred_assignor(membership, step.config.assignors[0], before, updated)
     try:
         targets = assign(step.group, membership, members, ASSIGNORS[name], kind)
     except PartitionAssignorError:
