@@ -13,7 +13,7 @@ from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE, Group
 from group_coordinator.core.records import Record
-from group_coordinator.core.replay import replay
+from group_coordinator.core.replay import begin_sessions, replay
 from group_coordinator.core.values import Protocol, Ticket, Topic
 from group_coordinator.member_ids import fresh_id
 from group_coordinator.settings import load
@@ -266,6 +266,8 @@ class GroupDriver:
         """The group as a coordinator would load it now from nothing but the log."""
         group = Group(self.group.group_id)
         replay(group, self.log, self.now_ms)
+        if group.consumer is not None:
+            begin_sessions(group, self.now_ms, self.config)
         return group
 
     def _outcome(self, correlation_id: str, steps: Iterable[Step]) -> Outcome[Any]:
