@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, Generic, TypeVar, cast
 
 from group_coordinator.codecs.consumer_protocol import encode_assignment, encode_subscription
+from group_coordinator.consumer_verbs import ConsumerVerbs
 from group_coordinator.core import coordinator, requests, responses
 from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.coordinator import Step
@@ -76,6 +77,8 @@ class GroupDriver:
         self.client_host = "/127.0.0.1"
         self.log: list[Record] = []
         self.responses: dict[str, responses.Response] = {}
+        self.consumers = ConsumerVerbs(self, group_id)
+        """The verbs of the consumer protocol (KIP-848); those below are the classic protocol's."""
         self._requests = 0
 
     # Time.
