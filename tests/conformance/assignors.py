@@ -93,6 +93,4 @@ def _ascending(target: Target) -> Assignment:
 
 def _comparable(records: Iterable[tuple[str, Target]], moment: Moment) -> list[object]:
     arranged = sorted if moment.assignor == "range" else list
-    return [
-        (member_id, arranged(_ascending(target).items())) for member_id, target in records
-    ]
+    return [(member_id, arranged(_ascending(target).items())) for member_id, target in records]
