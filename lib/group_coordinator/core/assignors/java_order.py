@@ -28,7 +28,8 @@ def string_hash(text: str) -> int:
     """String.hashCode() as an unsigned int."""
     units = text.encode("utf-16-le", "surrogatepass")
     count = len(units) // 2
-    return sum(map(mul, unpack(f"<{count}H", units), _powers_of_31(count))) & _INT
+    total: int = sum(map(mul, unpack(f"<{count}H", units), _powers_of_31(count)))
+    return total & _INT
 
 
 @lru_cache(maxsize=1024)
@@ -59,9 +60,7 @@ def _spread(hash_code: int) -> int:
     return hash_code ^ (hash_code >> 16)
 
 
-def hash_map_order(
-    keys: Iterable[Key], spot: Callable[[Key], int], table_size: int
-) -> list[Key]:
+def hash_map_order(keys: Iterable[Key], spot: Callable[[Key], int], table_size: int) -> list[Key]:
     """Keys in the order of a HashMap of so many buckets, into which they were put in the given order."""
     mask = table_size - 1
     return sorted(keys, key=lambda key: spot(key) & mask)
