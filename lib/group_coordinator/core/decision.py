@@ -25,5 +25,6 @@ class Decision(Value, frozen=True):
     session_of: str | None = None
     topics: dict[str, Topic] | None = None
     forgets_topics: bool = False
-    topics_version: int | None = None
+    topics_version: int = 0
+    brings_new_topics: bool = False
     soft: tuple[SoftChange, ...] = ()

@@ -37,6 +37,7 @@ class Reason(StrEnum):
     TOPICS_RESOLVED = "topics-resolved"
     UPGRADE = "upgrade"
     DOWNGRADE = "downgrade"
+    CONFIG = "config"
     MIRRORED = "mirrored"
 
 
@@ -154,6 +155,17 @@ class RegexRecord(Value, frozen=True):
     reason: Reason
 
 
+class ConfigRecord(Value, frozen=True):
+    """A setting of one group, as in the ConfigRecord of Kafka's metadata log; value None: it is deleted.
+
+    It lives apart from the group: settings outlive their group, and may be there before it.
+    """
+
+    name: str
+    value: str | None
+    reason: Reason
+
+
 ConsumerRecord = (
     GroupEpochRecord
     | PartitionMetadataTombstone
@@ -165,4 +177,4 @@ ConsumerRecord = (
 )
 """What consumer groups (KIP-848) write."""
 
-Record = OffsetRecord | GroupRecord | TransactionMarker | ConsumerRecord
+Record = OffsetRecord | GroupRecord | TransactionMarker | ConfigRecord | ConsumerRecord

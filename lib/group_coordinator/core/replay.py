@@ -12,6 +12,7 @@ from group_coordinator.core.decision import Decision
 from group_coordinator.core.generation import union_of_subscriptions
 from group_coordinator.core.group import ClassicGroup, Group, session_timer
 from group_coordinator.core.records import (
+    ConfigRecord,
     GroupMetadata,
     GroupRecord,
     OffsetRecord,
@@ -32,6 +33,9 @@ def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConf
         group.wake_ms = 0
     if decision.topics is not None:
         group.topics = decision.topics
+        group.topics_version = decision.topics_version
+        if decision.brings_new_topics:
+            group.new_topics_version = decision.topics_version
     if decision.forgets_topics:
         group.topics = None
     for record in decision.records:
@@ -88,8 +92,17 @@ def replay_record(group: Group, record: Record, now_ms: int) -> None:
             group.membership = None if metadata is None else load_membership(metadata, now_ms)
         case TransactionMarker():
             pending_offsets.end_transaction(group, record)
+        case ConfigRecord():
+            _set_config(group, record)
         case _:
             replay_consumer_record(group, record)
+
+
+def _set_config(group: Group, record: ConfigRecord) -> None:
+    if record.value is None:
+        group.configs.pop(record.name, None)
+    else:
+        group.configs[record.name] = record.value
 
 
 def _take_offset(group: Group, record: OffsetRecord, offset: CommittedOffset, now_ms: int) -> None:

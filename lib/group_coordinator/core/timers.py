@@ -5,6 +5,7 @@ from __future__ import annotations
 from group_coordinator.core import expiration
 from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.consumer_group import ConsumerGroup
+from group_coordinator.core.consumer_timers import fire_timer
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.group import (
     JOIN_TIMER,
@@ -16,7 +17,6 @@ from group_coordinator.core.group import (
 )
 from group_coordinator.core.rebalance import Rebalance
 from group_coordinator.core.records import Reason
-from group_coordinator.core.soft_state import CancelTimer
 from group_coordinator.core.states import ClassicState
 from group_coordinator.core.value import Value
 
@@ -65,7 +65,7 @@ def fire(group: Group, deadline: Deadline, now_ms: int, config: CoordinatorConfi
     if deadline.timer_key is None:
         return expiration.sweep(group, now_ms, config)
     if isinstance(group.membership, ConsumerGroup):
-        return Decision([], [], soft=(CancelTimer(deadline.timer_key),))
+        return fire_timer(group, group.membership, deadline.timer_key, now_ms, config)
     return _fire_timer(group.membership, deadline.timer_key, now_ms, config)
 
 

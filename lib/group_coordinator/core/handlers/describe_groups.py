@@ -10,17 +10,12 @@ from __future__ import annotations
 from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.group import ClassicGroup, Group
+from group_coordinator.core.group import ALL_OPERATIONS, ClassicGroup, Group
 from group_coordinator.core.requests import DescribeGroup, RequestContext
 from group_coordinator.core.responses import DescribedMember, DescribeGroupResponse, Reply
 from group_coordinator.core.states import ClassicState
 
 _NOT_FOUND_SINCE = 6
-_READ, _DELETE, _DESCRIBE, _DESCRIBE_CONFIGS, _ALTER_CONFIGS = 3, 6, 8, 10, 11
-_ALL_OPERATIONS = sum(
-    1 << operation for operation in (_READ, _DELETE, _DESCRIBE, _DESCRIBE_CONFIGS, _ALTER_CONFIGS)
-)
-"""What a broker without an authorizer lets everybody do with a group."""
 
 
 def decide(
@@ -36,7 +31,7 @@ def decide(
         why = "not found" if group.membership is None else "not a classic group"
         answer = _unknown(request.group_id, context.ticket.version, why)
     if request.asks_for_operations and answer.error is ErrorCode.NONE:
-        answer = answer.replace(operations=_ALL_OPERATIONS)
+        answer = answer.replace(operations=ALL_OPERATIONS)
     return Decision([], [Reply(context.ticket, answer)])
 
 
