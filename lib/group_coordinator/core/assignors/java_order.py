@@ -58,9 +58,7 @@ def _spread(hash_code: int) -> int:
     return hash_code ^ (hash_code >> 16)
 
 
-def hash_map_order(
-    keys: Iterable[Key], spot: Callable[[Key], int], table_size: int
-) -> list[Key]:
+def hash_map_order(keys: Iterable[Key], spot: Callable[[Key], int], table_size: int) -> list[Key]:
     """Keys in the order of a HashMap of so many buckets, into which they were put in the given order."""
     mask = table_size - 1
     return sorted(keys, key=lambda key: spot(key) & mask)

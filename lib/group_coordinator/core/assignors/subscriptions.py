@@ -22,7 +22,11 @@ def subscription_type(
     """
     distinct = {(frozenset(names), regex or None) for names, regex in wishes}
     mixed = any(names and regex for names, regex in distinct)
-    return SubscriptionType.HETEROGENEOUS if mixed or len(distinct) > 1 else SubscriptionType.HOMOGENEOUS
+    return (
+        SubscriptionType.HETEROGENEOUS
+        if mixed or len(distinct) > 1
+        else SubscriptionType.HOMOGENEOUS
+    )
 
 
 def type_told_by_topic_ids(members: Iterable[MemberSpec]) -> SubscriptionType:

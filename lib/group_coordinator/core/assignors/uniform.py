@@ -26,6 +26,8 @@ def assign_uniformly(
     ordered = {member_id: members[member_id] for member_id in table_order(members.keys())}
     if not any(member.topic_ids for member in members.values()):
         return {member_id: {} for member_id in ordered}
-    if (subscription_type or type_told_by_topic_ids(members.values())) is SubscriptionType.HOMOGENEOUS:
+    if (
+        subscription_type or type_told_by_topic_ids(members.values())
+    ) is SubscriptionType.HOMOGENEOUS:
         return assign_homogeneous(ordered, topics)
     return assign_heterogeneous(ordered, topics)
