@@ -6,6 +6,7 @@ The same for members of either protocol; in the order of consumerGroupHeartbeat 
 from __future__ import annotations
 
 from group_coordinator.core.assignors import ASSIGNORS
+from group_coordinator.core.assignors.spec import PartitionAssignorError
 from group_coordinator.core.consumer_group import rebalance_timer
 from group_coordinator.core.consumer_members import (
     Assignment,
@@ -16,6 +17,7 @@ from group_coordinator.core.consumer_members import (
     TargetEpoch,
 )
 from group_coordinator.core.consumer_step import ConsumerStep
+from group_coordinator.core.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.group_configs import assignment_interval_ms
 from group_coordinator.core.reconciliation import Goal, reconcile
 from group_coordinator.core.records import (
@@ -162,7 +164,11 @@ def _target(step: ConsumerStep, updated: ConsumerMember, epoch: int) -> tuple[in
         return membership.assignment_epoch, membership.target_of(member_id)
     members = members_after(membership, updated)
     name = preferred_assignor((member for member, _ in members.values()), step.config.assignors[0])
-    targets = assign(step.group, membership, members, ASSIGNORS[name])
+    try:
+        targets = assign(step.group, membership, members, ASSIGNORS[name])
+    except PartitionAssignorError:
+        message = f"Failed to compute a new target assignment for epoch {epoch}"
+        raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR, message) from None
     target_epoch = TargetEpoch(epoch, step.now_ms)
     step.records += target_records(membership, targets, target_epoch, step.reason)
     return epoch, targets[updated.member_id]
