@@ -82,12 +82,15 @@ def topic_id(spec: str) -> str:
 
 
 def described_topic(spec: str) -> Json:
-    name, _, partitions = spec.rpartition(":")
-    return {
+    """Describe NAME:PARTITIONS; "orders:2@r1,r2|r1" has its first partition in two racks, its second in one."""
+    text, at, racks = spec.partition("@")
+    name, _, count = text.rpartition(":")
+    topic = {
         "name": name.partition("#")[0],
         "topicId": topic_id(name),
-        "numPartitions": int(partitions),
+        "numPartitions": int(count),
     }
+    return topic | ({"racks": [one.split(",") for one in racks.split("|")]} if at else {})
 
 
 def partitions(spec: str) -> list[Json]:
