@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, TypeAlias
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, json, to_builtins
@@ -45,8 +45,10 @@ class Replay:
     Deadlines fire in the order of time over all groups, at one time in the order of group ids, and without slack.
     """
 
-    def __init__(self, config: CoordinatorConfig) -> None:
+    def __init__(self, config: CoordinatorConfig, new_id: Callable[[str], str] = fresh_id) -> None:
+        """Begin with no group; `new_id` makes the uuid text of a new member id from an event's coordinates."""
         self._config = config
+        self._new_id = new_id
         self._groups: dict[str, Group] = {}
         self._topics: dict[str, Topic] | None = None
         self._topics_version = 0
@@ -159,7 +161,7 @@ class Replay:
             ticket,
             event.client_id if event else "",
             event.client_host if event else "",
-            fresh_id(self._event_id),
+            self._new_id(self._event_id),
         )
         return coordinator.handle(group, request, context, self._config)
 

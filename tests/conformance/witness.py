@@ -8,13 +8,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, Protocol
+from uuid import UUID
 
 from group_coordinator import settings
 from group_coordinator.local.cache import cache_folder
 from group_coordinator.local.jars import broker_jars
 from group_coordinator.local.java import java
+from group_coordinator.member_ids import fresh_id
 from group_coordinator.replay_session import Replay
 from tests.conformance.lines import Json
 
@@ -23,11 +26,17 @@ PACKAGE = "org.apache.kafka.coordinator.group"
 RUN_COMMAND = "from group_coordinator.cli.main import main; main()"
 
 
+def new_member_id(salt: str, event_id: str) -> str:
+    """The uuid text that both sides end a new member id in: of version 4 as Kafka's, but from the event's coordinates."""
+    digest = hashlib.sha1(f"{salt}{event_id}".encode(), usedforsecurity=False).digest()
+    return str(UUID(bytes=digest[:16], version=4))
+
+
 class Witness(Protocol):
     """A coordinator that can be asked what it does."""
 
-    def begin(self, overrides: Mapping[str, str]) -> None:
-        """Forget everything and go on with these settings."""
+    def begin(self, overrides: Mapping[str, str], salt: str | None) -> None:
+        """Forget everything and go on with these settings; a salt makes new member ids those of new_member_id."""
 
     def say(self, line: str) -> list[Json]:
         """Hand over one line and collect what comes of it."""
@@ -36,9 +45,10 @@ class Witness(Protocol):
 class Ours:
     """Our state machine, in this process."""
 
-    def begin(self, overrides: Mapping[str, str]) -> None:
+    def begin(self, overrides: Mapping[str, str], salt: str | None) -> None:
         chosen = [f"{key}={value}" for key, value in overrides.items()]
-        self._replay = Replay(settings.load(overrides=chosen).coordinator)
+        new_id = fresh_id if salt is None else partial(new_member_id, salt)
+        self._replay = Replay(settings.load(overrides=chosen).coordinator, new_id)
 
     def say(self, line: str) -> list[Json]:
         *outputs, done = self._replay.line(line)
@@ -82,8 +92,8 @@ class Oracle:
     def __init__(self, log: IO[bytes]) -> None:
         self._process = kafka_program("KafkaOracle", log)
 
-    def begin(self, overrides: Mapping[str, str]) -> None:
-        self.say(json.dumps({"settings": dict(overrides)}))
+    def begin(self, overrides: Mapping[str, str], salt: str | None) -> None:
+        self.say(json.dumps({"settings": dict(overrides), "ids": salt}))
 
     def say(self, line: str) -> list[Json]:
         return self._process.say(line)
@@ -98,7 +108,8 @@ class Command:
     def __init__(self, log: IO[bytes]) -> None:
         self._log = log
 
-    def begin(self, overrides: Mapping[str, str]) -> None:
+    def begin(self, overrides: Mapping[str, str], salt: str | None) -> None:
+        assert salt is None
         start = f"import sys; sys.path[:] = {sys.path}; {RUN_COMMAND}"
         chosen = (f"--set={key}={value}" for key, value in overrides.items())
         command = [sys.executable, "-c", start, "replay-events", *chosen]

@@ -51,6 +51,19 @@ from group_coordinator.core.target_assignment import (
     target_records,
 )
 from group_coordinator.core.tombstones import member_tombstones
+from group_coordinator.core.value import Value
+
+
+class MemberChange(Value, frozen=True):
+    """A member with new metadata, and what they mean for the group."""
+
+    before: ConsumerMember
+    member: ConsumerMember
+    epoch: int
+    """The group epoch from now on."""
+    is_subscription_new: bool
+    refreshes: bool
+    """The group's topics have been looked at."""
 
 
 def update_member(
@@ -66,6 +79,17 @@ def update_member(
     Raises:
         CoordinatorError: INVALID_REGULAR_EXPRESSION, FENCED_MEMBER_EPOCH.
     """
+    return advance_member(step, take_metadata(step, member, metadata), owned)
+
+
+def take_metadata(
+    step: ConsumerStep, member: ConsumerMember, metadata: SubscriptionMetadata
+) -> MemberChange:
+    """Log a member's new metadata, and the group epoch that they bring.
+
+    Raises:
+        CoordinatorError: INVALID_REGULAR_EXPRESSION.
+    """
     updated = member.replace(metadata=metadata)
     if metadata != member.metadata:
         step.records.append(MemberRecord(member.member_id, metadata, step.reason))
@@ -76,18 +100,30 @@ def update_member(
     refreshes = must_bump or step.now_ms >= step.membership.metadata_deadline_ms
     if refreshes:
         epoch = _refresh_epoch(step, member, updated, must_bump=must_bump)
-    target_epoch, target = _target(step, member, updated, epoch, refreshes=refreshes)
     is_subscription_new = names_changed or change is not RegexChange.NONE
-    if not is_subscription_new and updated.is_reconciled_to(target_epoch):
+    return MemberChange(member, updated, epoch, is_subscription_new, refreshes)
+
+
+def advance_member(
+    step: ConsumerStep, change: MemberChange, owned: tuple[TopicPartitions, ...] | None
+) -> ConsumerMember:
+    """Compute new targets if they are due, and bring the member as far towards its own as can be.
+
+    Raises:
+        CoordinatorError: FENCED_MEMBER_EPOCH, UNKNOWN_SERVER_ERROR.
+    """
+    updated = change.member
+    target_epoch, target = _target(step, change)
+    if not change.is_subscription_new and updated.is_reconciled_to(target_epoch):
         return updated
     membership = step.membership
-    names = topic_names_of(membership, metadata)
+    names = topic_names_of(membership, updated.metadata)
     goal = Goal(
         target_epoch,
         target,
         names,
         ids_of(step.group, names),
-        is_subscription_new,
+        change.is_subscription_new,
         owned,
         lambda topic_id, partition: membership.owner_of(topic_id, partition) is not None,
     )
@@ -125,15 +161,9 @@ def _refresh_epoch(
     return epoch
 
 
-def _target(
-    step: ConsumerStep,
-    before: ConsumerMember,
-    updated: ConsumerMember,
-    epoch: int,
-    *,
-    refreshes: bool,
-) -> tuple[int, Assignment]:
+def _target(step: ConsumerStep, change: MemberChange) -> tuple[int, Assignment]:
     """The assignment epoch and the member's target at it: new ones if they are due."""
+    updated, epoch = change.member, change.epoch
     membership = step.membership
     if membership.assignment_epoch >= epoch or not _may_assign(step):
         instance_id = updated.group_instance_id
@@ -144,8 +174,8 @@ def _target(
     members = members_after(membership, updated)
     present = [member for member, _ in members.values()]
     # Kafka looks anew at what the members want only together with the metadata of their topics.
-    kind = kind_of(present if refreshes else membership.members.values())
-    name = preferred_assignor(membership, step.config.assignors[0], before, updated)
+    kind = kind_of(present if change.refreshes else membership.members.values())
+    name = preferred_assignor(membership, step.config.assignors[0], change.before, updated)
     try:
         targets = assign(step.group, membership, members, ASSIGNORS[name], kind)
     except PartitionAssignorError:
