@@ -68,7 +68,7 @@ class GroupDriver:
     ['offset-expired', 'group-expired']
     """
 
-    def __init__(self, group_id: str = "g", *, start_ms: int = 0, **settings: int) -> None:
+    def __init__(self, group_id: str = "g", *, start_ms: int = 0, **settings: Any) -> None:
         self.config: CoordinatorConfig = replace(_default_config(), **settings)
         self.group = Group(group_id)
         self.now_ms = start_ms

@@ -21,9 +21,9 @@ from group_coordinator.member_ids import fresh_id
 from group_coordinator.replay_session import Replay
 from tests.conformance.lines import Json
 
-ORACLE_SOURCE = Path(__file__).parent / "oracle" / "KafkaOracle.java"
+SOURCES = Path(__file__).parent / "oracle"
+PACKAGE = "org.apache.kafka.coordinator.group"
 RUN_COMMAND = "from group_coordinator.cli.main import main; main()"
-ORACLE_CLASS = "org.apache.kafka.coordinator.group.KafkaOracle"
 
 
 def new_member_id(salt: str, event_id: str) -> str:
@@ -90,10 +90,7 @@ class Oracle:
     """Kafka's coordinator in a process of its own, for any number of scripts."""
 
     def __init__(self, log: IO[bytes]) -> None:
-        jars = broker_jars()
-        class_path = _class_path([_compiled_oracle(jars), *jars])
-        options = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-        self._process = Process([java(), *options, "-cp", class_path, ORACLE_CLASS], log)
+        self._process = kafka_program("KafkaOracle", log)
 
     def begin(self, overrides: Mapping[str, str], salt: str | None) -> None:
         self.say(json.dumps({"settings": dict(overrides), "ids": salt}))
@@ -125,18 +122,26 @@ class Command:
         self._process.close()
 
 
-def _compiled_oracle(jars: Sequence[Path]) -> Path:
-    """Compile the oracle, once for this source and these jars; give the folder of its classes."""
+def kafka_program(name: str, log: IO[bytes]) -> Process:
+    """Start a program of the folder `oracle`, which calls Kafka's classes. Raises NoCompilerError without a JDK."""
+    jars = broker_jars()
+    class_path = _class_path([_compiled(SOURCES / f"{name}.java", jars), *jars])
+    options = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+    return Process([java(), *options, "-cp", class_path, f"{PACKAGE}.{name}"], log)
+
+
+def _compiled(source: Path, jars: Sequence[Path]) -> Path:
+    """Compile a program, once for this source and these jars; give the folder of its classes."""
     javac = Path(java()).with_name("javac")
     if not javac.exists():
         raise NoCompilerError(f"no {javac}: Kafka's own classes need a JDK, not only a JRE")
-    fingerprint = hashlib.sha256(ORACLE_SOURCE.read_bytes())
+    fingerprint = hashlib.sha256(source.read_bytes())
     fingerprint.update(" ".join(jar.name for jar in jars).encode())
     classes = cache_folder("oracle") / fingerprint.hexdigest()[:12]
     if not classes.exists():
         building = classes.with_suffix(f".{os.getpid()}")
         options = ("-nowarn", "-Xlint:none", "-cp", _class_path(jars), "-d", str(building))
-        subprocess.run([javac, *options, ORACLE_SOURCE], check=True, capture_output=True)
+        subprocess.run([javac, *options, source], check=True, capture_output=True)
         building.rename(classes)
     return classes
 

@@ -97,7 +97,7 @@ _decode_version = msgpack.Decoder(_Versioned).decode
 
 def dump(group: Group) -> bytes:
     """The group as bytes; sets are sorted, so that the same group always gives the same bytes."""
-    membership = group.membership
+    membership = group.classic
     return _encode(
         _Snapshot(
             SCHEMA_VERSION,

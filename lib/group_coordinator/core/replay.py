@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import assert_never
 
 from group_coordinator.core import pending_offsets
 from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_group import ConsumerGroup
+from group_coordinator.core.consumer_replay import replay_consumer_record
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.generation import union_of_subscriptions
 from group_coordinator.core.group import ClassicGroup, Group, session_timer
 from group_coordinator.core.records import (
+    ConfigRecord,
     GroupMetadata,
     GroupRecord,
     OffsetRecord,
     Record,
     TransactionMarker,
 )
+from group_coordinator.core.soft_state import SoftChange, apply_soft_change
 from group_coordinator.core.states import ClassicState
 from group_coordinator.core.values import CommittedOffset, Member, Timer
 
@@ -30,6 +33,9 @@ def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConf
         group.wake_ms = 0
     if decision.topics is not None:
         group.topics = decision.topics
+        group.topics_version = decision.topics_version
+        if decision.brings_new_topics:
+            group.new_topics_version = decision.topics_version
     if decision.forgets_topics:
         group.topics = None
     for record in decision.records:
@@ -37,9 +43,20 @@ def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConf
         if not isinstance(record, GroupRecord) or record.value is None:
             replay_record(group, record, now_ms)
             group.wake_ms = min(group.wake_ms, _soonest_deadline_after(group, record, config))
-    if decision.session_of is not None and group.membership is not None:
+    if decision.session_of is not None and isinstance(group.membership, ClassicGroup):
         due_ms = _rearm_session(group.membership, decision.session_of, now_ms)
         group.wake_ms = min(group.wake_ms, due_ms)
+    if decision.soft and isinstance(group.membership, ConsumerGroup):
+        _apply_soft_changes(group, group.membership, decision.soft, now_ms)
+
+
+def _apply_soft_changes(
+    group: Group, membership: ConsumerGroup, changes: Iterable[SoftChange], now_ms: int
+) -> None:
+    for change in changes:
+        due_ms = apply_soft_change(membership, change, now_ms)
+        if due_ms is not None:
+            group.wake_ms = min(group.wake_ms, due_ms)
 
 
 def replay(group: Group, records: Iterable[Record], now_ms: int) -> None:
@@ -54,10 +71,10 @@ def replay(group: Group, records: Iterable[Record], now_ms: int) -> None:
 
 def begin_sessions(group: Group, now_ms: int) -> None:
     """Give every member its whole session timeout from now on, as when a broker has loaded the log."""
-    if group.membership is None:
+    if group.classic is None:
         return
-    for member_id in group.membership.members:
-        _rearm_session(group.membership, member_id, now_ms)
+    for member_id in group.classic.members:
+        _rearm_session(group.classic, member_id, now_ms)
     group.wake_ms = 0
 
 
@@ -75,8 +92,17 @@ def replay_record(group: Group, record: Record, now_ms: int) -> None:
             group.membership = None if metadata is None else load_membership(metadata, now_ms)
         case TransactionMarker():
             pending_offsets.end_transaction(group, record)
+        case ConfigRecord():
+            _set_config(group, record)
         case _:
-            assert_never(record)
+            replay_consumer_record(group, record)
+
+
+def _set_config(group: Group, record: ConfigRecord) -> None:
+    if record.value is None:
+        group.configs.pop(record.name, None)
+    else:
+        group.configs[record.name] = record.value
 
 
 def _take_offset(group: Group, record: OffsetRecord, offset: CommittedOffset, now_ms: int) -> None:
@@ -103,7 +129,7 @@ def _soonest_deadline_after(group: Group, record: Record, config: CoordinatorCon
     """No deadline that this record brings lies before the time returned; 0 where that takes a look at the group."""
     if not isinstance(record, OffsetRecord) or record.value is None:
         return 0
-    membership = group.membership
+    membership = group.classic
     if membership is not None and membership.protocol_type and membership.state is _EMPTY:
         return 0  # the clock of an Empty group may have run out before the commit
     if record.value.expire_timestamp_ms is not None:

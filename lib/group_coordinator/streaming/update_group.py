@@ -68,7 +68,7 @@ def update_group(
         call.take(row, max(min(row.timestamp_ms, batch_time_ms), group.clock_ms))
     if not context.timers_hold:
         call.pass_time(batch_time_ms - context.timer_slack_ms)
-    if group.membership is None and group.topics is None:
+    if group.is_forgotten:
         return GroupUpdate(None, call.output, None, changed=state is not None)
     deadline_ms = coordinator.next_deadline(group, context.config)
     snapshot = snapshots.dump(group)

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias, assert_never
+from typing import NamedTuple, TypeAlias
 
-from group_coordinator.codecs import record_decoder, records
+from group_coordinator.codecs import record_decoder
 from group_coordinator.core.expiration import first_sweep_at_or_after
-from group_coordinator.core.records import GroupRecord, OffsetRecord, TransactionMarker
+from group_coordinator.core.records import (
+    ConfigRecord,
+    GroupRecord,
+    OffsetRecord,
+    TransactionMarker,
+)
 from group_coordinator.tables.instants import shown_ms
 from group_coordinator.tables.rows import (
     Row,
@@ -24,8 +29,6 @@ from group_coordinator.tables.rows import (
 )
 
 GROUPS, MEMBERS, OFFSETS = "groups", "members", "offsets"
-RECORD_TYPES = (records.OFFSET_COMMIT, records.GROUP_METADATA, records.TRANSACTION_MARKER)
-"""The records that these tables are made of."""
 
 _CHANGED_BY = ("updated_at", "batch_id")
 """Columns that say which record changed the row; a row that only differs in them has not changed."""
@@ -128,8 +131,10 @@ class _Draft:
                     self._apply_offset(OffsetRecord(topic, partition, offset, record.reason))
             case GroupRecord():
                 self._apply_group(record)
+            case ConfigRecord():
+                pass  # settings are in the log alone
             case _:
-                assert_never(record)
+                pass
 
     def finish(self, retention: Retention) -> GroupRows:
         """With what follows from the rest: forecasts and counts."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.group import Group
+from group_coordinator.core.group import ClassicGroup, Group
 from group_coordinator.core.requests import Heartbeat, RequestContext
 from group_coordinator.core.responses import HeartbeatResponse, Reply
 from group_coordinator.core.states import ClassicState
@@ -31,7 +31,7 @@ def decide(
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
     membership = group.membership
-    if membership is None:
+    if not isinstance(membership, ClassicGroup):
         raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
     membership.check_member(request.member_id, request.group_instance_id)
     if request.generation != membership.generation:

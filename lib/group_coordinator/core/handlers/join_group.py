@@ -32,9 +32,9 @@ def decide(
             FENCED_INSTANCE_ID.
     """
     _check_request(request, config)
-    if group.membership is None:
+    if group.classic is None:
         return _join_unknown_group(request, context, config)
-    step = Rebalance(group.membership, context.now_ms, config, Reason.JOIN)
+    step = Rebalance(group.classic, context.now_ms, config, Reason.JOIN)
     if not _has_room(step.group, request.member_id, config.group_max_size):
         step.remove_member(request.member_id)
         step.answer(context.ticket, JoinGroupResponse(ErrorCode.GROUP_MAX_SIZE_REACHED, ""))

@@ -27,9 +27,9 @@ def decide(
     """
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
-    if group.membership is None:
+    if group.classic is None:
         return Decision([], [Reply(context.ticket, unknown_group(request))])
-    step = Rebalance(group.membership, context.now_ms, config, Reason.LEAVE)
+    step = Rebalance(group.classic, context.now_ms, config, Reason.LEAVE)
     results = tuple(_remove(step, identity) for identity in request.members)
     if any(result.error is ErrorCode.NONE for result in results):
         if step.group.state in (ClassicState.STABLE, ClassicState.COMPLETING_REBALANCE):

@@ -30,9 +30,9 @@ def decide(
             INCONSISTENT_GROUP_PROTOCOL, REBALANCE_IN_PROGRESS.
     """
     member = _check(group, request, context.ticket.version)
-    if group.membership is None or group.membership.state is ClassicState.PREPARING_REBALANCE:
+    if group.classic is None or group.classic.state is ClassicState.PREPARING_REBALANCE:
         raise CoordinatorError(ErrorCode.REBALANCE_IN_PROGRESS)
-    step = Rebalance(group.membership, context.now_ms, config, Reason.SYNC)
+    step = Rebalance(group.classic, context.now_ms, config, Reason.SYNC)
     step.group.pending_syncs.discard(member.member_id)
     if not step.group.pending_syncs:
         step.cancel(SYNC_TIMER)
@@ -54,7 +54,7 @@ def _check(group: Group, request: SyncGroup, version: int) -> Member:
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
-    membership = group.membership
+    membership = group.classic
     if membership is None:
         raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
     member = membership.check_member(request.member_id, request.group_instance_id)

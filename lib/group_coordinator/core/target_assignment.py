@@ -1,0 +1,122 @@
+"""What each member of a consumer group shall have: the assignor's answer for all of them, as records.
+
+Source: TargetAssignmentBuilder in Kafka 4.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from group_coordinator.core.assignors.kafka_order import member_order, topic_name_order
+from group_coordinator.core.assignors.spec import Assignor, MemberSpec, TopicSpec
+from group_coordinator.core.assignors.subscriptions import subscription_type
+from group_coordinator.core.consumer_group import ConsumerGroup
+from group_coordinator.core.consumer_members import (
+    Assignment,
+    ConsumerMember,
+    SubscriptionMetadata,
+    TargetEpoch,
+)
+from group_coordinator.core.group import Group
+from group_coordinator.core.records import Reason, Record, TargetEpochRecord, TargetRecord
+from group_coordinator.core.values import Topic
+
+
+def preferred_assignor(members: Iterable[ConsumerMember], default: str) -> str:
+    """The assignor that most members ask for; of several that many ask for, the one that Kafka's hash map has first."""
+    votes = dict.fromkeys(_IN_HASH_ORDER, 0)
+    for member in members:
+        name = member.metadata.server_assignor
+        if name is not None:
+            votes[name] = votes.get(name, 0) + 1
+    best = max(votes, key=votes.__getitem__)
+    return best if votes[best] else default
+
+
+_IN_HASH_ORDER = ("range", "uniform")
+
+
+def members_after(
+    membership: ConsumerGroup, updated: ConsumerMember
+) -> dict[str, tuple[ConsumerMember, Assignment]]:
+    """The members with their present targets, in the order that the assignors want, once `updated` is one of them.
+
+    A static member that comes back under another id takes the place, and the target, of the one it was.
+    """
+    instance_id = updated.group_instance_id
+    before_id = membership.static_members.get(instance_id or "") or updated.member_id
+    replaced_id = None if before_id == updated.member_id else before_id
+    present = {**membership.members, updated.member_id: updated}
+    return {
+        member_id: (
+            present[member_id],
+            membership.target_of(before_id if member_id == updated.member_id else member_id),
+        )
+        for member_id in member_order(membership.members, updated.member_id, replaced_id)
+    }
+
+
+def assign(
+    group: Group,
+    membership: ConsumerGroup,
+    members: Mapping[str, tuple[ConsumerMember, Assignment]],
+    assignor: Assignor,
+) -> dict[str, Assignment]:
+    """The new targets of all members, in the order of their records.
+
+    Raises:
+        PartitionAssignorError: the assignor has no answer.
+    """
+    wishes = {_wish(member.metadata) for member, _ in members.values()}
+    subscribed = {wish: _topics_of(group, membership, wish) for wish in wishes}
+    specs = {
+        member_id: _spec(member.metadata, frozenset(subscribed[_wish(member.metadata)]), target)
+        for member_id, (member, target) in members.items()
+    }
+    topics: dict[str, TopicSpec] = {}
+    for member, _ in members.values():
+        topics |= subscribed.pop(_wish(member.metadata), {})
+    return assignor(specs, topics, subscription_type(wishes))
+
+
+def _wish(metadata: SubscriptionMetadata) -> tuple[tuple[str, ...], str | None]:
+    return metadata.topic_names, metadata.topic_regex
+
+
+def _topics_of(
+    group: Group, membership: ConsumerGroup, wish: tuple[tuple[str, ...], str | None]
+) -> dict[str, TopicSpec]:
+    """The existing topics that a member wants, by id in the order in which Kafka finds them."""
+    names, regex = wish
+    resolved = membership.regexes.get(regex or "")
+    ordered = topic_name_order(names)
+    if resolved is not None:
+        ordered += topic_name_order(resolved.topics)
+    known = group.topics or {}
+    topics = (known[name] for name in dict.fromkeys(ordered) if name in known)
+    return {topic.topic_id: _topic_spec(topic) for topic in topics}
+
+
+def _topic_spec(topic: Topic) -> TopicSpec:
+    racks = topic.racks
+    if racks is None:
+        return TopicSpec(topic.num_partitions, None)
+    return TopicSpec(topic.num_partitions, tuple(frozenset(entry) for entry in racks))
+
+
+def _spec(
+    metadata: SubscriptionMetadata, topic_ids: frozenset[str], target: Assignment
+) -> MemberSpec:
+    return MemberSpec(metadata.rack_id, metadata.group_instance_id, topic_ids, target)
+
+
+def target_records(
+    membership: ConsumerGroup, targets: Mapping[str, Assignment], epoch: TargetEpoch, reason: Reason
+) -> list[Record]:
+    """A record for each member whose target is another one now, and the one that makes them count."""
+    changed: list[Record] = [
+        TargetRecord(member_id, target, reason)
+        for member_id, target in targets.items()
+        if membership.targets.get(member_id) != target
+    ]
+    return [*changed, TargetEpochRecord(epoch, reason)]
