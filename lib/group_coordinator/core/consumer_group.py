@@ -51,6 +51,11 @@ def is_rebalance_timer(key: str) -> bool:
     return key.startswith(_REBALANCE_TIMER)
 
 
+def is_classic_members_timer(key: str) -> bool:
+    """Whether the key was made by join_timer or sync_timer."""
+    return key.startswith((_JOIN_TIMER, _SYNC_TIMER))
+
+
 @dataclass(slots=True)
 class ConsumerGroup:
     """Membership under the consumer protocol (ConsumerGroup in Kafka)."""

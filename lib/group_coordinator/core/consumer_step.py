@@ -12,7 +12,7 @@ from group_coordinator.core.consumer_group import (
     sync_timer,
 )
 from group_coordinator.core.decision import Decision
-from group_coordinator.core.group import Group, session_timer
+from group_coordinator.core.group import ClassicGroup, Group, session_timer
 from group_coordinator.core.records import Reason, Record
 from group_coordinator.core.responses import Reply
 from group_coordinator.core.soft_state import CancelTimer, SetTimer, SoftChange
@@ -39,14 +39,20 @@ class ConsumerStep:
         self.reason = reason
         self.records: list[Record] = []
         self.soft: list[SoftChange] = []
+        self.classic: ClassicGroup | None = None
+        """Set: the records make the group this classic one."""
 
     def decision(self, replies: Sequence[Reply]) -> Decision:
         """The step as a decision."""
-        return Decision(self.records, list(replies), soft=tuple(self.soft))
+        return Decision(self.records, list(replies), self.classic, soft=tuple(self.soft))
 
     def arm(self, key: str, delay_ms: int) -> None:
         """Set a timer, or set it anew behind all others."""
         self.soft.append(SetTimer(key, self.now_ms + delay_ms))
+
+    def cancel(self, key: str) -> None:
+        """Forget a timer; it is no fault if there is none."""
+        self.soft.append(CancelTimer(key))
 
     def cancel_timers_of(self, member_id: str) -> None:
         """Forget whatever waits for a member."""

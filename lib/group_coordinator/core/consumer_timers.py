@@ -11,8 +11,8 @@ from group_coordinator.core.consumer_group import (
 )
 from group_coordinator.core.consumer_step import ConsumerStep
 from group_coordinator.core.decision import Decision
+from group_coordinator.core.downgrade import remove_or_downgrade
 from group_coordinator.core.group import Group, is_session_timer
-from group_coordinator.core.member_removal import remove_members
 from group_coordinator.core.records import Reason
 from group_coordinator.core.regex_subscriptions import resolve
 from group_coordinator.core.soft_state import CancelTimer
@@ -28,7 +28,7 @@ def fire_timer(
     if key == REGEX_TIMER:
         resolve(step)
     elif member_id in membership.members and not _is_outdated(membership, key, member_id):
-        remove_members(step, [member_id])
+        remove_or_downgrade(step, [member_id])
     return step.decision([])
 
 

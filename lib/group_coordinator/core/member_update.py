@@ -49,6 +49,16 @@ from group_coordinator.core.target_assignment import (
     target_records,
 )
 from group_coordinator.core.tombstones import member_tombstones
+from group_coordinator.core.value import Value
+
+
+class MemberChange(Value, frozen=True):
+    """A member with new metadata, and what they mean for the group."""
+
+    member: ConsumerMember
+    epoch: int
+    """The group epoch from now on."""
+    is_subscription_new: bool
 
 
 def update_member(
@@ -64,6 +74,17 @@ def update_member(
     Raises:
         CoordinatorError: INVALID_REGULAR_EXPRESSION, FENCED_MEMBER_EPOCH.
     """
+    return advance_member(step, take_metadata(step, member, metadata), owned)
+
+
+def take_metadata(
+    step: ConsumerStep, member: ConsumerMember, metadata: SubscriptionMetadata
+) -> MemberChange:
+    """Log a member's new metadata, and the group epoch that they bring.
+
+    Raises:
+        CoordinatorError: INVALID_REGULAR_EXPRESSION.
+    """
     updated = member.replace(metadata=metadata)
     if metadata != member.metadata:
         step.records.append(MemberRecord(member.member_id, metadata, step.reason))
@@ -73,16 +94,27 @@ def update_member(
     epoch = step.membership.epoch
     if must_bump or step.now_ms >= step.membership.metadata_deadline_ms:
         epoch = _refresh_epoch(step, member, updated, must_bump=must_bump)
-    target_epoch, target = _target(step, updated, epoch)
-    is_subscription_new = names_changed or change is not RegexChange.NONE
-    if not is_subscription_new and updated.is_reconciled_to(target_epoch):
+    return MemberChange(updated, epoch, names_changed or change is not RegexChange.NONE)
+
+
+def advance_member(
+    step: ConsumerStep, change: MemberChange, owned: tuple[TopicPartitions, ...] | None
+) -> ConsumerMember:
+    """Compute new targets if they are due, and bring the member as far towards its own as can be.
+
+    Raises:
+        CoordinatorError: FENCED_MEMBER_EPOCH.
+    """
+    updated = change.member
+    target_epoch, target = _target(step, updated, change.epoch)
+    if not change.is_subscription_new and updated.is_reconciled_to(target_epoch):
         return updated
     membership = step.membership
     goal = Goal(
         target_epoch,
         target,
-        topic_ids_of(step.group, membership, metadata),
-        is_subscription_new,
+        topic_ids_of(step.group, membership, updated.metadata),
+        change.is_subscription_new,
         owned,
         lambda topic_id, partition: membership.owner_of(topic_id, partition) is not None,
     )

@@ -17,12 +17,12 @@ from group_coordinator.core.consumer_members import (
 )
 from group_coordinator.core.consumer_step import ConsumerStep
 from group_coordinator.core.decision import Decision
+from group_coordinator.core.downgrade import remove_or_downgrade
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.group import Group, session_timer
 from group_coordinator.core.group_configs import heartbeat_interval_ms, session_timeout_ms
-from group_coordinator.core.member_removal import remove_members
 from group_coordinator.core.member_update import replace_static_member, update_member
-from group_coordinator.core.migration import upgrade
+from group_coordinator.core.migration import abandoned_upgrade, upgrade
 from group_coordinator.core.records import CurrentRecord, Reason
 from group_coordinator.core.requests import ConsumerGroupHeartbeat, RequestContext, TopicPartitions
 from group_coordinator.core.responses import ConsumerGroupHeartbeatResponse, Reply
@@ -47,7 +47,13 @@ def decide(
     _check_request(request, context.ticket.version, config)
     if request.member_epoch < _JOIN_EPOCH:
         return _leave(group, request, context, config)
-    return _go_on(group, request, context, config)
+    try:
+        return _go_on(group, request, context, config)
+    except CoordinatorError as error:
+        if request.member_epoch != _JOIN_EPOCH:
+            raise
+        answer = ConsumerGroupHeartbeatResponse(error.code, error.message)
+        return abandoned_upgrade(group, config, error, Reply(context.ticket, answer))
 
 
 def _check_request(
@@ -299,7 +305,7 @@ def _leave(
     if request.member_epoch == STATIC_LEFT_EPOCH:
         _leave_for_a_while(step, member)
     else:
-        remove_members(step, [member.member_id])
+        remove_or_downgrade(step, [member.member_id])
     answer = ConsumerGroupHeartbeatResponse(
         ErrorCode.NONE, None, request.member_id, request.member_epoch
     )
