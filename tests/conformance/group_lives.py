@@ -17,10 +17,12 @@ class Size:
     members: int
     topics: int
     partitions: int
+    unknown_names: bool
 
 
-SMALL = Size(members=6, topics=6, partitions=12)
-WIDE = Size(members=40, topics=11, partitions=100)
+SMALL = Size(members=6, topics=6, partitions=12, unknown_names=True)
+WIDE = Size(members=40, topics=40, partitions=100, unknown_names=False)
+"""Tables of all sizes. From a dozen names on, Kafka's table also grows by those of unknown topics; ours does not."""
 
 
 @dataclass(frozen=True)
@@ -134,16 +136,18 @@ class GroupLife:
         return self._any_names(), None
 
     def _any_names(self) -> tuple[str, ...]:
-        names = [*self._names, "unknown"] if self._draw.random() < 0.1 else self._names
+        unknown = self._size.unknown_names and self._draw.random() < 0.1
+        names = [*self._names, "unknown"] if unknown else self._names
         return tuple(sorted(self._draw.sample(names, self._draw.randint(0, len(names)))))
 
     def _change_topics(self) -> None:
         draw = self._draw
         name = draw.choice(self._names)
         topic = self._topics.pop(name, None)
-        if topic is None or draw.random() < 0.2:
+        happens = draw.choice(["grows", "grows", "grows", "is made anew", "vanishes"])
+        if topic is None or happens == "is made anew":
             self._topics[name] = self._new_topic(name)
-        elif draw.random() < 0.6:
+        elif happens == "grows" or not self._size.unknown_names:
             grown = draw.randint(topic.partitions, self._size.partitions)
             self._topics[name] = replace(topic, partitions=grown)
 

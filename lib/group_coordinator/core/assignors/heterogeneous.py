@@ -27,7 +27,7 @@ def assign_heterogeneous(
 ) -> dict[str, Assignment]:
     """Take what is no longer wanted, hand out what nobody holds, then move partitions until the members are balanced.
 
-    The members are in the order of Kafka's table, which breaks ties between them.
+    The order of the members breaks ties between them.
     """
     build = _Build(list(members.values()), topics)
     build.keep_wanted()

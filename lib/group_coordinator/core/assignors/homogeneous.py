@@ -28,7 +28,7 @@ def assign_homogeneous(
 ) -> dict[str, Assignment]:
     """Cut what the members hold down to equal quotas, then hand out what nobody holds.
 
-    The members are in the order of Kafka's table.
+    The order of the members breaks ties between them.
     """
     wanted = next(iter(members.values())).topic_ids
     check_topics(wanted, topics)

@@ -23,6 +23,7 @@ _LONG = 0xFFFFFFFFFFFFFFFF
 _GOLDEN_RATIO = -7046029254386353131
 
 
+@lru_cache(maxsize=1 << 16)
 def string_hash(text: str) -> int:
     """String.hashCode() as an unsigned int."""
     units = text.encode("utf-16-le", "surrogatepass")

@@ -1,4 +1,4 @@
-"""The order in which Kafka tells its assignors of members and topics; see `Assignor`."""
+"""The order in which Kafka's assignors find members and topics; see `Assignor`."""
 
 from __future__ import annotations
 
@@ -15,21 +15,23 @@ from group_coordinator.core.assignors.java_order import (
 
 
 def member_order(present: Iterable[str], updated: str, replaced: str | None = None) -> list[str]:
-    """The members of a group, as TargetAssignmentBuilder puts them into the table that the assignor reads.
+    """The members of a group in the order of the table that TargetAssignmentBuilder makes of them.
 
     `present` are those that were there before the request, in the order in which they joined; `updated` is the member
     that asks, new or not; `replaced` the static member whose place it takes.
     """
-    stay = [member_id for member_id in timeline_order(present) if member_id != replaced]
-    return stay if updated in stay else [*stay, updated]
+    puts = timeline_order(present)
+    changes = [updated] if replaced is None else [updated, replaced]
+    most = len(puts)
+    for change in hash_map_order(changes, string_spot, DEFAULT_TABLE_SIZE):
+        if change == replaced:
+            puts.remove(change)
+        elif change not in puts:
+            puts.append(change)
+        most = max(most, len(puts))
+    return hash_map_order(puts, string_spot, grown_table_size(DEFAULT_TABLE_SIZE, most))
 
 
 def topic_name_order(names: Collection[str]) -> list[str]:
     """The topics of a subscription, or of a resolved regex, as Kafka has them in memory."""
     return hash_map_order(sorted(names), string_spot, table_size_of_copy(len(names)))
-
-
-def table_order(member_ids: Collection[str]) -> list[str]:
-    """The members as the assignor finds them in that table, and as their records follow each other."""
-    table_size = grown_table_size(DEFAULT_TABLE_SIZE, len(member_ids))
-    return hash_map_order(member_ids, string_spot, table_size)

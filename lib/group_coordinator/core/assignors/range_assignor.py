@@ -13,7 +13,6 @@ from group_coordinator.core.assignors.java_order import (
     table_size_for,
     topic_spot,
 )
-from group_coordinator.core.assignors.kafka_order import table_order
 from group_coordinator.core.assignors.spec import (
     Assignment,
     MemberSpec,
@@ -41,8 +40,8 @@ def assign_ranges(
             assignments[position][topic_id] = tuple(range(start, end))
     found = dict(zip(member_ids, assignments, strict=True))
     return {
-        member_id: _in_order_of_record(found[member_id], members[member_id])
-        for member_id in table_order(members.keys())
+        member_id: _in_order_of_record(found[member_id], member)
+        for member_id, member in members.items()
     }
 
 

@@ -47,10 +47,10 @@ class Assignor(Protocol):
     ) -> dict[str, Assignment]:
         """(members by id, topics by id) -> assignment by member id; every member has an entry.
 
-        Where Kafka leaves the choice to its hash tables, the order of both mappings counts, and that of the topics in
-        an assignment: members as `member_order` gives them, topics as a member's subscription yields them, an
-        assignment as its record has it. The answer is in the order of Kafka's records again. Without a subscription
-        type the members' topic ids tell it. Raises PartitionAssignorError.
+        Where Kafka leaves a choice to its hash tables, the order of both mappings makes it, and that of the topics in
+        an assignment: give the members in `member_order`, the topics in the `topic_name_order` of what the members
+        subscribe to, an assignment as its record has it. The answer is in the order of Kafka's records again. Without a
+        subscription type the members' topic ids tell it. Raises PartitionAssignorError.
         """
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from group_coordinator.core.assignors.heterogeneous import assign_heterogeneous
 from group_coordinator.core.assignors.homogeneous import assign_homogeneous
-from group_coordinator.core.assignors.kafka_order import table_order
 from group_coordinator.core.assignors.spec import (
     Assignment,
     MemberSpec,
@@ -23,11 +22,8 @@ def assign_uniformly(
     /,
 ) -> dict[str, Assignment]:
     """UniformAssignor of Kafka 4.3; see `Assignor`. Racks do not count: Kafka 4.3 does not look at them."""
-    ordered = {member_id: members[member_id] for member_id in table_order(members.keys())}
     if not any(member.topic_ids for member in members.values()):
-        return {member_id: {} for member_id in ordered}
-    if (
-        subscription_type or type_told_by_topic_ids(members.values())
-    ) is SubscriptionType.HOMOGENEOUS:
-        return assign_homogeneous(ordered, topics)
-    return assign_heterogeneous(ordered, topics)
+        return {member_id: {} for member_id in members}
+    if (subscription_type or type_told_by_topic_ids(members.values())) is SubscriptionType.HOMOGENEOUS:
+        return assign_homogeneous(members, topics)
+    return assign_heterogeneous(members, topics)
