@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
+from itertools import chain, takewhile
 from typing import Any, Final
 
 from tests.conformance.lines import Json
@@ -40,6 +42,35 @@ def is_unordered_with(record: Json, before: Json) -> bool:
         and kinds[0] in _OF_MEMBERS
         and (record["value"] is None) == (before["value"] is None)
     )
+
+
+def without_order_of_leaving(records: Sequence[Json]) -> list[Json]:
+    """Sort by member what is tombstoned of members that one request takes out: 8, 7 and 5 of each."""
+    ordered: list[Json] = []
+    position = 0
+    while position < len(records):
+        left = list(takewhile(_is_leave, batched_threes(records, position)))
+        ordered += chain.from_iterable(sorted(left, key=_member_of_first))
+        position += 3 * len(left)
+        ordered += records[position : position + 1]
+        position += 1
+    return ordered
+
+
+def batched_threes(records: Sequence[Json], position: int) -> Iterator[tuple[Json, ...]]:
+    """Yield the records from there on by threes."""
+    for start in range(position, len(records), 3):
+        yield tuple(records[start : start + 3])
+
+
+def _is_leave(records: tuple[Json, ...]) -> bool:
+    kinds = tuple(record["key"]["type"] for record in records if record["value"] is None)
+    members = {record["key"]["data"].get("memberId") for record in records}
+    return kinds == (_CURRENT, _TARGET, _MEMBER) and len(members) == 1
+
+
+def _member_of_first(records: tuple[Json, ...]) -> str:
+    return str(records[0]["key"]["data"]["memberId"])
 
 
 def without_map_order(node: Any) -> Any:

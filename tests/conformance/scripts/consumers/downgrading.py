@@ -251,13 +251,13 @@ def a_downgrade_of_several_members(s: ConsumerScript) -> None:
     s.enter("m1")
     s.enter("m2")
     s.classic("c1", protocols="range sticky")
-    s.classic("c2", protocols="sticky range")
+    s.classic("c2", protocols="range sticky")
     s.quit("m1", gives=f"{OF_ONE} +epoch=6")
     s.quit("m2")
     s.look()
     s.describe()
     s.classic("c1", protocols="range sticky", error=PARKED)
-    s.classic("c2", protocols="sticky range", gives="JoinGroup=0")
+    s.classic("c2", protocols="range sticky", gives="JoinGroup=0")
 
 
 @consumer_story()
