@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import chain, takewhile
+from itertools import groupby
 from typing import Any, Final
 
 from tests.conformance.lines import Json
@@ -45,31 +45,34 @@ def is_unordered_with(record: Json, before: Json) -> bool:
 
 
 def without_order_of_leaving(records: Sequence[Json]) -> list[Json]:
-    """Sort by member what is tombstoned of members that one request takes out: 8, 7 and 5 of each."""
+    """Sort by member the tombstones 8, 7 and 5 of those who go together.
+
+    One request takes them out in the order of a set, and of timers that end in the same millisecond either may be first:
+    what comes between them, an epoch each, stays where it is.
+    """
     ordered: list[Json] = []
-    position = 0
-    while position < len(records):
-        left = list(takewhile(_is_leave, batched_threes(records, position)))
-        ordered += chain.from_iterable(sorted(left, key=_member_of_first))
-        position += 3 * len(left)
-        ordered += records[position : position + 1]
-        position += 1
+    for _, together in groupby(records, key=lambda record: (record["groupId"], record["at"])):
+        ordered += _sorted_leaves(list(together))
     return ordered
 
 
-def batched_threes(records: Sequence[Json], position: int) -> Iterator[tuple[Json, ...]]:
-    """Yield the records from there on by threes."""
-    for start in range(position, len(records), 3):
-        yield tuple(records[start : start + 3])
+def _sorted_leaves(records: Sequence[Json]) -> Iterator[Json]:
+    starts = [start for start in range(len(records)) if _is_leave(records[start : start + 3])]
+    leaves = iter(sorted((records[start : start + 3] for start in starts), key=_member_of_first))
+    position = 0
+    while position < len(records):
+        is_start = position in starts
+        yield from next(leaves) if is_start else records[position : position + 1]
+        position += 3 if is_start else 1
 
 
-def _is_leave(records: tuple[Json, ...]) -> bool:
-    kinds = tuple(record["key"]["type"] for record in records if record["value"] is None)
+def _is_leave(records: Sequence[Json]) -> bool:
+    kinds = [record["key"]["type"] for record in records if record["value"] is None]
     members = {record["key"]["data"].get("memberId") for record in records}
-    return kinds == (_CURRENT, _TARGET, _MEMBER) and len(members) == 1
+    return kinds == [_CURRENT, _TARGET, _MEMBER] and len(members) == 1
 
 
-def _member_of_first(records: tuple[Json, ...]) -> str:
+def _member_of_first(records: Sequence[Json]) -> str:
     return str(records[0]["key"]["data"]["memberId"])
 
 
