@@ -113,6 +113,10 @@ class Replay:
         except FieldError as fault:
             yield _error(str(fault))
             return
+        for name, before in (self._topics or {}).items():
+            after = topics.get(name)
+            if after is not None and after.topic_id == before.topic_id:
+                topics[name] = _not_smaller(before, after)
         deleted = tuple(
             (topic.name, topic.topic_id)
             for topic in (self._topics or {}).values()
@@ -195,6 +199,11 @@ def _placed(topic: KnownTopic) -> KnownTopic:
     if topic.racks is UNSET:
         topic.racks = [[""]] * topic.num_partitions
     return topic
+
+
+def _not_smaller(before: Topic, after: Topic) -> Topic:
+    """A topic's partitions never get fewer."""
+    return before if before.num_partitions > after.num_partitions else after
 
 
 def _step(group_id: str, step: Step) -> Iterator[Output]:

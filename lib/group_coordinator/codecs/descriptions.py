@@ -88,7 +88,7 @@ def _consumer(group: Group, membership: ConsumerGroup, config: CoordinatorConfig
         "type": "consumer",
         "state": str(membership.state),
         "protocolType": CONSUMER_PROTOCOL_TYPE,
-        "protocol": preferred_assignor(members.values(), config.assignors[0]),
+        "protocol": preferred_assignor(membership, config.assignors[0]),
         "generationOrEpoch": membership.epoch,
         "assignmentEpoch": membership.assignment_epoch,
         "leader": None,

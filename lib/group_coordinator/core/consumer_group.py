@@ -14,6 +14,7 @@ from group_coordinator.core.consumer_members import (
     ConsumerMember,
     ResolvedRegex,
 )
+from group_coordinator.core.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.states import ConsumerState
 from group_coordinator.core.values import Timer
 
@@ -80,7 +81,7 @@ class ConsumerGroup:
     """From then on a heartbeat compares the hash of the subscribed topics; 0: the next one does."""
 
     static_members: dict[str, str] = field(default_factory=dict)
-    """Member ids by group instance id."""
+    """Member ids by group instance id; a member that changes its instance id keeps the old one as well, as in Kafka."""
     owners: dict[str, dict[int, str]] = field(default_factory=dict)
     """Who has a partition, or has yet to give it back: topic id -> partition -> member id."""
     topic_subscribers: dict[str, int] = field(default_factory=dict)
@@ -133,9 +134,17 @@ class ConsumerGroup:
         return frozenset(self.topic_subscribers).union(*matched)
 
     def static_member(self, group_instance_id: str) -> ConsumerMember | None:
-        """The member that has the instance id at present."""
+        """The member that has the instance id at present.
+
+        Raises:
+            CoordinatorError: UNKNOWN_MEMBER_ID, it was an earlier instance id of a member that is gone.
+        """
         member_id = self.static_members.get(group_instance_id)
-        return None if member_id is None else self.members[member_id]
+        if member_id is None:
+            return None
+        if member_id not in self.members:
+            raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+        return self.members[member_id]
 
     def target_of(self, member_id: str) -> Assignment:
         """What the member shall have; nothing where no target was computed."""
@@ -160,6 +169,8 @@ class ConsumerGroup:
     def remove(self, member_id: str) -> None:
         """Forget a member, if it is known; for replay alone."""
         old = self.members.pop(member_id, None)
+        if old is not None and old.group_instance_id is not None:
+            self.static_members.pop(old.group_instance_id, None)
         self._forget_metadata(old)
         self._forget_partitions(old)
 
@@ -176,9 +187,6 @@ class ConsumerGroup:
         if member is None:
             return
         metadata = member.metadata
-        instance_id = metadata.group_instance_id
-        if instance_id is not None and self.static_members.get(instance_id) == member.member_id:
-            del self.static_members[instance_id]
         count(self.topic_subscribers, metadata.topic_names, -1)
         if metadata.topic_regex:
             count(self.regex_subscribers, (metadata.topic_regex,), -1)

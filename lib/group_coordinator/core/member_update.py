@@ -38,12 +38,14 @@ from group_coordinator.core.soft_state import (
     SetRebalanceTimer,
 )
 from group_coordinator.core.subscriptions import (
+    ids_of,
     metadata_hash,
     names_after_update,
-    topic_ids_of,
+    topic_names_of,
 )
 from group_coordinator.core.target_assignment import (
     assign,
+    kind_of,
     members_after,
     preferred_assignor,
     target_records,
@@ -55,10 +57,13 @@ from group_coordinator.core.value import Value
 class MemberChange(Value, frozen=True):
     """A member with new metadata, and what they mean for the group."""
 
+    before: ConsumerMember
     member: ConsumerMember
     epoch: int
     """The group epoch from now on."""
     is_subscription_new: bool
+    refreshes: bool
+    """Whether Kafka looks anew at what the members want."""
 
 
 def update_member(
@@ -92,9 +97,11 @@ def take_metadata(
     change = change_regex(step, member, updated)
     must_bump = names_changed or change is RegexChange.CHANGED_AND_RESOLVED
     epoch = step.membership.epoch
-    if must_bump or step.now_ms >= step.membership.metadata_deadline_ms:
+    refreshes = must_bump or step.now_ms >= step.membership.metadata_deadline_ms
+    if refreshes:
         epoch = _refresh_epoch(step, member, updated, must_bump=must_bump)
-    return MemberChange(updated, epoch, names_changed or change is not RegexChange.NONE)
+    is_subscription_new = names_changed or change is not RegexChange.NONE
+    return MemberChange(member, updated, epoch, is_subscription_new, refreshes)
 
 
 def advance_member(
@@ -106,14 +113,18 @@ def advance_member(
         CoordinatorError: FENCED_MEMBER_EPOCH.
     """
     updated = change.member
-    target_epoch, target = _target(step, updated, change.epoch)
+    target_epoch, target = _target(
+        step, change.before, updated, change.epoch, refreshes=change.refreshes
+    )
     if not change.is_subscription_new and updated.is_reconciled_to(target_epoch):
         return updated
     membership = step.membership
+    names = topic_names_of(membership, updated.metadata)
     goal = Goal(
         target_epoch,
         target,
-        topic_ids_of(step.group, membership, updated.metadata),
+        names,
+        ids_of(step.group, names),
         change.is_subscription_new,
         owned,
         lambda topic_id, partition: membership.owner_of(topic_id, partition) is not None,
@@ -152,7 +163,14 @@ def _refresh_epoch(
     return epoch
 
 
-def _target(step: ConsumerStep, updated: ConsumerMember, epoch: int) -> tuple[int, Assignment]:
+def _target(
+    step: ConsumerStep,
+    before: ConsumerMember,
+    updated: ConsumerMember,
+    epoch: int,
+    *,
+    refreshes: bool,
+) -> tuple[int, Assignment]:
     """The assignment epoch and the member's target at it: new ones if they are due."""
     membership = step.membership
     if membership.assignment_epoch >= epoch or not _may_assign(step):
@@ -162,9 +180,12 @@ def _target(step: ConsumerStep, updated: ConsumerMember, epoch: int) -> tuple[in
             member_id = membership.static_members.get(instance_id, member_id)
         return membership.assignment_epoch, membership.target_of(member_id)
     members = members_after(membership, updated)
-    name = preferred_assignor((member for member, _ in members.values()), step.config.assignors[0])
+    present = [member for member, _ in members.values()]
+    # Kafka looks anew at what the members want only together with the metadata of their topics.
+    kind = kind_of(present if refreshes else membership.members.values())
+    name = preferred_assignor(membership, step.config.assignors[0], before, updated)
     try:
-        targets = assign(step.group, membership, members, ASSIGNORS[name])
+        targets = assign(step.group, membership, members, ASSIGNORS[name], kind)
     except PartitionAssignorError:
         message = f"Failed to compute a new target assignment for epoch {epoch}"
         raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR, message) from None

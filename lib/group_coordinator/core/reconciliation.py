@@ -26,8 +26,10 @@ class Goal(Value, frozen=True):
     epoch: int
     """The assignment epoch of the target."""
     target: Assignment
+    topic_names: tuple[str, ...]
+    """What the member subscribes to, by name or by a resolved regular expression."""
     topic_ids: AbstractSet[str]
-    """What the member subscribes to: it keeps nothing else, whatever the target says."""
+    """The ids of those that exist: the member keeps nothing else, whatever the target says."""
     is_subscription_new: bool
     """This very request changed the subscription, which takes effect before the next target does."""
     owned: tuple[TopicPartitions, ...] | None
@@ -68,13 +70,17 @@ def _has(owned: tuple[TopicPartitions, ...] | None, partitions: OwnedPartitions)
 
 
 def _trimmed(current: CurrentAssignment, goal: Goal) -> CurrentAssignment:
-    """Without the topics that are no longer subscribed to: they must be given back now."""
+    """Without the topics that are no longer subscribed to: they must be given back now.
+
+    A member without any subscription is written again even if it has nothing to lose, as in Kafka.
+    """
     lost = {
         topic_id: partitions
         for topic_id, partitions in current.assigned.items()
         if topic_id not in goal.topic_ids
     }
-    if not lost:
+    is_bare = not goal.topic_names and not current.pending_revocation
+    if not lost and not is_bare:
         return current
     assigned = {
         topic_id: partitions
@@ -85,7 +91,7 @@ def _trimmed(current: CurrentAssignment, goal: Goal) -> CurrentAssignment:
     for topic_id, partitions in lost.items():
         pending[topic_id] = dict(sorted({**pending.get(topic_id, {}), **partitions}.items()))
     trimmed = current.replace(previous_epoch=current.epoch, assigned=assigned)
-    if not _has(goal.owned, pending):
+    if not pending or not _has(goal.owned, pending):
         return trimmed
     return trimmed.replace(
         state=MemberState.UNREVOKED_PARTITIONS, pending_revocation=dict(sorted(pending.items()))

@@ -53,11 +53,13 @@ def metadata_hash(group: Group, names: Iterable[str]) -> int:
     return group_hash({name: _hash_of(topics[name]) for name in names if name in topics})
 
 
-def topic_ids_of(
-    group: Group, membership: ConsumerGroup, metadata: SubscriptionMetadata
-) -> frozenset[str]:
-    """The ids of the existing topics that a member subscribes to; a pattern that is not resolved yet adds none."""
-    topics = group.topics or {}
+def topic_names_of(membership: ConsumerGroup, metadata: SubscriptionMetadata) -> tuple[str, ...]:
+    """The topics that a member subscribes to; a pattern that is not resolved yet adds none."""
     resolved = membership.regexes.get(metadata.topic_regex or "")
-    names = metadata.topic_names if resolved is None else (*metadata.topic_names, *resolved.topics)
+    return metadata.topic_names if resolved is None else metadata.topic_names + resolved.topics
+
+
+def ids_of(group: Group, names: Iterable[str]) -> frozenset[str]:
+    """The ids of those of the topics that exist."""
+    topics = group.topics or {}
     return frozenset([topics[name].topic_id for name in names if name in topics])

@@ -5,11 +5,13 @@ Source: TargetAssignmentBuilder in Kafka 4.3.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from group_coordinator.core.assignors.kafka_order import member_order, topic_name_order
-from group_coordinator.core.assignors.spec import Assignor, MemberSpec, TopicSpec
+from group_coordinator.core.assignors.spec import Assignor, MemberSpec, SubscriptionType, TopicSpec
 from group_coordinator.core.assignors.subscriptions import subscription_type
+from group_coordinator.core.config import BUILTIN_ASSIGNORS
 from group_coordinator.core.consumer_group import ConsumerGroup
 from group_coordinator.core.consumer_members import (
     Assignment,
@@ -22,18 +24,24 @@ from group_coordinator.core.records import Reason, Record, TargetEpochRecord, Ta
 from group_coordinator.core.values import Topic
 
 
-def preferred_assignor(members: Iterable[ConsumerMember], default: str) -> str:
-    """The assignor that most members ask for; of several that many ask for, the one that Kafka's hash map has first."""
-    votes = dict.fromkeys(_IN_HASH_ORDER, 0)
-    for member in members:
-        name = member.metadata.server_assignor
-        if name is not None:
-            votes[name] = votes.get(name, 0) + 1
-    best = max(votes, key=votes.__getitem__)
-    return best if votes[best] else default
+def preferred_assignor(
+    membership: ConsumerGroup,
+    default: str,
+    old: ConsumerMember | None = None,
+    new: ConsumerMember | None = None,
+) -> str:
+    """The assignor that most members ask for, once `old` is `new`; the default if nobody asks.
 
-
-_IN_HASH_ORDER = ("range", "uniform")
+    Of several that many ask for it is the one that Kafka's hash map has first: the one that `new` is the first to ask
+    for, else that which comes first among BUILTIN_ASSIGNORS.
+    """
+    votes = Counter(member.metadata.server_assignor for member in membership.members.values())
+    votes[None if old is None else old.metadata.server_assignor] -= 1
+    present = [name for name in BUILTIN_ASSIGNORS if votes[name] > 0]
+    asked = None if new is None else new.metadata.server_assignor
+    votes[asked] += 1
+    candidates = present if asked is None or asked in present else [asked, *present]
+    return max(candidates, key=votes.__getitem__, default=default)
 
 
 def members_after(
@@ -61,6 +69,7 @@ def assign(
     membership: ConsumerGroup,
     members: Mapping[str, tuple[ConsumerMember, Assignment]],
     assignor: Assignor,
+    kind: SubscriptionType,
 ) -> dict[str, Assignment]:
     """The new targets of all members, in the order of their records.
 
@@ -76,7 +85,12 @@ def assign(
     topics: dict[str, TopicSpec] = {}
     for member, _ in members.values():
         topics |= subscribed.pop(_wish(member.metadata), {})
-    return assignor(specs, topics, subscription_type(wishes))
+    return assignor(specs, topics, kind)
+
+
+def kind_of(members: Iterable[ConsumerMember]) -> SubscriptionType:
+    """Whether the members all want the same."""
+    return subscription_type([_wish(member.metadata) for member in members])
 
 
 def _wish(metadata: SubscriptionMetadata) -> tuple[tuple[str, ...], str | None]:

@@ -61,7 +61,7 @@ def _described(
         membership.state,
         membership.epoch,
         membership.assignment_epoch,
-        preferred_assignor(membership.members.values(), config.assignors[0]),
+        preferred_assignor(membership, config.assignors[0]),
         tuple([_member(membership, member, topics) for _, member in members]),
     )
 

@@ -144,7 +144,7 @@ def _step(
     if isinstance(membership, ConsumerGroup):
         return ConsumerStep(group, membership, context.now_ms, config, reason), []
     if not is_join:
-        raise _not_found(group)
+        raise _not_found(group, "Consumer group")
     if membership is None:
         return ConsumerStep(group, ConsumerGroup(), context.now_ms, config, reason), []
     upgraded = upgrade(group, membership, context.now_ms, config)
@@ -154,10 +154,10 @@ def _step(
     return step, upgraded.replies
 
 
-def _not_found(group: Group) -> CoordinatorError:
+def _not_found(group: Group, what: str) -> CoordinatorError:
     return CoordinatorError(
         ErrorCode.GROUP_ID_NOT_FOUND,
-        f"Consumer group {group.group_id} not found."
+        f"{what} {group.group_id} not found."
         if group.membership is None
         else f"Group {group.group_id} is not a consumer group.",
     )
@@ -294,7 +294,7 @@ def _leave(
 ) -> Decision:
     membership = group.membership
     if not isinstance(membership, ConsumerGroup):
-        raise _not_found(group)
+        raise _not_found(group, "Group")
     step = ConsumerStep(group, membership, context.now_ms, config, Reason.LEAVE)
     if request.group_instance_id is not None:
         member = _check_static(membership, request.member_id, request.group_instance_id)
