@@ -81,7 +81,7 @@ class _Call:
     def __init__(self, group: Group, context: UpdateContext) -> None:
         self.group = group
         self.context = context
-        self.output = OutputLines(group.group_id)
+        self.output = OutputLines(group)
 
     def take(self, row: EventRow, now_ms: int) -> None:
         """Bring one event to its one outcome; a defect of ours is quarantined with the event that met it."""
