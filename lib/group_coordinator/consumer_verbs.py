@@ -33,24 +33,15 @@ class ConsumerVerbs:
         member_id: str,
         topics: Iterable[str] | None = None,
         *,
-        regex: str | None = None,
         instance_id: str | None = None,
-        assignor: str | None = None,
-        rebalance_timeout_ms: int = 60_000,
         version: int = 1,
+        **fields: Any,
     ) -> Any:
-        """Join, or join again, with a subscription by names, by a regular expression or both."""
+        """Join, or join again; `fields` are those of the request that are not as usual, such as topic_regex."""
         self._instance_ids[member_id] = instance_id
-        return self._send(
-            member_id,
-            0,
-            topics=topics,
-            regex=regex,
-            assignor=assignor,
-            rebalance_timeout_ms=rebalance_timeout_ms,
-            owned={},
-            version=version,
-        )
+        names = None if topics is None else tuple(topics)
+        usual = {"topic_names": names, "rebalance_timeout_ms": 60_000, "owned": ()}
+        return self._send(member_id, 0, version, **usual | fields)
 
     def beat(
         self,
@@ -58,21 +49,12 @@ class ConsumerVerbs:
         owned: Mapping[str, Sequence[int]] | None = None,
         *,
         epoch: int | None = None,
-        topics: Iterable[str] | None = None,
-        regex: str | None = None,
-        assignor: str | None = None,
-        rebalance_timeout_ms: int | None = None,
+        **fields: Any,
     ) -> Any:
         """Send a heartbeat at the member's epoch, or at another one; `owned` is what the member says to have."""
-        return self._send(
-            member_id,
-            self.epochs[member_id] if epoch is None else epoch,
-            topics=topics,
-            regex=regex,
-            assignor=assignor,
-            rebalance_timeout_ms=rebalance_timeout_ms,
-            owned=owned,
-        )
+        if owned is not None:
+            fields["owned"] = _by_id(owned)
+        return self._send(member_id, self.epochs[member_id] if epoch is None else epoch, **fields)
 
     def leave(self, member_id: str, *, for_a_while: bool = False) -> Any:
         """Leave for good, or, as a static member, until it comes back."""
@@ -82,31 +64,12 @@ class ConsumerVerbs:
         """Describe the group as ConsumerGroupDescribe does."""
         return self._driver.send(requests.ConsumerGroupDescribe(self._group_id), version)
 
-    def _send(
-        self,
-        member_id: str,
-        epoch: int,
-        *,
-        topics: Iterable[str] | None = None,
-        regex: str | None = None,
-        assignor: str | None = None,
-        rebalance_timeout_ms: int | None = None,
-        owned: Mapping[str, Sequence[int]] | None = None,
-        version: int = 1,
-    ) -> Any:
+    def _send(self, member_id: str, epoch: int, version: int = 1, **fields: Any) -> Any:
+        instance_id = self._instance_ids.get(member_id)
         request = requests.ConsumerGroupHeartbeat(
-            self._group_id,
-            member_id,
-            epoch,
-            self._instance_ids.get(member_id),
-            None,
-            rebalance_timeout_ms,
-            None if topics is None else tuple(topics),
-            regex,
-            assignor,
-            None if owned is None else _by_id(owned),
+            self._group_id, member_id, epoch, instance_id, None, None, None, None, None, None
         )
-        outcome = self._driver.send(request, version)
+        outcome = self._driver.send(request.replace(**fields), version)
         answer = outcome.response
         if not answer.error and answer.member_id is not None:
             self.epochs[answer.member_id] = answer.member_epoch
