@@ -61,7 +61,9 @@ class ConsumerWalk:
 
     def _settings(self) -> dict[str, str]:
         return {
-            "group.consumer.assignment.interval.ms": self._random.choice(("0", "0", "1000", "5000")),
+            "group.consumer.assignment.interval.ms": self._random.choice(
+                ("0", "0", "1000", "5000")
+            ),
             "group.consumer.max.size": self._random.choice(("2", "3", "100", "100")),
             "group.consumer.migration.policy": self._random.choice(POLICIES),
             "group.consumer.assignors": self._random.choice(("uniform,range", "range,uniform")),
