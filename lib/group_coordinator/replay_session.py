@@ -45,9 +45,7 @@ class Replay:
     Deadlines fire in the order of time over all groups, at one time in the order of group ids, and without slack.
     """
 
-    def __init__(
-        self, config: CoordinatorConfig, new_id: Callable[[str], str] = fresh_id
-    ) -> None:
+    def __init__(self, config: CoordinatorConfig, new_id: Callable[[str], str] = fresh_id) -> None:
         """Begin with no group; `new_id` makes the uuid text of a new member id from an event's coordinates."""
         self._config = config
         self._new_id = new_id

@@ -106,9 +106,7 @@ def _milliseconds(assignor: Assignor, specs: Specs, kind: SubscriptionType) -> f
 
 def _count(assignments: Mapping[str, Assignment]) -> int:
     return sum(
-        len(partitions)
-        for assignment in assignments.values()
-        for partitions in assignment.values()
+        len(partitions) for assignment in assignments.values() for partitions in assignment.values()
     )
 
 

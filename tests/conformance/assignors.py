@@ -9,13 +9,21 @@ from typing import IO, TypeAlias
 
 from group_coordinator.core.assignors import ASSIGNORS
 from group_coordinator.core.assignors.kafka_order import member_order, topic_name_order
-from group_coordinator.core.assignors.spec import Assignment, MemberSpec, TopicSpec
+from group_coordinator.core.assignors.spec import (
+    Assignment,
+    MemberSpec,
+    SubscriptionType,
+    TopicSpec,
+)
 from group_coordinator.core.assignors.subscriptions import subscription_type
 from tests.conformance.group_lives import GroupLife, Member, Moment, Size
 from tests.conformance.witness import kafka_program
 
 Target: TypeAlias = Mapping[str, Sequence[int]]
 """The partitions of a member by topic, both in the order of the record."""
+
+STEPS = 20
+"""New assignments in the life of a group."""
 
 
 class KafkaAssignors:
@@ -57,6 +65,8 @@ def our_records(moment: Moment, targets: Mapping[str, Assignment]) -> dict[str, 
             member.rack, member.instance, topic_ids, targets.get(held, {})
         )
     kind = subscription_type([(member.names, member.regex) for member in members.values()])
+    if moment.subscription_type is not None:
+        kind = SubscriptionType[moment.subscription_type]
     found = ASSIGNORS[moment.assignor](specs, known, kind)
     assert found.keys() == specs.keys()
     return {member_id: new for member_id, new in found.items() if new != targets.get(member_id)}
@@ -66,7 +76,7 @@ def _wanted(member: Member, resolved: Mapping[str, Sequence[str]]) -> set[str]:
     return {*member.names, *resolved.get(member.regex or "", ())}
 
 
-def differences(seed: int, size: Size, steps: int, kafka: KafkaAssignors) -> Iterator[str]:
+def differences(seed: int, size: Size, kafka: KafkaAssignors) -> Iterator[str]:
     """Live a life with both up to the first difference; every moment goes on from Kafka's targets of the one before.
 
     These are told with ascending partitions, as our records have them: Kafka's records have a set's order, which tells
@@ -74,7 +84,7 @@ def differences(seed: int, size: Size, steps: int, kafka: KafkaAssignors) -> Ite
     """
     life = GroupLife(seed, size)
     targets: dict[str, Assignment] = {}
-    for step in range(steps):
+    for step in range(STEPS):
         moment = life.next_moment()
         here = {member.id for member in (*moment.members, moment.updated)}
         targets = {member_id: target for member_id, target in targets.items() if member_id in here}
@@ -93,6 +103,4 @@ def _ascending(target: Target) -> Assignment:
 
 def _comparable(records: Iterable[tuple[str, Target]], moment: Moment) -> list[object]:
     arranged = sorted if moment.assignor == "range" else list
-    return [
-        (member_id, arranged(_ascending(target).items())) for member_id, target in records
-    ]
+    return [(member_id, arranged(_ascending(target).items())) for member_id, target in records]

@@ -57,6 +57,8 @@ class Moment:
     updated: Member
     replaced: str | None
     topics: tuple[Topic, ...]
+    subscription_type: str | None
+    """HOMOGENEOUS or HETEROGENEOUS where Kafka goes by what the members wanted before (a regex is not resolved yet)."""
 
     def resolved(self) -> Mapping[str, Sequence[str]]:
         """The topics by the regex that finds them."""
@@ -98,7 +100,8 @@ class GroupLife:
             self._assignor = draw.choice(["uniform", "range"])
         updated, replaced = self._asking()
         topics = tuple(self._topics.values())
-        moment = Moment(self._assignor, self._members, updated, replaced, topics)
+        stale = draw.choice(["HOMOGENEOUS", "HETEROGENEOUS"]) if draw.random() < 0.1 else None
+        moment = Moment(self._assignor, self._members, updated, replaced, topics, stale)
         self._members = moment.after()
         return moment
 

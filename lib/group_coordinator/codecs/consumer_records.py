@@ -5,6 +5,7 @@ Topics and partitions are sorted; Kafka leaves their order to hash maps.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias, assert_never
 
 from group_coordinator.core.consumer_members import (
@@ -27,6 +28,7 @@ from group_coordinator.core.records import (
     TargetEpochRecord,
     TargetRecord,
 )
+from group_coordinator.core.values import Topic
 
 JsonObject: TypeAlias = dict[str, Any]
 
@@ -75,6 +77,17 @@ def value_to_json(record: ConsumerRecord) -> JsonObject | None:
     if isinstance(record, PartitionMetadataTombstone) or record.value is None:
         return None
     return {"version": _VERSION, "data": _data(record.value)}
+
+
+def topic_names(record: ConsumerRecord, topics: Mapping[str, Topic]) -> dict[str, str]:
+    """The names, by id, of the known topics that an assignment is about: Kafka's record has the ids alone."""
+    if not isinstance(record, TargetRecord | CurrentRecord) or record.value is None:
+        return {}
+    value = record.value
+    topic_ids = (
+        {*value} if isinstance(value, dict) else {*value.assigned, *value.pending_revocation}
+    )
+    return {topic.topic_id: topic.name for topic in topics.values() if topic.topic_id in topic_ids}
 
 
 def _data(  # noqa: PLR0911 - one line a value

@@ -105,6 +105,11 @@ class _ConfigValue(Struct):
     data: _ConfigData
 
 
+class _NamedValue(Struct, rename="camel"):
+    topic_names: dict[str, str] = {}
+
+
+_decode_names = json.Decoder(_NamedValue).decode
 _decode_key = json.Decoder(_Key).decode
 _decode_offset = json.Decoder(_OffsetValue).decode
 _decode_group = json.Decoder(_GroupValue).decode
@@ -126,6 +131,11 @@ def decode(key: str, value: str | None, reason: Reason = Reason.MIRRORED) -> Rec
     if record is None:
         raise RecordError(f"{key}: unknown record type {about.type}")
     return record
+
+
+def topic_names(value: str) -> dict[str, str]:
+    """The names of topics, by id, that the log keeps beside a value; none where a log from elsewhere has none."""
+    return _decode_names(value).topic_names
 
 
 def _record(record_type: int, about: _KeyData, value: str | None, reason: Reason) -> Record | None:

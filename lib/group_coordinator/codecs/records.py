@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from msgspec import Struct
@@ -17,7 +18,7 @@ from group_coordinator.core.records import (
     Record,
     TransactionMarker,
 )
-from group_coordinator.core.values import CommittedOffset
+from group_coordinator.core.values import CommittedOffset, Topic
 
 JsonObject: TypeAlias = dict[str, Any]
 
@@ -57,8 +58,8 @@ class LogEntry(Struct, frozen=True, gc=False):
     offset: int | None
 
 
-def log_entry(group_id: str, record: Record) -> LogEntry:
-    """A record as a row of the log."""
+def log_entry(group_id: str, record: Record, topics: Mapping[str, Topic] | None = None) -> LogEntry:
+    """A record as a row of the log; the names of topics whose ids it has are kept beside what Kafka would write."""
     key, value = key_to_json(group_id, record), value_to_json(record)
     match record:
         case OffsetRecord():
@@ -72,6 +73,9 @@ def log_entry(group_id: str, record: Record) -> LogEntry:
             return LogEntry(GROUP_CONFIG, key, value, None, None, None, None)
         case _:
             member_id = consumer_records.member_of(record)
+            names = consumer_records.topic_names(record, topics or {})
+            if value is not None and names:
+                value["topicNames"] = names
             return LogEntry(key["type"], key, value, None, None, member_id, None)
 
 

@@ -12,6 +12,9 @@ from group_coordinator.core.values import Protocol
 OwnedPartitions: TypeAlias = dict[str, dict[int, int]]
 """Topic id -> partition -> the assignment epoch at which the member got it (KIP-1251); ascending, no empty inner ones."""
 
+JOIN_EPOCH = 0
+"""Member epoch of one who asks to join."""
+
 LEFT_EPOCH = -1
 """Member epoch of a member that leaves, and of one whose current assignment is not known."""
 
@@ -135,6 +138,7 @@ class ResolvedRegex(Value, frozen=True):
 
 __all__ = [
     "ASSIGNMENT_GONE",
+    "JOIN_EPOCH",
     "JUST_CREATED",
     "LEFT_EPOCH",
     "NO_METADATA",

@@ -63,7 +63,7 @@ class MemberChange(Value, frozen=True):
     """The group epoch from now on."""
     is_subscription_new: bool
     refreshes: bool
-    """Whether Kafka looks anew at what the members want."""
+    """The group's topics have been looked at."""
 
 
 def update_member(
@@ -110,12 +110,10 @@ def advance_member(
     """Compute new targets if they are due, and bring the member as far towards its own as can be.
 
     Raises:
-        CoordinatorError: FENCED_MEMBER_EPOCH.
+        CoordinatorError: FENCED_MEMBER_EPOCH, UNKNOWN_SERVER_ERROR.
     """
     updated = change.member
-    target_epoch, target = _target(
-        step, change.before, updated, change.epoch, refreshes=change.refreshes
-    )
+    target_epoch, target = _target(step, change)
     if not change.is_subscription_new and updated.is_reconciled_to(target_epoch):
         return updated
     membership = step.membership
@@ -163,15 +161,9 @@ def _refresh_epoch(
     return epoch
 
 
-def _target(
-    step: ConsumerStep,
-    before: ConsumerMember,
-    updated: ConsumerMember,
-    epoch: int,
-    *,
-    refreshes: bool,
-) -> tuple[int, Assignment]:
+def _target(step: ConsumerStep, change: MemberChange) -> tuple[int, Assignment]:
     """The assignment epoch and the member's target at it: new ones if they are due."""
+    updated, epoch = change.member, change.epoch
     membership = step.membership
     if membership.assignment_epoch >= epoch or not _may_assign(step):
         instance_id = updated.group_instance_id
@@ -182,8 +174,8 @@ def _target(
     members = members_after(membership, updated)
     present = [member for member, _ in members.values()]
     # Kafka looks anew at what the members want only together with the metadata of their topics.
-    kind = kind_of(present if refreshes else membership.members.values())
-    name = preferred_assignor(membership, step.config.assignors[0], before, updated)
+    kind = kind_of(present if change.refreshes else membership.members.values())
+    name = preferred_assignor(membership, step.config.assignors[0], change.before, updated)
     try:
         targets = assign(step.group, membership, members, ASSIGNORS[name], kind)
     except PartitionAssignorError:

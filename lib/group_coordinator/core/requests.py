@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from enum import IntEnum
 
 from group_coordinator.core.value import Value
@@ -20,6 +21,11 @@ class RequestContext(Value, frozen=True):
     client_id: str
     client_host: str
     fresh_id: str
+
+    @property
+    def fresh_short_id(self) -> str:
+        """The new id as Kafka gives it out in consumer groups: the uuid's bytes in url-safe base64, 22 characters."""
+        return urlsafe_b64encode(bytes.fromhex(self.fresh_id.replace("-", ""))).decode()[:22]
 
 
 class JoinGroup(Value, frozen=True):

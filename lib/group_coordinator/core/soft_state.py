@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from group_coordinator.core.consumer_group import ConsumerGroup
+from group_coordinator.core.consumer_group import (
+    ConsumerGroup,
+    is_rebalance_timer,
+    member_of_timer,
+    rebalance_timer,
+)
+from group_coordinator.core.consumer_members import MemberState
+from group_coordinator.core.group import session_timer
 from group_coordinator.core.value import Value
 from group_coordinator.core.values import Timer
 
@@ -50,11 +57,25 @@ def apply_soft_change(group: ConsumerGroup, change: SoftChange, now_ms: int) -> 
             return _set_timer(group, change.key, change.due_ms, now_ms)
         case CancelTimer():
             group.timers.pop(change.key, None)
+            if is_rebalance_timer(change.key):
+                group.rebalance_epochs.pop(member_of_timer(change.key), None)
         case SetMetadataDeadline():
             group.metadata_deadline_ms = change.deadline_ms
         case _:
             assert_never(change)
     return None
+
+
+def begin_timers(group: ConsumerGroup, now_ms: int, session_timeout_ms: int) -> None:
+    """Set the timers that a coordinator sets when it has loaded the group's log: everybody's time begins anew."""
+    group.timers.clear()
+    group.rebalance_epochs.clear()
+    for member_id, member in group.members.items():
+        _set_timer(group, session_timer(member_id), now_ms + session_timeout_ms, now_ms)
+        if member.current.state is MemberState.UNREVOKED_PARTITIONS:
+            due_ms = now_ms + max(0, member.metadata.rebalance_timeout_ms)
+            group.rebalance_epochs[member_id] = member.epoch
+            _set_timer(group, rebalance_timer(member_id), due_ms, now_ms)
 
 
 def _set_timer(group: ConsumerGroup, key: str, due_ms: int, now_ms: int) -> int:

@@ -14,6 +14,7 @@ import msgspec
 from group_coordinator.codecs import records, responses
 from group_coordinator.codecs.events import InvalidEventError
 from group_coordinator.core.coordinator import Step
+from group_coordinator.core.group import Group
 from group_coordinator.core.records import Record
 from group_coordinator.streaming.packing import EventRow
 from group_coordinator.streaming.spill_file import SpillFile
@@ -65,8 +66,9 @@ _encode = msgspec.json.Encoder().encode
 class OutputLines:
     """Collects the lines of one call for one group, as texts that each hold some lines; all but the last are on disk."""
 
-    def __init__(self, group_id: str) -> None:
-        self.group_id = group_id
+    def __init__(self, group: Group) -> None:
+        self.group_id = group.group_id
+        self._group = group
         self._count = 0
         self._lines: list[bytes] = []
         self._bytes = 0
@@ -90,7 +92,7 @@ class OutputLines:
     def _log_row(
         self, record: Record, at_ms: int, source: EventRow | None, principal: str | None
     ) -> LogRow:
-        entry = records.log_entry(self.group_id, record)
+        entry = records.log_entry(self.group_id, record, self._group.topics)
         return LogRow(
             self.group_id,
             entry.record_type,

@@ -16,11 +16,19 @@ from group_coordinator.core import coordinator
 from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.errors import ErrorCode
 from group_coordinator.core.group import Group
-from group_coordinator.core.requests import JoinGroup, RequestContext
+from group_coordinator.core.requests import (
+    ConsumerGroupHeartbeat,
+    JoinGroup,
+    Request,
+    RequestContext,
+)
 from group_coordinator.core.values import Ticket
 from group_coordinator.member_ids import fresh_id
 from group_coordinator.streaming.output_lines import OutputLines
 from group_coordinator.streaming.packing import EventRow
+
+_JOINS = (JoinGroup, ConsumerGroupHeartbeat)
+"""The requests whose senders may need a member id."""
 
 
 class GroupUpdate(NamedTuple):
@@ -81,7 +89,7 @@ class _Call:
     def __init__(self, group: Group, context: UpdateContext) -> None:
         self.group = group
         self.context = context
-        self.output = OutputLines(group.group_id)
+        self.output = OutputLines(group)
 
     def take(self, row: EventRow, now_ms: int) -> None:
         """Bring one event to its one outcome; a defect of ours is quarantined with the event that met it."""
@@ -124,7 +132,7 @@ class _Call:
             Ticket(event_id, event.correlation_id, event.version),
             event.client_id,
             event.client_host,
-            fresh_id(event_id) if isinstance(event.request, JoinGroup) else "",
+            fresh_id(event_id) if _asks_for_id(event.request) else "",
         )
         step = coordinator.handle(self.group, event.request, context, self.context.config)
         self.output.step(step, row, event.principal)
@@ -147,3 +155,8 @@ class _Call:
 
 def _describe(defect: Exception) -> str:
     return f"defect: {type(defect).__name__}: {defect}"
+
+
+def _asks_for_id(request: Request) -> bool:
+    """Whether the member has no id yet; to make one costs as much as a heartbeat."""
+    return isinstance(request, _JOINS) and not request.member_id

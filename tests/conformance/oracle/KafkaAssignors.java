@@ -6,9 +6,10 @@ package org.apache.kafka.coordinator.group;
 // (../witness.py).
 //
 // {"assignor": "uniform", "members": [MEMBER...], "updated": MEMBER, "replaced": ID or null, "regexes": {REGEX: [NAME...]},
-//  "topics": [{"id", "name", "partitions"}...], "targets": {MEMBER ID: [[TOPIC ID, [PARTITION...]]...]}}
+//  "topics": [{"id", "name", "partitions"}...], "targets": {MEMBER ID: [[TOPIC ID, [PARTITION...]]...]},
+//  "subscription_type": null (the members tell it), "HOMOGENEOUS" or "HETEROGENEOUS"}
 // MEMBER is {"id", "instance", "rack", "names": [NAME...], "regex"}; members in the order in which they joined.
-// -> {"kind": "assignment", "type", "records": [[MEMBER ID, [[TOPIC ID, [PARTITION...]]...]]...]} or {"kind": "error", "message"},
+// -> {"kind": "assignment", "records": [[MEMBER ID, [[TOPIC ID, [PARTITION...]]...]]...]} or {"kind": "error", "message"},
 // then {"kind": "done"}.
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -94,7 +95,8 @@ public class KafkaAssignors {
 
     ObjectNode assign() {
         ConsumerGroupMember updated = member(problem.get("updated"));
-        SubscriptionType type = subscriptionType(updated);
+        String stale = text(problem, "subscription_type");
+        SubscriptionType type = stale == null ? subscriptionType(updated) : SubscriptionType.valueOf(stale);
         var builder = new TargetAssignmentBuilder.ConsumerTargetAssignmentBuilder("g", 1, ASSIGNORS.get(problem.get("assignor").asText()))
             .withTime(Time.SYSTEM)
             .withMembers(members)
@@ -106,7 +108,7 @@ public class KafkaAssignors {
             .withStaticMembers(replaced() == null ? Map.of() : Map.of(updated.instanceId(), replaced()))
             .addOrUpdateMember(updated.memberId(), updated);
         if (replaced() != null) builder.removeMember(replaced());
-        ObjectNode answer = JSON.createObjectNode().put("kind", "assignment").put("type", type.name());
+        ObjectNode answer = JSON.createObjectNode().put("kind", "assignment");
         ArrayNode records = answer.putArray("records");
         for (CoordinatorRecord record : builder.build().records())
             if (record.key() instanceof ConsumerGroupTargetAssignmentMemberKey key) {

@@ -49,7 +49,7 @@ class Draft:
 
 def kept(assignment: Assignment) -> Assignment:
     """An assignment that stays as it is, in the order of the record that a new owner of it would get."""
-    if len(assignment) < 2:  # noqa: PLR2004  (the order of one is no question)
+    if len(assignment) <= 1:
         return assignment
     return {topic_id: assignment[topic_id] for topic_id in kept_order(assignment)}
 

@@ -28,7 +28,8 @@ def string_hash(text: str) -> int:
     """String.hashCode() as an unsigned int."""
     units = text.encode("utf-16-le", "surrogatepass")
     count = len(units) // 2
-    return sum(map(mul, unpack(f"<{count}H", units), _powers_of_31(count))) & _INT
+    total: int = sum(map(mul, unpack(f"<{count}H", units), _powers_of_31(count)))
+    return total & _INT
 
 
 @lru_cache(maxsize=1024)

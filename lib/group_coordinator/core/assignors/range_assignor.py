@@ -25,12 +25,17 @@ from group_coordinator.core.assignors.subscriptions import subscribers
 def assign_ranges(
     members: Mapping[str, MemberSpec],
     topics: Mapping[str, TopicSpec],
-    subscription_type: SubscriptionType | None = None,  # noqa: ARG001  (the same for both)
+    subscription_type: SubscriptionType | None = None,
     /,
 ) -> dict[str, Assignment]:
     """RangeAssignor of Kafka 4.3; see `Assignor`."""
+    if not members:
+        return {}
     member_ids = sorted(members, key=lambda member_id: _seniority(member_id, members[member_id]))
     specs = [members[member_id] for member_id in member_ids]
+    if subscription_type is SubscriptionType.HOMOGENEOUS:
+        # Kafka asks the first one only, even where the others want something else by now.
+        specs = [spec.replace(topic_ids=specs[0].topic_ids) for spec in specs]
     assignments: list[Assignment] = [{} for _ in member_ids]
     for topic_id, positions in subscribers(specs, topics).items():
         quota, over = divmod(topics[topic_id].num_partitions, len(positions))
@@ -38,11 +43,11 @@ def assign_ranges(
         for place, position in enumerate(positions if quota else positions[:over]):
             start, end = end, end + quota + (place < over)
             assignments[position][topic_id] = tuple(range(start, end))
-    found = dict(zip(member_ids, assignments, strict=True))
-    return {
-        member_id: _in_order_of_record(found[member_id], member)
-        for member_id, member in members.items()
+    found = {
+        member_id: _in_order_of_record(assignment, spec)
+        for member_id, spec, assignment in zip(member_ids, specs, assignments, strict=True)
     }
+    return {member_id: found[member_id] for member_id in members}
 
 
 def _seniority(member_id: str, member: MemberSpec) -> tuple[bool, bytes]:

@@ -1,15 +1,15 @@
 """ConsumerGroupHeartbeat 0-1 (KIP-848): v1 wants member ids made by the client, and knows regular expressions.
 
-Source: throwIfConsumerGroupHeartbeatRequestIsInvalid in GroupCoordinatorService, consumerGroupHeartbeat and
-consumerGroupLeave in GroupMetadataManager of Kafka 4.3.
+Source: consumerGroupHeartbeat and consumerGroupLeave in GroupMetadataManager of Kafka 4.3.
 """
 
 from __future__ import annotations
 
 from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.consumer_group import ConsumerGroup
+from group_coordinator.core.consumer_heartbeat_checks import check_heartbeat
 from group_coordinator.core.consumer_members import (
-    LEFT_EPOCH,
+    JOIN_EPOCH,
     STATIC_LEFT_EPOCH,
     ConsumerMember,
     OwnedPartitions,
@@ -27,9 +27,6 @@ from group_coordinator.core.records import CurrentRecord, Reason
 from group_coordinator.core.requests import ConsumerGroupHeartbeat, RequestContext, TopicPartitions
 from group_coordinator.core.responses import ConsumerGroupHeartbeatResponse, Reply
 
-_CLIENTS_MAKE_IDS_SINCE = 1
-_JOIN_EPOCH = 0
-
 
 def decide(
     group: Group,
@@ -44,64 +41,16 @@ def decide(
             UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, FENCED_INSTANCE_ID, UNRELEASED_INSTANCE_ID,
             INVALID_REGULAR_EXPRESSION.
     """
-    _check_request(request, context.ticket.version, config)
-    if request.member_epoch < _JOIN_EPOCH:
+    check_heartbeat(request, context.ticket.version, config)
+    if request.member_epoch < JOIN_EPOCH:
         return _leave(group, request, context, config)
     try:
         return _go_on(group, request, context, config)
     except CoordinatorError as error:
-        if request.member_epoch != _JOIN_EPOCH:
+        if request.member_epoch != JOIN_EPOCH:
             raise
         answer = ConsumerGroupHeartbeatResponse(error.code, error.message)
         return abandoned_upgrade(group, config, error, Reply(context.ticket, answer))
-
-
-def _check_request(
-    request: ConsumerGroupHeartbeat, version: int, config: CoordinatorConfig
-) -> None:
-    epoch = request.member_epoch
-    needs_id = version >= _CLIENTS_MAKE_IDS_SINCE or epoch > 0 or epoch == LEFT_EPOCH
-    _check_text("MemberId", request.member_id if needs_id else None)
-    _check_text("GroupId", request.group_id)
-    _check_text("InstanceId", request.group_instance_id)
-    _check_text("RackId", request.rack_id)
-    if epoch == _JOIN_EPOCH:
-        _check_join(request)
-    elif epoch == STATIC_LEFT_EPOCH and request.group_instance_id is None:
-        raise _invalid("InstanceId can't be null.")
-    elif epoch < STATIC_LEFT_EPOCH:
-        raise _invalid("MemberEpoch is invalid.")
-    assignor = request.server_assignor
-    if assignor is not None and assignor not in config.assignors:
-        supported = ", ".join(config.assignors)
-        raise CoordinatorError(
-            ErrorCode.UNSUPPORTED_ASSIGNOR,
-            f"ServerAssignor {assignor} is not supported. Supported assignors: {supported}.",
-        )
-
-
-def _check_join(request: ConsumerGroupHeartbeat) -> None:
-    if request.rebalance_timeout_ms is None:
-        raise _invalid("RebalanceTimeoutMs must be provided in first request.")
-    if request.owned is None or request.owned:
-        raise _invalid("TopicPartitions must be empty when (re-)joining.")
-    if request.topic_names is None and request.topic_regex is None:
-        raise _invalid(
-            "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when (re-)joining."
-        )
-
-
-def _check_text(name: str, text: str | None) -> None:
-    if text is not None and not text.strip(_JAVA_SPACE):
-        raise _invalid(f"{name} can't be empty.")
-
-
-_JAVA_SPACE = "".join(map(chr, range(0x21)))
-"""What Java's String.trim takes away."""
-
-
-def _invalid(message: str) -> CoordinatorError:
-    return CoordinatorError(ErrorCode.INVALID_REQUEST, message)
 
 
 def _go_on(
@@ -110,11 +59,11 @@ def _go_on(
     context: RequestContext,
     config: CoordinatorConfig,
 ) -> Decision:
-    is_join = request.member_epoch == _JOIN_EPOCH
+    is_join = request.member_epoch == JOIN_EPOCH
     reason = Reason.JOIN if is_join else Reason.HEARTBEAT
     step, replies = _step(group, context, config, reason, is_join=is_join)
     _check_room(step, request.member_id)
-    member_id = request.member_id or context.fresh_id
+    member_id = request.member_id or context.fresh_short_id
     member = _member(step, request, member_id)
     metadata = _metadata_after(member.metadata, request, context)
     updated = update_member(step, member, metadata, request.owned)
@@ -178,7 +127,7 @@ def _member(step: ConsumerStep, request: ConsumerGroupHeartbeat, member_id: str)
     if request.group_instance_id is not None:
         return _static_member(step, request, member_id, request.group_instance_id)
     member = step.membership.members.get(member_id)
-    if member is None and request.member_epoch != _JOIN_EPOCH:
+    if member is None and request.member_epoch != JOIN_EPOCH:
         raise _unknown_member(member_id, step.group)
     if member is None:
         return ConsumerMember(member_id)
@@ -189,7 +138,7 @@ def _member(step: ConsumerStep, request: ConsumerGroupHeartbeat, member_id: str)
 def _static_member(
     step: ConsumerStep, request: ConsumerGroupHeartbeat, member_id: str, instance_id: str
 ) -> ConsumerMember:
-    if request.member_epoch != _JOIN_EPOCH:
+    if request.member_epoch != JOIN_EPOCH:
         member = _check_static(step.membership, member_id, instance_id)
         _check_epoch(member, request.member_epoch, request.owned)
         return member
@@ -231,7 +180,7 @@ def _check_epoch(
     member: ConsumerMember, epoch: int, owned: tuple[TopicPartitions, ...] | None
 ) -> None:
     """A member that lost the answer with its new epoch may come with the one before, if it has nothing more since."""
-    if epoch in (_JOIN_EPOCH, member.epoch):
+    if epoch in (JOIN_EPOCH, member.epoch):
         return
     is_retry = epoch < member.epoch and epoch == member.current.previous_epoch
     if not is_retry or not _is_part(owned, member.current.assigned):

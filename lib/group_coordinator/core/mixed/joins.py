@@ -57,7 +57,7 @@ def join(
 
 
 def _join(step: ConsumerStep, request: JoinGroup, context: RequestContext) -> JoinGroupResponse:
-    member_id = request.member_id or context.fresh_id
+    member_id = request.member_id or context.fresh_short_id
     _check(step, request, member_id)
     is_anonymous = not request.member_id and request.group_instance_id is None
     if is_anonymous and context.ticket.version >= _MEMBER_ID_REQUIRED_SINCE:
