@@ -17,7 +17,7 @@ def differences_from_kafka(story: Story, oracle: Oracle) -> list[str]:
     """In which lines ours differs from the last of Kafka's tellings; nothing if it agrees with one of them."""
     ours = tell(story, Ours())
     found: list[str] = []
-    for _ in range(_TELLINGS):
+    for _ in range(_TELLINGS if story.salt is None else 1):
         kafka = tell(story, oracle)
         found = list(disagreements(story, kafka, _what_kafka_answers(kafka, ours)))
         if not found:

@@ -50,6 +50,17 @@ def assigned_in(assignment: str) -> list[Json]:
     return found
 
 
+def with_sorted_topics(assignment: str) -> str:
+    """The same ConsumerProtocolAssignment with its topics in order; what is none stays as it is."""
+    try:
+        found = sorted(assigned_in(assignment), key=lambda topic: str(topic["topic"]))
+    except UnicodeDecodeError:
+        return assignment
+    version = int.from_bytes(base64.b64decode(assignment)[:2])
+    in_order = packed(embedded_assignment(found, version=version))
+    return in_order if len(in_order) == len(assignment) else assignment
+
+
 def with_metadata(node: object) -> object:
     """Encode every {"subscribes": [TOPIC], "owned", "version", "generation"} below this node."""
     if isinstance(node, list):

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from tests.conformance import consumer_outcome
-from tests.conformance.embedded import assigned_in
+from tests.conformance.embedded import assigned_in, with_sorted_topics
 from tests.conformance.lines import Errors, Json, Line
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -25,6 +25,8 @@ _UNORDERED = {
 }
 """What has no order by the API, where it is not just the members."""
 _NOBODY: Mapping[str, str] = {}
+_ASSIGNMENTS = ("assignment", "memberAssignment")
+"""Bytes in which a consumer group has topics in the order of a map."""
 _TEXTS = ("errorMessage", "message")
 _DESCRIBED = ("groupId", "type", "protocolType")
 _DESCRIBED_OF_CONSUMERS = (*_DESCRIBED, "protocol", "generationOrEpoch")
@@ -121,7 +123,16 @@ def comparable(outputs: Sequence[Json], names: Mapping[str, str]) -> list[Json]:
     text = json.dumps(outputs)
     for member_id, name in names.items():
         text = text.replace(json.dumps(member_id)[1:-1], f"<{name}>")
-    plain = [_reduced(output) for output in json.loads(_UUID.sub("<id>", text))]
+    return _reduced_all(json.loads(_UUID.sub("<id>", text)))
+
+
+def reduced(outputs: Sequence[Json]) -> list[Json]:
+    """The same for two coordinators that make up the same ids: those stay."""
+    return _reduced_all(json.loads(json.dumps(outputs)))
+
+
+def _reduced_all(outputs: Sequence[Json]) -> list[Json]:
+    plain = [_reduced(output) for output in outputs]
     answers = sorted((o for o in plain if o["kind"] == "response"), key=_correlation)
     records = sorted((o for o in plain if o["kind"] == "record"), key=lambda o: o["groupId"])
     rest = [o for o in plain if o["kind"] not in ("response", "record")]
@@ -137,27 +148,27 @@ def _reduced(output: Json) -> Json:
         return {"kind": output["kind"]}
     if output["kind"] == "group":
         return _described(output)
-    reduced = {name: value for name, value in output.items() if name not in _OURS_ALONE}
+    plain = {name: value for name, value in output.items() if name not in _OURS_ALONE}
     if output["kind"] == "record" and output["key"]["type"] == _MARKER:
         # What a marker makes count is ours to say; Kafka looks it up.
-        reduced["value"] = {k: v for k, v in output["value"].items() if k != "offsets"}
+        plain["value"] = {k: v for k, v in output["value"].items() if k != "offsets"}
     if output["kind"] == "record":
-        reduced = consumer_outcome.without_image_version(reduced)
+        plain = consumer_outcome.without_image_version(plain)
     unordered = _UNORDERED.get(output.get("api", ""), {"members"})
-    ordered: Json = _ordered(consumer_outcome.without_map_order(reduced), unordered)
+    ordered: Json = _ordered(consumer_outcome.without_map_order(plain), unordered)
     return ordered
 
 
 def _described(output: Json) -> Json:
     """Keep of a described group what the oracle knows of it."""
     known = _DESCRIBED_OF_CONSUMERS if output.get("type") == "consumer" else _DESCRIBED
-    reduced = {name: output[name] for name in known} if output["state"] != "Dead" else {}
+    plain = {name: output[name] for name in known} if output["state"] != "Dead" else {}
     members = [(member["memberId"], member["groupInstanceId"]) for member in output["members"]]
     offsets = [(o["topic"], o["partition"], o["committedOffset"]) for o in output["offsets"]]
     return {
         "kind": "group",
         "state": output["state"],
-        **reduced,
+        **plain,
         "members": sorted(members),
         "offsets": sorted(offsets),
     }
@@ -172,6 +183,9 @@ def _ordered(node: Any, unordered: AbstractSet[str]) -> Any:
     for name in unordered:
         if isinstance(ordered.get(name), list):
             ordered[name].sort(key=lambda item: json.dumps(item, sort_keys=True))
+    for name in _ASSIGNMENTS:
+        if isinstance(ordered.get(name), str):
+            ordered[name] = with_sorted_topics(ordered[name])
     for name in _TEXTS:
         if ordered.get(name):
             ordered[name] = "<text>"

@@ -54,11 +54,15 @@ def an_empty_consumer_group_and_an_id_that_nobody_gave(s: ConsumerScript) -> Non
     s.cluster("orders:2")
     s.enter("m1")
     s.quit("m1")
-    s.classic("c1", error=UNKNOWN)
-    s.look()
-    s.classic("c2", chosen_id=False, version=4, error=79)
+    s.classic("c2", chosen_id=False, version=4, error=79, gives="-targets -metadata -epoch +group")
     s.classic("c2", chosen_id=False, version=4, error=PARKED)
+    s.classic("c1", error=UNKNOWN)
     s.at(4_000, "JoinGroup=0")
+    other = s.other("h")
+    other.enter("m1", epoch=0)
+    other.beat("m1", epoch=-1)
+    other.classic("c1", error=UNKNOWN, gives="")
+    other.look()
 
 
 @consumer_story()
