@@ -85,7 +85,9 @@ class ConsumerScript(Script):
         says = {} if tells is None else {"memberEpoch": tells}
         if gets is not None:
             says["assignment"] = None if gets == UNCHANGED else partitions(gets)
-        self._heartbeat(name, version, body, error, gives, says, rejoins=rejoins, is_new=member == "")
+        self._heartbeat(
+            name, version, body, error, gives, says, rejoins=rejoins, is_new=member == ""
+        )
 
     def _heartbeat(
         self,
