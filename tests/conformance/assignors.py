@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import zip_longest
 from typing import IO, TypeAlias
 
 from group_coordinator.core.assignors import ASSIGNORS
-from group_coordinator.core.assignors.kafka_order import member_order, topic_name_order
+from group_coordinator.core.assignors.kafka_order import member_order, subscribed_order
 from group_coordinator.core.assignors.spec import (
     Assignment,
     MemberSpec,
@@ -16,7 +17,7 @@ from group_coordinator.core.assignors.spec import (
     TopicSpec,
 )
 from group_coordinator.core.assignors.subscriptions import subscription_type
-from tests.conformance.group_lives import GroupLife, Member, Moment, Size
+from tests.conformance.group_lives import GroupLife, Moment, Size
 from tests.conformance.witness import kafka_program
 
 Target: TypeAlias = Mapping[str, Sequence[int]]
@@ -48,39 +49,36 @@ def our_records(moment: Moment, targets: Mapping[str, Assignment]) -> dict[str, 
     """The targets that change; `targets` is the present one."""
     members = {member.id: member for member in moment.after()}
     resolved = moment.resolved()
-    wanted = {member_id: _wanted(member, resolved) for member_id, member in members.items()}
-    ids = {topic.name: topic.id for topic in moment.topics}
-    topics = {topic.name: TopicSpec(topic.partitions, None) for topic in moment.topics}
-    order = topic_name_order({name for names in wanted.values() for name in names})
-    known = {ids[name]: topics[name] for name in order if name in ids}
-    specs = {}
+    there = {topic.name: topic for topic in moment.topics}
+    specs: dict[str, MemberSpec] = {}
+    topics: dict[str, TopicSpec] = {}
     present = [member.id for member in moment.members]
     for member_id in member_order(present, moment.updated.id, moment.replaced):
-        held = member_id
-        if member_id == moment.updated.id and moment.replaced is not None:
-            held = moment.replaced
-        topic_ids = frozenset(ids[name] for name in wanted[member_id] if name in ids)
         member = members[member_id]
+        names = subscribed_order(member.names, resolved.get(member.regex or "", ()))
+        wanted = [there[name] for name in names if name in there]
+        topics |= {topic.id: TopicSpec(topic.partitions, None) for topic in wanted}
+        held = moment.replaced if member_id == moment.updated.id and moment.replaced else member_id
         specs[member_id] = MemberSpec(
-            member.rack, member.instance, topic_ids, targets.get(held, {})
+            member.rack,
+            member.instance,
+            frozenset(topic.id for topic in wanted),
+            targets.get(held, {}),
         )
     kind = subscription_type([(member.names, member.regex) for member in members.values()])
     if moment.subscription_type is not None:
         kind = SubscriptionType[moment.subscription_type]
-    found = ASSIGNORS[moment.assignor](specs, known, kind)
+    found = ASSIGNORS[moment.assignor](specs, topics, kind)
     assert found.keys() == specs.keys()
     return {member_id: new for member_id, new in found.items() if new != targets.get(member_id)}
-
-
-def _wanted(member: Member, resolved: Mapping[str, Sequence[str]]) -> set[str]:
-    return {*member.names, *resolved.get(member.regex or "", ())}
 
 
 def differences(seed: int, size: Size, kafka: KafkaAssignors) -> Iterator[str]:
     """Live a life with both up to the first difference; every moment goes on from Kafka's targets of the one before.
 
     These are told with ascending partitions, as our records have them: Kafka's records have a set's order, which tells
-    what came first of two partitions in one bucket (16 apart or more), and that is not kept here. The topics of range's records are compared without their order: that depends on how many names a member subscribed to.
+    what came first of two partitions in one bucket (16 apart or more), and that is not kept here. The topics of range's
+    records are compared without their order: that depends on how many names a member subscribed to.
     """
     life = GroupLife(seed, size)
     targets: dict[str, Assignment] = {}
@@ -90,9 +88,12 @@ def differences(seed: int, size: Size, kafka: KafkaAssignors) -> Iterator[str]:
         targets = {member_id: target for member_id, target in targets.items() if member_id in here}
         expected = kafka.records(moment, targets)
         found = our_records(moment, targets)
-        if _comparable(found.items(), moment) != _comparable(expected.items(), moment):
-            yield f"life {seed}, step {step}: {moment}\nbefore: {targets}\nKafka: {expected}\nours:  {found}"
-            return
+        for ours, theirs in zip_longest(
+            _comparable(found.items(), moment), _comparable(expected.items(), moment)
+        ):
+            if ours != theirs:
+                yield f"{size}, life {seed}, step {step}\nKafka: {theirs}\nours:  {ours}"
+                return
         targets |= {member_id: _ascending(target) for member_id, target in expected.items()}
         targets.pop(moment.replaced or "", None)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from tests.conformance.embedded import embedded_assignment
-from tests.conformance.lines import Errors, Generation, Json, Line, named_partitions, partitions
+from tests.conformance.lines import Errors, Generation, Json, named_partitions, partitions
 from tests.conformance.script import Script
 
 UNCHANGED: Final = "unchanged"
@@ -61,12 +62,12 @@ class ConsumerScript(Script):
         tells: int | None = None,
         gets: str | None = None,
         gives: str | None = None,
-        rejoins: bool = False,
+        rejoin: Json | None = None,
     ) -> None:
         """Say a heartbeat, of the epoch that was told last, with nothing that is not asked for.
 
-        `tells` is the epoch in the answer, `gets` the assignment in it. A member that `rejoins` says all again, with
-        epoch 0, where it is not a member any more as far as it knows.
+        `tells` is the epoch in the answer, `gets` the assignment in it; `rejoin` is the body that is said instead where
+        the member is none any more as far as it knows.
         """
         if instance:
             self._tape.instances[name] = instance
@@ -85,29 +86,11 @@ class ConsumerScript(Script):
         says = {} if tells is None else {"memberEpoch": tells}
         if gets is not None:
             says["assignment"] = None if gets == UNCHANGED else partitions(gets)
-        self._heartbeat(
-            name, version, body, error, gives, says, rejoins=rejoins, is_new=member == ""
-        )
-
-    def _heartbeat(
-        self,
-        name: str,
-        version: int,
-        body: Json,
-        error: Errors,
-        gives: str | None,
-        says: Json,
-        *,
-        rejoins: bool,
-        is_new: bool,
-    ) -> None:
         self.send("ConsumerGroupHeartbeat", version, body, error, gives, client=name)
         line = self._tape.lines.pop()
-        rejoin = body | {"memberEpoch": 0, "topicPartitions": []} if rejoins else None
-        self._tape.lines.append(
-            Line(line.text, error, gives, asks_for_id=is_new, says=says, rejoin=rejoin)
-        )
-        if is_new:
+        asks_for_id = member == ""
+        self._tape.lines.append(replace(line, asks_for_id=asks_for_id, says=says, rejoin=rejoin))
+        if asks_for_id:
             self._tape.names.add(name)
 
     def ack(self, name: str, **others: object) -> None:
@@ -231,7 +214,7 @@ class ConsumerScript(Script):
 
     def _says(self, says: Json) -> None:
         line = self._tape.lines.pop()
-        self._tape.lines.append(Line(line.text, line.error, line.gives, says=says))
+        self._tape.lines.append(replace(line, says=says))
 
 
 def _given(name: str, value: object) -> Json:

@@ -37,6 +37,8 @@ def assigned_in(assignment: str) -> list[Json]:
     found: list[Json] = []
     position = 6
     for _ in range(int.from_bytes(encoded[2:6])):
+        if position >= len(encoded):
+            break  # no assignment, but some other bytes
         length = int.from_bytes(encoded[position : position + 2])
         name = encoded[position + 2 : position + 2 + length].decode()
         position += 2 + length

@@ -38,7 +38,7 @@ class Line:
     says: Mapping[str, Any] = field(default_factory=dict)
     """What its own answer says, by path: "memberEpoch", "groups.0.groupState"."""
     rejoin: Json | None = None
-    """The body to send instead where the member, as far as it knows, is none any more."""
+    """The body to send instead where the member has no id, or was told that it is none any more."""
 
 
 @dataclass

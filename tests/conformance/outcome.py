@@ -17,6 +17,7 @@ _OFFSET, _GROUP, _MARKER = 1, 2, -1
 _OURS_ALONE = ("id", "reason")
 _UNORDERED = {
     "LeaveGroup": set[str](),
+    "ConsumerGroupDescribe": {"members", "subscribedTopicNames"},
     "OffsetCommit": {"topics", "partitions"},
     "OffsetDelete": {"topics", "partitions"},
     "OffsetFetch": {"topics", "partitions"},
@@ -180,7 +181,7 @@ def _ordered(node: Any, unordered: AbstractSet[str]) -> Any:
 def _sort_runs(records: Sequence[Json]) -> list[Json]:
     """Sort inside each run of records that has no order."""
     runs: list[list[Json]] = []
-    for record in records:
+    for record in consumer_outcome.without_order_of_leaving(records):
         if runs and _is_unordered_with(record, runs[-1][-1]):
             runs[-1].append(record)
         else:

@@ -27,6 +27,8 @@ class Telling:
     outputs: list[list[Json]] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     """What the script calls the members, by the ids that they were given."""
+    ids: dict[str, str] = field(default_factory=dict)
+    """The id that each of them was last given."""
     generations: dict[str, int] = field(default_factory=dict)
     """The generation that each of them last joined, or the epoch that it was last told."""
     assigned: dict[str, list[Json]] = field(default_factory=dict)
@@ -52,14 +54,17 @@ class Telling:
     def filled_in(self, line: Line) -> str:
         """Put what was learned so far in the place of the line's placeholders."""
         text = json.dumps(self._chosen(line))
-        for member_id, name in self.names.items():
+        for name, member_id in self.ids.items():
             text = text.replace(json.dumps(f"${name}"), json.dumps(member_id))
         text = _GENERATION.sub(lambda found: str(self.generations.get(found[1], 0)), text)
         text = _ASSIGNED.sub(lambda found: json.dumps(self.assigned.get(found[1], [])), text)
         return json.dumps(with_metadata(json.loads(text))) if '"subscribes"' in text else text
 
     def _chosen(self, line: Line) -> Json:
-        if line.rejoin is None or self.generations.get(line.text["event"]["clientId"], 0):
+        if line.rejoin is None:
+            return line.text
+        known = self.ids if line.text["event"]["api"] == "JoinGroup" else self.generations
+        if known.get(line.text["event"]["clientId"]):
             return line.text
         return line.text | {"event": line.text["event"] | {"body": line.rejoin}}
 
@@ -68,9 +73,11 @@ class Telling:
         name, api = request.text["event"]["clientId"], request.text["event"]["api"]
         if request.asks_for_id and answer.get("memberId"):
             self.names[answer["memberId"]] = name
+            self.ids[name] = answer["memberId"]
         if answer.get("errorCode") != 0:
             if request.rejoin is not None and answer.get("errorCode") in _OUT:
                 self.generations[name], self.assigned[name] = 0, []
+                self.ids.pop(name, None)
         elif api == "JoinGroup":
             self.generations[name] = answer["generationId"]
         elif api == "SyncGroup":

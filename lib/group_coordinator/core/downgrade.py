@@ -30,7 +30,7 @@ def remove_or_downgrade(step: ConsumerStep, member_ids: Sequence[str]) -> None:
     membership = step.membership
     staying = {
         member_id: member
-        for member_id, member in membership.members.items()
+        for member_id, member in sorted(membership.members.items())
         if member_id not in member_ids
     }
     if not _may_turn_classic(staying, step.config):
@@ -58,11 +58,14 @@ def downgrade_by_replacement(
 ) -> None:
     """Turn the group classic: `updated` has taken the place of `replaced`, and the log says so already."""
     membership = step.membership
-    members = {**membership.members, updated.member_id: updated}
+    members = {
+        member_id: member
+        for member_id, member in sorted(membership.members.items())
+        if member_id != replaced.member_id
+    }
+    members[updated.member_id] = updated
     targets = {member_id: membership.target_of(member_id) for member_id in members}
     targets[updated.member_id] = membership.target_of(replaced.member_id)
-    if replaced.member_id != updated.member_id:
-        del members[replaced.member_id]
     step.records += consumer_group_tombstones(sorted(members), membership, Reason.DOWNGRADE)
     _turn_classic(step, members, targets, must_rebalance=must_rebalance)
 
@@ -83,7 +86,7 @@ def _turn_classic(
     *,
     must_rebalance: bool,
 ) -> None:
-    """The classic group: Stable, at the generation that was the group epoch, its first member the leader."""
+    """The classic group: Stable, at the generation that was the group epoch, led by the first of these members."""
     classic = _stable_group(step, members)
     topics = step.group.topics or {}
     for member_id, member in classic.members.items():
@@ -108,8 +111,8 @@ def _stable_group(step: ConsumerStep, members: Mapping[str, ConsumerMember]) -> 
         state_timestamp_ms=step.now_ms,
         generation=step.membership.epoch,
         protocol_type=CONSUMER_PROTOCOL_TYPE,
-        leader=min(members),
-        members={member_id: _classic_member(members[member_id]) for member_id in sorted(members)},
+        leader=next(iter(members)),
+        members={member_id: _classic_member(member) for member_id, member in members.items()},
         timers={key: timer for key, timer in timers if is_classic_members_timer(key)},
     )
     classic.protocol = classic.select_protocol()

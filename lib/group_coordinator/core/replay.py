@@ -42,8 +42,8 @@ def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConf
     if decision.forgets_topics:
         group.topics = None
     for record in decision.records:
-        # A GroupMetadata value describes the very membership that came with the decision.
-        if not isinstance(record, GroupRecord) or record.value is None:
+        # A membership that comes with the decision is what all other records make of the group.
+        if decision.membership is None or isinstance(record, OffsetRecord):
             replay_record(group, record, now_ms)
             group.wake_ms = min(group.wake_ms, _soonest_deadline_after(group, record, config))
     if decision.session_of is not None and isinstance(group.membership, ClassicGroup):

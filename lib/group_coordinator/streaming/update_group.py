@@ -18,7 +18,12 @@ from group_coordinator.core.coordinator import Step
 from group_coordinator.core.errors import ErrorCode
 from group_coordinator.core.group import Group
 from group_coordinator.core.rejections import rejection
-from group_coordinator.core.requests import JoinGroup, RequestContext
+from group_coordinator.core.requests import (
+    ConsumerGroupHeartbeat,
+    JoinGroup,
+    Request,
+    RequestContext,
+)
 from group_coordinator.core.responses import Reply
 from group_coordinator.core.topic_needs import (
     NOTHING,
@@ -32,6 +37,8 @@ from group_coordinator.streaming.output_lines import OutputLines
 from group_coordinator.streaming.packing import EventRow
 
 _TOPICS_ON_THE_WAY = "The group's topics are being looked up."
+_JOINS = (JoinGroup, ConsumerGroupHeartbeat)
+"""The requests whose senders may need a member id."""
 
 
 class GroupUpdate(NamedTuple):
@@ -141,7 +148,7 @@ class _Call:
             Ticket(event_id, event.correlation_id, event.version),
             event.client_id,
             event.client_host,
-            fresh_id(event_id) if isinstance(event.request, JoinGroup) else "",
+            fresh_id(event_id) if _asks_for_id(event.request) else "",
         )
         step = self._wait_for_topics(event, context)
         if step is None:
@@ -186,3 +193,8 @@ class _Call:
 
 def _describe(defect: Exception) -> str:
     return f"defect: {type(defect).__name__}: {defect}"
+
+
+def _asks_for_id(request: Request) -> bool:
+    """Whether the member has no id yet; to make one costs as much as a heartbeat."""
+    return isinstance(request, _JOINS) and not request.member_id

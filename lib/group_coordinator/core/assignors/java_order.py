@@ -21,20 +21,22 @@ DEFAULT_TABLE_SIZE = 16
 _INT = 0xFFFFFFFF
 _LONG = 0xFFFFFFFFFFFFFFFF
 _GOLDEN_RATIO = -7046029254386353131
+_CHUNK = 64
+_POWERS_OF_31 = tuple(pow(31, exponent, 1 << 32) for exponent in reversed(range(_CHUNK)))
 
 
 @lru_cache(maxsize=1 << 16)
 def string_hash(text: str) -> int:
     """String.hashCode() as an unsigned int."""
-    units = text.encode("utf-16-le", "surrogatepass")
-    count = len(units) // 2
-    total: int = sum(map(mul, unpack(f"<{count}H", units), _powers_of_31(count)))
-    return total & _INT
-
-
-@lru_cache(maxsize=1024)
-def _powers_of_31(count: int) -> tuple[int, ...]:
-    return tuple(pow(31, exponent, 1 << 32) for exponent in reversed(range(count)))
+    encoded = text.encode("utf-16-le", "surrogatepass")
+    units = unpack(f"<{len(encoded) // 2}H", encoded)
+    hash_code = 0
+    for start in range(0, len(units), _CHUNK):
+        chunk = units[start : start + _CHUNK]
+        hash_code *= 31 ** len(chunk)
+        hash_code += sum(map(mul, chunk, _POWERS_OF_31[-len(chunk) :]))
+        hash_code &= _INT
+    return hash_code
 
 
 def uuid_words(topic_id: str) -> tuple[int, int]:

@@ -32,6 +32,12 @@ def member_order(present: Iterable[str], updated: str, replaced: str | None = No
     return hash_map_order(puts, string_spot, grown_table_size(DEFAULT_TABLE_SIZE, most))
 
 
+def subscribed_order(names: Collection[str], found: Collection[str] = ()) -> list[str]:
+    """The topics that a member wants, by name or found by its regex, in the order of Kafka's UnionSet of both."""
+    large, small = (names, found) if len(names) > len(found) else (found, names)
+    return list(dict.fromkeys([*topic_name_order(large), *topic_name_order(small)]))
+
+
 def topic_name_order(names: Collection[str]) -> list[str]:
     """The topics of a subscription, or of a resolved regex, as Kafka has them in memory."""
     return hash_map_order(sorted(names), string_spot, table_size_of_copy(len(names)))

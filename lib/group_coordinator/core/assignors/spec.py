@@ -48,8 +48,8 @@ class Assignor(Protocol):
         """(members by id, topics by id) -> assignment by member id; every member has an entry.
 
         Where Kafka leaves a choice to its hash tables, the order of both mappings makes it, and that of the topics in
-        an assignment: give the members in `member_order`, the topics in the `topic_name_order` of what the members
-        subscribe to, an assignment as its record has it. The answer is in the order of Kafka's records again. Without a
+        an assignment: give the members in `member_order`, the topics in the `subscribed_order` of the first member,
+        an assignment as its record has it. The answer is in the order of Kafka's records again. Without a
         subscription type the members' topic ids tell it. Raises PartitionAssignorError.
         """
 

@@ -224,6 +224,6 @@ def many_topics_at_once(s: ConsumerScript) -> None:
     s.enter("m1", "a b c", tells=2)
     s.enter("m2", "b c d", tells=3)
     s.settle("m1", "m2")
-    s.cluster("b:1", "c:2", "d:3")
+    s.cluster("b:4", "c:2", "d:3")
     s.settle("m1", "m2", rounds=5)
     s.describe_consumers(state="Stable", epoch=4)

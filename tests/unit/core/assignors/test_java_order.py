@@ -25,6 +25,7 @@ from tests.unit.core.assignors.groups import CLICKS, ORDERS, PAYMENTS
         ("uniform", -286926412),
         ("\U0001f41f", 1772418),
         ("\ud83d", 55357),
+        ("0123456789" * 7, 355609315),
     ],
 )
 def test_hash_of_a_string(text: str, hash_code: int) -> None:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from group_coordinator.core.assignors.java_order import string_spot
-from group_coordinator.core.assignors.kafka_order import member_order, topic_name_order
+from group_coordinator.core.assignors.kafka_order import (
+    member_order,
+    subscribed_order,
+    topic_name_order,
+)
 
 
 def test_members_in_the_order_of_a_table_of_strings() -> None:
@@ -39,3 +43,11 @@ def test_names_of_topics() -> None:
 
     assert topic_name_order({f"topic-{n}" for n in eleven}) == [f"topic-{n}" for n in eleven]
     assert topic_name_order({f"topic-{n}" for n in thirteen}) == [f"topic-{n}" for n in thirteen]
+
+
+def test_names_beside_a_regex_the_larger_set_comes_first() -> None:
+    # In a set of their own: c, then d, then e.
+    assert subscribed_order(["e", "d"], ["c"]) == ["d", "e", "c"]
+    assert subscribed_order(["d"], ["c", "e"]) == ["c", "e", "d"]
+    assert subscribed_order(["d"], ["c"]) == ["c", "d"]
+    assert subscribed_order(["c", "d"], ["d", "e", "c"]) == ["c", "d", "e"]
