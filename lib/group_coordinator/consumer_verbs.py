@@ -32,6 +32,7 @@ class ConsumerVerbs:
         self,
         member_id: str,
         topics: Iterable[str] | None = None,
+        /,
         *,
         instance_id: str | None = None,
         version: int = 1,
@@ -64,7 +65,7 @@ class ConsumerVerbs:
         """Describe the group as ConsumerGroupDescribe does."""
         return self._driver.send(requests.ConsumerGroupDescribe(self._group_id), version)
 
-    def _send(self, member_id: str, epoch: int, version: int = 1, **fields: Any) -> Any:
+    def _send(self, member_id: str, epoch: int, version: int = 1, /, **fields: Any) -> Any:
         instance_id = self._instance_ids.get(member_id)
         request = requests.ConsumerGroupHeartbeat(
             self._group_id, member_id, epoch, instance_id, None, None, None, None, None, None

@@ -16,6 +16,7 @@ from group_coordinator.core.consumer_step import ConsumerStep
 from group_coordinator.core.embedded_assignments import embedded_assignment
 from group_coordinator.core.generation import subscription_of_members
 from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
+from group_coordinator.core.member_order import classic_group_order, consumer_group_order
 from group_coordinator.core.member_removal import remove_members
 from group_coordinator.core.migration_policy import allows_downgrade
 from group_coordinator.core.rebalance import Rebalance
@@ -29,8 +30,8 @@ def remove_or_downgrade(step: ConsumerStep, member_ids: Sequence[str]) -> None:
     """Take members out of the group; if all that stay speak the classic protocol, the group turns classic."""
     membership = step.membership
     staying = {
-        member_id: member
-        for member_id, member in sorted(membership.members.items())
+        member_id: membership.members[member_id]
+        for member_id in consumer_group_order(membership.members)
         if member_id not in member_ids
     }
     if not _may_turn_classic(staying, step.config):
@@ -59,8 +60,8 @@ def downgrade_by_replacement(
     """Turn the group classic: `updated` has taken the place of `replaced`, and the log says so already."""
     membership = step.membership
     members = {
-        member_id: member
-        for member_id, member in sorted(membership.members.items())
+        member_id: membership.members[member_id]
+        for member_id in consumer_group_order(membership.members)
         if member_id != replaced.member_id
     }
     members[updated.member_id] = updated
@@ -95,8 +96,8 @@ def _turn_classic(
         classic.members[member_id] = member.replace(assignment=assignment)
     rebalance = Rebalance(classic, step.now_ms, step.config, Reason.DOWNGRADE)
     rebalance.write_group({key: member.assignment for key, member in classic.members.items()})
-    for member in classic.members.values():
-        rebalance.arm_session(member)
+    for member_id in classic_group_order(list(members)):
+        rebalance.arm_session(classic.members[member_id])
     if must_rebalance:
         rebalance.prepare_rebalance()
     step.records += rebalance.records

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from group_coordinator.core.assignors.java_order import (
+    DEFAULT_TABLE_SIZE,
+    grown_table_size,
+    hash_map_order,
+    partition_set_order,
+    topic_spot,
+)
 from group_coordinator.core.consumer_members import Assignment
 from group_coordinator.core.consumer_protocol import (
     MalformedProtocolError,
@@ -35,12 +42,18 @@ def reported(
 def embedded_assignment(
     assignment: Mapping[str, tuple[int, ...]], topics: Mapping[str, Topic], protocol: Protocol
 ) -> bytes:
-    """What a member of the classic protocol shall have, in its own version; topics that are gone drop out.
+    """What a member of the classic protocol shall have, in its own version and Kafka's order; topics that are gone drop out.
 
     A version that cannot be read counts as the first, where Kafka would refuse to let the last consumer go.
     """
     names = {topic.topic_id: topic.name for topic in topics.values()}
-    named = sorted((names[key], numbers) for key, numbers in assignment.items() if key in names)
+    size = grown_table_size(DEFAULT_TABLE_SIZE, len(assignment))
+    topic_ids = hash_map_order(sorted(assignment), topic_spot, size)
+    named = [
+        (names[topic_id], partition_set_order(assignment[topic_id]))
+        for topic_id in topic_ids
+        if topic_id in names
+    ]
     try:
         version = read_version(protocol.metadata)
     except MalformedProtocolError:

@@ -32,6 +32,7 @@ from group_coordinator.core.decision import Decision
 from group_coordinator.core.embedded_assignments import by_topic_id
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.group import ClassicGroup, Group, is_empty, session_timer
+from group_coordinator.core.member_order import classic_group_order, consumer_group_order
 from group_coordinator.core.migration_policy import allows_upgrade
 from group_coordinator.core.records import (
     ConsumerRecord,
@@ -128,11 +129,10 @@ def _check(group: Group, classic: ClassicGroup, config: CoordinatorConfig) -> No
 
 
 def _converted_members(group: Group, classic: ClassicGroup) -> list[Converted]:
-    """The members, by id in sorted order."""
+    """The members, in Kafka's order."""
+    ids = consumer_group_order(classic_group_order(list(classic.members)))
     try:
-        members = [
-            _converted(group, classic, classic.members[key]) for key in sorted(classic.members)
-        ]
+        members = [_converted(group, classic, classic.members[member_id]) for member_id in ids]
     except MalformedProtocolError:
         raise _refusal(group, "the embedded consumer protocol is malformed") from None
     except ImpossibleProtocolError:
@@ -163,7 +163,7 @@ def _timers(classic: ClassicGroup, now_ms: int) -> list[SoftChange]:
     ]
     sessions = [
         SetTimer(session_timer(member_id), now_ms + classic.members[member_id].session_timeout_ms)
-        for member_id in sorted(classic.members)
+        for member_id in consumer_group_order(classic_group_order(list(classic.members)))
     ]
     return [*kept, *sessions]
 
