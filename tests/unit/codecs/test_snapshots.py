@@ -61,7 +61,19 @@ def group_with_everything() -> Group:
     topics = {"orders": Topic("orders", ORDERS_ID, 3)}
     waiting = PendingOffset(CommittedOffset(43, None, "", 1_200, None, None), 1)
     pending = {("orders", 3): {17: waiting}}
-    return Group("g", membership, offsets, topics, 1_500, 5_000, pending, 7, 6, CONFIGS)
+    return Group(
+        "g",
+        membership,
+        offsets,
+        topics,
+        1_500,
+        5_000,
+        pending,
+        7,
+        6,
+        CONFIGS,
+        topics_are_complete=False,
+    )
 
 
 CONFIGS = {"consumer.session.timeout.ms": "50000"}
@@ -109,7 +121,7 @@ LAYOUT_2 = [
     7,
     6,
     CONFIGS,
-    True,
+    False,
 ]
 
 
@@ -126,6 +138,7 @@ def test_the_first_version_knew_neither_versions_of_topics_nor_settings() -> Non
 
     assert (read.topics_version, read.new_topics_version, read.configs) == (1, 1, {})
     read.topics_version, read.new_topics_version, read.configs = 7, 6, CONFIGS
+    read.topics_are_complete = False
     assert read == group_with_everything()
 
 
