@@ -15,7 +15,15 @@ REBALANCES_MS: Final = (5_000, 12_000, 60_000)
 SESSIONS_MS: Final = (6_000, 10_000, 30_000)
 TIMERS_MS: Final = (1_000, 2_000, 5_000, 6_000, 10_000, 12_000, 30_000, 45_000, 55_000)
 """Every timer of a group: intervals, rebalances, sessions, refreshes."""
-OWNED: Final = ("", "orders:0", "orders:01", "orders:0123", "audit:0", "orders:01 audit:0", "billing:012")
+OWNED: Final = (
+    "",
+    "orders#1:0",
+    "orders#1:01",
+    "orders#1:0123",
+    "audit#1:0",
+    "orders#1:01 audit#1:0",
+    "orders#2:01",
+)
 SLOT_MS: Final = 100
 """Each member acts at its own time within a slot, so that no two timers end together."""
 SPACE_MS: Final = 14

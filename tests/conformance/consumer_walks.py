@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
@@ -11,16 +12,8 @@ from tests.conformance.consumer_script import ConsumerScript
 from tests.conformance.lines import Story, Tape
 
 STEPS: Final = 45
-CLUSTERS: Final = (
-    ("orders:2", "audit:1"),
-    ("orders:4", "audit:1", "billing:3"),
-    ("orders:4", "audit:2", "billing:3"),
-    ("orders#2:3", "audit:2"),
-    ("orders#2:3", "billing#2:2", "oranges:2"),
-    ("audit:1",),
-    (),
-)
-"""What the cluster may be in turn: any of these, as long as no topic shrinks."""
+TOPICS: Final = {"orders": 4, "audit": 2, "billing": 3, "oranges": 2}
+"""Topics and the most partitions that they have."""
 PARTITIONS: Final = ("orders-0", "orders-1", "orders-2", "orders-3", "audit-0", "billing-1")
 POLICIES: Final = ("bidirectional",) * 5 + ("upgrade", "downgrade", "disabled")
 
@@ -33,7 +26,8 @@ class ConsumerWalk:
         self._tape = Tape(now_ms=1_000)
         self._script = ConsumerScript(self._tape)
         self._clients = ConsumerClients(self._script, self._tape, self._random)
-        self._cluster: dict[str, int] = {}
+        self._counts: dict[str, int] = {}
+        self._incarnations: Counter[str] = Counter()
 
     def story(self, name: str) -> Story:
         clients = self._clients
@@ -61,7 +55,9 @@ class ConsumerWalk:
 
     def _settings(self) -> dict[str, str]:
         return {
-            "group.consumer.assignment.interval.ms": self._random.choice(("0", "0", "1000", "5000")),
+            "group.consumer.assignment.interval.ms": self._random.choice(
+                ("0", "0", "1000", "5000")
+            ),
             "group.consumer.max.size": self._random.choice(("2", "3", "100", "100")),
             "group.consumer.migration.policy": self._random.choice(POLICIES),
             "group.consumer.assignors": self._random.choice(("uniform,range", "range,uniform")),
@@ -129,10 +125,16 @@ class ConsumerWalk:
         )
 
     def _change_topics(self) -> None:
-        """Let topics come, grow, go and be made again; partitions of a topic are never fewer."""
-        specs = self._random.choice(CLUSTERS)
-        counts = {name: int(count) for name, _, count in (spec.rpartition(":") for spec in specs)}
-        self._cluster = {
-            name: max(count, self._cluster.get(name, 0)) for name, count in counts.items()
-        }
-        self._script.cluster(*(f"{name}:{count}" for name, count in self._cluster.items()))
+        """Let topics come, grow and go; one that comes again is another topic."""
+        there = self._random.sample(list(TOPICS), k=self._random.randint(0, len(TOPICS)))
+        made_again = self._random.random() < 0.15
+        counts = {name: self._random.randint(1, TOPICS[name]) for name in there}
+        for name in counts:
+            if name not in self._counts or made_again:
+                self._incarnations[name] += 1
+            else:
+                counts[name] = max(counts[name], self._counts[name])
+        self._counts = counts
+        self._script.cluster(
+            *(f"{name}#{self._incarnations[name]}:{count}" for name, count in counts.items())
+        )

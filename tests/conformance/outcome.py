@@ -64,7 +64,9 @@ def gist(output: Json) -> str:
             return str(kind)
 
 
-def complaints(line: Line, outputs: Sequence[Json], names: Mapping[str, str] = _NOBODY) -> list[str]:
+def complaints(
+    line: Line, outputs: Sequence[Json], names: Mapping[str, str] = _NOBODY
+) -> list[str]:
     """Say in which way the outputs are not what the script expects of this line; members go by the names of the script."""
     found = []
     correlation = line.text.get("event", {}).get("correlationId")
@@ -78,7 +80,10 @@ def complaints(line: Line, outputs: Sequence[Json], names: Mapping[str, str] = _
         elif line.says:
             found += _false_facts(line.says, own[0]["body"])
     if line.gives is not None:
-        expected_gist, actual_gist = sorted(line.gives.split()), sorted(_named(gist(other), names) for other in others)
+        expected_gist, actual_gist = (
+            sorted(line.gives.split()),
+            sorted(_named(gist(other), names) for other in others),
+        )
         if expected_gist != actual_gist:
             found.append(f"what it gives: expected {expected_gist}, got {actual_gist}")
     return found

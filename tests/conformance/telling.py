@@ -48,6 +48,10 @@ class Telling:
     def answered(self) -> set[str]:
         return {_answered(output) for outputs in self.outputs for output in outputs}
 
+    def until(self, end: int) -> Telling:
+        """Leave out the lines from there on."""
+        return replace(self, outputs=self.outputs[:end])
+
     def without(self, correlations: AbstractSet[str]) -> Telling:
         """Leave out the answers to these requests."""
         kept = [
@@ -85,13 +89,13 @@ class Telling:
         elif api == "JoinGroup":
             self.generations[name] = answer["generationId"]
         elif api == "SyncGroup":
-            self.assigned[name] = assigned_in(answer["assignment"])
+            self.assigned[name] = _in_order(assigned_in(answer["assignment"]))
         elif api == "ConsumerGroupHeartbeat":
             self.generations[name] = max(answer["memberEpoch"], 0)
             if answer["memberEpoch"] < 0:
                 self.assigned[name] = []
             elif answer["assignment"] is not None:
-                self.assigned[name] = answer["assignment"]["topicPartitions"]
+                self.assigned[name] = _in_order(answer["assignment"]["topicPartitions"])
 
 
 def tell(story: Story, witness: Witness) -> Telling:
@@ -108,6 +112,19 @@ def tell(story: Story, witness: Witness) -> Telling:
         for output in outputs:
             if output.get("api") in _TEACHING:
                 telling.learn(asked[_answered(output)], output["body"])
+    return telling
+
+
+def _in_order(topics: list[Json]) -> list[Json]:
+    """The order of topics is that of a hash map."""
+    return sorted(topics, key=lambda topic: str(topic.get("topicId", topic.get("topic"))))
+
+
+def repeat(story: Story, said: Sequence[str], witness: Witness) -> Telling:
+    """Say to this witness what was said to another."""
+    telling = Telling(said=list(said), has_given_ids=story.salt is not None)
+    witness.begin(story.settings, story.salt)
+    telling.outputs = [witness.say(line) for line in said]
     return telling
 
 

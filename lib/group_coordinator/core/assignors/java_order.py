@@ -74,7 +74,7 @@ def table_size_for(capacity: int) -> int:
 
 
 def table_size_of_copy(count: int) -> int:
-    """Buckets of `new HashSet<>(collection)`, and of a table made for so many keys."""
+    """Buckets of `new HashSet<>(collection)`."""
     return table_size_for(max(int(count / 0.75) + 1, DEFAULT_TABLE_SIZE))
 
 

@@ -24,8 +24,7 @@ def assign_uniformly(
     """UniformAssignor of Kafka 4.3; see `Assignor`. Racks do not count: Kafka 4.3 does not look at them."""
     if not any(member.topic_ids for member in members.values()):
         return {member_id: {} for member_id in members}
-    if (
-        subscription_type or type_told_by_topic_ids(members.values())
-    ) is SubscriptionType.HOMOGENEOUS:
+    kind = subscription_type or type_told_by_topic_ids(members.values())
+    if kind is SubscriptionType.HOMOGENEOUS:
         return assign_homogeneous(members, topics)
     return assign_heterogeneous(members, topics)

@@ -146,6 +146,20 @@ def test_members_that_share_only_a_part_of_their_topics() -> None:
     }
 
 
+def test_when_nobody_has_a_partition_left_to_give_the_members_stay_unequal() -> None:
+    members = {
+        "A": member(ORDERS, CLICKS, holds={CLICKS: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9)}),
+        "B": member(ORDERS, PAYMENTS, holds={ORDERS: (0,), PAYMENTS: (0, 1, 2, 3)}),
+        "C": member(ORDERS),
+    }
+
+    assert assign_uniformly(members, topics(orders=1, payments=4, clicks=10)) == {
+        "A": {CLICKS: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9)},
+        "B": {PAYMENTS: (0, 1, 2, 3)},
+        "C": {ORDERS: (0,)},
+    }
+
+
 def test_a_balanced_group_stays_as_it_is() -> None:
     members = {"A": member(ORDERS), "B": member(ORDERS, PAYMENTS), "C": member(PAYMENTS)}
     targets = assign_uniformly(members, topics(orders=7, payments=4))
