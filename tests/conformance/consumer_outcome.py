@@ -9,7 +9,15 @@ from typing import Any, Final
 
 from tests.conformance.lines import Json
 
-_EPOCH, _PARTITION_METADATA, _MEMBER, _TARGET_EPOCH, _TARGET, _CURRENT, _REGEX = 3, 4, 5, 6, 7, 8, 16
+_EPOCH, _PARTITION_METADATA, _MEMBER, _TARGET_EPOCH, _TARGET, _CURRENT, _REGEX = (
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    16,
+)
 TYPES: Final = frozenset((3, 4, 5, 6, 7, 8, 16))
 _OF_MEMBERS: Final = frozenset((_MEMBER, _TARGET, _CURRENT, _REGEX))
 _WORDS: Final = {_MEMBER: "member", _TARGET: "target", _CURRENT: "current"}

@@ -89,9 +89,7 @@ class ConsumerScript(Script):
         self.send("ConsumerGroupHeartbeat", version, body, error, gives, client=name)
         line = self._tape.lines.pop()
         asks_for_id = member == ""
-        self._tape.lines.append(
-            replace(line, asks_for_id=asks_for_id, says=says, rejoin=rejoin)
-        )
+        self._tape.lines.append(replace(line, asks_for_id=asks_for_id, says=says, rejoin=rejoin))
         if asks_for_id:
             self._tape.names.add(name)
 

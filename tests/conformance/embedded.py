@@ -71,9 +71,7 @@ def with_metadata(node: object) -> object:
         owned = node["owned"] or ()
         version, generation = node["version"], node["generation"]
         return packed(
-            embedded_subscription(
-                node["subscribes"], owned, version=version, generation=generation
-            )
+            embedded_subscription(node["subscribes"], owned, version=version, generation=generation)
         )
     return {name: with_metadata(value) for name, value in node.items()}
 

@@ -95,9 +95,7 @@ def described_topic(spec: str) -> Json:
 
 def partitions(spec: str) -> list[Json]:
     """Tell partitions by topic id: "orders:01 audit:0" are three; "orders:0..11" twelve."""
-    return [
-        {"topicId": topic_id(name), "partitions": indexes} for name, indexes in _indexes(spec)
-    ]
+    return [{"topicId": topic_id(name), "partitions": indexes} for name, indexes in _indexes(spec)]
 
 
 def named_partitions(spec: str) -> list[Json]:

@@ -51,20 +51,26 @@ def gist(output: Json) -> str:
             codes = ",".join(str(code) for code in error_codes(output["body"]))
             return f"{output['api']}={codes}"
         case "record":
-            if output["key"]["type"] == _MARKER:
-                return ("abort", "commit")[output["key"]["data"]["type"]]
-            if output["key"]["type"] in consumer_outcome.TYPES:
-                return consumer_outcome.gist(output)
-            sign = "-" if output["value"] is None else "+"
-            data = output["key"]["data"]
-            if output["key"]["type"] == _OFFSET:
-                return f"{sign}offset:{data['topic']}-{data['partition']}"
-            return sign + {_GROUP: "group"}.get(output["key"]["type"], "other")
+            return _gist_of_record(output)
         case kind:
             return str(kind)
 
 
-def complaints(line: Line, outputs: Sequence[Json], names: Mapping[str, str] = _NOBODY) -> list[str]:
+def _gist_of_record(record: Json) -> str:
+    kind, data = record["key"]["type"], record["key"]["data"]
+    if kind == _MARKER:
+        return ("abort", "commit")[data["type"]]
+    if kind in consumer_outcome.TYPES:
+        return consumer_outcome.gist(record)
+    sign = "-" if record["value"] is None else "+"
+    if kind == _OFFSET:
+        return f"{sign}offset:{data['topic']}-{data['partition']}"
+    return sign + {_GROUP: "group"}.get(kind, "other")
+
+
+def complaints(
+    line: Line, outputs: Sequence[Json], names: Mapping[str, str] = _NOBODY
+) -> list[str]:
     """Say in which way the outputs are not what the script expects of this line; members go by the names of the script."""
     found = []
     correlation = line.text.get("event", {}).get("correlationId")
@@ -78,7 +84,10 @@ def complaints(line: Line, outputs: Sequence[Json], names: Mapping[str, str] = _
         elif line.says:
             found += _false_facts(line.says, own[0]["body"])
     if line.gives is not None:
-        expected_gist, actual_gist = sorted(line.gives.split()), sorted(_named(gist(other), names) for other in others)
+        expected_gist, actual_gist = (
+            sorted(line.gives.split()),
+            sorted(_named(gist(other), names) for other in others),
+        )
         if expected_gist != actual_gist:
             found.append(f"what it gives: expected {expected_gist}, got {actual_gist}")
     return found
@@ -178,13 +187,17 @@ def _ordered(node: Any, unordered: AbstractSet[str]) -> Any:
     for name in unordered:
         if isinstance(ordered.get(name), list):
             ordered[name].sort(key=lambda item: json.dumps(item, sort_keys=True))
+    return ordered | dict(_without_variety(ordered))
+
+
+def _without_variety(node: Json) -> Iterator[tuple[str, str]]:
+    """Yield the fields whose texts or bytes may be others that say the same."""
     for name in _ASSIGNMENTS:
-        if isinstance(ordered.get(name), str):
-            ordered[name] = with_sorted_topics(ordered[name])
+        if isinstance(node.get(name), str):
+            yield name, with_sorted_topics(node[name])
     for name in _TEXTS:
-        if ordered.get(name):
-            ordered[name] = "<text>"
-    return ordered
+        if node.get(name):
+            yield name, "<text>"
 
 
 def _sort_runs(records: Sequence[Json]) -> list[Json]:

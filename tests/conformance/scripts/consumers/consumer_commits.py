@@ -27,7 +27,9 @@ def members_need_version_9_to_commit(s: ConsumerScript) -> None:
     s.cluster("orders:2")
     s.enter("m1", tells=2)
     for version in (2, 5, 8):
-        s.commit("orders-0=1", version=version, member="m1", generation=2, error=UNSUPPORTED, gives="")
+        s.commit(
+            "orders-0=1", version=version, member="m1", generation=2, error=UNSUPPORTED, gives=""
+        )
     s.commit("orders-0=1", version=8, member="m1", generation=3, error=UNSUPPORTED)
     s.commit("orders-0=1", version=8, member="m9", generation=2, error=UNKNOWN)
 
@@ -59,7 +61,9 @@ def epochs_of_partitions(s: ConsumerScript) -> None:
         s.commit(
             f"orders-{partition}=1", version=10, member="m1", generation=since - 1, error=STALE
         )
-    s.commit("orders-0=5", "orders-3=5", version=9, member="m1", generation=2, error=STALE, gives="")
+    s.commit(
+        "orders-0=5", "orders-3=5", version=9, member="m1", generation=2, error=STALE, gives=""
+    )
     s.commit("orders-0=5", "orders-3=5", version=9, member="m1", generation=4)
 
 

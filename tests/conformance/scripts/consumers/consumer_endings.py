@@ -190,7 +190,12 @@ def what_is_read_no_more_expires(s: ConsumerScript) -> None:
     s.jump(40_000)
     s.ack("m1")
     s.jump(70_000)
-    s.beat("m1", topics="orders", owns="orders:01", gives="+member:m1 +epoch=3 +target:m1 +targets=3 +current:m1")
+    s.beat(
+        "m1",
+        topics="orders",
+        owns="orders:01",
+        gives="+member:m1 +epoch=3 +target:m1 +targets=3 +current:m1",
+    )
     s.at(71_000, "-offset:audit-0")
 
 

@@ -64,6 +64,8 @@ def a_group_that_is_too_large_is_not_downgraded(s: ConsumerScript) -> None:
     s.classic("c2")
     s.quit("m1", gives="-current:m1 -target:m1 -member:m1 +epoch=5")
     s.look()
-    of_both = " ".join(f"-{kind}:{name}" for kind in ("current", "target", "member") for name in ("c1", "c2"))
+    of_both = " ".join(
+        f"-{kind}:{name}" for kind in ("current", "target", "member") for name in ("c1", "c2")
+    )
     s.leave("c1", gives=f"{of_both} -metadata -epoch -targets +group")
     s.look()

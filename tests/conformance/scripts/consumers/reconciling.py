@@ -26,7 +26,12 @@ def second_member_waits_for_what_the_first_gives_back(s: ConsumerScript) -> None
     """testReconciliationProcess: told to revoke, acknowledged, assigned."""
     s.cluster("orders:4")
     s.enter("m1", gets="orders:0123")
-    s.enter("m2", tells=3, gets="", gives="+member:m2 +epoch=3 +target:m1 +target:m2 +targets=3 +current:m2")
+    s.enter(
+        "m2",
+        tells=3,
+        gets="",
+        gives="+member:m2 +epoch=3 +target:m1 +target:m2 +targets=3 +current:m2",
+    )
     s.describe_consumers(state="Reconciling", epoch=3, holds={"m1": "orders:0123", "m2": ""})
     s.ack("m1", tells=2, gets="orders:01", gives="+current:m1")
     s.beat("m2", tells=3, gets=UNCHANGED, gives="+current:m2")
@@ -152,7 +157,9 @@ def what_was_to_be_revoked_comes_back(s: ConsumerScript) -> None:
     s.beat("m1", tells=2, gets="orders:01")
     s.quit("m2", gives="-current:m2 -target:m2 -member:m2 +epoch=4")
     s.beat("m1", owns="orders:0123", tells=2, gets=UNCHANGED)
-    s.describe_consumers(state="Reconciling", epoch=4, target_epoch=4, targets={"m1": "orders:0123"})
+    s.describe_consumers(
+        state="Reconciling", epoch=4, target_epoch=4, targets={"m1": "orders:0123"}
+    )
     s.beat("m1", owns="orders:01", tells=4, gets="orders:0123", gives="+current:m1")
     s.describe_consumers(state="Stable")
 

@@ -93,7 +93,9 @@ def an_expression_is_taken_back(s: ConsumerScript) -> None:
 def an_expression_that_matches_nothing(s: ConsumerScript) -> None:
     """testUnresolvedRegularExpression: resolved to no topics, no new epoch."""
     s.cluster("orders:2")
-    s.enter("m1", None, regex="nothing", tells=1, gets="", gives="+member:m1 +current:m1 +regex:nothing")
+    s.enter(
+        "m1", None, regex="nothing", tells=1, gets="", gives="+member:m1 +current:m1 +regex:nothing"
+    )
     s.ack("m1", tells=1, gives="")
     s.describe_consumers(state="Stable", epoch=1)
 

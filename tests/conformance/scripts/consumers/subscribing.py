@@ -60,7 +60,14 @@ def a_topic_that_is_wished_no_more_before_a_new_target(s: ConsumerScript) -> Non
     s.cluster("orders:2", "audit:2")
     s.enter("m1", "orders audit", tells=2)
     s.at(2_000)
-    s.beat("m1", topics="orders", owns="orders:01", tells=2, gets="orders:01", gives="+member:m1 +epoch=3 +current:m1")
+    s.beat(
+        "m1",
+        topics="orders",
+        owns="orders:01",
+        tells=2,
+        gets="orders:01",
+        gives="+member:m1 +epoch=3 +current:m1",
+    )
     s.at(3_000)
     s.beat("m1", topics="orders audit", owns="orders:01", tells=2)
     s.at(10_999)
