@@ -9,8 +9,12 @@ from datetime import UTC, datetime, timedelta
 from struct import pack
 from typing import Any, NamedTuple
 
+from msgspec import to_builtins
 from pyspark.sql import DataFrame, SparkSession
 
+from group_coordinator.codecs import records
+from group_coordinator.core.records import Record
+from group_coordinator.core.values import Topic
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -53,6 +57,13 @@ class Log:
         }
         self._add(group, 2, {"group": group}, data | value)
 
+    def record(self, group: str, record: Record, topics: dict[str, Topic] | None = None) -> None:
+        """A record as the job logs it, while the group knows these topics."""
+        entry = records.log_entry(group, record, topics)
+        key = json.dumps(to_builtins(entry.key))
+        value = None if entry.value is None else json.dumps(to_builtins(entry.value))
+        self._put(group, entry.record_type, key, value)
+
     def end(self, group: str) -> None:
         self._add(group, 2, {"group": group}, None)
 
@@ -63,10 +74,11 @@ class Log:
 
     def _add(self, group: str, kind: int, key: JsonObject, data: JsonObject | None) -> None:
         value = None if data is None else json.dumps({"version": 4, "data": data})
-        key_text = json.dumps({"type": kind, "data": key})
-        self.rows.append(
-            LogRow(group, kind, key_text, value, self.now_ms, self.batch_id, len(self.rows))
-        )
+        self._put(group, kind, json.dumps({"type": kind, "data": key}), value)
+
+    def _put(self, group: str, kind: int, key: str, value: str | None) -> None:
+        place = (self.now_ms, self.batch_id, len(self.rows))
+        self.rows.append(LogRow(group, kind, key, value, *place))
         self.now_ms += 1_000
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, TypeAlias
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, json, to_builtins
@@ -18,6 +18,7 @@ from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.errors import ErrorCode
 from group_coordinator.core.group import Group
+from group_coordinator.core.records import ConfigRecord
 from group_coordinator.core.requests import Request, RequestContext, TopicMetadata
 from group_coordinator.core.values import Ticket, Topic
 from group_coordinator.member_ids import fresh_id
@@ -44,10 +45,13 @@ class Replay:
     Deadlines fire in the order of time over all groups, at one time in the order of group ids, and without slack.
     """
 
-    def __init__(self, config: CoordinatorConfig) -> None:
+    def __init__(self, config: CoordinatorConfig, new_id: Callable[[str], str] = fresh_id) -> None:
+        """Begin with no group; `new_id` makes the uuid text of a new member id from an event's coordinates."""
         self._config = config
+        self._new_id = new_id
         self._groups: dict[str, Group] = {}
         self._topics: dict[str, Topic] | None = None
+        self._topics_version = 0
         self._now_ms = 0
         self._lines = 0
 
@@ -103,18 +107,24 @@ class Replay:
     def _learn(self, given: list[KnownTopic]) -> Iterator[Output]:
         """The cluster's topics are exactly these: what is gone, or came anew under its name, was deleted."""
         try:
-            topics = {topic.name: topic for topic in known_topics(given)}
+            topics = {topic.name: topic for topic in known_topics(list(map(_placed, given)))}
         except FieldError as fault:
             yield _error(str(fault))
             return
+        for name, before in (self._topics or {}).items():
+            after = topics.get(name)
+            if after is not None and after.topic_id == before.topic_id:
+                topics[name] = _not_smaller(before, after)
         deleted = tuple(
             (topic.name, topic.topic_id)
             for topic in (self._topics or {}).values()
             if topic.name not in topics or topics[topic.name].topic_id != topic.topic_id
         )
+        # A topic that came anew under its name was gone for one version of the cluster's metadata.
+        self._topics_version += 2 if any(name in topics for name, _ in deleted) else 1
         self._topics = topics
         for group_id, group in sorted(self._groups.items()):
-            request = TopicMetadata(group_id, tuple(topics.values()), deleted)
+            request = self._topic_metadata(group_id, topics, deleted)
             yield from _step(group_id, self._handle(group, request))
 
     def _take(self, value: bytes) -> Iterator[Output]:
@@ -127,15 +137,20 @@ class Replay:
         group = self._group(event.request.group_id)
         yield from _step(group.group_id, self._handle(group, event.request, event))
         knows_only_the_cluster = group.topics is None or self._topics is not None
-        if group.membership is None and knows_only_the_cluster:
+        if group.membership is None and not group.configs and knows_only_the_cluster:
             del self._groups[group.group_id]
 
     def _group(self, group_id: str) -> Group:
         """The group; one that is new, or died since, learns the cluster's topics first."""
         group = self._groups.setdefault(group_id, Group(group_id))
         if group.topics is None and self._topics is not None:
-            self._handle(group, TopicMetadata(group_id, tuple(self._topics.values()), ()))
+            self._handle(group, self._topic_metadata(group_id, self._topics, ()))
         return group
+
+    def _topic_metadata(
+        self, group_id: str, topics: Mapping[str, Topic], deleted: tuple[tuple[str, str], ...]
+    ) -> TopicMetadata:
+        return TopicMetadata(group_id, tuple(topics.values()), deleted, self._topics_version)
 
     def _handle(self, group: Group, request: Request, event: Event | None = None) -> Step:
         ticket = Ticket(self._event_id, None, 0)
@@ -146,7 +161,7 @@ class Replay:
             ticket,
             event.client_id if event else "",
             event.client_host if event else "",
-            fresh_id(self._event_id),
+            self._new_id(self._event_id),
         )
         return coordinator.handle(group, request, context, self._config)
 
@@ -174,11 +189,25 @@ class Replay:
     def _described(self, group_id: str) -> Output:
         group = self._groups.get(group_id, Group(group_id))
         deadline_ms = coordinator.next_deadline(group, self._config)
-        return {"kind": "group", **descriptions.to_json(group, deadline_ms)}
+        return {"kind": "group", **descriptions.to_json(group, self._config, deadline_ms)}
+
+
+def _placed(topic: KnownTopic) -> KnownTopic:
+    """Where a line is silent about racks, the cluster is the witness's: one broker, in a rack without a name."""
+    if topic.racks is UNSET:
+        topic.racks = [[""]] * topic.num_partitions
+    return topic
+
+
+def _not_smaller(before: Topic, after: Topic) -> Topic:
+    """A topic's partitions never get fewer."""
+    return before if before.num_partitions > after.num_partitions else after
 
 
 def _step(group_id: str, step: Step) -> Iterator[Output]:
     for record in step.records:
+        if isinstance(record, ConfigRecord):
+            continue  # Kafka keeps it in its metadata log
         yield {
             "kind": "record",
             "groupId": group_id,

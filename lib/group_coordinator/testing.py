@@ -8,12 +8,13 @@ from functools import cache
 from typing import Any, Generic, TypeVar, cast
 
 from group_coordinator.codecs.consumer_protocol import encode_assignment, encode_subscription
+from group_coordinator.consumer_verbs import ConsumerVerbs
 from group_coordinator.core import coordinator, requests, responses
 from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE, Group
 from group_coordinator.core.records import Record
-from group_coordinator.core.replay import replay
+from group_coordinator.core.replay import begin_sessions, replay
 from group_coordinator.core.values import Protocol, Ticket, Topic
 from group_coordinator.member_ids import fresh_id
 from group_coordinator.settings import load
@@ -68,7 +69,7 @@ class GroupDriver:
     ['offset-expired', 'group-expired']
     """
 
-    def __init__(self, group_id: str = "g", *, start_ms: int = 0, **settings: int) -> None:
+    def __init__(self, group_id: str = "g", *, start_ms: int = 0, **settings: Any) -> None:
         self.config: CoordinatorConfig = replace(_default_config(), **settings)
         self.group = Group(group_id)
         self.now_ms = start_ms
@@ -76,6 +77,8 @@ class GroupDriver:
         self.client_host = "/127.0.0.1"
         self.log: list[Record] = []
         self.responses: dict[str, responses.Response] = {}
+        self.consumers = ConsumerVerbs(self, group_id)
+        """The verbs of the consumer protocol (KIP-848); those below are the classic protocol's."""
         self._requests = 0
 
     # Time.
@@ -266,6 +269,8 @@ class GroupDriver:
         """The group as a coordinator would load it now from nothing but the log."""
         group = Group(self.group.group_id)
         replay(group, self.log, self.now_ms)
+        if group.consumer is not None:
+            begin_sessions(group, self.now_ms, self.config)
         return group
 
     def _outcome(self, correlation_id: str, steps: Iterable[Step]) -> Outcome[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
@@ -22,9 +22,10 @@ Errors: TypeAlias = int | tuple[int, ...] | Literal["parked", "forgotten"]
 
 @dataclass(frozen=True)
 class Line:
-    """A line of `group-coordinator replay-events` with two kinds of placeholders.
+    """A line of `group-coordinator replay-events` with placeholders.
 
-    "$m1" is the id that member m1 was given, "#m1" the generation that m1 last joined, 0 before.
+    "$m1" is the id that member m1 was given, "#m1" the generation that m1 last joined or the epoch that it was last told, 0
+    before; "@m1" the partitions that it was last given. A classic member's metadata may be {"subscribes": ...} (embedded.py).
     """
 
     text: Json
@@ -34,6 +35,10 @@ class Line:
     """What else it brings about, in the words of outcome.gist; None: the script does not say."""
     asks_for_id: bool = False
     """Whether the answer has the id of a new member: that of its client's name."""
+    says: Mapping[str, Any] = field(default_factory=dict)
+    """What its own answer says, by path: "memberEpoch", "groups.0.groupState"."""
+    rejoin: Json | None = None
+    """The body to send instead where the member has no id, or was told that it is none any more."""
 
 
 @dataclass
@@ -42,6 +47,8 @@ class Tape:
 
     lines: list[Line] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
+    instances: dict[str, str] = field(default_factory=dict)
+    """The instance ids that members of consumer groups said."""
     now_ms: int = 0
 
 
@@ -53,6 +60,8 @@ class Story:
     about: str
     settings: Mapping[str, str]
     lines: tuple[Line, ...]
+    salt: str | None = None
+    """Where it is given both sides make up the same member ids, so that Kafka's hash maps are ordered the same."""
 
 
 def packed(text: bytes) -> str:
@@ -73,12 +82,34 @@ def topic_id(spec: str) -> str:
 
 
 def described_topic(spec: str) -> Json:
-    name, _, partitions = spec.rpartition(":")
-    return {
+    """Describe NAME:PARTITIONS; "orders:2@r1,r2|r1" has its first partition in two racks, its second in one."""
+    text, at, racks = spec.partition("@")
+    name, _, count = text.rpartition(":")
+    topic = {
         "name": name.partition("#")[0],
         "topicId": topic_id(name),
-        "numPartitions": int(partitions),
+        "numPartitions": int(count),
     }
+    return topic | ({"racks": [one.split(",") for one in racks.split("|")]} if at else {})
+
+
+def partitions(spec: str) -> list[Json]:
+    """Tell partitions by topic id: "orders:01 audit:0" are three; "orders:0..11" twelve."""
+    return [{"topicId": topic_id(name), "partitions": indexes} for name, indexes in _indexes(spec)]
+
+
+def named_partitions(spec: str) -> list[Json]:
+    """Tell partitions by topic name, as classic members do."""
+    return [
+        {"topic": name.partition("#")[0], "partitions": indexes} for name, indexes in _indexes(spec)
+    ]
+
+
+def _indexes(spec: str) -> Iterator[tuple[str, list[int]]]:
+    for part in spec.split():
+        name, _, indexes = part.rpartition(":")
+        first, dots, last = indexes.partition("..")
+        yield name, list(range(int(first), int(last) + 1) if dots else map(int, indexes))
 
 
 def by_topic(partitions: Sequence[str]) -> dict[str, list[int]]:

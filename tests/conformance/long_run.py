@@ -1,17 +1,20 @@
 """Compare ours with Kafka's own classes: every story, and as many walks as there is time for.
 
-    python -m tests.conformance.long_run [--walks 20000] [--first-seed 0]
+    python -m tests.conformance.long_run [--only KIND] [--walks 20000] [--first-seed 0]
 
 Prints how many there were and every difference; the exit status is 1 if there is one. A walk that shows a difference is
-shown again by `python -m tests.conformance.long_run --first-seed SEED --walks 1`.
+shown again by `python -m tests.conformance.long_run --only KIND --first-seed SEED --walks 1`, with the lines that both
+were told: they are lines of `group-coordinator replay-events`, to be shortened by hand and played again.
 """
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from tempfile import TemporaryFile
+from typing import Final
 
 import click
 from rich.console import Console
@@ -19,29 +22,41 @@ from rich.progress import track
 from rich.table import Table
 
 from tests.conformance.comparison import differences_from_kafka
+from tests.conformance.consumer_walks import ConsumerWalk
+from tests.conformance.lines import Story
 from tests.conformance.scripts import STORIES
 from tests.conformance.telling import disagreements, tell, unexpected
 from tests.conformance.walks import Walk
 from tests.conformance.witness import Oracle, Ours
 
 _say = Console(stderr=True)
+_WALKS: Final[dict[str, Callable[[int], Story]]] = {
+    "classic": lambda seed: Walk(seed).story(f"walk {seed}"),
+    "consumers": lambda seed: ConsumerWalk(seed).story(f"walk {seed}"),
+}
 
 
 @click.command(help=__doc__)
-@click.option("--walks", default=20_000, show_default=True, help="How many random scripts.")
+@click.option("--only", type=click.Choice((*_WALKS, "stories")), help="One kind, not all.")
+@click.option("--walks", default=20_000, show_default=True, help="How many random scripts a kind.")
 @click.option("--first-seed", default=0, show_default=True, help="The seed of the first.")
-def main(walks: int, first_seed: int) -> None:
+def main(only: str | None, walks: int, first_seed: int) -> None:
     """Compare, then print the counts."""
+    seeds = range(first_seed, first_seed + walks)
+    counts: list[tuple[str, int, int]] = []
     with TemporaryFile() as log, closing(Oracle(log)) as oracle:
-        different_stories = list(_different_stories(oracle))
-        different_walks = list(_different_walks(oracle, range(first_seed, first_seed + walks)))
+        if only in (None, "stories"):
+            counts.append(("written stories", len(STORIES), len(list(_different_stories(oracle)))))
+        for kind in (kind for kind in _WALKS if only in (None, kind)):
+            different = list(_different_walks(kind, oracle, seeds))
+            counts.append((f"random scripts, {kind}", walks, len(different)))
     table = Table(title="Ours against Kafka 4.3.1's own classes")
     for heading in ("what", "compared", "different"):
         table.add_column(heading, justify="left" if heading == "what" else "right")
-    table.add_row("written stories", f"{len(STORIES):,}", str(len(different_stories)))
-    table.add_row("random scripts", f"{walks:,}", str(len(different_walks)))
+    for what, compared, different in counts:
+        table.add_row(what, f"{compared:,}", str(different))
     Console().print(table)
-    sys.exit(1 if different_stories or different_walks else 0)
+    sys.exit(1 if any(different for *_, different in counts) else 0)
 
 
 def _different_stories(oracle: Oracle) -> Iterator[str]:
@@ -53,12 +68,19 @@ def _different_stories(oracle: Oracle) -> Iterator[str]:
             yield name
 
 
-def _different_walks(oracle: Oracle, seeds: range) -> Iterator[int]:
-    for seed in track(seeds, "Walks", console=_say):
-        found = differences_from_kafka(Walk(seed).story(f"walk {seed}"), oracle)
+def _different_walks(kind: str, oracle: Oracle, seeds: range) -> Iterator[int]:
+    for seed in track(seeds, f"Walks, {kind}", console=_say):
+        story = _WALKS[kind](seed)
+        found = differences_from_kafka(story, oracle)
         if found:
-            _say.print(f"walk {seed}\n" + "\n".join(found[:2]), markup=False)
+            lines = _lines(story, oracle) if len(seeds) == 1 else []
+            _say.print("\n".join([f"{kind} walk {seed}", *lines, *found[:2]]), markup=False)
             yield seed
+
+
+def _lines(story: Story, oracle: Oracle) -> list[str]:
+    """The settings and the lines as Kafka was told them."""
+    return [json.dumps({"settings": dict(story.settings)}), *tell(story, oracle).said]
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
+from tests.conformance import consumer_outcome
+from tests.conformance.embedded import assigned_in, with_sorted_topics
 from tests.conformance.lines import Errors, Json, Line
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -15,14 +17,19 @@ _OFFSET, _GROUP, _MARKER = 1, 2, -1
 _OURS_ALONE = ("id", "reason")
 _UNORDERED = {
     "LeaveGroup": set[str](),
+    "ConsumerGroupDescribe": {"members", "subscribedTopicNames"},
     "OffsetCommit": {"topics", "partitions"},
     "OffsetDelete": {"topics", "partitions"},
     "OffsetFetch": {"topics", "partitions"},
     "TxnOffsetCommit": {"topics", "partitions"},
 }
 """What has no order by the API, where it is not just the members."""
+_NOBODY: Mapping[str, str] = {}
+_ASSIGNMENTS = ("assignment", "memberAssignment")
+"""Bytes in which a consumer group has topics in the order of a map."""
 _TEXTS = ("errorMessage", "message")
 _DESCRIBED = ("groupId", "type", "protocolType")
+_DESCRIBED_OF_CONSUMERS = (*_DESCRIBED, "protocol", "generationOrEpoch")
 
 
 def error_codes(node: Any) -> list[int]:
@@ -44,19 +51,27 @@ def gist(output: Json) -> str:
             codes = ",".join(str(code) for code in error_codes(output["body"]))
             return f"{output['api']}={codes}"
         case "record":
-            if output["key"]["type"] == _MARKER:
-                return ("abort", "commit")[output["key"]["data"]["type"]]
-            sign = "-" if output["value"] is None else "+"
-            data = output["key"]["data"]
-            if output["key"]["type"] == _OFFSET:
-                return f"{sign}offset:{data['topic']}-{data['partition']}"
-            return sign + {_GROUP: "group"}.get(output["key"]["type"], "other")
+            return _gist_of_record(output)
         case kind:
             return str(kind)
 
 
-def complaints(line: Line, outputs: Sequence[Json]) -> list[str]:
-    """Say in which way the outputs are not what the script expects of this line."""
+def _gist_of_record(record: Json) -> str:
+    kind, data = record["key"]["type"], record["key"]["data"]
+    if kind == _MARKER:
+        return ("abort", "commit")[data["type"]]
+    if kind in consumer_outcome.TYPES:
+        return consumer_outcome.gist(record)
+    sign = "-" if record["value"] is None else "+"
+    if kind == _OFFSET:
+        return f"{sign}offset:{data['topic']}-{data['partition']}"
+    return sign + {_GROUP: "group"}.get(kind, "other")
+
+
+def complaints(
+    line: Line, outputs: Sequence[Json], names: Mapping[str, str] = _NOBODY
+) -> list[str]:
+    """Say in which way the outputs are not what the script expects of this line; members go by the names of the script."""
     found = []
     correlation = line.text.get("event", {}).get("correlationId")
     own = [o for o in outputs if correlation and o.get("correlationId") == correlation]
@@ -66,11 +81,34 @@ def complaints(line: Line, outputs: Sequence[Json]) -> list[str]:
         actual = [error_codes(o["body"]) for o in own]
         if len(actual) != len(expected) or not all(map(_agrees, expected, actual)):
             found.append(f"its own answer: expected {expected}, got {actual}")
+        elif line.says:
+            found += _false_facts(line.says, own[0]["body"])
     if line.gives is not None:
-        expected_gist, actual_gist = sorted(line.gives.split()), sorted(map(gist, others))
+        expected_gist, actual_gist = (
+            sorted(line.gives.split()),
+            sorted(_named(gist(other), names) for other in others),
+        )
         if expected_gist != actual_gist:
             found.append(f"what it gives: expected {expected_gist}, got {actual_gist}")
     return found
+
+
+def _false_facts(says: Json | Mapping[str, Any], body: Json) -> Iterator[str]:
+    for path, wish in says.items():
+        expected, actual = consumer_outcome.told(wish), consumer_outcome.told(_fact(body, path))
+        if expected != actual:
+            yield f"its own answer, {path}: expected {expected}, got {actual}"
+
+
+def _fact(body: Json, path: str) -> Any:
+    found = consumer_outcome.fact(body, path)
+    return assigned_in(found) if path == "assignment" and isinstance(found, str) else found
+
+
+def _named(text: str, names: Mapping[str, str]) -> str:
+    for member_id, name in names.items():
+        text = text.replace(member_id, name)
+    return text
 
 
 def _agrees(expected: Errors, codes: list[int]) -> bool:
@@ -89,7 +127,16 @@ def comparable(outputs: Sequence[Json], names: Mapping[str, str]) -> list[Json]:
     text = json.dumps(outputs)
     for member_id, name in names.items():
         text = text.replace(json.dumps(member_id)[1:-1], f"<{name}>")
-    plain = [_reduced(output) for output in json.loads(_UUID.sub("<id>", text))]
+    return _reduced_all(json.loads(_UUID.sub("<id>", text)))
+
+
+def reduced(outputs: Sequence[Json]) -> list[Json]:
+    """The same for two coordinators that make up the same ids: those stay."""
+    return _reduced_all(json.loads(json.dumps(outputs)))
+
+
+def _reduced_all(outputs: Sequence[Json]) -> list[Json]:
+    plain = [_reduced(output) for output in outputs]
     answers = sorted((o for o in plain if o["kind"] == "response"), key=_correlation)
     records = sorted((o for o in plain if o["kind"] == "record"), key=lambda o: o["groupId"])
     rest = [o for o in plain if o["kind"] not in ("response", "record")]
@@ -105,23 +152,27 @@ def _reduced(output: Json) -> Json:
         return {"kind": output["kind"]}
     if output["kind"] == "group":
         return _described(output)
-    reduced = {name: value for name, value in output.items() if name not in _OURS_ALONE}
+    plain = {name: value for name, value in output.items() if name not in _OURS_ALONE}
     if output["kind"] == "record" and output["key"]["type"] == _MARKER:
         # What a marker makes count is ours to say; Kafka looks it up.
-        reduced["value"] = {k: v for k, v in output["value"].items() if k != "offsets"}
-    ordered: Json = _ordered(reduced, _UNORDERED.get(output.get("api", ""), {"members"}))
+        plain["value"] = {k: v for k, v in output["value"].items() if k != "offsets"}
+    if output["kind"] == "record":
+        plain = consumer_outcome.without_image_version(plain)
+    unordered = _UNORDERED.get(output.get("api", ""), {"members"})
+    ordered: Json = _ordered(consumer_outcome.without_map_order(plain), unordered)
     return ordered
 
 
 def _described(output: Json) -> Json:
     """Keep of a described group what the oracle knows of it."""
-    reduced = {name: output[name] for name in _DESCRIBED} if output["state"] != "Dead" else {}
+    known = _DESCRIBED_OF_CONSUMERS if output.get("type") == "consumer" else _DESCRIBED
+    plain = {name: output[name] for name in known} if output["state"] != "Dead" else {}
     members = [(member["memberId"], member["groupInstanceId"]) for member in output["members"]]
     offsets = [(o["topic"], o["partition"], o["committedOffset"]) for o in output["offsets"]]
     return {
         "kind": "group",
         "state": output["state"],
-        **reduced,
+        **plain,
         "members": sorted(members),
         "offsets": sorted(offsets),
     }
@@ -136,23 +187,39 @@ def _ordered(node: Any, unordered: AbstractSet[str]) -> Any:
     for name in unordered:
         if isinstance(ordered.get(name), list):
             ordered[name].sort(key=lambda item: json.dumps(item, sort_keys=True))
+    return ordered | dict(_without_variety(ordered))
+
+
+def _without_variety(node: Json) -> Iterator[tuple[str, str]]:
+    """Yield the fields whose texts or bytes may be others that say the same."""
+    for name in _ASSIGNMENTS:
+        if isinstance(node.get(name), str):
+            yield name, with_sorted_topics(node[name])
     for name in _TEXTS:
-        if ordered.get(name):
-            ordered[name] = "<text>"
-    return ordered
+        if node.get(name):
+            yield name, "<text>"
 
 
 def _sort_runs(records: Sequence[Json]) -> list[Json]:
-    """Sort the offset tombstones inside each run of them."""
-    placed: list[Json] = []
-    run: list[Json] = []
-    for record in records:
-        if record["key"]["type"] == _OFFSET and record["value"] is None:
-            run.append(record)
-            continue
-        placed += [*sorted(run, key=json.dumps), record]
-        run = []
-    return placed + sorted(run, key=json.dumps)
+    """Sort inside each run of records that has no order."""
+    runs: list[list[Json]] = []
+    for record in consumer_outcome.without_order_of_leaving(records):
+        if runs and _is_unordered_with(record, runs[-1][-1]):
+            runs[-1].append(record)
+        else:
+            runs.append([record])
+    return [record for run in runs for record in sorted(run, key=json.dumps)]
+
+
+def _is_unordered_with(record: Json, before: Json) -> bool:
+    if record["groupId"] != before["groupId"] or record.get("at") != before.get("at"):
+        return False
+    gone = [is_offset_tombstone(one) for one in (record, before)]
+    return all(gone) or consumer_outcome.is_unordered_with(record, before)
+
+
+def is_offset_tombstone(record: Json) -> bool:
+    return record["key"]["type"] == _OFFSET and record["value"] is None
 
 
 def flattened(node: Any, path: str = "") -> Iterator[tuple[str, Any]]:

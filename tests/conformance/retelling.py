@@ -45,7 +45,7 @@ def told_otherwise(story: Story, telling: Telling) -> list[str]:
         f"{brief(line)}\n    {complaint}"
         for line, outputs in zip(story.lines, telling.outputs, strict=True)
         if not _is_look(line)
-        for complaint in complaints(line, outputs)
+        for complaint in complaints(line, outputs, telling.names)
     ]
 
 

@@ -67,7 +67,7 @@ class Script:
         *,
         version: int = 5,
         topics: str = "orders",
-        protocols: Mapping[str, bytes] | None = None,
+        protocols: Mapping[str, bytes | Json] | None = None,
         protocol_type: str = "consumer",
         session: int = 10_000,
         rebalance: int = 60_000,
@@ -88,7 +88,10 @@ class Script:
         body |= _known(version, 5, "groupInstanceId", instance)
         body["protocolType"] = protocol_type
         body["protocols"] = [
-            {"name": protocol, "metadata": packed(metadata)}
+            {
+                "name": protocol,
+                "metadata": metadata if isinstance(metadata, dict) else packed(metadata),
+            }
             for protocol, metadata in protocols.items()
         ]
         body |= _known(version, 8, "reason", reason)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
+from tests.conformance.consumer_script import ConsumerScript
 from tests.conformance.lines import Story, Tape
 from tests.conformance.script import Script
 
 STORIES: Final[dict[str, Story]] = {}
+_AT_ONCE: Final[dict[str, int | str]] = {"group_consumer_assignment_interval_ms": 0}
 
 
 def story(**settings: int) -> Callable[[Callable[[Script], None]], Callable[[Script], None]]:
@@ -17,9 +19,32 @@ def story(**settings: int) -> Callable[[Callable[[Script], None]], Callable[[Scr
     def register(tell: Callable[[Script], None]) -> Callable[[Script], None]:
         tape = Tape()
         tell(Script(tape))
-        named = {key.replace("_", "."): str(value) for key, value in settings.items()}
-        name, about = tell.__name__, (tell.__doc__ or "").strip()
-        STORIES[name] = Story(name, about, named, tuple(tape.lines))
+        _register(tell.__name__, tell.__doc__, settings, tape, salt=None)
         return tell
 
     return register
+
+
+def consumer_story(
+    **settings: int | str,
+) -> Callable[[Callable[[ConsumerScript], None]], Callable[[ConsumerScript], None]]:
+    """Register a story of consumer groups: both sides make up the same member ids, and time begins at 1,000.
+
+    Targets are computed without delay where no assignment interval is set.
+    """
+
+    def register(tell: Callable[[ConsumerScript], None]) -> Callable[[ConsumerScript], None]:
+        tape = Tape(now_ms=1_000)
+        tell(ConsumerScript(tape))
+        _register(tell.__name__, tell.__doc__, _AT_ONCE | settings, tape, salt="")
+        return tell
+
+    return register
+
+
+def _register(
+    name: str, about: str | None, settings: Mapping[str, int | str], tape: Tape, *, salt: str | None
+) -> None:
+    assert name not in STORIES, f"{name} is told twice"
+    named = {key.replace("_", "."): str(value) for key, value in settings.items()}
+    STORIES[name] = Story(name, (about or "").strip(), named, tuple(tape.lines), salt)

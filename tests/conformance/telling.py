@@ -8,11 +8,16 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
+from tests.conformance.embedded import assigned_in, with_metadata
 from tests.conformance.lines import FORGOTTEN, Json, Line, Story
-from tests.conformance.outcome import comparable, complaints, differences
+from tests.conformance.outcome import comparable, complaints, differences, reduced
 from tests.conformance.witness import Witness
 
 _GENERATION = re.compile(r'"#(\w+)"')
+_ASSIGNED = re.compile(r'"@(\w+)"')
+_TEACHING = frozenset(("JoinGroup", "SyncGroup", "ConsumerGroupHeartbeat"))
+_OUT = frozenset((25, 69, 82, 110))
+"""The errors that tell a member of a consumer group that it is none."""
 
 
 @dataclass
@@ -22,16 +27,30 @@ class Telling:
     outputs: list[list[Json]] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     """What the script calls the members, by the ids that they were given."""
+    ids: dict[str, str] = field(default_factory=dict)
+    """The id that each of them was last given."""
     generations: dict[str, int] = field(default_factory=dict)
-    """The generation that each of them last joined."""
+    """The generation that each of them last joined, or the epoch that it was last told."""
+    assigned: dict[str, list[Json]] = field(default_factory=dict)
+    """The partitions that each of them was last given."""
+    said: list[str] = field(default_factory=list)
+    """The lines as they were said, all placeholders filled in."""
     remembered: list[str] = field(default_factory=list)
     """The correlation ids of answers to requests that Kafka forgets."""
+    has_given_ids: bool = False
+    """Whether both sides make up the same ids."""
 
     def comparable(self) -> list[list[Json]]:
+        if self.has_given_ids:
+            return [reduced(outputs) for outputs in self.outputs]
         return [comparable(outputs, self.names) for outputs in self.outputs]
 
     def answered(self) -> set[str]:
         return {_answered(output) for outputs in self.outputs for output in outputs}
+
+    def until(self, end: int) -> Telling:
+        """Leave out the lines from there on."""
+        return replace(self, outputs=self.outputs[:end])
 
     def without(self, correlations: AbstractSet[str]) -> Telling:
         """Leave out the answers to these requests."""
@@ -42,34 +61,73 @@ class Telling:
 
     def filled_in(self, line: Line) -> str:
         """Put what was learned so far in the place of the line's placeholders."""
-        text = json.dumps(line.text)
-        for member_id, name in self.names.items():
+        text = json.dumps(self._chosen(line))
+        for name, member_id in self.ids.items():
             text = text.replace(json.dumps(f"${name}"), json.dumps(member_id))
-        return _GENERATION.sub(lambda found: str(self.generations.get(found[1], 0)), text)
+        text = _GENERATION.sub(lambda found: str(self.generations.get(found[1], 0)), text)
+        text = _ASSIGNED.sub(lambda found: json.dumps(self.assigned.get(found[1], [])), text)
+        return json.dumps(with_metadata(json.loads(text))) if '"subscribes"' in text else text
 
-    def learn(self, name: str, answer: Json, *, is_first: bool) -> None:
-        """Remember what a member was told by the answer to its JoinGroup."""
-        if is_first and answer.get("memberId"):
+    def _chosen(self, line: Line) -> Json:
+        if line.rejoin is None:
+            return line.text
+        known = self.ids if line.text["event"]["api"] == "JoinGroup" else self.generations
+        if known.get(line.text["event"]["clientId"]):
+            return line.text
+        return line.text | {"event": line.text["event"] | {"body": line.rejoin}}
+
+    def learn(self, request: Line, answer: Json) -> None:
+        """Remember what a member was told by the answer to its request."""
+        name = request.text["event"]["clientId"]
+        if request.asks_for_id and answer.get("memberId"):
             self.names[answer["memberId"]] = name
+            self.ids[name] = answer["memberId"]
         if answer.get("errorCode") == 0:
+            self._learn_place(name, request.text["event"]["api"], answer)
+        elif request.rejoin is not None and answer.get("errorCode") in _OUT:
+            self.generations[name], self.assigned[name] = 0, []
+            self.ids.pop(name, None)
+
+    def _learn_place(self, name: str, api: str, answer: Json) -> None:
+        if api == "JoinGroup":
             self.generations[name] = answer["generationId"]
+        elif api == "SyncGroup":
+            self.assigned[name] = _in_order(assigned_in(answer["assignment"]))
+        elif api == "ConsumerGroupHeartbeat":
+            self.generations[name] = max(answer["memberEpoch"], 0)
+            if answer["memberEpoch"] < 0:
+                self.assigned[name] = []
+            elif answer["assignment"] is not None:
+                self.assigned[name] = _in_order(answer["assignment"]["topicPartitions"])
 
 
 def tell(story: Story, witness: Witness) -> Telling:
     """Say every line of a story, its placeholders filled in with what this witness answers."""
-    telling = Telling()
+    telling = Telling(has_given_ids=story.salt is not None)
     asked = {_correlation(line.text): line for line in story.lines}
     forgotten = forgotten_requests(story)
-    witness.begin(story.settings)
+    witness.begin(story.settings, story.salt)
     for line in story.lines:
-        outputs = witness.say(telling.filled_in(line))
+        telling.said.append(telling.filled_in(line))
+        outputs = witness.say(telling.said[-1])
         telling.remembered += [_answered(o) for o in outputs if _answered(o) in forgotten]
         telling.outputs.append([o for o in outputs if _answered(o) not in forgotten])
         for output in outputs:
-            if output.get("api") == "JoinGroup":
-                request = asked[_answered(output)]
-                name = request.text["event"]["clientId"]
-                telling.learn(name, output["body"], is_first=request.asks_for_id)
+            if output.get("api") in _TEACHING:
+                telling.learn(asked[_answered(output)], output["body"])
+    return telling
+
+
+def _in_order(topics: list[Json]) -> list[Json]:
+    """The order of topics is that of a hash map."""
+    return sorted(topics, key=lambda topic: str(topic.get("topicId", topic.get("topic"))))
+
+
+def repeat(story: Story, said: Sequence[str], witness: Witness) -> Telling:
+    """Say to this witness what was said to another."""
+    telling = Telling(said=list(said), has_given_ids=story.salt is not None)
+    witness.begin(story.settings, story.salt)
+    telling.outputs = [witness.say(line) for line in said]
     return telling
 
 
@@ -88,7 +146,7 @@ def _answered(output: Json) -> str:
 def unexpected(story: Story, telling: Telling) -> Iterator[str]:
     """Yield in which lines a telling is not the story that the script means."""
     for number, (line, outputs) in enumerate(zip(story.lines, telling.outputs, strict=True), 1):
-        for complaint in complaints(line, outputs):
+        for complaint in complaints(line, outputs, telling.names):
             yield f"line {number}: {brief(line)}\n    {complaint}"
 
 

@@ -3,8 +3,20 @@ from __future__ import annotations
 import pytest
 
 from tests.conformance.comparison import differences_from_kafka
+from tests.conformance.consumer_walks import ConsumerWalk
 from tests.conformance.walks import Walk
 from tests.conformance.witness import Oracle
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("seed", range(500))
+def test_kafka_tells_of_consumer_groups_what_we_tell(seed: int, oracle: Oracle) -> None:
+    found = differences_from_kafka(ConsumerWalk(seed).story(f"walk {seed}"), oracle)
+    if found:
+        again = (
+            f"python -m tests.conformance.long_run --only consumers --first-seed {seed} --walks 1"
+        )
+        pytest.fail(f"{again}\n" + "\n".join(found[:2]), pytrace=False)
 
 
 @pytest.mark.oracle

@@ -8,26 +8,38 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, Protocol
+from uuid import UUID
 
 from group_coordinator import settings
 from group_coordinator.local.cache import cache_folder
 from group_coordinator.local.jars import broker_jars
 from group_coordinator.local.java import java
+from group_coordinator.member_ids import fresh_id
 from group_coordinator.replay_session import Replay
 from tests.conformance.lines import Json
 
-ORACLE_SOURCE = Path(__file__).parent / "oracle" / "KafkaOracle.java"
+SOURCES = Path(__file__).parent / "oracle"
+PACKAGE = "org.apache.kafka.coordinator.group"
 RUN_COMMAND = "from group_coordinator.cli.main import main; main()"
-ORACLE_CLASS = "org.apache.kafka.coordinator.group.KafkaOracle"
+
+
+def new_member_id(salt: str, event_id: str) -> str:
+    """The uuid text of a new member id on both sides: of version 4 as Kafka's, but from the event's coordinates.
+
+    Its first bit is 0: Kafka draws again where the 22 characters of an id would begin with a dash.
+    """
+    digest = hashlib.sha1(f"{salt}{event_id}".encode(), usedforsecurity=False).digest()
+    return str(UUID(bytes=bytes([digest[0] & 0x7F]) + digest[1:16], version=4))
 
 
 class Witness(Protocol):
     """A coordinator that can be asked what it does."""
 
-    def begin(self, overrides: Mapping[str, str]) -> None:
-        """Forget everything and go on with these settings."""
+    def begin(self, overrides: Mapping[str, str], salt: str | None) -> None:
+        """Forget everything and go on with these settings; a salt makes new member ids those of new_member_id."""
 
     def say(self, line: str) -> list[Json]:
         """Hand over one line and collect what comes of it."""
@@ -36,9 +48,10 @@ class Witness(Protocol):
 class Ours:
     """Our state machine, in this process."""
 
-    def begin(self, overrides: Mapping[str, str]) -> None:
+    def begin(self, overrides: Mapping[str, str], salt: str | None) -> None:
         chosen = [f"{key}={value}" for key, value in overrides.items()]
-        self._replay = Replay(settings.load(overrides=chosen).coordinator)
+        new_id = fresh_id if salt is None else partial(new_member_id, salt)
+        self._replay = Replay(settings.load(overrides=chosen).coordinator, new_id)
 
     def say(self, line: str) -> list[Json]:
         *outputs, done = self._replay.line(line)
@@ -80,13 +93,10 @@ class Oracle:
     """Kafka's coordinator in a process of its own, for any number of scripts."""
 
     def __init__(self, log: IO[bytes]) -> None:
-        jars = broker_jars()
-        class_path = _class_path([_compiled_oracle(jars), *jars])
-        options = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-        self._process = Process([java(), *options, "-cp", class_path, ORACLE_CLASS], log)
+        self._process = kafka_program("KafkaOracle", log)
 
-    def begin(self, overrides: Mapping[str, str]) -> None:
-        self.say(json.dumps({"settings": dict(overrides)}))
+    def begin(self, overrides: Mapping[str, str], salt: str | None) -> None:
+        self.say(json.dumps({"settings": dict(overrides), "ids": salt}))
 
     def say(self, line: str) -> list[Json]:
         return self._process.say(line)
@@ -101,7 +111,8 @@ class Command:
     def __init__(self, log: IO[bytes]) -> None:
         self._log = log
 
-    def begin(self, overrides: Mapping[str, str]) -> None:
+    def begin(self, overrides: Mapping[str, str], salt: str | None) -> None:
+        assert salt is None
         start = f"import sys; sys.path[:] = {sys.path}; {RUN_COMMAND}"
         chosen = (f"--set={key}={value}" for key, value in overrides.items())
         command = [sys.executable, "-c", start, "replay-events", *chosen]
@@ -114,18 +125,26 @@ class Command:
         self._process.close()
 
 
-def _compiled_oracle(jars: Sequence[Path]) -> Path:
-    """Compile the oracle, once for this source and these jars; give the folder of its classes."""
+def kafka_program(name: str, log: IO[bytes]) -> Process:
+    """Start a program of the folder `oracle`, which calls Kafka's classes. Raises NoCompilerError without a JDK."""
+    jars = broker_jars()
+    class_path = _class_path([_compiled(SOURCES / f"{name}.java", jars), *jars])
+    options = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+    return Process([java(), *options, "-cp", class_path, f"{PACKAGE}.{name}"], log)
+
+
+def _compiled(source: Path, jars: Sequence[Path]) -> Path:
+    """Compile a program, once for this source and these jars; give the folder of its classes."""
     javac = Path(java()).with_name("javac")
     if not javac.exists():
         raise NoCompilerError(f"no {javac}: Kafka's own classes need a JDK, not only a JRE")
-    fingerprint = hashlib.sha256(ORACLE_SOURCE.read_bytes())
+    fingerprint = hashlib.sha256(source.read_bytes())
     fingerprint.update(" ".join(jar.name for jar in jars).encode())
     classes = cache_folder("oracle") / fingerprint.hexdigest()[:12]
     if not classes.exists():
         building = classes.with_suffix(f".{os.getpid()}")
         options = ("-nowarn", "-Xlint:none", "-cp", _class_path(jars), "-d", str(building))
-        subprocess.run([javac, *options, ORACLE_SOURCE], check=True, capture_output=True)
+        subprocess.run([javac, *options, source], check=True, capture_output=True)
         building.rename(classes)
     return classes
 

@@ -19,6 +19,7 @@ from group_coordinator.streaming.update_group import UpdateContext
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import Compaction
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.creation import add_missing_columns
 from group_coordinator.tables.fold import Retention
 from tests.golden.story import TOPIC, PackedEvent
 
@@ -64,4 +65,5 @@ def compact(spark: SparkSession, settings: Settings, version: int) -> None:
     coordinator = settings.coordinator
     retention = Retention(coordinator.retention_ms, coordinator.offsets_retention_check_interval_ms)
     log = catalog.read(spark, COORDINATOR_LOG.name)
+    add_missing_columns(spark, catalog.root)
     Compaction(catalog, retention, "golden").apply(log, version)

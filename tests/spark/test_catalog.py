@@ -1,21 +1,40 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
 
 from group_coordinator.settings import Settings
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import (
     TABLES,
     MissingTablesError,
+    add_missing_columns,
     check_tables,
     create_tables,
 )
 
 pytestmark = pytest.mark.spark
+
+SINCE_CONSUMER_GROUPS = {
+    "assignment_epoch",
+    "assignment_timestamp",
+    "metadata_hash",
+    "resolved_regexes",
+    "member_type",
+    "rack_id",
+    "subscribed_regex",
+    "server_assignor",
+    "previous_member_epoch",
+    "member_state",
+    "current_assignment",
+    "pending_revocation",
+    "target_assignment",
+}
 
 
 def test_tables_are_alike_whoever_makes_them(
@@ -43,6 +62,23 @@ def test_tables_that_are_there_stay_as_they_are(
     check_tables(spark, configured.job.tables_root)
     history = catalog.writable(spark, "groups").history().count()
     assert history == 1
+
+
+def test_columns_that_came_later_are_added(spark: SparkSession, tmp_path: Path) -> None:
+    catalog = TableCatalog(f"{tmp_path}/earlier")
+    for table in TABLES:
+        fields = [column for column in table.schema if column.name not in SINCE_CONSUMER_GROUPS]
+        earlier = replace(table, schema=StructType(fields))
+        earlier.create_on_disk(Path(catalog.location(table.name)))
+
+    add_missing_columns(spark, catalog.root)
+    add_missing_columns(spark, catalog.root)
+
+    for table in TABLES:
+        made = catalog.read(spark, table.name).schema
+        assert made == table.schema
+        assert [column.metadata for column in made] == [column.metadata for column in table.schema]
+    assert catalog.writable(spark, "groups").history().count() == 2
 
 
 def test_missing_tables_are_named(spark: SparkSession, tmp_path: Path) -> None:

@@ -8,6 +8,24 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
+from group_coordinator.core.consumer_members import (
+    CurrentAssignment,
+    GroupEpoch,
+    MemberState,
+    ResolvedRegex,
+    SubscriptionMetadata,
+    TargetEpoch,
+)
+from group_coordinator.core.records import (
+    CurrentRecord,
+    GroupEpochRecord,
+    MemberRecord,
+    Reason,
+    RegexRecord,
+    TargetEpochRecord,
+    TargetRecord,
+)
+from group_coordinator.core.values import Topic
 from group_coordinator.tables import spark_compaction
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import Compaction
@@ -19,6 +37,13 @@ pytestmark = pytest.mark.spark
 
 RETENTION = Retention(retention_ms=60_000, check_interval_ms=10_000)
 ALL = ("members", "offsets", "groups")
+
+ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
+TOPICS = {"orders": Topic("orders", ORDERS_ID, 3)}
+MEMBER = SubscriptionMetadata(None, None, "c", "/h", ("orders",), "pay.*", 1_000, None, None)
+REVOKING = CurrentAssignment(
+    2, 1, MemberState.UNREVOKED_PARTITIONS, {ORDERS_ID: {0: 2}}, {ORDERS_ID: {2: 1}}
+)
 
 Take = Callable[[Log, str], None]
 
@@ -108,6 +133,68 @@ def test_a_log_becomes_tables(
     done = {table: rows(table) for table in ALL}
     take(later, "a query that has lost its checkpoint")
     assert {table: rows(table) for table in ALL} == done
+
+
+def a_rebalance() -> Log:
+    """A member of a consumer group that gives a partition back."""
+    log = Log()
+    log.commit("g", "orders", 0, 5, topicId=ORDERS_ID)
+    log.record("g", MemberRecord("a", MEMBER, Reason.HEARTBEAT))
+    log.record("g", RegexRecord("pay.*", ResolvedRegex(("pay",), 7, 9), Reason.HEARTBEAT))
+    log.record("g", GroupEpochRecord(GroupEpoch(2, -77), Reason.HEARTBEAT))
+    log.record("g", TargetRecord("a", {ORDERS_ID: (0, 1)}, Reason.HEARTBEAT), TOPICS)
+    log.record("g", TargetEpochRecord(TargetEpoch(2, 4_000), Reason.HEARTBEAT))
+    log.record("g", CurrentRecord("a", REVOKING, Reason.HEARTBEAT), TOPICS)
+    return log
+
+
+def a_leave() -> Log:
+    """A minute later it is gone."""
+    log = Log(batch_id=1, now_ms=60_000)
+    log.record("g", CurrentRecord("a", None, Reason.LEAVE))
+    log.record("g", TargetRecord("a", None, Reason.LEAVE))
+    log.record("g", MemberRecord("a", None, Reason.LEAVE))
+    log.record("g", RegexRecord("pay.*", None, Reason.LEAVE))
+    log.record("g", GroupEpochRecord(GroupEpoch(3), Reason.LEAVE))
+    return log
+
+
+@pytest.mark.parametrize("way", ["on_the_driver", "by_spark"])
+def test_a_consumer_group_becomes_tables(
+    request: pytest.FixtureRequest, rows: Callable[..., list[Any]], way: str
+) -> None:
+    take: Take = request.getfixturevalue(way)
+    take(a_rebalance(), "first")
+
+    columns = ("group_type", "state", "generation_or_epoch", "assignment_epoch", "metadata_hash")
+    assert rows("groups", *columns) == [("consumer", "Reconciling", 2, 2, -77)]
+    [(assigned_at, regexes)] = rows("groups", "assignment_timestamp", "resolved_regexes")
+    assert assigned_at == second(4)
+    assert regexes == [{"regex": "pay.*", "topics": ["pay"], "version": 7, "resolved_at_ms": 9}]
+    columns = ("member_id", "member_epoch", "member_state", "member_type", "subscribed_regex")
+    assert rows("members", *columns) == [("a", 2, "UNREVOKED_PARTITIONS", "consumer", "pay.*")]
+    [(assigned, held, pending, target)] = rows(
+        "members",
+        "assigned_partitions",
+        "current_assignment",
+        "pending_revocation",
+        "target_assignment",
+    )
+    of_orders = {"topic": "orders", "topic_id": ORDERS_ID}
+    assert assigned == [{"topic": "orders", "partition": 0}]
+    assert held == [{**of_orders, "partition": 0, "assignment_epoch": 2}]
+    assert pending == [{**of_orders, "partition": 2, "assignment_epoch": 1}]
+    assert target == [{**of_orders, "partition": 0}, {**of_orders, "partition": 1}]
+    assert rows("offsets", "topic", "expires_at") == [("orders", None)]
+
+    done = {table: rows(table) for table in ALL}
+    take(a_rebalance(), "a query that has lost its checkpoint")
+    assert {table: rows(table) for table in ALL} == done
+
+    take(a_leave(), "first")
+    assert rows("members") == []
+    assert rows("groups", "state", "empty_since", "resolved_regexes") == [("Empty", second(62), [])]
+    assert rows("offsets", "topic", "expires_at") == [("orders", second(70))]
 
 
 def test_a_batch_may_be_done_again(

@@ -388,3 +388,20 @@ def test_an_event_that_is_too_long_is_not_read() -> None:
     assert letter["reason"] == (
         f"the event has {size} bytes: more than event.max.bytes = {size - 1}"
     )
+
+
+def test_settings_of_a_group_that_does_not_exist_are_kept_and_no_record_is_shown() -> None:
+    conversation = replay()
+    name = "consumer.session.timeout.ms"
+    resource = {"resourceType": 32, "resourceName": "g"}
+    change = {"name": name, "configOperation": 0, "value": "50000"}
+    altered = event(
+        "IncrementalAlterConfigs", 1, "c1", resources=[resource | {"configs": [change]}]
+    )
+    asked = event("DescribeConfigs", 1, "c2", resources=[resource | {"configurationKeys": [name]}])
+
+    [answer] = say(conversation, {"at": 0, "event": altered})
+    assert answer["kind"] == "response"
+    assert answer["body"]["responses"][0]["errorCode"] == 0
+    [answer] = say(conversation, {"at": 1, "event": asked})
+    assert answer["body"]["results"][0]["configs"][0]["value"] == "50000"

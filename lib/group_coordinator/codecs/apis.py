@@ -9,24 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-from msgspec import json
+from msgspec import UNSET, json
 
-from group_coordinator.codecs import bodies, membership_requests, offset_requests, versions
+from group_coordinator.codecs import (
+    bodies,
+    config_requests,
+    consumer_group_requests,
+    membership_requests,
+    offset_requests,
+    versions,
+)
 from group_coordinator.codecs.faults import check_unknown, only
 from group_coordinator.codecs.topics import known_topics
 from group_coordinator.core import requests
 
 Body = TypeVar("Body", bound=bodies.Body)
-
-NOT_YET = frozenset(
-    {
-        "ConsumerGroupDescribe",
-        "ConsumerGroupHeartbeat",
-        "DescribeConfigs",
-        "IncrementalAlterConfigs",
-    }
-)
-"""APIs that are understood, but not served: they are answered with UNSUPPORTED_VERSION."""
 
 
 class Api(NamedTuple):
@@ -60,6 +57,8 @@ def _topic_metadata(body: bodies.TopicMetadataBody, version: int) -> requests.To
         body.group_id,
         known_topics(body.topics),
         tuple([(entry.name, entry.topic_id) for entry in body.deleted_topics or ()]),
+        None if body.version is UNSET else body.version,
+        True if body.complete is UNSET else body.complete,
     )
 
 
@@ -79,6 +78,16 @@ APIS = {
     "OffsetDelete": _api(0, 0, bodies.OffsetDeleteBody, offset_requests.offset_delete),
     "DeleteGroups": _api(0, 2, bodies.DeleteGroupsBody, _delete_groups),
     "DescribeGroups": _api(0, 6, bodies.DescribeGroupsBody, _describe_groups),
+    "ConsumerGroupHeartbeat": _api(
+        0, 1, consumer_group_requests.ConsumerGroupHeartbeatBody, consumer_group_requests.heartbeat
+    ),
+    "ConsumerGroupDescribe": _api(
+        0, 1, consumer_group_requests.ConsumerGroupDescribeBody, consumer_group_requests.describe
+    ),
+    "DescribeConfigs": _api(1, 4, bodies.DescribeConfigsBody, config_requests.describe_configs),
+    "IncrementalAlterConfigs": _api(
+        0, 1, bodies.IncrementalAlterConfigsBody, config_requests.alter_configs
+    ),
     "TopicMetadata": _api(0, 0, bodies.TopicMetadataBody, _topic_metadata),
     "Tick": _api(0, 0, bodies.TickBody, _tick),
 }

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from group_coordinator.codecs.primitives import Int16, Int32, Int64, Text, Uuid
+from group_coordinator.codecs.primitives import Int8, Int16, Int32, Int64, Text, Uuid
 
 
 class Body(Struct, rename="camel", forbid_unknown_fields=True, gc=False):
@@ -207,6 +207,45 @@ class DescribeGroupsBody(Body):
     include_authorized_operations: bool | UnsetType = UNSET
 
 
+class DescribedResource(Body):
+    """One resource of a DescribeConfigs."""
+
+    resource_type: Int8 | UnsetType = UNSET
+    resource_name: Text | UnsetType = UNSET
+    configuration_keys: list[Text] | UnsetType | None = UNSET
+
+
+class DescribeConfigsBody(Body):
+    """DescribeConfigs 1-4."""
+
+    resources: list[DescribedResource] | UnsetType = UNSET
+    include_synonyms: bool | UnsetType = UNSET
+    include_documentation: bool | UnsetType = UNSET
+
+
+class AlteredConfig(Body):
+    """One setting of an IncrementalAlterConfigs."""
+
+    name: Text | UnsetType = UNSET
+    config_operation: Int8 | UnsetType = UNSET
+    value: Text | UnsetType | None = UNSET
+
+
+class AlteredResource(Body):
+    """One resource of an IncrementalAlterConfigs."""
+
+    resource_type: Int8 | UnsetType = UNSET
+    resource_name: Text | UnsetType = UNSET
+    configs: list[AlteredConfig] | UnsetType = UNSET
+
+
+class IncrementalAlterConfigsBody(Body):
+    """IncrementalAlterConfigs 0-1."""
+
+    resources: list[AlteredResource] | UnsetType = UNSET
+    validate_only: bool | UnsetType = UNSET
+
+
 class KnownTopic(Body):
     """One topic of a TopicMetadata event."""
 
@@ -229,6 +268,8 @@ class TopicMetadataBody(Body):
     group_id: Text
     topics: list[KnownTopic]
     deleted_topics: list[GoneTopic] | UnsetType = UNSET
+    version: Int64 | UnsetType = UNSET
+    complete: bool | UnsetType = UNSET
 
 
 class TickBody(Body):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from group_coordinator.codecs.consumer_protocol import parse_assignment
 from group_coordinator.codecs.primitives import number_on_wire
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_group import ConsumerGroup
+from group_coordinator.core.consumer_members import Assignment, ConsumerMember
 from group_coordinator.core.expiration import offsets_in_order
-from group_coordinator.core.group import ClassicGroup, Group
+from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE, ClassicGroup, Group
 from group_coordinator.core.states import ClassicState
+from group_coordinator.core.target_assignment import preferred_assignor
 from group_coordinator.core.values import CommittedOffset, Member
 
 JsonObject: TypeAlias = dict[str, Any]
@@ -26,19 +31,23 @@ _UNKNOWN: JsonObject = {
 }
 
 
-def to_json(group: Group, next_deadline_ms: int | None) -> JsonObject:
+def to_json(group: Group, config: CoordinatorConfig, next_deadline_ms: int | None) -> JsonObject:
     """The group as it is; one that does not exist is Dead."""
     membership = group.membership
     described: JsonObject = {"groupId": group.group_id}
     if membership is None:
         described |= _UNKNOWN
     else:
-        described |= _membership(membership)
+        described |= (
+            _classic(membership)
+            if isinstance(membership, ClassicGroup)
+            else _consumer(group, membership, config)
+        )
         described["offsets"] = [_offset(*entry) for entry in offsets_in_order(group)]
     return described | {"nextDeadline": next_deadline_ms}
 
 
-def _membership(group: ClassicGroup) -> JsonObject:
+def _classic(group: ClassicGroup) -> JsonObject:
     stable = group.state is ClassicState.STABLE
     return {
         "type": "classic",
@@ -70,6 +79,58 @@ def _member(group: ClassicGroup, member: Member) -> JsonObject:
             for partition in partitions
         ],
     }
+
+
+def _consumer(group: Group, membership: ConsumerGroup, config: CoordinatorConfig) -> JsonObject:
+    topics = {topic_id: topic.name for topic_id, topic in group.topics_by_id().items()}
+    members = membership.members
+    return {
+        "type": "consumer",
+        "state": str(membership.state),
+        "protocolType": CONSUMER_PROTOCOL_TYPE,
+        "protocol": preferred_assignor(membership, config.assignors[0]),
+        "generationOrEpoch": membership.epoch,
+        "assignmentEpoch": membership.assignment_epoch,
+        "leader": None,
+        "members": [
+            _consumer_member(member, membership.target_of(member_id), topics)
+            for member_id, member in sorted(members.items())
+        ],
+    }
+
+
+def _consumer_member(
+    member: ConsumerMember, target: Assignment, topics: Mapping[str, str]
+) -> JsonObject:
+    metadata, current = member.metadata, member.current
+    return {
+        "memberId": member.member_id,
+        "groupInstanceId": metadata.group_instance_id,
+        "clientId": metadata.client_id,
+        "clientHost": metadata.client_host,
+        "rackId": metadata.rack_id,
+        "rebalanceTimeoutMs": metadata.rebalance_timeout_ms,
+        "serverAssignor": metadata.server_assignor,
+        "subscribedTopics": list(metadata.topic_names),
+        "subscribedTopicRegex": metadata.topic_regex,
+        "memberEpoch": member.epoch,
+        "previousMemberEpoch": current.previous_epoch,
+        "memberState": current.state.name,
+        "assignedPartitions": _partitions(current.assigned, topics),
+        "partitionsPendingRevocation": _partitions(current.pending_revocation, topics),
+        "targetPartitions": _partitions(target, topics),
+    }
+
+
+def _partitions(
+    partitions: Mapping[str, Iterable[int]], topics: Mapping[str, str]
+) -> list[JsonObject]:
+    """By topic name; a topic that is gone goes by its id."""
+    return [
+        {"topic": topics.get(topic_id, topic_id), "partition": partition}
+        for topic_id, of_topic in partitions.items()
+        for partition in of_topic
+    ]
 
 
 def _offset(topic: str, partition: int, offset: CommittedOffset) -> JsonObject:

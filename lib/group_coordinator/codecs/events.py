@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError, json
 
-from group_coordinator.codecs.apis import APIS, NOT_YET, Api
+from group_coordinator.codecs.apis import APIS, Api
 from group_coordinator.codecs.faults import (
     FieldError,
     at_path,
@@ -132,8 +132,6 @@ def _decode(value: bytes) -> Event:
 def _api_of(envelope: _Envelope) -> Api:
     api = APIS.get(envelope.api)
     if api is None:
-        if envelope.api in NOT_YET:
-            raise _UnsupportedError(f"api = {envelope.api}: not supported yet")
         raise FieldError(f"api = {envelope.api[:100]}", "unknown")
     if envelope.version not in api.versions:
         first, last = api.versions[0], api.versions[-1]

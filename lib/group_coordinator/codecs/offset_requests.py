@@ -18,7 +18,7 @@ def offset_commit(body: bodies.OffsetCommitBody, version: int) -> requests.Offse
         check_unknown("groupInstanceId", instance_id, None, version)
     return requests.OffsetCommit(
         body.group_id or "",
-        None if generation is UNSET or generation < 0 else generation,
+        number_or_none(generation),
         body.member_id or "",
         instance_id,
         number_or_none(body.retention_time_ms) if version in versions.COMMIT_RETENTION_IN else None,
@@ -73,7 +73,7 @@ def txn_offset_commit(body: bodies.TxnOffsetCommitBody, version: int) -> request
     return requests.TxnOffsetCommit(
         body.group_id or "",
         body.producer_id or 0,
-        None if generation < 0 else generation,
+        number_or_none(generation),
         member_id,
         instance_id,
         tuple([_txn_topic_commit(topic, version) for topic in body.topics or ()]),

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from msgspec import DecodeError, Struct, json
 
+from group_coordinator.codecs import consumer_record_decoder
 from group_coordinator.codecs.consumer_protocol import parse_subscription
+from group_coordinator.codecs.consumer_record_decoder import ConsumerKey
 from group_coordinator.codecs.primitives import ABSENT, number_or_none
 from group_coordinator.codecs.records import (
     COMMIT,
+    GROUP_CONFIG,
     GROUP_METADATA,
     OFFSET_COMMIT,
     TRANSACTION_MARKER,
 )
 from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE
 from group_coordinator.core.records import (
+    ConfigRecord,
     GroupMetadata,
     GroupRecord,
     MemberMetadata,
@@ -34,11 +38,15 @@ class _Key(Struct):
     data: _KeyData
 
 
-class _KeyData(Struct):
-    group: str
+class _KeyData(Struct, rename="camel"):
+    group: str = ""
+    group_id: str = ""
     topic: str = ""
     partition: int = 0
     type: int = 0
+    name: str = ""
+    member_id: str = ""
+    regular_expression: str = ""
 
 
 class _OffsetData(Struct, rename="camel"):
@@ -89,9 +97,23 @@ class _GroupValue(Struct):
     data: _GroupData
 
 
+class _ConfigData(Struct):
+    value: str
+
+
+class _ConfigValue(Struct):
+    data: _ConfigData
+
+
+class _NamedValue(Struct, rename="camel"):
+    topic_names: dict[str, str] = {}
+
+
+_decode_names = json.Decoder(_NamedValue).decode
 _decode_key = json.Decoder(_Key).decode
 _decode_offset = json.Decoder(_OffsetValue).decode
 _decode_group = json.Decoder(_GroupValue).decode
+_decode_config = json.Decoder(_ConfigValue).decode
 _decode_marker = json.Decoder(_MarkerValue).decode
 
 
@@ -99,27 +121,44 @@ def decode(key: str, value: str | None, reason: Reason = Reason.MIRRORED) -> Rec
     """The record of a log entry; the reason is not part of Kafka's record.
 
     Raises:
-        RecordError: it is none that a classic group writes.
+        RecordError: it is none that a group writes.
     """
     try:
         about = _decode_key(key)
-        if about.type == OFFSET_COMMIT:
-            offset = None if value is None else _decode_offset(value)
-            return OffsetRecord(
-                about.data.topic,
-                about.data.partition,
-                None if offset is None else _committed_offset(offset.data),
-                reason,
-                None if offset is None else offset.producer_id,
-            )
-        if about.type == GROUP_METADATA:
-            group = None if value is None else _group_metadata(_decode_group(value).data)
-            return GroupRecord(group, reason)
-        if about.type == TRANSACTION_MARKER and value is not None:
-            return _transaction_marker(about.data, _decode_marker(value))
+        record = _record(about.type, about.data, value, reason)
     except DecodeError as fault:
         raise RecordError(f"{key}: {fault}") from fault
-    raise RecordError(f"{key}: unknown record type {about.type}")
+    if record is None:
+        raise RecordError(f"{key}: unknown record type {about.type}")
+    return record
+
+
+def topic_names(value: str) -> dict[str, str]:
+    """The names of topics, by id, that the log keeps beside a value; none where a log from elsewhere has none."""
+    return _decode_names(value).topic_names
+
+
+def _record(record_type: int, about: _KeyData, value: str | None, reason: Reason) -> Record | None:
+    if record_type == OFFSET_COMMIT:
+        return _offset_record(about, value, reason)
+    if record_type == GROUP_METADATA:
+        group = None if value is None else _group_metadata(_decode_group(value).data)
+        return GroupRecord(group, reason)
+    if record_type == TRANSACTION_MARKER and value is not None:
+        return _transaction_marker(about, _decode_marker(value))
+    if record_type == GROUP_CONFIG:
+        setting = None if value is None else _decode_config(value).data.value
+        return ConfigRecord(about.name, setting, reason)
+    key = ConsumerKey(record_type, about.member_id, about.regular_expression)
+    return consumer_record_decoder.decode(key, value, reason)
+
+
+def _offset_record(about: _KeyData, value: str | None, reason: Reason) -> OffsetRecord:
+    if value is None:
+        return OffsetRecord(about.topic, about.partition, None, reason)
+    offset = _decode_offset(value)
+    committed = _committed_offset(offset.data)
+    return OffsetRecord(about.topic, about.partition, committed, reason, offset.producer_id)
 
 
 def _transaction_marker(about: _KeyData, value: _MarkerValue) -> TransactionMarker:

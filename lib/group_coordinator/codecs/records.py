@@ -1,13 +1,16 @@
-"""Records of Kafka's __consumer_offsets as JSON: keys and values as Kafka's own converters print them."""
+"""Records as JSON: those of Kafka's __consumer_offsets, keys and values as Kafka's own converters print them; and ours."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias, assert_never
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
+from group_coordinator.codecs import consumer_records
 from group_coordinator.codecs.primitives import number_on_wire
 from group_coordinator.core.records import (
+    ConfigRecord,
     GroupMetadata,
     GroupRecord,
     OffsetRecord,
@@ -15,7 +18,7 @@ from group_coordinator.core.records import (
     Record,
     TransactionMarker,
 )
-from group_coordinator.core.values import CommittedOffset
+from group_coordinator.core.values import CommittedOffset, Topic
 
 JsonObject: TypeAlias = dict[str, Any]
 
@@ -23,11 +26,22 @@ OFFSET_COMMIT = 1
 GROUP_METADATA = 2
 TRANSACTION_MARKER = -1
 """Ours: Kafka's control records have numbers of their own, which mean something else among these."""
+GROUP_CONFIG = -2
+"""Ours: Kafka keeps the settings of groups in its metadata log."""
 _OFFSET_VERSION = 4
 _EXPIRING_OFFSET_VERSION = 1
 """The one version with an expire timestamp; it knows neither leader epoch nor topic id."""
 _GROUP_VERSION = 3
 _MARKER_VERSION = 0
+_CONFIG_VERSION = 0
+RECORD_TYPES = (
+    OFFSET_COMMIT,
+    GROUP_METADATA,
+    *consumer_records.RECORD_TYPES.values(),
+    TRANSACTION_MARKER,
+    GROUP_CONFIG,
+)
+"""All that groups are made of."""
 ABORT, COMMIT = 0, 1
 """Kafka's types of control records."""
 
@@ -44,8 +58,8 @@ class LogEntry(Struct, frozen=True, gc=False):
     offset: int | None
 
 
-def log_entry(group_id: str, record: Record) -> LogEntry:
-    """A record as a row of the log."""
+def log_entry(group_id: str, record: Record, topics: Mapping[str, Topic] | None = None) -> LogEntry:
+    """A record as a row of the log; the names of topics whose ids it has are kept beside what Kafka would write."""
     key, value = key_to_json(group_id, record), value_to_json(record)
     match record:
         case OffsetRecord():
@@ -55,8 +69,14 @@ def log_entry(group_id: str, record: Record) -> LogEntry:
             return LogEntry(GROUP_METADATA, key, value, None, None, None, None)
         case TransactionMarker():
             return LogEntry(TRANSACTION_MARKER, key, value, None, None, None, None)
+        case ConfigRecord():
+            return LogEntry(GROUP_CONFIG, key, value, None, None, None, None)
         case _:
-            assert_never(record)
+            member_id = consumer_records.member_of(record)
+            names = consumer_records.topic_names(record, topics or {})
+            if value is not None and names:
+                value["topicNames"] = names
+            return LogEntry(key["type"], key, value, None, None, member_id, None)
 
 
 def key_to_json(group_id: str, record: Record) -> JsonObject:
@@ -71,19 +91,27 @@ def key_to_json(group_id: str, record: Record) -> JsonObject:
             kind = COMMIT if record.reason is Reason.TRANSACTION_COMMITTED else ABORT
             data = {"group": group_id, "version": _MARKER_VERSION, "type": kind}
             return {"type": TRANSACTION_MARKER, "data": data}
+        case ConfigRecord():
+            return {"type": GROUP_CONFIG, "data": {"group": group_id, "name": record.name}}
         case _:
-            assert_never(record)
+            return consumer_records.key_to_json(group_id, record)
 
 
 def value_to_json(record: Record) -> JsonObject | None:
     """What the record says; None for a tombstone."""
-    if isinstance(record, TransactionMarker):
-        return _marker(record)
-    if record.value is None:
-        return None
-    if isinstance(record, GroupRecord):
-        return {"version": _GROUP_VERSION, "data": _group(record.value)}
-    return _offset_value(record.value, record.producer_id)
+    match record:
+        case OffsetRecord():
+            return None if record.value is None else _offset_value(record.value, record.producer_id)
+        case GroupRecord():
+            group = record.value
+            return None if group is None else {"version": _GROUP_VERSION, "data": _group(group)}
+        case TransactionMarker():
+            return _marker(record)
+        case ConfigRecord():
+            value = record.value
+            return None if value is None else {"version": _CONFIG_VERSION, "data": {"value": value}}
+        case _:
+            return consumer_records.value_to_json(record)
 
 
 def _offset_value(offset: CommittedOffset, producer_id: int | None) -> JsonObject:

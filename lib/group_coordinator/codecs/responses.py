@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-from group_coordinator.codecs import versions
+from group_coordinator.codecs import consumer_group_responses, versions
+from group_coordinator.codecs.config_requests import GROUP_RESOURCE
 from group_coordinator.codecs.events import InvalidEventError
 from group_coordinator.codecs.primitives import ZERO_UUID, number_on_wire
 from group_coordinator.core import responses
@@ -15,6 +16,8 @@ JsonObject: TypeAlias = dict[str, Any]
 
 _NO_OPERATIONS = -(2**31)
 """Authorized operations that nobody worked out."""
+_INT = 3
+"""The number of whole numbers among Kafka's types of settings."""
 
 
 def to_json(group_id: str, reply: responses.Reply, at_ms: int) -> JsonObject:
@@ -225,6 +228,45 @@ def _described_member(member: responses.DescribedMember, version: int) -> JsonOb
     return described
 
 
+def _describe_configs(response: responses.DescribeConfigsResponse, version: int) -> JsonObject:
+    result = _resource_result(response)
+    result["configs"] = [_described_config(config, version) for config in response.configs]
+    return {"throttleTimeMs": 0, "results": [result]}
+
+
+def _resource_result(
+    response: responses.DescribeConfigsResponse | responses.AlterConfigsResponse,
+) -> JsonObject:
+    return {
+        "errorCode": response.error,
+        "errorMessage": response.error_message,
+        "resourceType": GROUP_RESOURCE,
+        "resourceName": response.group_id,
+    }
+
+
+def _described_config(config: responses.DescribedConfig, version: int) -> JsonObject:
+    described: JsonObject = {
+        "name": config.name,
+        "value": config.value,
+        "readOnly": False,
+        "configSource": config.source,
+        "isSensitive": False,
+        "synonyms": [
+            {"name": synonym.name, "value": synonym.value, "source": synonym.source}
+            for synonym in config.synonyms
+        ],
+    }
+    if version >= versions.CONFIG_DOCUMENTATION_SINCE:
+        described["configType"] = _INT
+        described["documentation"] = config.documentation
+    return described
+
+
+def _alter_configs(response: responses.AlterConfigsResponse, version: int) -> JsonObject:  # noqa: ARG001
+    return {"throttleTimeMs": 0, "responses": [_resource_result(response)]}
+
+
 class _Api(NamedTuple):
     name: str
     body: Callable[[Any, int], JsonObject]
@@ -242,4 +284,12 @@ _APIS: dict[type, _Api] = {
     responses.OffsetDeleteResponse: _Api("OffsetDelete", _offset_delete),
     responses.DeleteGroupResponse: _Api("DeleteGroups", _delete_groups),
     responses.DescribeGroupResponse: _Api("DescribeGroups", _describe_groups),
+    responses.ConsumerGroupHeartbeatResponse: _Api(
+        "ConsumerGroupHeartbeat", consumer_group_responses.heartbeat
+    ),
+    responses.ConsumerGroupDescribeResponse: _Api(
+        "ConsumerGroupDescribe", consumer_group_responses.describe
+    ),
+    responses.DescribeConfigsResponse: _Api("DescribeConfigs", _describe_configs),
+    responses.AlterConfigsResponse: _Api("IncrementalAlterConfigs", _alter_configs),
 }

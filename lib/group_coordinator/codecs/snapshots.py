@@ -12,6 +12,8 @@ from typing import Any, TypeAlias
 from msgspec import Struct, convert, msgpack
 
 from group_coordinator.codecs.consumer_protocol import parse_subscription
+from group_coordinator.codecs.consumer_snapshots import PackedConsumerGroup, pack, unpack
+from group_coordinator.core.consumer_group import ConsumerGroup
 from group_coordinator.core.group import ClassicGroup, Group
 from group_coordinator.core.states import ClassicState
 from group_coordinator.core.values import (
@@ -24,12 +26,30 @@ from group_coordinator.core.values import (
     Topic,
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 Layout: TypeAlias = list[Any]
 """A snapshot as msgpack holds it, the version first."""
 
-UPCASTERS: dict[int, Callable[[Layout], Layout]] = {}
+
+def _from_1(layout: Layout) -> Layout:
+    """Version 1 knew classic groups alone: no versions of topics, no settings of groups."""
+    _, membership, offsets, topics, clock_ms, pending = layout
+    topics_version = 0 if topics is None else 1
+    return [
+        2,
+        membership,
+        offsets,
+        topics,
+        clock_ms,
+        pending,
+        topics_version,
+        topics_version,
+        {},
+    ]
+
+
+UPCASTERS: dict[int, Callable[[Layout], Layout]] = {1: _from_1}
 """By version: its layout becomes that of the next version, the new number included."""
 
 
@@ -79,11 +99,15 @@ class _Snapshot(Struct, array_like=True, gc=False):
     """
 
     version: int
-    membership: _Classic | None
+    membership: _Classic | PackedConsumerGroup | None
     offsets: dict[str, dict[int, CommittedOffset]]
     topics: list[Topic] | None
     clock_ms: int
     pending: list[tuple[str, int, dict[int, PendingOffset]]]
+    topics_version: int
+    new_topics_version: int
+    configs: dict[str, str]
+    topics_are_complete: bool = True
 
 
 class _Versioned(Struct, array_like=True):
@@ -97,15 +121,18 @@ _decode_version = msgpack.Decoder(_Versioned).decode
 
 def dump(group: Group) -> bytes:
     """The group as bytes; sets are sorted, so that the same group always gives the same bytes."""
-    membership = group.membership
     return _encode(
         _Snapshot(
             SCHEMA_VERSION,
-            None if membership is None else _packed(membership),
+            _packed_membership(group),
             group.offsets,
             None if group.topics is None else list(group.topics.values()),
             group.clock_ms,
             [(*partition, producers) for partition, producers in group.pending.items()],
+            group.topics_version,
+            group.new_topics_version,
+            dict(sorted(group.configs.items())),
+            group.topics_are_complete,
         )
     )
 
@@ -119,11 +146,15 @@ def load(group_id: str, blob: bytes) -> Group:
     snapshot = _of_this_version(blob) or _of_an_earlier_version(group_id, blob)
     return Group(
         group_id,
-        None if snapshot.membership is None else _unpacked(snapshot.membership),
+        _unpacked_membership(snapshot),
         snapshot.offsets,
         None if snapshot.topics is None else {topic.name: topic for topic in snapshot.topics},
         snapshot.clock_ms,
         pending={(topic, partition): waiting for topic, partition, waiting in snapshot.pending},
+        topics_version=snapshot.topics_version,
+        new_topics_version=snapshot.new_topics_version,
+        configs=snapshot.configs,
+        topics_are_complete=snapshot.topics_are_complete,
     )
 
 
@@ -148,6 +179,20 @@ def _of_an_earlier_version(group_id: str, blob: bytes) -> _Snapshot:
     if snapshot.version != SCHEMA_VERSION:
         raise SnapshotError(_complaint(group_id, blob))
     return snapshot
+
+
+def _packed_membership(group: Group) -> _Classic | PackedConsumerGroup | None:
+    membership = group.membership
+    if isinstance(membership, ConsumerGroup):
+        return pack(membership, group.clock_ms)
+    return None if membership is None else _packed(membership)
+
+
+def _unpacked_membership(snapshot: _Snapshot) -> ClassicGroup | ConsumerGroup | None:
+    membership = snapshot.membership
+    if isinstance(membership, PackedConsumerGroup):
+        return unpack(membership, snapshot.clock_ms)
+    return None if membership is None else _unpacked(membership)
 
 
 def _packed(group: ClassicGroup) -> _Classic:

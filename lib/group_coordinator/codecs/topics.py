@@ -22,7 +22,15 @@ def known_topics(given: Sequence[KnownTopic]) -> tuple[Topic, ...]:
     _check_distinct("topics.topicId", ids)
     if ZERO_UUID in ids:
         raise FieldError(f"topics.topicId = {ZERO_UUID}", "stands for no topic")
-    return tuple([Topic(entry.name, entry.topic_id, entry.num_partitions) for entry in given])
+    return tuple(
+        [Topic(entry.name, entry.topic_id, entry.num_partitions, _racks(entry)) for entry in given]
+    )
+
+
+def _racks(topic: KnownTopic) -> tuple[tuple[str, ...], ...] | None:
+    """By partition, sorted; None where nobody is in a rack."""
+    racks = tuple([tuple(sorted(of_partition)) for of_partition in topic.racks or ()])
+    return racks if any(racks) else None
 
 
 def _check_distinct(field: str, values: Sequence[str]) -> None:

@@ -38,6 +38,12 @@ FETCH_MEMBER_SINCE = 9
 TOPIC_IDS_SINCE = 10
 """OffsetCommit and OffsetFetch: topics go by id, no longer by name."""
 
+CONSUMER_REGEX_SINCE = 1
+CONSUMER_MEMBER_TYPE_SINCE = 1
+
+CONFIG_DOCUMENTATION_SINCE = 3
+"""DescribeConfigs: documentation and types of settings."""
+
 DESCRIBE_THROTTLE_SINCE = 1
 DESCRIBE_OPERATIONS_SINCE = 3
 DESCRIBE_INSTANCE_ID_SINCE = 4

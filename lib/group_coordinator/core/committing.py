@@ -16,6 +16,11 @@ from group_coordinator.core.values import CommittedOffset
 _NONE = ErrorCode.NONE
 
 
+def names_epoch(generation: int | None) -> bool:
+    """Whether a commit names a generation or a member epoch; -1 (None), or any number below 0, is none."""
+    return generation is not None and generation >= 0
+
+
 def refused(topic: TopicCommit, error: ErrorCode) -> TopicResult:
     """One error for every partition of a topic."""
     partitions = (entry.partition for entry in topic.partitions)

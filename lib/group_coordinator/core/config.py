@@ -21,7 +21,25 @@ _LOWEST = {
     "group_max_size": 1,
     "group_max_offsets": 1,
     "event_max_bytes": 1,
+    "group_consumer_session_timeout_ms": 1,
+    "group_consumer_min_session_timeout_ms": 1,
+    "group_consumer_max_session_timeout_ms": 1,
+    "group_consumer_heartbeat_interval_ms": 1,
+    "group_consumer_min_heartbeat_interval_ms": 1,
+    "group_consumer_max_heartbeat_interval_ms": 1,
+    "group_consumer_max_size": 1,
+    "group_consumer_assignment_interval_ms": 0,
+    "group_consumer_min_assignment_interval_ms": 0,
+    "group_consumer_max_assignment_interval_ms": 0,
+    "group_consumer_regex_refresh_interval_ms": 10_000,
 }
+
+_CONSUMER_RANGES = ("session_timeout_ms", "heartbeat_interval_ms", "assignment_interval_ms")
+"""Settings of consumer groups that lie between two others, which bound what one group may be given."""
+
+MIGRATION_POLICIES = ("disabled", "upgrade", "downgrade", "bidirectional")
+BUILTIN_ASSIGNORS = ("uniform", "range")
+"""The server-side assignors that there are (core/assignors)."""
 
 
 class ConfigError(ValueError):
@@ -51,6 +69,20 @@ class CoordinatorConfig:
     group_max_size: int
     group_max_offsets: int
     event_max_bytes: int
+    group_consumer_session_timeout_ms: int
+    group_consumer_min_session_timeout_ms: int
+    group_consumer_max_session_timeout_ms: int
+    group_consumer_heartbeat_interval_ms: int
+    group_consumer_min_heartbeat_interval_ms: int
+    group_consumer_max_heartbeat_interval_ms: int
+    group_consumer_max_size: int
+    group_consumer_assignors: str
+    group_consumer_migration_policy: str
+    group_consumer_assignment_interval_ms: int
+    group_consumer_min_assignment_interval_ms: int
+    group_consumer_max_assignment_interval_ms: int
+    group_consumer_assignor_offload_enable: bool
+    group_consumer_regex_refresh_interval_ms: int
 
     def __post_init__(self) -> None:
         for field, lowest in _LOWEST.items():
@@ -60,12 +92,42 @@ class CoordinatorConfig:
         if self.event_max_bytes > HIGHEST_EVENT_MAX_BYTES:
             why = f"must be at most {HIGHEST_EVENT_MAX_BYTES}"
             raise ConfigError("event.max.bytes", self.event_max_bytes, why)
-        if self.group_min_session_timeout_ms > self.group_max_session_timeout_ms:
-            raise ConfigError(
-                "group.min.session.timeout.ms",
-                self.group_min_session_timeout_ms,
-                f"must not exceed group.max.session.timeout.ms = {self.group_max_session_timeout_ms}",
+        self._check_order("group_min_session_timeout_ms", "group_max_session_timeout_ms")
+        for name in _CONSUMER_RANGES:
+            setting = f"group_consumer_{name}"
+            self._check_order(f"group_consumer_min_{name}", f"group_consumer_max_{name}")
+            self._check_order(f"group_consumer_min_{name}", setting)
+            self._check_order(setting, f"group_consumer_max_{name}")
+        self._check_words()
+
+    def _check_order(self, lower: str, upper: str) -> None:
+        """One setting must not exceed another."""
+        low, high = getattr(self, lower), getattr(self, upper)
+        if low > high:
+            why = f"must not exceed {upper.replace('_', '.')} = {high}"
+            raise ConfigError(lower.replace("_", "."), low, why)
+
+    def _check_words(self) -> None:
+        if self.group_consumer_heartbeat_interval_ms >= self.group_consumer_session_timeout_ms:
+            key, why = (
+                "group.consumer.heartbeat.interval.ms",
+                "must be less than the session timeout",
             )
+            raise ConfigError(key, self.group_consumer_heartbeat_interval_ms, why)
+        if self.group_consumer_migration_policy.lower() not in MIGRATION_POLICIES:
+            why = f"must be one of {', '.join(MIGRATION_POLICIES)}"
+            raise ConfigError(
+                "group.consumer.migration.policy", self.group_consumer_migration_policy, why
+            )
+        names = self.assignors
+        if len(set(names)) < len(names) or not set(names) <= set(BUILTIN_ASSIGNORS):
+            why = f"must be a list, without repetition, of {', '.join(BUILTIN_ASSIGNORS)}"
+            raise ConfigError("group.consumer.assignors", self.group_consumer_assignors, why)
+
+    @property
+    def assignors(self) -> tuple[str, ...]:
+        """The names of the server-side assignors that members may ask for; the first one is the default."""
+        return tuple(name.strip() for name in self.group_consumer_assignors.split(","))
 
     @property
     def retention_ms(self) -> int:

@@ -15,7 +15,11 @@ from group_coordinator.core.decision import Decision
 from group_coordinator.core.errors import CoordinatorError
 from group_coordinator.core.group import NEVER_MS, Group
 from group_coordinator.core.handlers import (
+    alter_configs,
+    consumer_group_describe,
+    consumer_group_heartbeat,
     delete_groups,
+    describe_configs,
     describe_groups,
     end_txn,
     heartbeat,
@@ -31,7 +35,11 @@ from group_coordinator.core.handlers import (
 from group_coordinator.core.records import Record
 from group_coordinator.core.rejections import rejection
 from group_coordinator.core.requests import (
+    AlterConfigs,
+    ConsumerGroupDescribe,
+    ConsumerGroupHeartbeat,
     DeleteGroup,
+    DescribeConfigs,
     DescribeGroup,
     EndTxn,
     Heartbeat,
@@ -68,7 +76,8 @@ def handle(
     try:
         decision = decide(group, request, context, config)
     except CoordinatorError as error:
-        return Step(now_ms, [], [Reply(context.ticket, rejection(request, error.code))])
+        answer = rejection(request, error.code, error.message)
+        return Step(now_ms, [], [Reply(context.ticket, answer)])
     replay.apply(group, decision, now_ms, config)
     return Step(now_ms, decision.records, decision.replies)
 
@@ -98,12 +107,20 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one line an API
             return txn_offset_commit.decide(group, request, context, config)
         case EndTxn():
             return end_txn.decide(group, request, context, config)
+        case ConsumerGroupHeartbeat():
+            return consumer_group_heartbeat.decide(group, request, context, config)
+        case ConsumerGroupDescribe():
+            return consumer_group_describe.decide(group, request, context, config)
         case OffsetDelete():
             return offset_delete.decide(group, request, context, config)
         case DeleteGroup():
             return delete_groups.decide(group, request, context, config)
         case DescribeGroup():
             return describe_groups.decide(group, request, context, config)
+        case DescribeConfigs():
+            return describe_configs.decide(group, request, context, config)
+        case AlterConfigs():
+            return alter_configs.decide(group, request, context, config)
         case TopicMetadata():
             return topic_metadata.decide(group, request, context, config)
         case Tick():

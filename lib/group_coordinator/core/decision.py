@@ -5,6 +5,7 @@ from __future__ import annotations
 from group_coordinator.core.group import ClassicGroup
 from group_coordinator.core.records import Record
 from group_coordinator.core.responses import Reply
+from group_coordinator.core.soft_state import SoftChange
 from group_coordinator.core.value import Value
 from group_coordinator.core.values import Topic
 
@@ -14,7 +15,8 @@ class Decision(Value, frozen=True):
 
     Records are Kafka's, in log order. What a classic group keeps beside the log (parked requests, timers) comes as
     its next `membership`; None leaves it as it is. `session_of` re-arms one member's session, the one change so
-    frequent that a whole next membership would be waste. `topics` is what the group knows of the cluster from now on.
+    frequent that a whole next membership would be waste. A consumer group's membership follows from the records; `soft` is
+    what changes in it beside them. `topics` is what the group knows of the cluster from now on, at `topics_version`.
     """
 
     records: list[Record]
@@ -23,3 +25,7 @@ class Decision(Value, frozen=True):
     session_of: str | None = None
     topics: dict[str, Topic] | None = None
     forgets_topics: bool = False
+    topics_version: int = 0
+    brings_new_topics: bool = False
+    topics_are_complete: bool = True
+    soft: tuple[SoftChange, ...] = ()

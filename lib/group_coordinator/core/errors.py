@@ -48,11 +48,12 @@ class ErrorCode(IntEnum):
 
 
 class CoordinatorError(Exception):
-    """A request is refused; the group stays as it is and the client gets the code."""
+    """A request is refused; the group stays as it is and the client gets the code, and the text where its API has one."""
 
-    def __init__(self, code: ErrorCode) -> None:
-        super().__init__(code.name)
+    def __init__(self, code: ErrorCode, message: str | None = None) -> None:
+        super().__init__(message or code.name)
         self.code = code
+        self.message = message
 
 
 class IllegalTransitionError(Exception):

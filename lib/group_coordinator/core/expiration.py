@@ -6,10 +6,18 @@ from collections.abc import Iterable
 from typing import Literal
 
 from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_group import ConsumerGroup
 from group_coordinator.core.decision import Decision
-from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE, NEVER_MS, ClassicGroup, Group
-from group_coordinator.core.records import GroupRecord, OffsetRecord, Reason, Record
+from group_coordinator.core.group import (
+    CONSUMER_PROTOCOL_TYPE,
+    NEVER_MS,
+    ClassicGroup,
+    Group,
+    is_empty,
+)
+from group_coordinator.core.records import OffsetRecord, Reason, Record
 from group_coordinator.core.states import ClassicState
+from group_coordinator.core.tombstones import group_tombstones
 from group_coordinator.core.value import Value
 from group_coordinator.core.values import CommittedOffset
 
@@ -74,8 +82,10 @@ def rule_for(
     return ExpirationRule("never")
 
 
-def rule_of(group: ClassicGroup) -> ExpirationRule:
-    """The rule of a live group."""
+def rule_of(group: ClassicGroup | ConsumerGroup) -> ExpirationRule:
+    """The rule of a live group; in a consumer group commit times count in every state (KIP-848)."""
+    if isinstance(group, ConsumerGroup):
+        return ExpirationRule("commit", group.subscribed_topics())
     return rule_for(
         group.state, group.protocol_type, group.subscribed_topics, group.state_timestamp_ms
     )
@@ -94,7 +104,7 @@ def next_sweep(group: Group, after_ms: int, config: CoordinatorConfig) -> int | 
     interval_ms = config.offsets_retention_check_interval_ms
     earliest_ms = first_sweep_at_or_after(after_ms + 1, interval_ms)
     if not group.offsets:
-        is_done = membership.state is ClassicState.EMPTY and not group.pending
+        is_done = is_empty(membership) and not group.pending
         return earliest_ms if is_done else None
     soonest_ms = _soonest_due_ms(group, rule_of(membership), config.retention_ms)
     if soonest_ms >= NEVER_MS:
@@ -115,13 +125,14 @@ def _soonest_due_ms(group: Group, rule: ExpirationRule, retention_ms: int) -> in
     return soonest_ms
 
 
-def sweep(
-    group: Group, membership: ClassicGroup, now_ms: int, config: CoordinatorConfig
-) -> Decision:
+def sweep(group: Group, now_ms: int, config: CoordinatorConfig) -> Decision:
     """Tombstones for the offsets that are due, and for the group if it is Empty and nothing is left.
 
     An open transaction keeps the partitions it has offsets for, and the group.
     """
+    membership = group.membership
+    if membership is None:
+        return Decision([], [])
     rule = rule_of(membership)
     records: list[Record] = []
     remaining = 0
@@ -132,8 +143,8 @@ def sweep(
             records.append(OffsetRecord(topic, partition, None, Reason.OFFSET_EXPIRED))
         else:
             remaining += 1
-    if not remaining and not group.pending and membership.state is ClassicState.EMPTY:
-        records.append(GroupRecord(None, Reason.GROUP_EXPIRED))
+    if not remaining and not group.pending and is_empty(membership):
+        records += group_tombstones(membership, Reason.GROUP_EXPIRED)
     return Decision(records, [])
 
 

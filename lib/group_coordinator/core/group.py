@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from group_coordinator.core.consumer_group import ConsumerGroup
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.states import ClassicState
 from group_coordinator.core.values import CommittedOffset, Member, PendingOffset, Timer, Topic
@@ -12,6 +13,12 @@ CONSUMER_PROTOCOL_TYPE = "consumer"
 JOIN_TIMER = "join"
 SYNC_TIMER = "sync"
 _SESSION_TIMER = "session:"
+_READ, _DELETE, _DESCRIBE, _DESCRIBE_CONFIGS, _ALTER_CONFIGS = 3, 6, 8, 10, 11
+ALL_OPERATIONS = sum(
+    1 << operation for operation in (_READ, _DELETE, _DESCRIBE, _DESCRIBE_CONFIGS, _ALTER_CONFIGS)
+)
+"""What a broker without an authorizer lets everybody do with a group."""
+
 NEVER_MS = 2**62
 """Later than every deadline: even with a timeout added it is a 64-bit number."""
 
@@ -19,6 +26,11 @@ NEVER_MS = 2**62
 def session_timer(member_id: str) -> str:
     """The key of the timer that removes a member, or a pending member, that falls silent."""
     return _SESSION_TIMER + member_id
+
+
+def is_session_timer(key: str) -> bool:
+    """Whether the key was made by session_timer."""
+    return key.startswith(_SESSION_TIMER)
 
 
 def member_of_session_timer(key: str) -> str:
@@ -145,12 +157,19 @@ class ClassicGroup:
         return max(votes, key=votes.__getitem__)
 
 
+def is_empty(membership: ClassicGroup | ConsumerGroup) -> bool:
+    """Whether the group has no members: it may be deleted, and its name given to a group of the other kind."""
+    if isinstance(membership, ClassicGroup):
+        return membership.state is ClassicState.EMPTY
+    return not membership.members
+
+
 @dataclass(slots=True)
 class Group:
     """Everything known of one group id. Without membership the group does not exist (Dead)."""
 
     group_id: str
-    membership: ClassicGroup | None = None
+    membership: ClassicGroup | ConsumerGroup | None = None
     offsets: dict[str, dict[int, CommittedOffset]] = field(default_factory=dict)
     """Committed offsets by topic name and partition; no empty inner dictionaries."""
     topics: dict[str, Topic] | None = None
@@ -161,6 +180,31 @@ class Group:
     """No deadline lies before this time; 0: not known. Saves the search for due deadlines at each event."""
     pending: dict[tuple[str, int], dict[int, PendingOffset]] = field(default_factory=dict)
     """Offsets of open transactions by topic, partition and producer id; no empty inner dictionaries."""
+    topics_version: int = 0
+    """Grows with every change of the cluster's topics that the group is told of."""
+    new_topics_version: int = 0
+    """The version at which the latest new topics came."""
+    configs: dict[str, str] = field(default_factory=dict)
+    """What administrators set for this group alone, by Kafka's names; the group need not exist."""
+    topics_are_complete: bool = True
+    """Whether `topics` are all that the cluster has; else there may be others that nobody told of."""
+
+    @property
+    def classic(self) -> ClassicGroup | None:
+        """The membership if it is a classic one."""
+        membership = self.membership
+        return membership if isinstance(membership, ClassicGroup) else None
+
+    @property
+    def consumer(self) -> ConsumerGroup | None:
+        """The membership if it is a consumer group's."""
+        membership = self.membership
+        return membership if isinstance(membership, ConsumerGroup) else None
+
+    @property
+    def is_forgotten(self) -> bool:
+        """Whether nothing is known of it: no membership, no settings, nothing of the cluster's topics."""
+        return self.membership is None and self.topics is None and not self.configs
 
     def store_offset(self, topic: str, partition: int, offset: CommittedOffset) -> None:
         """Put an offset in the place of the one that was there."""
@@ -187,4 +231,6 @@ class Group:
         if self.topics is None:
             return True
         known = self.topics.get(topic)
-        return known is not None and 0 <= partition < known.num_partitions
+        if known is None:
+            return not self.topics_are_complete
+        return 0 <= partition < known.num_partitions

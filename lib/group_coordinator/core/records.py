@@ -1,9 +1,17 @@
-"""The records of Kafka's __consumer_offsets that a classic group writes: the log, the audit and the recovery at once."""
+"""The records of Kafka's __consumer_offsets that groups write: the log, the audit and the recovery at once."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
+from group_coordinator.core.consumer_members import (
+    Assignment,
+    CurrentAssignment,
+    GroupEpoch,
+    ResolvedRegex,
+    SubscriptionMetadata,
+    TargetEpoch,
+)
 from group_coordinator.core.value import Value
 from group_coordinator.core.values import CommittedOffset, Protocol
 
@@ -26,6 +34,10 @@ class Reason(StrEnum):
     SESSION_TIMEOUT = "session-timeout"
     REBALANCE_TIMEOUT = "rebalance-timeout"
     HEARTBEAT = "heartbeat"
+    TOPICS_RESOLVED = "topics-resolved"
+    UPGRADE = "upgrade"
+    DOWNGRADE = "downgrade"
+    CONFIG = "config"
     MIRRORED = "mirrored"
 
 
@@ -90,4 +102,79 @@ class GroupRecord(Value, frozen=True):
     reason: Reason
 
 
-Record = OffsetRecord | GroupRecord | TransactionMarker
+class GroupEpochRecord(Value, frozen=True):
+    """Record type 3 (ConsumerGroupMetadata); value None is a tombstone: the group is gone."""
+
+    value: GroupEpoch | None
+    reason: Reason
+
+
+class PartitionMetadataTombstone(Value, frozen=True):
+    """Record type 4 (ConsumerGroupPartitionMetadata), which Kafka only removes since 4.1."""
+
+    reason: Reason
+    value: None = None
+
+
+class MemberRecord(Value, frozen=True):
+    """Record type 5 (ConsumerGroupMemberMetadata); value None is a tombstone: the member is gone."""
+
+    member_id: str
+    value: SubscriptionMetadata | None
+    reason: Reason
+
+
+class TargetEpochRecord(Value, frozen=True):
+    """Record type 6 (ConsumerGroupTargetAssignmentMetadata); value None is a tombstone."""
+
+    value: TargetEpoch | None
+    reason: Reason
+
+
+class TargetRecord(Value, frozen=True):
+    """Record type 7 (ConsumerGroupTargetAssignmentMember); value None is a tombstone."""
+
+    member_id: str
+    value: Assignment | None
+    reason: Reason
+
+
+class CurrentRecord(Value, frozen=True):
+    """Record type 8 (ConsumerGroupCurrentMemberAssignment); value None is a tombstone."""
+
+    member_id: str
+    value: CurrentAssignment | None
+    reason: Reason
+
+
+class RegexRecord(Value, frozen=True):
+    """Record type 16 (ConsumerGroupRegularExpression); value None is a tombstone."""
+
+    regex: str
+    value: ResolvedRegex | None
+    reason: Reason
+
+
+class ConfigRecord(Value, frozen=True):
+    """A setting of one group, as in the ConfigRecord of Kafka's metadata log; value None: it is deleted.
+
+    It lives apart from the group: settings outlive their group, and may be there before it.
+    """
+
+    name: str
+    value: str | None
+    reason: Reason
+
+
+ConsumerRecord = (
+    GroupEpochRecord
+    | PartitionMetadataTombstone
+    | MemberRecord
+    | TargetEpochRecord
+    | TargetRecord
+    | CurrentRecord
+    | RegexRecord
+)
+"""What consumer groups (KIP-848) write."""
+
+Record = OffsetRecord | GroupRecord | TransactionMarker | ConfigRecord | ConsumerRecord

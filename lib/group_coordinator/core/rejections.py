@@ -6,7 +6,11 @@ from typing import assert_never
 
 from group_coordinator.core.errors import ErrorCode
 from group_coordinator.core.requests import (
+    AlterConfigs,
+    ConsumerGroupDescribe,
+    ConsumerGroupHeartbeat,
     DeleteGroup,
+    DescribeConfigs,
     DescribeGroup,
     EndTxn,
     Heartbeat,
@@ -22,6 +26,8 @@ from group_coordinator.core.requests import (
     TxnOffsetCommit,
 )
 from group_coordinator.core.responses import (
+    ConsumerGroupDescribeResponse,
+    ConsumerGroupHeartbeatResponse,
     DeleteGroupResponse,
     DescribeGroupResponse,
     HeartbeatResponse,
@@ -37,8 +43,10 @@ from group_coordinator.core.responses import (
 from group_coordinator.core.topic_results import same_result
 
 
-def rejection(request: Request, error: ErrorCode) -> Response:  # noqa: C901, PLR0911, PLR0912 - one line an API
-    """The answer to a request that was refused as a whole."""
+def rejection(  # noqa: C901, PLR0911, PLR0912 - one line an API
+    request: Request, error: ErrorCode, message: str | None = None
+) -> Response:
+    """The answer to a request that was refused as a whole; some APIs have a place for a message."""
     match request:
         case JoinGroup():
             return JoinGroupResponse(error, request.member_id)
@@ -55,7 +63,7 @@ def rejection(request: Request, error: ErrorCode) -> Response:  # noqa: C901, PL
                     for t in request.topics
                 )
             )
-        case TxnOffsetCommit() | EndTxn():
+        case TxnOffsetCommit() | EndTxn() | DescribeConfigs() | AlterConfigs():
             raise TypeError(f"{type(request).__name__} is never refused as a whole")
         case OffsetFetch():
             return OffsetFetchResponse(error, request.group_id)
@@ -65,6 +73,10 @@ def rejection(request: Request, error: ErrorCode) -> Response:  # noqa: C901, PL
             return DeleteGroupResponse(error, request.group_id)
         case DescribeGroup():
             return DescribeGroupResponse(error, None, request.group_id, "")
+        case ConsumerGroupHeartbeat():
+            return ConsumerGroupHeartbeatResponse(error, message)
+        case ConsumerGroupDescribe():
+            return ConsumerGroupDescribeResponse(error, message, request.group_id)
         case TopicMetadata() | Tick():
             raise TypeError(f"{type(request).__name__} is never refused: it asks for nothing")
         case _:

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import assert_never
 
 from group_coordinator.core import pending_offsets
 from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_group import ConsumerGroup
+from group_coordinator.core.consumer_replay import replay_consumer_record
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.generation import union_of_subscriptions
-from group_coordinator.core.group import ClassicGroup, Group, session_timer
+from group_coordinator.core.group import NEVER_MS, ClassicGroup, Group, session_timer
+from group_coordinator.core.group_configs import session_timeout_ms
 from group_coordinator.core.records import (
+    ConfigRecord,
+    CurrentRecord,
     GroupMetadata,
     GroupRecord,
     OffsetRecord,
     Record,
+    TargetEpochRecord,
+    TargetRecord,
     TransactionMarker,
 )
+from group_coordinator.core.soft_state import SoftChange, apply_soft_change, begin_timers
 from group_coordinator.core.states import ClassicState
 from group_coordinator.core.values import CommittedOffset, Member, Timer
 
 _EMPTY = ClassicState.EMPTY
+_WITHOUT_DEADLINE = (CurrentRecord, TargetRecord, TargetEpochRecord)
+"""Records that bring no deadline nearer: who has which partition is no matter of time."""
 
 
 def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConfig) -> None:
@@ -29,35 +38,56 @@ def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConf
         group.membership = decision.membership
         group.wake_ms = 0
     if decision.topics is not None:
-        group.topics = decision.topics
+        _learn(group, decision)
     if decision.forgets_topics:
         group.topics = None
     for record in decision.records:
-        # A GroupMetadata value describes the very membership that came with the decision.
-        if not isinstance(record, GroupRecord) or record.value is None:
+        # A membership that comes with the decision is what all other records make of the group.
+        if decision.membership is None or isinstance(record, OffsetRecord):
             replay_record(group, record, now_ms)
             group.wake_ms = min(group.wake_ms, _soonest_deadline_after(group, record, config))
-    if decision.session_of is not None and group.membership is not None:
+    if decision.session_of is not None and isinstance(group.membership, ClassicGroup):
         due_ms = _rearm_session(group.membership, decision.session_of, now_ms)
         group.wake_ms = min(group.wake_ms, due_ms)
+    if decision.soft and isinstance(group.membership, ConsumerGroup):
+        _apply_soft_changes(group, group.membership, decision.soft, now_ms)
+
+
+def _learn(group: Group, decision: Decision) -> None:
+    group.topics = decision.topics
+    group.topics_version = decision.topics_version
+    group.topics_are_complete = decision.topics_are_complete
+    if decision.brings_new_topics:
+        group.new_topics_version = decision.topics_version
+
+
+def _apply_soft_changes(
+    group: Group, membership: ConsumerGroup, changes: Iterable[SoftChange], now_ms: int
+) -> None:
+    for change in changes:
+        due_ms = apply_soft_change(membership, change, now_ms)
+        if due_ms is not None:
+            group.wake_ms = min(group.wake_ms, due_ms)
 
 
 def replay(group: Group, records: Iterable[Record], now_ms: int) -> None:
-    """Rebuild a group from its log: offsets, and the membership as of its last GroupMetadata record.
+    """Rebuild a group from its log.
 
-    Members' sessions begin at `now_ms`, as when a broker loads the log.
+    The sessions of a classic group's members begin at `now_ms`, as when a broker loads the log; begin_sessions does it
+    for groups of both kinds.
     """
     for record in records:
         replay_record(group, record, now_ms)
     group.wake_ms = 0
 
 
-def begin_sessions(group: Group, now_ms: int) -> None:
+def begin_sessions(group: Group, now_ms: int, config: CoordinatorConfig) -> None:
     """Give every member its whole session timeout from now on, as when a broker has loaded the log."""
-    if group.membership is None:
-        return
-    for member_id in group.membership.members:
-        _rearm_session(group.membership, member_id, now_ms)
+    if isinstance(group.membership, ClassicGroup):
+        for member_id in group.membership.members:
+            _rearm_session(group.membership, member_id, now_ms)
+    elif group.membership is not None:
+        begin_timers(group.membership, now_ms, session_timeout_ms(group, config))
     group.wake_ms = 0
 
 
@@ -75,8 +105,17 @@ def replay_record(group: Group, record: Record, now_ms: int) -> None:
             group.membership = None if metadata is None else load_membership(metadata, now_ms)
         case TransactionMarker():
             pending_offsets.end_transaction(group, record)
+        case ConfigRecord():
+            _set_config(group, record)
         case _:
-            assert_never(record)
+            replay_consumer_record(group, record)
+
+
+def _set_config(group: Group, record: ConfigRecord) -> None:
+    if record.value is None:
+        group.configs.pop(record.name, None)
+    else:
+        group.configs[record.name] = record.value
 
 
 def _take_offset(group: Group, record: OffsetRecord, offset: CommittedOffset, now_ms: int) -> None:
@@ -101,9 +140,11 @@ def _remove_offset(group: Group, record: OffsetRecord) -> None:
 
 def _soonest_deadline_after(group: Group, record: Record, config: CoordinatorConfig) -> int:
     """No deadline that this record brings lies before the time returned; 0 where that takes a look at the group."""
+    if isinstance(record, _WITHOUT_DEADLINE):
+        return NEVER_MS
     if not isinstance(record, OffsetRecord) or record.value is None:
         return 0
-    membership = group.membership
+    membership = group.classic
     if membership is not None and membership.protocol_type and membership.state is _EMPTY:
         return 0  # the clock of an Empty group may have run out before the commit
     if record.value.expire_timestamp_ms is not None:

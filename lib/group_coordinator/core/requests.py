@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
+from enum import IntEnum
+
 from group_coordinator.core.value import Value
 from group_coordinator.core.values import Protocol, Ticket, Topic
 
@@ -18,6 +21,11 @@ class RequestContext(Value, frozen=True):
     client_id: str
     client_host: str
     fresh_id: str
+
+    @property
+    def fresh_short_id(self) -> str:
+        """The new id as Kafka gives it out in consumer groups: the uuid's bytes in url-safe base64, 22 characters."""
+        return urlsafe_b64encode(bytes.fromhex(self.fresh_id.replace("-", ""))).decode()[:22]
 
 
 class JoinGroup(Value, frozen=True):
@@ -155,6 +163,64 @@ class DescribeGroup(Value, frozen=True):
     asks_for_operations: bool = False
 
 
+class ConsumerGroupHeartbeat(Value, frozen=True):
+    """ConsumerGroupHeartbeat 0-1 (KIP-848). None: as in the member's request before."""
+
+    group_id: str
+    member_id: str
+    member_epoch: int
+    """0: join; more: heartbeat; -1: leave; -2: a static member leaves and will come back."""
+    group_instance_id: str | None
+    rack_id: str | None
+    rebalance_timeout_ms: int | None
+    topic_names: tuple[str, ...] | None
+    topic_regex: str | None
+    server_assignor: str | None
+    owned: tuple[TopicPartitions, ...] | None
+    """What the member has; by topic id."""
+
+
+class ConsumerGroupDescribe(Value, frozen=True):
+    """ConsumerGroupDescribe 0-1 of one group."""
+
+    group_id: str
+    asks_for_operations: bool = False
+
+
+class DescribeConfigs(Value, frozen=True):
+    """DescribeConfigs 1-4 of one group; without names all its settings are asked for."""
+
+    group_id: str
+    names: tuple[str, ...]
+    wants_synonyms: bool
+    wants_documentation: bool
+
+
+class ConfigOperation(IntEnum):
+    """What to do with a setting; the numbers are Kafka's."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+class ConfigChange(Value, frozen=True):
+    """A change of one setting; the operation may be a number that Kafka does not know."""
+
+    name: str
+    operation: int
+    value: str | None
+
+
+class AlterConfigs(Value, frozen=True):
+    """IncrementalAlterConfigs 0-1 of one group."""
+
+    group_id: str
+    changes: tuple[ConfigChange, ...]
+    validates_only: bool
+
+
 class TopicMetadata(Value, frozen=True):
     """A system event: what this group may know of the cluster's topics from now on."""
 
@@ -162,6 +228,10 @@ class TopicMetadata(Value, frozen=True):
     topics: tuple[Topic, ...]
     deleted_topics: tuple[tuple[str, str], ...]
     """Pairs (name, topic id)."""
+    version: int | None = None
+    """Of the cluster's metadata; None: one more than the group knew."""
+    is_complete: bool = True
+    """Whether these are all topics of the cluster; else the group must not conclude that others do not exist."""
 
 
 class Tick(Value, frozen=True):
@@ -182,6 +252,10 @@ Request = (
     | OffsetDelete
     | DeleteGroup
     | DescribeGroup
+    | ConsumerGroupHeartbeat
+    | ConsumerGroupDescribe
+    | DescribeConfigs
+    | AlterConfigs
     | TopicMetadata
     | Tick
 )

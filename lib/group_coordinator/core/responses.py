@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
+
+from group_coordinator.core.consumer_members import Assignment, ConsumerMember
 from group_coordinator.core.errors import ErrorCode
 from group_coordinator.core.value import Value
-from group_coordinator.core.values import Ticket
+from group_coordinator.core.values import Ticket, Topic
 
 
 class JoinedMember(Value, frozen=True):
@@ -156,6 +159,83 @@ class DescribeGroupResponse(Value, frozen=True):
     """What the asker may do with the group, a bit for each of Kafka's AclOperations; None: nobody wants to know."""
 
 
+class ConsumerGroupHeartbeatResponse(Value, frozen=True):
+    """What a member shall do; assignment None: what it was told before."""
+
+    error: ErrorCode
+    error_message: str | None = None
+    member_id: str | None = None
+    member_epoch: int = 0
+    heartbeat_interval_ms: int = 0
+    assignment: Assignment | None = None
+
+
+class DescribedConsumer(Value, frozen=True):
+    """A member of a described consumer group; assignments are pairs (topic, partitions), as far as topics are known."""
+
+    member: ConsumerMember
+    assignment: tuple[tuple[Topic, tuple[int, ...]], ...]
+    target: tuple[tuple[Topic, tuple[int, ...]], ...]
+
+
+class ConsumerGroupDescribeResponse(Value, frozen=True):
+    """The one group of a ConsumerGroupDescribe."""
+
+    error: ErrorCode
+    error_message: str | None
+    group_id: str
+    state: str = ""
+    epoch: int = 0
+    assignment_epoch: int = 0
+    assignor: str = ""
+    members: tuple[DescribedConsumer, ...] = ()
+    operations: int | None = None
+    """As in DescribeGroupResponse."""
+
+
+class ConfigSource(IntEnum):
+    """Where the value of a setting comes from; the numbers are Kafka's."""
+
+    STATIC_BROKER_CONFIG = 4
+    DEFAULT_CONFIG = 5
+    GROUP_CONFIG = 8
+
+
+class ConfigSynonym(Value, frozen=True):
+    """A place that the value of a setting may come from."""
+
+    name: str
+    value: str
+    source: ConfigSource
+
+
+class DescribedConfig(Value, frozen=True):
+    """A setting of a group; all of them are numbers."""
+
+    name: str
+    value: str
+    source: ConfigSource
+    synonyms: tuple[ConfigSynonym, ...]
+    documentation: str | None
+
+
+class DescribeConfigsResponse(Value, frozen=True):
+    """The one resource of a DescribeConfigs."""
+
+    error: ErrorCode
+    error_message: str
+    group_id: str
+    configs: tuple[DescribedConfig, ...] = ()
+
+
+class AlterConfigsResponse(Value, frozen=True):
+    """The one resource of an IncrementalAlterConfigs."""
+
+    error: ErrorCode
+    error_message: str | None
+    group_id: str
+
+
 Response = (
     JoinGroupResponse
     | SyncGroupResponse
@@ -168,6 +248,10 @@ Response = (
     | OffsetDeleteResponse
     | DeleteGroupResponse
     | DescribeGroupResponse
+    | ConsumerGroupHeartbeatResponse
+    | ConsumerGroupDescribeResponse
+    | DescribeConfigsResponse
+    | AlterConfigsResponse
 )
 
 

@@ -1,4 +1,4 @@
-"""The states of a classic group and the moves between them."""
+"""The states of groups, and the moves of a classic one between them."""
 
 from __future__ import annotations
 
@@ -25,6 +25,25 @@ class ClassicState(StrEnum):
     STABLE = "Stable"
     """Every member has its assignment. A member that joins anew, changes, leaves or falls silent =>
     PreparingRebalance. Offsets of topics without a subscriber expire by their commit time (KIP-496)."""
+
+    DEAD = "Dead"
+    """The group is gone; its name may be used again."""
+
+
+class ConsumerState(StrEnum):
+    """State of a consumer group (KIP-848), spelled as Kafka prints it; it follows from the members and the epochs."""
+
+    EMPTY = "Empty"
+    """No members; it may hold offsets, which expire by their commit time as in every state."""
+
+    ASSIGNING = "Assigning"
+    """The group epoch is ahead of the assignment epoch: a heartbeat will compute new targets."""
+
+    RECONCILING = "Reconciling"
+    """Some member does not have yet what its target says."""
+
+    STABLE = "Stable"
+    """Every member has what its target says."""
 
     DEAD = "Dead"
     """The group is gone; its name may be used again."""

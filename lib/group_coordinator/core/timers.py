@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from group_coordinator.core import expiration
 from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_group import ConsumerGroup
+from group_coordinator.core.consumer_timers import fire_timer
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.group import (
     JOIN_TIMER,
@@ -61,7 +63,9 @@ def fire(group: Group, deadline: Deadline, now_ms: int, config: CoordinatorConfi
     if group.membership is None:
         return Decision([], [], forgets_topics=True)
     if deadline.timer_key is None:
-        return expiration.sweep(group, group.membership, now_ms, config)
+        return expiration.sweep(group, now_ms, config)
+    if isinstance(group.membership, ConsumerGroup):
+        return fire_timer(group, group.membership, deadline.timer_key, now_ms, config)
     return _fire_timer(group.membership, deadline.timer_key, now_ms, config)
 
 

@@ -58,6 +58,8 @@ class Topic(Value, frozen=True):
     name: str
     topic_id: str
     num_partitions: int
+    racks: tuple[tuple[str, ...], ...] | None = None
+    """The racks of each partition's replicas, sorted; None: nobody told."""
 
 
 class Member(Value, frozen=True):

@@ -18,6 +18,7 @@ from group_coordinator.tables.append import running_query_id
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import Compaction
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.creation import add_missing_columns
 from group_coordinator.tables.fold import Retention
 from group_coordinator.tables.maintenance import Maintenance
 
@@ -58,6 +59,7 @@ class CompactionQuery:
         self._writer(self._compact).trigger(availableNow=True).start().awaitTermination()
 
     def _writer(self, write: Callable[[DataFrame, int], None]) -> DataStreamWriter:
+        add_missing_columns(self.spark, self.settings.job.tables_root)
         log = self._catalog.read_stream(self.spark, COORDINATOR_LOG.name)
         location = checkpoint_of(self.settings.job, QUERY_NAME)
         return (

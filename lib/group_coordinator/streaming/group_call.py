@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from group_coordinator.codecs import snapshots
+from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.replay import begin_sessions
 from group_coordinator.streaming.hold_windows import RETRY_MS, Windows, timers_hold
 from group_coordinator.streaming.packing import loaded_snapshot, unpack
@@ -79,7 +80,7 @@ def call_group(call: GroupCall, settings: OperatorSettings) -> CallResult:
     """
     context = settings.context_at(call.batch_time_ms)
     events = unpack(call.packed)
-    loaded = _loaded(call) if call.stored is None else None
+    loaded = _loaded(call, context.config) if call.stored is None else None
     snapshot = loaded if call.stored is None else _snapshot(call.stored)
     update = update_group(call.group_id, snapshot, events, call.batch_time_ms, context)
     if not update.changed and not call.has_timed_out and loaded is None:
@@ -87,13 +88,13 @@ def call_group(call: GroupCall, settings: OperatorSettings) -> CallResult:
     return _written(update, call.batch_time_ms, context)
 
 
-def _loaded(call: GroupCall) -> bytes | None:
+def _loaded(call: GroupCall, config: CoordinatorConfig) -> bytes | None:
     """The state that a rebuild gives the group; its members' sessions begin with the batch."""
     snapshot = loaded_snapshot(call.packed)
     if snapshot is None:
         return None
     group = snapshots.load(call.group_id, snapshot)
-    begin_sessions(group, call.batch_time_ms)
+    begin_sessions(group, call.batch_time_ms, config)
     return snapshots.dump(group)
 
 

@@ -1,7 +1,7 @@
 """What the stateful operator sends out: one text line each, told apart by its first character.
 
-`R` and a response (the value for the responses topic), `L` and a row of coordinator_log, `D` and a dead letter; the
-rest of the line is JSON. One narrow text column costs the operator least; the JVM splits the lines.
+`R` and a response (the value for the responses topic), `L` and a row of coordinator_log, `D` and a dead letter, `T` and
+the topics that a group has to know about; the rest of the line is JSON. One narrow text column costs the operator least; the JVM splits the lines.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ import msgspec
 from group_coordinator.codecs import records, responses
 from group_coordinator.codecs.events import InvalidEventError
 from group_coordinator.core.coordinator import Step
+from group_coordinator.core.group import Group
 from group_coordinator.core.records import Record
+from group_coordinator.core.topic_needs import TopicNeed
 from group_coordinator.streaming.packing import EventRow
 from group_coordinator.streaming.spill_file import SpillFile
 
-RESPONSE, LOG, DEAD_LETTER = "R", "L", "D"
+RESPONSE, LOG, DEAD_LETTER, TOPIC_NEED = "R", "L", "D", "T"
 _RESPONSE, _LOG, _DEAD_LETTER = RESPONSE.encode(), LOG.encode(), DEAD_LETTER.encode()
+_TOPIC_NEED = TOPIC_NEED.encode()
 
 
 class LogRow(msgspec.Struct, gc=False):
@@ -55,6 +58,14 @@ class DeadLetterRow(msgspec.Struct, gc=False):
     event_time_ms: int
 
 
+class TopicNeedLine(msgspec.Struct, gc=False):
+    """What a group has to know of the cluster from now on; nothing at all: it does without."""
+
+    group_id: str
+    names: tuple[str, ...]
+    regexes: tuple[str, ...]
+
+
 _PIECE_BYTES = 4 * 1024 * 1024
 """A piece is cut at the first line's end beyond it. The lines of a call may be gigabytes, and a value in Arrow or in the
 JVM never."""
@@ -65,8 +76,9 @@ _encode = msgspec.json.Encoder().encode
 class OutputLines:
     """Collects the lines of one call for one group, as texts that each hold some lines; all but the last are on disk."""
 
-    def __init__(self, group_id: str) -> None:
-        self.group_id = group_id
+    def __init__(self, group: Group) -> None:
+        self.group_id = group.group_id
+        self._group = group
         self._count = 0
         self._lines: list[bytes] = []
         self._bytes = 0
@@ -90,7 +102,7 @@ class OutputLines:
     def _log_row(
         self, record: Record, at_ms: int, source: EventRow | None, principal: str | None
     ) -> LogRow:
-        entry = records.log_entry(self.group_id, record)
+        entry = records.log_entry(self.group_id, record, self._group.topics)
         return LogRow(
             self.group_id,
             entry.record_type,
@@ -127,6 +139,10 @@ class OutputLines:
             source.timestamp_ms if source else at_ms,
         )
         self._add(_DEAD_LETTER, row)
+
+    def topic_need(self, need: TopicNeed) -> None:
+        """Which topics the group has to know about."""
+        self._add(_TOPIC_NEED, TopicNeedLine(self.group_id, need.names, need.regexes))
 
     def _add(self, tag: bytes, content: object) -> None:
         line = tag + _encode(content)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from group_coordinator.codecs.records import RECORD_TYPES
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint import (
     GROUPS,
@@ -28,7 +29,6 @@ from group_coordinator.streaming.starting_offsets import starting_offsets
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
-from group_coordinator.tables.fold import RECORD_TYPES
 
 
 class CheckpointError(RuntimeError):

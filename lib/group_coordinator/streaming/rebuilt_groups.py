@@ -36,7 +36,7 @@ def rebuilt_group(group_id: str, log: Iterable[LoggedRecord]) -> Group | None:
     for record in log:
         replay(group, [record_decoder.decode(record.key, record.value)], record.at_ms)
         group.clock_ms = max(group.clock_ms, record.at_ms)
-    return None if group.membership is None else group
+    return None if group.is_forgotten else group
 
 
 def rebuilt_groups(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:

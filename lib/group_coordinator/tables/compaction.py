@@ -12,9 +12,10 @@ from deltalake import Transaction
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from group_coordinator.codecs.records import RECORD_TYPES
 from group_coordinator.tables import local_compaction, spark_compaction
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.fold import RECORD_TYPES, LogEntry, Retention
+from group_coordinator.tables.fold import LogEntry, Retention
 from group_coordinator.tables.keys import GROUP_KEY
 
 _SMALL_ROWS = 50_000

@@ -23,7 +23,11 @@ COORDINATOR_LOG = TableDefinition(
         [
             required("cluster_id", StringType(), "The Kafka cluster, setting cluster.id"),
             required("group_id", StringType(), "The group the record belongs to"),
-            required("record_type", IntegerType(), "Kafka's record type: 1 offset, 2 group"),
+            required(
+                "record_type",
+                IntegerType(),
+                "Kafka's record type: 1 offset, 2 to 16 group and members; negative: ours",
+            ),
             required("key", StringType(), "JSON: Kafka's key fields"),
             optional(
                 "value", StringType(), "JSON: version and Kafka's value fields; null: tombstone"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pyspark.sql import SparkSession
+from pyspark.sql.types import StructField
 
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
@@ -39,6 +40,22 @@ def _create_by_spark(spark: SparkSession, catalog: TableCatalog) -> None:
         spark.sql(f"CREATE SCHEMA IF NOT EXISTS {catalog.root}")
     for table in TABLES:
         table.create(spark, catalog)
+
+
+def add_missing_columns(spark: SparkSession, root: str) -> None:
+    """Give tables that an earlier version made the columns that came later; what is in them stays."""
+    catalog = TableCatalog(root)
+    for table in TABLES:
+        present = catalog.read(spark, table.name).columns
+        missing = [column for column in table.schema if column.name not in present]
+        if missing:
+            columns = ", ".join(map(_in_sql, missing))
+            spark.sql(f"ALTER TABLE {catalog.sql_name(table.name)} ADD COLUMNS ({columns})")
+
+
+def _in_sql(column: StructField) -> str:
+    comment = column.metadata["comment"].replace("'", r"\'")
+    return f"`{column.name}` {column.dataType.simpleString()} COMMENT '{comment}'"
 
 
 def check_tables(spark: SparkSession, root: str) -> None:

@@ -8,11 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias, assert_never
+from typing import NamedTuple, TypeAlias
 
-from group_coordinator.codecs import record_decoder, records
+from group_coordinator.codecs import record_decoder
 from group_coordinator.core.expiration import first_sweep_at_or_after
-from group_coordinator.core.records import GroupRecord, OffsetRecord, TransactionMarker
+from group_coordinator.core.records import (
+    ConfigRecord,
+    ConsumerRecord,
+    GroupRecord,
+    OffsetRecord,
+    TransactionMarker,
+)
+from group_coordinator.tables.consumer_fold import ConsumerDraft
 from group_coordinator.tables.instants import shown_ms
 from group_coordinator.tables.rows import (
     Row,
@@ -24,8 +31,6 @@ from group_coordinator.tables.rows import (
 )
 
 GROUPS, MEMBERS, OFFSETS = "groups", "members", "offsets"
-RECORD_TYPES = (records.OFFSET_COMMIT, records.GROUP_METADATA, records.TRANSACTION_MARKER)
-"""The records that these tables are made of."""
 
 _CHANGED_BY = ("updated_at", "batch_id")
 """Columns that say which record changed the row; a row that only differs in them has not changed."""
@@ -104,7 +109,10 @@ def fold(
 
 
 def _content(row: Row) -> Row:
-    return {name: value for name, value in row.items() if name not in _CHANGED_BY}
+    """Columns that have no value are as good as not there: some are of one kind of group alone."""
+    return {
+        name: value for name, value in row.items() if name not in _CHANGED_BY and value is not None
+    }
 
 
 class _Draft:
@@ -114,6 +122,7 @@ class _Draft:
         self._group = before.group
         self._members = before.members
         self._offsets = dict(before.offsets)
+        self._consumers = ConsumerDraft(before.group, before.members, before.offsets)
         self._changed_by: Row = {}
 
     def apply(self, entry: LogEntry) -> None:
@@ -128,11 +137,16 @@ class _Draft:
                     self._apply_offset(OffsetRecord(topic, partition, offset, record.reason))
             case GroupRecord():
                 self._apply_group(record)
+            case ConfigRecord():
+                pass  # settings are in the log alone
             case _:
-                assert_never(record)
+                self._apply_to_consumers(record, entry)
 
     def finish(self, retention: Retention) -> GroupRows:
         """With what follows from the rest: forecasts and counts."""
+        consumers = self._consumers.rows(self._changed_by)
+        if consumers is not None:
+            self._group, self._members = consumers
         offsets = {
             partition: self._with_forecast(row, retention)
             for partition, row in self._offsets.items()
@@ -151,13 +165,21 @@ class _Draft:
         if record.value is None:
             self._offsets.pop(partition, None)
             return
-        if self._group is None:
+        if self._group is None and not self._consumers.exists:
             self._group = simple_group_row()
         if record.producer_id is not None:
             return  # it waits for its transaction's marker, which brings it once more
         self._offsets[partition] = offset_row(record, record.value) | self._changed_by
 
+    def _apply_to_consumers(self, record: ConsumerRecord, entry: LogEntry) -> None:
+        """A group that only stored offsets becomes a consumer group; with that one's tombstone all members are gone."""
+        existed = self._consumers.exists
+        self._consumers.apply(record, entry.value, self._changed_by)
+        if existed or self._consumers.exists:
+            self._group, self._members = None, {}  # the draft has them
+
     def _apply_group(self, record: GroupRecord) -> None:
+        self._consumers = ConsumerDraft(None, {}, self._offsets)
         self._group, self._members = None, {}
         if record.value is not None:
             self._group = group_row(record.value)

@@ -7,12 +7,24 @@ from pyspark.sql.types import (
     IntegerType,
     LongType,
     StringType,
+    StructField,
     StructType,
     TimestampType,
 )
 
 from group_coordinator.tables.definition import TableDefinition, optional, required
 from group_coordinator.tables.keys import GROUP_KEY
+
+RESOLVED_REGEXES = ArrayType(
+    StructType(
+        [
+            StructField("regex", StringType()),
+            StructField("topics", ArrayType(StringType())),
+            StructField("version", LongType()),
+            StructField("resolved_at_ms", LongType()),
+        ]
+    )
+)
 
 GROUPS = TableDefinition(
     "groups",
@@ -22,10 +34,22 @@ GROUPS = TableDefinition(
             required("cluster_id", StringType(), "The Kafka cluster, setting cluster.id"),
             required("group_id", StringType(), "The group"),
             required("group_type", StringType(), "classic or consumer"),
-            required("state", StringType(), "By the log: Stable with members, Empty without"),
+            required(
+                "state",
+                StringType(),
+                "By the log; of a classic group: Stable with members, Empty without",
+            ),
             optional("protocol_type", StringType(), "Null: a simple group, it only stores offsets"),
-            optional("protocol", StringType(), "The assignor its members agreed on"),
-            required("generation_or_epoch", IntegerType(), "Counts the rebalances"),
+            optional(
+                "protocol",
+                StringType(),
+                "The assignor its members agreed on, or most of a consumer group's ask for",
+            ),
+            required(
+                "generation_or_epoch",
+                IntegerType(),
+                "Counts the rebalances; a consumer group's epoch",
+            ),
             optional("leader", StringType(), "The member that assigns"),
             required("member_count", IntegerType(), "Members it has"),
             required("offset_count", IntegerType(), "Committed offsets it has"),
@@ -43,6 +67,11 @@ GROUPS = TableDefinition(
             required(
                 "protected_topics", ArrayType(StringType()), "Topics whose offsets do not age"
             ),
+            # What only consumer groups (KIP-848) have.
+            optional("assignment_epoch", IntegerType(), "The epoch that its targets are for"),
+            optional("assignment_timestamp", TimestampType(), "When these were computed"),
+            optional("metadata_hash", LongType(), "Of its topics when its epoch was set"),
+            optional("resolved_regexes", RESOLVED_REGEXES, "What its members' patterns matched"),
         ]
     ),
     clustered_by=GROUP_KEY,

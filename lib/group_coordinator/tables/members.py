@@ -19,6 +19,26 @@ TOPIC_PARTITIONS = ArrayType(
     StructType([StructField("topic", StringType()), StructField("partition", IntegerType())])
 )
 
+TARGET_PARTITIONS = ArrayType(
+    StructType(
+        [
+            StructField("topic", StringType()),
+            StructField("topic_id", StringType()),
+            StructField("partition", IntegerType()),
+        ]
+    )
+)
+OWNED_PARTITIONS = ArrayType(
+    StructType(
+        [
+            StructField("topic", StringType()),
+            StructField("topic_id", StringType()),
+            StructField("partition", IntegerType()),
+            StructField("assignment_epoch", IntegerType()),
+        ]
+    )
+)
+
 MEMBERS = TableDefinition(
     "members",
     "One row a member of a group",
@@ -39,6 +59,16 @@ MEMBERS = TableDefinition(
                 "updated_at", TimestampType(), "Event time of the record that changed the row"
             ),
             required("batch_id", LongType(), "The coordinator's batch that changed the row"),
+            # What only members of consumer groups (KIP-848) have.
+            optional("member_type", StringType(), "The protocol it speaks: classic or consumer"),
+            optional("rack_id", StringType(), "The rack of the client"),
+            optional("subscribed_regex", StringType(), "The pattern that it subscribes to"),
+            optional("server_assignor", StringType(), "The assignor that it asks for"),
+            optional("previous_member_epoch", IntegerType(), "An epoch that it may still name"),
+            optional("member_state", StringType(), "How far it is on its way to its target"),
+            optional("current_assignment", OWNED_PARTITIONS, "What it has, and since which epoch"),
+            optional("pending_revocation", OWNED_PARTITIONS, "What it has yet to give back"),
+            optional("target_assignment", TARGET_PARTITIONS, "What it shall have"),
         ]
     ),
     clustered_by=GROUP_KEY,

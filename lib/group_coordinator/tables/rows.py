@@ -17,7 +17,7 @@ from group_coordinator.tables.instants import shown_ms
 Row: TypeAlias = dict[str, Any]
 """One row of a table by column name; instants are in milliseconds."""
 
-_CLASSIC = "classic"
+CLASSIC = "classic"
 _NO_TOPIC_ID = "A" * 22
 
 
@@ -26,7 +26,7 @@ def group_row(metadata: GroupMetadata) -> Row:
     group = load_membership(metadata, now_ms=0)
     rule = rule_of(group)
     return {
-        "group_type": _CLASSIC,
+        "group_type": CLASSIC,
         "state": str(group.state),
         "protocol_type": group.protocol_type,
         "protocol": group.protocol,
@@ -42,7 +42,7 @@ def group_row(metadata: GroupMetadata) -> Row:
 def simple_group_row() -> Row:
     """A group that only stores offsets; they age by their commit time."""
     return {
-        "group_type": _CLASSIC,
+        "group_type": CLASSIC,
         "state": str(ClassicState.EMPTY),
         "protocol_type": None,
         "protocol": None,

@@ -5,8 +5,9 @@ package org.apache.kafka.coordinator.group;
 // It says what Kafka does, to the millisecond; ../test_scripts.py holds our answers against its answers. One file, compiled
 // with plain javac (../witness.py). It lives in Kafka's package to reach package-private constructors.
 // What KafkaApis does before the coordinator (topic existence, topic ids) is repeated here in a few lines.
-// Beyond replay-events it takes {"settings": {"KEY": "VALUE"}}: a fresh coordinator with these settings, its clock at its
-// first line; so one process plays any number of scripts that know nothing of each other.
+// Beyond replay-events it takes {"settings": {"KEY": "VALUE"}, "ids": "SALT"}: a fresh coordinator with these settings, its clock
+// at its first line; so one process plays any number of scripts that know nothing of each other. With "ids" the member ids that it
+// makes up follow from the salt and the number of the line (../member_ids.py), so that both sides hash the same ids.
 
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -24,6 +25,7 @@ import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.compress.Compression;
 import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.message.*;
+import org.apache.kafka.common.metadata.PartitionChangeRecord;
 import org.apache.kafka.common.metadata.PartitionRecord;
 import org.apache.kafka.common.metadata.RegisterBrokerRecord;
 import org.apache.kafka.common.metadata.RemoveTopicRecord;
@@ -53,6 +55,7 @@ import org.apache.kafka.coordinator.group.modern.share.ShareGroupConfig;
 import org.apache.kafka.image.MetadataDelta;
 import org.apache.kafka.image.MetadataImage;
 import org.apache.kafka.image.MetadataProvenance;
+import org.apache.kafka.metadata.Replicas;
 import org.apache.kafka.server.share.persister.NoOpStatePersister;
 import org.apache.kafka.server.util.timer.TimerTask;
 import org.apache.kafka.server.util.timer.TimerTaskEntry;
@@ -87,6 +90,34 @@ public class KafkaOracle {
         @Override public long nanoseconds() { return now * 1_000_000L; }
         @Override public void sleep(long ms) { }
         @Override public void waitObject(Object obj, Supplier<Boolean> condition, long deadlineMs) { }
+    }
+
+    // ------------------------------------------------------------------ chance
+    /** Where java.util.UUID takes its random bytes from: given ones for a line of a conversation that names a salt. */
+    public static class Ids extends java.security.SecureRandomSpi {
+        static final Random CHANCE = new Random();
+        static String salt;
+        static long line;
+        static int given;
+        static void nextLine() { line++; given = 0; }
+        static void begin(String newSalt) { salt = newSalt; line = 0; given = 0; }
+        @Override protected void engineSetSeed(byte[] seed) { }
+        @Override protected byte[] engineGenerateSeed(int n) { byte[] b = new byte[n]; engineNextBytes(b); return b; }
+        @Override protected void engineNextBytes(byte[] bytes) {
+            if (salt == null || bytes.length != 16) { CHANCE.nextBytes(bytes); return; }
+            try {
+                String name = salt + "replay-0-" + line + (given++ == 0 ? "" : "-" + given);
+                byte[] digest = java.security.MessageDigest.getInstance("SHA-1").digest(name.getBytes(StandardCharsets.UTF_8));
+                System.arraycopy(digest, 0, bytes, 0, 16);
+                bytes[0] &= 0x7f;  // an id that begins with a dash would be drawn again
+            } catch (java.security.NoSuchAlgorithmException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    static class IdProvider extends java.security.Provider {
+        IdProvider() { super("ids", "1", "bytes of member ids"); put("SecureRandom.Ids", Ids.class.getName()); }
     }
 
     static class VirtualTimer implements org.apache.kafka.server.util.timer.Timer {
@@ -189,6 +220,7 @@ public class KafkaOracle {
     MetadataImage image = MetadataImage.EMPTY;
     long imageVersion = 0;
     boolean topicsGiven = false;
+    final Map<String, Integer> brokerOf = new HashMap<>();
     String markedGroup;
     boolean started = false;
     final PrintStream out;
@@ -640,6 +672,11 @@ public class KafkaOracle {
         MetadataDelta delta = new MetadataDelta.Builder().setImage(image).build();
         if (image.cluster().brokers().isEmpty())
             delta.replay(new RegisterBrokerRecord().setBrokerId(0));
+        for (JsonNode t : list) for (JsonNode partition : t.path("racks")) for (JsonNode rack : partition)
+            if (!brokerOf.containsKey(rack.asText())) {
+                brokerOf.put(rack.asText(), brokerOf.size() + 1);
+                delta.replay(new RegisterBrokerRecord().setBrokerId(brokerOf.size()).setRack(rack.asText()));
+            }
         Map<String, JsonNode> wanted = new LinkedHashMap<>();
         for (JsonNode t : list) wanted.put(t.get("name").asText(), t);
         Set<String> keep = new HashSet<>();
@@ -660,12 +697,26 @@ public class KafkaOracle {
             String name = t.get("name").asText();
             int n = t.get("numPartitions").asInt();
             int from = 0;
-            if (keep.contains(name)) from = image.topics().getTopic(name).partitions().size();
-            else delta.replay(new TopicRecord().setTopicId(id).setName(name));
+            if (keep.contains(name)) {
+                from = image.topics().getTopic(name).partitions().size();
+                for (int i = 0; i < Math.min(from, n); i++) {
+                    List<Integer> replicas = replicas(t, i);
+                    if (!replicas.equals(Replicas.toList(image.topics().getTopic(name).partitions().get(i).replicas)))
+                        delta.replay(new PartitionChangeRecord().setTopicId(id).setPartitionId(i).setReplicas(replicas).setIsr(replicas));
+                }
+            } else delta.replay(new TopicRecord().setTopicId(id).setName(name));
             for (int i = from; i < n; i++)
-                delta.replay(new PartitionRecord().setTopicId(id).setPartitionId(i).setReplicas(List.of(0)).setIsr(List.of(0)).setLeader(0));
+                delta.replay(new PartitionRecord().setTopicId(id).setPartitionId(i)
+                    .setReplicas(replicas(t, i)).setIsr(replicas(t, i)).setLeader(replicas(t, i).get(0)));
         }
         apply(delta);
+    }
+
+    /** A broker for each rack that the partition is said to be in; one without a rack where nothing is said. */
+    List<Integer> replicas(JsonNode topic, int partition) {
+        List<Integer> brokers = new ArrayList<>();
+        for (JsonNode rack : topic.path("racks").path(partition)) brokers.add(brokerOf.get(rack.asText()));
+        return brokers.isEmpty() ? List.of(0) : brokers;
     }
 
     void apply(MetadataDelta delta) {
@@ -737,6 +788,7 @@ public class KafkaOracle {
     }
 
     public static void main(String[] args) throws Exception {
+        java.security.Security.insertProviderAt(new IdProvider(), 1);
         Map<String, String> settings = new LinkedHashMap<>();
         for (int i = 0; i < args.length; i++)
             if (args[i].equals("--set")) {
@@ -752,6 +804,8 @@ public class KafkaOracle {
             if (text.isBlank()) continue;
             try {
                 JsonNode fresh = JSON.readTree(text).get("settings");
+                if (fresh != null) Ids.begin(JSON.readTree(text).path("ids").textValue());
+                else Ids.nextLine();
                 if (fresh != null) oracle = new KafkaOracle(JSON.convertValue(fresh, new TypeReference<Map<String, String>>() { }), out);
                 else oracle.line(text);
             } catch (Throwable t) {

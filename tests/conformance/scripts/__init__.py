@@ -7,5 +7,5 @@ import pkgutil
 
 from tests.conformance.story import STORIES as STORIES
 
-for module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{module.name}")
+for module in pkgutil.walk_packages(__path__, f"{__name__}."):
+    importlib.import_module(module.name)

@@ -293,11 +293,16 @@ def test_describe_groups(version: int) -> None:
 
 
 def test_topic_metadata() -> None:
-    known = {"name": "orders", "topicId": ORDERS_ID, "numPartitions": 3, "racks": [["a", "b"]]}
+    known = {
+        "name": "orders",
+        "topicId": ORDERS_ID,
+        "numPartitions": 3,
+        "racks": [["b", "a"], [], ["b"]],
+    }
     gone = {"name": "payments", "topicId": ZERO_ID}
     body = {"groupId": "g", "topics": [known], "deletedTopics": [gone]}
 
-    topics = (Topic("orders", ORDERS_ID, 3),)
+    topics = (Topic("orders", ORDERS_ID, 3, (("a", "b"), (), ("b",))),)
     expected = TopicMetadata("g", topics, (("payments", ZERO_ID),))
     assert request("TopicMetadata", 0, body) == expected
 

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from group_coordinator.codecs import events
-from group_coordinator.codecs.apis import APIS, NOT_YET
+from group_coordinator.codecs.apis import APIS
 from group_coordinator.codecs.events import InvalidEventError
 from group_coordinator.core.errors import ErrorCode
 
@@ -247,14 +247,6 @@ def test_a_version_out_of_range_is_not_supported(api: str) -> None:
         assert fault.reason == f"version = {version}: {api} is supported from {first} to {last}"
         assert (fault.api, fault.correlation_id, fault.group_id) == (api, "c-17", "g")
     assert fault.version == last + 1
-
-
-@pytest.mark.parametrize("api", sorted(NOT_YET))
-def test_some_apis_are_not_supported_yet(api: str) -> None:
-    fault = refused(event(api, 0, groupId="g"))
-
-    assert fault.code is ErrorCode.UNSUPPORTED_VERSION
-    assert fault.reason == f"api = {api}: not supported yet"
 
 
 @pytest.mark.parametrize(

@@ -243,10 +243,10 @@ def test_tagged_fields_of_groups_and_members_are_passed_over() -> None:
     assert decoded(GROUP_KEY, data) == ("g", record_of(TWO.replace(members=(DYNAMIC,))))
 
 
-@pytest.mark.parametrize("record_type", ["ffff", "0003", "0008", "0010", "7fff"])
+@pytest.mark.parametrize("record_type", ["ffff", "0009", "000a", "0011", "7fff"])
 @pytest.mark.parametrize("value", [None, "0000"])
 def test_records_of_later_protocols_are_told_apart(record_type: str, value: str | None) -> None:
-    with pytest.raises(UnknownRecordTypeError, match="is not a classic group's"):
+    with pytest.raises(UnknownRecordTypeError, match="is of no classic or consumer group"):
         decoded(f"{record_type} 02 67", value)
 
 

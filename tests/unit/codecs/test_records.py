@@ -137,7 +137,7 @@ def test_an_old_value_has_less() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "reason"),
     [
-        ('{"type":3,"data":{"group":"g"}}', None, "unknown record type 3"),
+        ('{"type":9,"data":{"group":"g"}}', None, "unknown record type 9"),
         ('{"type":1}', None, "Object missing required field `data`"),
         ("no JSON", None, "JSON is malformed"),
         (OFFSET_KEY, '{"version":4,"data":{"offset":"42"}}', r"Expected `int`, got `str` - at `\$"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 class OffsetsTopicError(ValueError):
-    """Bytes that are no record of a classic group, or a record that does not fit into bytes."""
+    """Bytes that are no record of a group, or a record that does not fit into bytes."""
 
 
 class UnknownRecordTypeError(OffsetsTopicError):
-    """A key of another type: 3 and up are records of the later protocols, which live in the same topic."""
+    """A key of another type: share and streams groups live in the same topic."""

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import TypeAlias, assert_never
 
-from group_coordinator.codecs.offsets_topic import group_metadata, offset_commit
+from group_coordinator.codecs import consumer_records
+from group_coordinator.codecs.offsets_topic import (
+    consumer_messages,
+    group_metadata,
+    offset_commit,
+)
 from group_coordinator.codecs.offsets_topic.errors import UnknownRecordTypeError
 from group_coordinator.codecs.offsets_topic.reader import Reader
 from group_coordinator.codecs.offsets_topic.writer import Writer
 from group_coordinator.codecs.records import GROUP_METADATA, OFFSET_COMMIT
 from group_coordinator.core.records import (
+    ConsumerRecord,
     GroupMetadata,
     GroupRecord,
     OffsetRecord,
@@ -17,7 +23,7 @@ from group_coordinator.core.records import (
 )
 from group_coordinator.core.values import CommittedOffset
 
-MessageRecord: TypeAlias = OffsetRecord | GroupRecord
+MessageRecord: TypeAlias = OffsetRecord | GroupRecord | ConsumerRecord
 """The records that are messages with a key and a value of their own."""
 
 LEGACY_OFFSET_COMMIT = 0
@@ -26,7 +32,7 @@ _HIGHEST_OFFSET_VERSIONS = {LEGACY_OFFSET_COMMIT: 0, OFFSET_COMMIT: offset_commi
 
 
 def encode_key(group_id: str, record: MessageRecord) -> bytes:
-    """What the record is about: int16 record type, group; for an offset also topic, int32 partition.
+    """What the record is about: int16 record type, group; for an offset also topic, int32 partition; and so on.
 
     Raises:
         OffsetsTopicError: a text is too long for Kafka.
@@ -40,7 +46,7 @@ def encode_key(group_id: str, record: MessageRecord) -> bytes:
             writer.text("group", group_id)
             return writer.done()
         case _:
-            assert_never(record)
+            return consumer_messages.encode_key(group_id, record)
 
 
 def encode_legacy_key(group_id: str, record: OffsetRecord) -> bytes:
@@ -63,6 +69,8 @@ def encode_value(record: MessageRecord, version: int | None = None) -> bytes | N
     Raises:
         OffsetsTopicError: there is no such version, or something is too long or too large for Kafka.
     """
+    if not isinstance(record, OffsetRecord | GroupRecord):
+        return consumer_messages.encode_value(record, version)
     match record.value:
         case None:
             return None
@@ -90,8 +98,12 @@ def decode(key: bytes, value: bytes | None) -> tuple[str, MessageRecord]:
     """
     reader = Reader("key", key)
     record_type = reader.int16("record type")
+    if record_type in consumer_records.RECORD_TYPES.values():
+        return consumer_messages.decode(record_type, reader, value)
     if record_type not in (LEGACY_OFFSET_COMMIT, OFFSET_COMMIT, GROUP_METADATA):
-        raise UnknownRecordTypeError(f"key: record type: {record_type} is not a classic group's")
+        raise UnknownRecordTypeError(
+            f"key: record type: {record_type} is of no classic or consumer group"
+        )
     group_id = reader.text("group")
     if record_type == GROUP_METADATA:
         reader.end()

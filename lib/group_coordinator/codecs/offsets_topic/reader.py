@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from struct import Struct, error
 
 from group_coordinator.codecs.offsets_topic.errors import OffsetsTopicError
 from group_coordinator.codecs.primitives import LONGEST_TEXT
 
 BYTE = Struct(">B")
+INT8 = Struct(">b")
 INT16 = Struct(">h")
 INT32 = Struct(">i")
 INT64 = Struct(">q")
 NULL = -1
 """The length of what is null."""
 FLEXIBLE_SINCE = 4
-"""Since this version of both values, lengths are varints and structs end with tagged fields (KIP-482)."""
+"""Since this version of the values of classic groups, lengths are varints and structs end with tagged fields (KIP-482)."""
+UUID_SIZE = 16
 _VARINT_BITS = range(0, 35, 7)
 _CONTINUED = 0x80
 
@@ -33,12 +36,22 @@ class Reader:
         self._position = 0
         self._flexible = False
 
-    def start_value(self, highest_version: int) -> None:
+    def start_value(self, highest_version: int, flexible_since: int = FLEXIBLE_SINCE) -> None:
         """Read a value's version; the rest is of this version."""
         self.version = self.int16("version")
         if not 0 <= self.version <= highest_version:
             raise self.fault("version", f"{self.version} is not in 0-{highest_version}")
-        self._flexible = self.version >= FLEXIBLE_SINCE
+        self._flexible = self.version >= flexible_since
+
+    def inside(self, tagged_field: bytes) -> Reader:
+        """A reader of a tagged field of this value."""
+        inner = Reader(self._part, tagged_field)
+        inner.version, inner._flexible = self.version, True
+        return inner
+
+    def int8(self, field: str) -> int:
+        """One byte, signed."""
+        return self._number(field, INT8)
 
     def int16(self, field: str) -> int:
         """Two bytes, signed."""
@@ -76,10 +89,31 @@ class Reader:
         """Bytes that must not be null."""
         return self._bytes(field, self.count(field))
 
+    def uuid(self, field: str) -> str:
+        """Sixteen bytes, as Kafka prints them."""
+        return urlsafe_b64encode(self._bytes(field, UUID_SIZE)).decode().rstrip("=")
+
+    def int32s(self, field: str) -> list[int]:
+        """An array of numbers of four bytes that must not be null."""
+        return [self.int32(field) for _ in range(self.count(field))]
+
+    def texts(self, field: str) -> list[str]:
+        """An array of strings that must not be null."""
+        return [self.text(field) for _ in range(self.count(field))]
+
+    def is_null(self, field: str) -> bool:
+        """Whether a struct in a tagged field is null: a varint in front of it says so."""
+        return self._varint(field) == 0
+
+    def count_or_none(self, field: str) -> int | None:
+        """The length of an array, None for null."""
+        length = self._length(field, INT32)
+        return None if length == NULL else length
+
     def count(self, field: str) -> int:
         """The length of an array that must not be null."""
-        length = self._length(field, INT32)
-        if length == NULL:
+        length = self.count_or_none(field)
+        if length is None:
             raise self.fault(field, "is null")
         return length
 

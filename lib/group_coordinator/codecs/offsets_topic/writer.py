@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from base64 import urlsafe_b64decode
+from collections.abc import Mapping, Sequence
 from struct import Struct, error
 
 from group_coordinator.codecs.offsets_topic.errors import OffsetsTopicError
-from group_coordinator.codecs.offsets_topic.reader import FLEXIBLE_SINCE, INT16, INT32, INT64, NULL
+from group_coordinator.codecs.offsets_topic.reader import (
+    FLEXIBLE_SINCE,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    NULL,
+)
 from group_coordinator.codecs.primitives import LONGEST_TEXT
 
 _CONTINUED = 0x80
@@ -21,13 +29,25 @@ class Writer:
         self._pieces: list[bytes] = []
         self._flexible = False
 
-    def start_value(self, version: int, highest_version: int) -> None:
+    def start_value(
+        self, version: int, highest_version: int, flexible_since: int = FLEXIBLE_SINCE
+    ) -> None:
         """Write a value's version; the rest is of this version."""
         if not 0 <= version <= highest_version:
             raise self._fault("version", f"{version} is not in 0-{highest_version}")
         self.int16("version", version)
         self.version = version
-        self._flexible = version >= FLEXIBLE_SINCE
+        self._flexible = version >= flexible_since
+
+    def inside(self) -> Writer:
+        """A writer of a tagged field of this value."""
+        inner = Writer(self._part)
+        inner.version, inner._flexible = self.version, True
+        return inner
+
+    def int8(self, field: str, number: int) -> None:
+        """One byte, signed."""
+        self._number(field, number, INT8)
 
     def int16(self, field: str, number: int) -> None:
         """Two bytes, signed."""
@@ -59,6 +79,26 @@ class Writer:
         """Bytes."""
         self.count(field, len(data))
         self._pieces.append(data)
+
+    def uuid(self, uuid: str) -> None:
+        """Sixteen bytes, from how Kafka prints them."""
+        self._pieces.append(urlsafe_b64decode(uuid + "=="))
+
+    def int32s(self, field: str, numbers: Sequence[int]) -> None:
+        """An array of numbers of four bytes."""
+        self.count(field, len(numbers))
+        for number in numbers:
+            self.int32(field, number)
+
+    def texts(self, field: str, texts: Sequence[str]) -> None:
+        """An array of strings."""
+        self.count(field, len(texts))
+        for text in texts:
+            self.text(field, text)
+
+    def is_null(self, *, is_null: bool) -> None:
+        """What stands in front of a struct in a tagged field."""
+        self._varint(0 if is_null else 1)
 
     def count(self, field: str, count: int) -> None:
         """The length of an array."""

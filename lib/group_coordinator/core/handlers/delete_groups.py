@@ -9,11 +9,11 @@ from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.expiration import offsets_in_order
-from group_coordinator.core.group import Group
-from group_coordinator.core.records import GroupRecord, OffsetRecord, Reason, Record
+from group_coordinator.core.group import Group, is_empty
+from group_coordinator.core.records import OffsetRecord, Reason, Record
 from group_coordinator.core.requests import DeleteGroup, RequestContext
 from group_coordinator.core.responses import DeleteGroupResponse, Reply
-from group_coordinator.core.states import ClassicState
+from group_coordinator.core.tombstones import group_tombstones
 
 
 def decide(
@@ -29,13 +29,13 @@ def decide(
     """
     if group.membership is None:
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND)
-    if group.membership.state is not ClassicState.EMPTY:
+    if not is_empty(group.membership):
         raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP)
     committed = {(topic, partition) for topic, partition, _ in offsets_in_order(group)}
     records: list[Record] = [
         OffsetRecord(topic, partition, None, Reason.GROUP_DELETED)
         for topic, partition in sorted(committed | group.pending.keys())
     ]
-    records.append(GroupRecord(None, Reason.GROUP_DELETED))
+    records += group_tombstones(group.membership, Reason.GROUP_DELETED)
     answer = DeleteGroupResponse(ErrorCode.NONE, request.group_id)
     return Decision(records, [Reply(context.ticket, answer)])

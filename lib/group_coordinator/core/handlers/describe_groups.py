@@ -1,5 +1,7 @@
 """DescribeGroups 0-6 of one group: v6 tells an unknown group by an error, older versions by the state Dead.
 
+A consumer group is as good as unknown here: ConsumerGroupDescribe knows it.
+
 Source: GroupMetadataManager.describeGroups and ClassicGroupMember.describe in Kafka 4.3.
 """
 
@@ -8,17 +10,12 @@ from __future__ import annotations
 from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.group import ClassicGroup, Group
+from group_coordinator.core.group import ALL_OPERATIONS, ClassicGroup, Group
 from group_coordinator.core.requests import DescribeGroup, RequestContext
 from group_coordinator.core.responses import DescribedMember, DescribeGroupResponse, Reply
 from group_coordinator.core.states import ClassicState
 
 _NOT_FOUND_SINCE = 6
-_READ, _DELETE, _DESCRIBE, _DESCRIBE_CONFIGS, _ALTER_CONFIGS = 3, 6, 8, 10, 11
-_ALL_OPERATIONS = sum(
-    1 << operation for operation in (_READ, _DELETE, _DESCRIBE, _DESCRIBE_CONFIGS, _ALTER_CONFIGS)
-)
-"""What a broker without an authorizer lets everybody do with a group."""
 
 
 def decide(
@@ -28,20 +25,21 @@ def decide(
     config: CoordinatorConfig,  # noqa: ARG001 - one signature for all handlers
 ) -> Decision:
     """Describe the group; nothing changes."""
-    if group.membership is None:
-        answer = _unknown(request.group_id, context.ticket.version)
+    if group.classic is not None:
+        answer = _described(request.group_id, group.classic)
     else:
-        answer = _described(request.group_id, group.membership)
+        why = "not found" if group.membership is None else "is not a classic group"
+        answer = _unknown(request.group_id, context.ticket.version, why)
     if request.asks_for_operations and answer.error is ErrorCode.NONE:
-        answer = answer.replace(operations=_ALL_OPERATIONS)
+        answer = answer.replace(operations=ALL_OPERATIONS)
     return Decision([], [Reply(context.ticket, answer)])
 
 
-def _unknown(group_id: str, version: int) -> DescribeGroupResponse:
+def _unknown(group_id: str, version: int, why: str) -> DescribeGroupResponse:
     if version < _NOT_FOUND_SINCE:
         return DescribeGroupResponse(ErrorCode.NONE, None, group_id, ClassicState.DEAD)
     return DescribeGroupResponse(
-        ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.", group_id, ClassicState.DEAD
+        ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {why}.", group_id, ClassicState.DEAD
     )
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.group import Group
+from group_coordinator.core.group import ClassicGroup, Group
+from group_coordinator.core.mixed.heartbeats import keep_alive
 from group_coordinator.core.requests import Heartbeat, RequestContext
 from group_coordinator.core.responses import HeartbeatResponse, Reply
 from group_coordinator.core.states import ClassicState
@@ -21,7 +22,7 @@ def decide(
     group: Group,
     request: Heartbeat,
     context: RequestContext,
-    config: CoordinatorConfig,  # noqa: ARG001 - one signature for all handlers
+    config: CoordinatorConfig,
 ) -> Decision:
     """Re-arm the session.
 
@@ -31,8 +32,10 @@ def decide(
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
     membership = group.membership
-    if membership is None:
-        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+    if not isinstance(membership, ClassicGroup):
+        if membership is None:
+            raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+        return keep_alive(group, membership, request, context, config)
     membership.check_member(request.member_id, request.group_instance_id)
     if request.generation != membership.generation:
         raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)

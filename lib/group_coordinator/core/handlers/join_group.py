@@ -7,15 +7,18 @@ KIP-394 (MEMBER_ID_REQUIRED), KIP-814 (skipAssignment).
 from __future__ import annotations
 
 from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_group import ConsumerGroup
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.generation import join_answer
 from group_coordinator.core.group import ClassicGroup, Group, session_timer
+from group_coordinator.core.mixed.joins import join
 from group_coordinator.core.rebalance import Rebalance
 from group_coordinator.core.records import Reason
 from group_coordinator.core.requests import JoinGroup, RequestContext
 from group_coordinator.core.responses import JoinGroupResponse
 from group_coordinator.core.states import ClassicState
+from group_coordinator.core.tombstones import group_tombstones
 from group_coordinator.core.values import Member
 
 _MEMBER_ID_REQUIRED_SINCE = 4
@@ -32,9 +35,14 @@ def decide(
             FENCED_INSTANCE_ID.
     """
     _check_request(request, config)
-    if group.membership is None:
+    membership = group.membership
+    if membership is None:
         return _join_unknown_group(request, context, config)
-    step = Rebalance(group.membership, context.now_ms, config, Reason.JOIN)
+    if isinstance(membership, ConsumerGroup):
+        if membership.members:
+            return join(group, membership, request, context, config)
+        return _join_emptied_group(membership, request, context, config)
+    step = Rebalance(membership, context.now_ms, config, Reason.JOIN)
     if not _has_room(step.group, request.member_id, config.group_max_size):
         step.remove_member(request.member_id)
         step.answer(context.ticket, JoinGroupResponse(ErrorCode.GROUP_MAX_SIZE_REACHED, ""))
@@ -68,6 +76,17 @@ def _join_unknown_group(
     except CoordinatorError as error:
         step.answer(context.ticket, JoinGroupResponse(error.code, request.member_id))
     return step.decision()
+
+
+def _join_emptied_group(
+    emptied: ConsumerGroup, request: JoinGroup, context: RequestContext, config: CoordinatorConfig
+) -> Decision:
+    """A consumer group without members gives its name to a new classic group; offsets stay.
+
+    Kafka forgets the group, without a record, even where the join is refused for its member id: then ours stays.
+    """
+    created = _join_unknown_group(request, context, config)
+    return created.replace(records=group_tombstones(emptied, Reason.JOIN) + created.records)
 
 
 def _has_room(group: ClassicGroup, member_id: str, group_max_size: int) -> bool:

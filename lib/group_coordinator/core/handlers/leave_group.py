@@ -6,9 +6,11 @@ Source: GroupMetadataManager.classicGroupLeave in Kafka 4.3.
 from __future__ import annotations
 
 from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_group import ConsumerGroup
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.group import Group
+from group_coordinator.core.mixed.leaves import leave
 from group_coordinator.core.rebalance import Rebalance
 from group_coordinator.core.records import Reason
 from group_coordinator.core.rejections import unknown_group
@@ -27,9 +29,12 @@ def decide(
     """
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
-    if group.membership is None:
+    membership = group.membership
+    if membership is None:
         return Decision([], [Reply(context.ticket, unknown_group(request))])
-    step = Rebalance(group.membership, context.now_ms, config, Reason.LEAVE)
+    if isinstance(membership, ConsumerGroup):
+        return leave(group, membership, request, context, config)
+    step = Rebalance(membership, context.now_ms, config, Reason.LEAVE)
     results = tuple(_remove(step, identity) for identity in request.members)
     if any(result.error is ErrorCode.NONE for result in results):
         if step.group.state in (ClassicState.STABLE, ClassicState.COMPLETING_REBALANCE):

@@ -1,4 +1,4 @@
-"""OffsetCommit 1-10: v1 may give its own commit time, v2-v4 a retention time (KIP-211), v10 topic ids (KIP-848).
+"""OffsetCommit 1-10: v1 has a commit time, v2-v4 a retention time (KIP-211), v9 member epochs, v10 topic ids (KIP-848).
 
 Source: KafkaApis.handleOffsetCommitRequest (existence of topics) and OffsetMetadataManager.commitOffset in Kafka 4.3.
 Offsets are stored as they come: they may lie outside the log and may go backward.
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from group_coordinator.core.committing import Limits, commit, existing_part, refused
+from group_coordinator.core import consumer_offsets
+from group_coordinator.core.committing import Limits, commit, existing_part, names_epoch, refused
 from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_offsets import EarlierEpoch
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.group import ClassicGroup, Group
@@ -44,41 +46,51 @@ def decide(
     membership, session_of = None, None
     if topics:
         try:
-            check_commit(group, request, context.ticket.version)
-        except CoordinatorError as error:
-            results = [refused(topic, error.code) for topic in topics]
-        else:
+            earlier = check_commit(group, request, context.ticket.version)
             expire_timestamp_ms = _expire_timestamp(context.now_ms, request.retention_time_ms)
             limits = Limits(group, config)
             results = commit(topics, context.now_ms, expire_timestamp_ms, None, limits, records)
+            consumer_offsets.check_partitions(earlier, records, group.topics)
+        except CoordinatorError as error:
+            records, results = [], [refused(topic, error.code) for topic in topics]
+        else:
             if group.membership is None:
                 membership = ClassicGroup(state_timestamp_ms=context.now_ms)
-            else:
+            elif isinstance(group.membership, ClassicGroup):
                 session_of = _extended_session(group.membership, request)
     answer = OffsetCommitResponse(merge(missing, results))
     return Decision(records, [Reply(context.ticket, answer)], membership, session_of)
 
 
-def check_commit(group: Group, request: OffsetCommit, version: int) -> None:
-    """Whether the sender may commit (ClassicGroup.validateOffsetCommit).
+def check_commit(group: Group, request: OffsetCommit, version: int) -> EarlierEpoch | None:
+    """Whether the sender may commit; at an earlier epoch than its member's some partitions only.
 
     Raises:
         CoordinatorError: GROUP_ID_NOT_FOUND, ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID,
-            REBALANCE_IN_PROGRESS.
+            REBALANCE_IN_PROGRESS; in consumer groups also UNSUPPORTED_VERSION, STALE_MEMBER_EPOCH.
     """
     membership = group.membership
-    if membership is None:
-        if request.generation is None:
-            return
-        raise CoordinatorError(
-            ErrorCode.GROUP_ID_NOT_FOUND
-            if version >= _MEMBER_EPOCHS_SINCE
-            else ErrorCode.ILLEGAL_GENERATION
-        )
-    if request.generation is None and membership.state is ClassicState.EMPTY:
+    if isinstance(membership, ClassicGroup):
+        _check_classic_commit(membership, request)
+        return None
+    if membership is not None:
+        return consumer_offsets.check_commit(membership, request, version)
+    if not names_epoch(request.generation):
+        return None
+    raise CoordinatorError(
+        ErrorCode.GROUP_ID_NOT_FOUND
+        if version >= _MEMBER_EPOCHS_SINCE
+        else ErrorCode.ILLEGAL_GENERATION
+    )
+
+
+def _check_classic_commit(membership: ClassicGroup, request: OffsetCommit) -> None:
+    """ClassicGroup.validateOffsetCommit."""
+    named = names_epoch(request.generation)
+    if not named and membership.state is ClassicState.EMPTY:
         return
     anonymous = not request.member_id and request.group_instance_id is None
-    if request.generation is None and anonymous:
+    if not named and anonymous:
         raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
     membership.check_member(request.member_id, request.group_instance_id)
     if request.generation != membership.generation:

@@ -6,9 +6,10 @@ Source: KafkaApis.handleOffsetDeleteRequest and OffsetMetadataManager.deleteOffs
 from __future__ import annotations
 
 from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_group import ConsumerGroup
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.group import ClassicGroup, Group
+from group_coordinator.core.group import ClassicGroup, Group, is_empty
 from group_coordinator.core.records import OffsetRecord, Reason, Record
 from group_coordinator.core.requests import OffsetDelete, RequestContext
 from group_coordinator.core.responses import (
@@ -16,7 +17,6 @@ from group_coordinator.core.responses import (
     Reply,
     TopicResult,
 )
-from group_coordinator.core.states import ClassicState
 from group_coordinator.core.topic_results import merge, same_result
 
 
@@ -62,12 +62,13 @@ def _tombstones(group: Group, topic: str, partitions: list[int]) -> list[OffsetR
     ]
 
 
-def _check(group: Group, request: OffsetDelete) -> ClassicGroup:
+def _check(group: Group, request: OffsetDelete) -> ClassicGroup | ConsumerGroup:
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
     membership = group.membership
     if membership is None:
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND)
-    if membership.state is not ClassicState.EMPTY and not membership.uses_consumer_protocol:
+    classic = group.classic
+    if classic is not None and not is_empty(classic) and not classic.uses_consumer_protocol:
         raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP)
     return membership

@@ -1,14 +1,16 @@
 """OffsetFetch 1-10 of one group: v2 all partitions, v7 requireStable, v8 several groups, v10 topic ids.
 
 Source: KafkaApis.handleOffsetFetchRequest and OffsetMetadataManager.fetchOffsets in Kafka 4.3. An unknown group is no
-error: nothing is committed there. Classic groups check neither member nor generation.
+error: nothing is committed there. Classic groups check neither member nor generation; consumer groups do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from group_coordinator.core import consumer_offsets
 from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_group import ConsumerGroup
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.errors import ErrorCode
 from group_coordinator.core.expiration import offsets_in_order
@@ -31,7 +33,13 @@ def decide(
     context: RequestContext,
     config: CoordinatorConfig,  # noqa: ARG001 - one signature for all handlers
 ) -> Decision:
-    """Read committed offsets; nothing changes."""
+    """Read committed offsets; nothing changes.
+
+    Raises:
+        CoordinatorError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION (in consumer groups).
+    """
+    if isinstance(group.membership, ConsumerGroup):
+        consumer_offsets.check_fetch(group.membership, request)
     by_id = context.ticket.version >= _TOPIC_IDS_SINCE
     if request.topics is None:
         topics = _all_topics(group)

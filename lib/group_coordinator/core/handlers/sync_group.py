@@ -6,10 +6,12 @@ Source: GroupMetadataManager.classicGroupSync in Kafka 4.3.
 from __future__ import annotations
 
 from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_group import ConsumerGroup
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.generation import sync_answer
 from group_coordinator.core.group import SYNC_TIMER, ClassicGroup, Group
+from group_coordinator.core.mixed.syncs import fetch_assignment
 from group_coordinator.core.rebalance import Rebalance
 from group_coordinator.core.records import Reason
 from group_coordinator.core.requests import RequestContext, SyncGroup
@@ -29,10 +31,13 @@ def decide(
         CoordinatorError: INVALID_GROUP_ID, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION,
             INCONSISTENT_GROUP_PROTOCOL, REBALANCE_IN_PROGRESS.
     """
-    member = _check(group, request, context.ticket.version)
-    if group.membership is None or group.membership.state is ClassicState.PREPARING_REBALANCE:
+    _check_request(request, context.ticket.version)
+    if isinstance(group.membership, ConsumerGroup):
+        return fetch_assignment(group, group.membership, request, context, config)
+    member = _check(group, request)
+    if group.classic is None or group.classic.state is ClassicState.PREPARING_REBALANCE:
         raise CoordinatorError(ErrorCode.REBALANCE_IN_PROGRESS)
-    step = Rebalance(group.membership, context.now_ms, config, Reason.SYNC)
+    step = Rebalance(group.classic, context.now_ms, config, Reason.SYNC)
     step.group.pending_syncs.discard(member.member_id)
     if not step.group.pending_syncs:
         step.cancel(SYNC_TIMER)
@@ -48,13 +53,16 @@ def decide(
     return step.decision()
 
 
-def _check(group: Group, request: SyncGroup, version: int) -> Member:
+def _check_request(request: SyncGroup, version: int) -> None:
     unnamed = request.protocol_type is None or request.protocol is None
     if version >= _PROTOCOL_REQUIRED_SINCE and unnamed:
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
-    membership = group.membership
+
+
+def _check(group: Group, request: SyncGroup) -> Member:
+    membership = group.classic
     if membership is None:
         raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
     member = membership.check_member(request.member_id, request.group_instance_id)

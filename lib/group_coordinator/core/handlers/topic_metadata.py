@@ -6,11 +6,15 @@ deleted topic id, or for no id.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.group import Group
 from group_coordinator.core.records import OffsetRecord, Reason, Record
 from group_coordinator.core.requests import RequestContext, TopicMetadata
+from group_coordinator.core.soft_state import SetMetadataDeadline, SoftChange
+from group_coordinator.core.values import Topic
 
 
 def _partitions_of(group: Group, name: str, topic_ids: set[str]) -> list[int]:
@@ -47,4 +51,26 @@ def decide(
         for name, topic_ids in sorted(deleted_ids.items())
         for partition in _partitions_of(group, name, topic_ids)
     ]
-    return Decision(records, [], topics={topic.name: topic for topic in request.topics})
+    topics = {topic.name: topic for topic in request.topics}
+    version = group.topics_version + 1 if request.version is None else request.version
+    known_ids = group.topics_by_id()
+    return Decision(
+        records,
+        [],
+        topics=topics,
+        topics_version=version,
+        brings_new_topics=any(topic.topic_id not in known_ids for topic in request.topics),
+        topics_are_complete=request.is_complete,
+        soft=_refresh(group, topics),
+    )
+
+
+def _refresh(group: Group, topics: Mapping[str, Topic]) -> tuple[SoftChange, ...]:
+    """A consumer group looks at its topics at the next heartbeat if one that it subscribes to has changed."""
+    known = group.topics or {}
+    if group.consumer is None:
+        return ()
+    changed = {name for name in known.keys() | topics.keys() if known.get(name) != topics.get(name)}
+    if not any(map(group.consumer.is_subscribed_to, changed)):
+        return ()
+    return (SetMetadataDeadline(0),)

@@ -6,8 +6,10 @@ the transaction is open is the business of the transaction coordinator, which ha
 
 from __future__ import annotations
 
-from group_coordinator.core.committing import Limits, commit, existing_part, refused
+from group_coordinator.core import consumer_offsets
+from group_coordinator.core.committing import Limits, commit, existing_part, names_epoch, refused
 from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_offsets import EarlierEpoch
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.group import ClassicGroup, Group
@@ -30,19 +32,20 @@ def decide(
     membership = None
     if topics:
         try:
-            check_commit(group, request)
-        except CoordinatorError as error:
-            results = [refused(topic, error.code) for topic in topics]
-        else:
+            earlier = check_commit(group, request)
             limits = Limits(group, config)
             results = commit(topics, context.now_ms, None, request.producer_id, limits, records)
+            consumer_offsets.check_partitions(earlier, records, group.topics)
+        except CoordinatorError as error:
+            records, results = [], [refused(topic, error.code) for topic in topics]
+        else:
             if group.membership is None:
                 membership = ClassicGroup(state_timestamp_ms=context.now_ms)
     answer = TxnOffsetCommitResponse(merge(missing, results))
     return Decision(records, [Reply(context.ticket, answer)], membership)
 
 
-def check_commit(group: Group, request: TxnOffsetCommit) -> None:
+def check_commit(group: Group, request: TxnOffsetCommit) -> EarlierEpoch | None:
     """Whether the sender may commit: unlike outside transactions in any state, and without a member at all.
 
     Raises:
@@ -51,12 +54,20 @@ def check_commit(group: Group, request: TxnOffsetCommit) -> None:
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
     membership = group.membership
-    if membership is None:
-        if request.generation is None:
-            return
+    if isinstance(membership, ClassicGroup):
+        _check_classic_commit(membership, request)
+        return None
+    if membership is not None:
+        return consumer_offsets.check_txn_commit(membership, request)
+    if names_epoch(request.generation):
         raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
+    return None
+
+
+def _check_classic_commit(membership: ClassicGroup, request: TxnOffsetCommit) -> None:
     anonymous = not request.member_id and request.group_instance_id is None
-    if request.generation is None and (anonymous or membership.state is ClassicState.EMPTY):
+    named = names_epoch(request.generation)
+    if not named and (anonymous or membership.state is ClassicState.EMPTY):
         return
     membership.check_member(request.member_id, request.group_instance_id)
     if request.generation != membership.generation:

@@ -1,0 +1,84 @@
+"""The verbs of the consumer protocol (KIP-848) for GroupDriver: a client's memory, as far as the protocol needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from group_coordinator.core import requests
+
+
+class Sender(Protocol):
+    """Who takes the requests: GroupDriver."""
+
+    def send(self, request: requests.Request, version: int) -> Any:
+        """What came of the request."""
+
+
+class ConsumerVerbs:
+    """Members by id; each request is sent as the member that the answers so far have made of it.
+
+    Partitions are given by topic id, as the protocol has them.
+    """
+
+    def __init__(self, driver: Sender, group_id: str) -> None:
+        self._driver = driver
+        self._group_id = group_id
+        self.epochs: dict[str, int] = {}
+        """The member epochs that the members were last told, by member id."""
+        self._instance_ids: dict[str, str | None] = {}
+
+    def join(
+        self,
+        member_id: str,
+        topics: Iterable[str] | None = None,
+        /,
+        *,
+        instance_id: str | None = None,
+        version: int = 1,
+        **fields: Any,
+    ) -> Any:
+        """Join, or join again; `fields` are those of the request that are not as usual, such as topic_regex."""
+        self._instance_ids[member_id] = instance_id
+        names = None if topics is None else tuple(topics)
+        usual = {"topic_names": names, "rebalance_timeout_ms": 60_000, "owned": ()}
+        return self._send(member_id, 0, version, **usual | fields)
+
+    def beat(
+        self,
+        member_id: str,
+        owned: Mapping[str, Sequence[int]] | None = None,
+        *,
+        epoch: int | None = None,
+        **fields: Any,
+    ) -> Any:
+        """Send a heartbeat at the member's epoch, or at another one; `owned` is what the member says to have."""
+        if owned is not None:
+            fields["owned"] = _by_id(owned)
+        return self._send(member_id, self.epochs[member_id] if epoch is None else epoch, **fields)
+
+    def leave(self, member_id: str, *, for_a_while: bool = False) -> Any:
+        """Leave for good, or, as a static member, until it comes back."""
+        return self._send(member_id, -2 if for_a_while else -1)
+
+    def describe(self, version: int = 1) -> Any:
+        """Describe the group as ConsumerGroupDescribe does."""
+        return self._driver.send(requests.ConsumerGroupDescribe(self._group_id), version)
+
+    def _send(self, member_id: str, epoch: int, version: int = 1, /, **fields: Any) -> Any:
+        instance_id = self._instance_ids.get(member_id)
+        request = requests.ConsumerGroupHeartbeat(
+            self._group_id, member_id, epoch, instance_id, None, None, None, None, None, None
+        )
+        outcome = self._driver.send(request.replace(**fields), version)
+        answer = outcome.response
+        if not answer.error and answer.member_id is not None:
+            self.epochs[answer.member_id] = answer.member_epoch
+        return outcome
+
+
+def _by_id(owned: Mapping[str, Sequence[int]]) -> tuple[requests.TopicPartitions, ...]:
+    return tuple(
+        requests.TopicPartitions(None, topic_id, tuple(partitions))
+        for topic_id, partitions in owned.items()
+    )

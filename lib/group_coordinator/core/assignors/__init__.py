@@ -1,0 +1,10 @@
+"""Server-side assignors: who gets which partition (KIP-848)."""
+
+from __future__ import annotations
+
+from group_coordinator.core.assignors.range_assignor import assign_ranges
+from group_coordinator.core.assignors.spec import Assignor
+from group_coordinator.core.assignors.uniform import assign_uniformly
+
+ASSIGNORS: dict[str, Assignor] = {"uniform": assign_uniformly, "range": assign_ranges}
+"""The assignors by their names, in the order of preference."""

@@ -1,0 +1,149 @@
+"""The uniform assignor for members that want different topics."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from group_coordinator.core.assignors.balancer import Balancer
+from group_coordinator.core.assignors.draft import Draft, kept
+from group_coordinator.core.assignors.java_order import uuid_words
+from group_coordinator.core.assignors.spec import (
+    Assignment,
+    MemberSpec,
+    PartitionAssignorError,
+    TopicSpec,
+)
+from group_coordinator.core.assignors.subscriptions import subscribers
+
+MAX_ROUNDS = 16
+"""How often Kafka goes through the topics to balance them."""
+
+NOBODY = -1
+
+
+def assign_heterogeneous(
+    members: Mapping[str, MemberSpec], topics: Mapping[str, TopicSpec]
+) -> dict[str, Assignment]:
+    """Take what is no longer wanted, hand out what nobody holds, then move partitions until the members are balanced.
+
+    The order of the members breaks ties between them.
+    """
+    build = _Build(list(members.values()), topics)
+    build.keep_wanted()
+    build.hand_out()
+    build.balance()
+    return dict(zip(members, build.assignments(), strict=True))
+
+
+class _Build:
+    """The changes to the assignments of the members, which are known by their positions here."""
+
+    def __init__(self, members: Sequence[MemberSpec], topics: Mapping[str, TopicSpec]) -> None:
+        self._members = members
+        self._subscribers = subscribers(members, topics)
+        self._loads = [0] * len(members)
+        self._owners = {
+            topic_id: [NOBODY] * topics[topic_id].num_partitions for topic_id in self._subscribers
+        }
+        self._drafts: dict[int, Draft] = {}
+        self._topic_ids = sorted(self._subscribers, key=self._topic_rank)
+
+    def _topic_rank(self, topic_id: str) -> tuple[float, int, tuple[int, int]]:
+        """Topics with many partitions for each subscriber come first, then those with few subscribers."""
+        count = len(self._subscribers[topic_id])
+        return -(len(self._owners[topic_id]) / count), count, uuid_words(topic_id)
+
+    def keep_wanted(self) -> None:
+        """Take all partitions of topics that their member no longer wants.
+
+        Raises PartitionAssignorError if a partition is beyond the end of its topic.
+        """
+        for position, member in enumerate(self._members):
+            for topic_id, partitions in member.assignment.items():
+                if topic_id in member.topic_ids:
+                    self._keep(position, topic_id, partitions)
+                else:
+                    self._draft(position).remove_topic(topic_id)
+
+    def _keep(self, position: int, topic_id: str, partitions: tuple[int, ...]) -> None:
+        owners = self._owners[topic_id]
+        if partitions[-1] >= len(owners):
+            raise PartitionAssignorError(f"topic {topic_id} has no partition {partitions[-1]}")
+        for partition in partitions:
+            owners[partition] = position
+        self._loads[position] += len(partitions)
+
+    def hand_out(self) -> None:
+        """Give every partition that nobody holds to the subscriber with the fewest."""
+        for topic_id in self._topic_ids:
+            owners = self._owners[topic_id]
+            if NOBODY in owners:
+                balancer = Balancer(self._subscribers[topic_id], self._loads)
+                for partition, owner in enumerate(owners):
+                    if owner == NOBODY:
+                        self._give(topic_id, partition, balancer.next_receiver())
+
+    def balance(self) -> None:
+        """Balance topic after topic, until all have been gone through without a move since the last one."""
+        shared = [topic for topic in self._topic_ids if len(self._subscribers[topic]) > 1]
+        last_changed: str | None = None
+        for _ in range(MAX_ROUNDS):
+            for topic_id in shared:
+                if topic_id == last_changed:
+                    return
+                if self._balance_topic(topic_id) or last_changed is None:
+                    last_changed = topic_id
+
+    def _balance_topic(self, topic_id: str) -> bool:
+        """Move partitions from the most to the least loaded subscribers; say whether any moved."""
+        members = self._subscribers[topic_id]
+        loads = list(map(self._loads.__getitem__, members))
+        if max(loads) - min(loads) <= 1:
+            return False
+        balancer = Balancer(members, self._loads)
+        held = defaultdict[int, list[int]](list)
+        for partition, owner in enumerate(self._owners[topic_id]):
+            held[owner].append(partition)
+        moved = False
+        while (giver := _next_giver(balancer, held)) is not None:
+            partition = held[giver].pop()
+            receiver = balancer.next_receiver()
+            if balancer.is_balanced():
+                break
+            self._take(topic_id, partition, giver)
+            self._give(topic_id, partition, receiver)
+            moved = True
+        return moved
+
+    def _give(self, topic_id: str, partition: int, position: int) -> None:
+        self._draft(position).add(topic_id, partition)
+        self._owners[topic_id][partition] = position
+        self._loads[position] += 1
+
+    def _take(self, topic_id: str, partition: int, position: int) -> None:
+        self._draft(position).remove(topic_id, partition)
+        self._loads[position] -= 1
+
+    def assignments(self) -> list[Assignment]:
+        """What everybody has now."""
+        return [
+            self._drafts[position].assignment()
+            if position in self._drafts
+            else kept(member.assignment)
+            for position, member in enumerate(self._members)
+        ]
+
+    def _draft(self, position: int) -> Draft:
+        if position not in self._drafts:
+            self._drafts[position] = Draft(self._members[position].assignment)
+        return self._drafts[position]
+
+
+def _next_giver(balancer: Balancer, held: Mapping[int, list[int]]) -> int | None:
+    """The next member that has a partition of the topic to give, None if nobody has."""
+    while (giver := balancer.next_giver()) is not None:
+        if held.get(giver):
+            return giver
+        balancer.exclude_giver()
+    return None

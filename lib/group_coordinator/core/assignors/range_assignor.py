@@ -1,0 +1,63 @@
+"""Kafka's range assignor: every topic is cut into ranges, one for each member that wants it.
+
+Members are in order of their instance ids, then those without one in order of their ids; the first ones get the
+partitions that are over. What a member had before does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from group_coordinator.core.assignors.java_order import (
+    hash_map_order,
+    table_size_for,
+    topic_spot,
+)
+from group_coordinator.core.assignors.spec import (
+    Assignment,
+    MemberSpec,
+    SubscriptionType,
+    TopicSpec,
+)
+from group_coordinator.core.assignors.subscriptions import subscribers
+
+
+def assign_ranges(
+    members: Mapping[str, MemberSpec],
+    topics: Mapping[str, TopicSpec],
+    subscription_type: SubscriptionType | None = None,
+    /,
+) -> dict[str, Assignment]:
+    """RangeAssignor of Kafka 4.3; see `Assignor`."""
+    if not members:
+        return {}
+    member_ids = sorted(members, key=lambda member_id: _seniority(member_id, members[member_id]))
+    specs = [members[member_id] for member_id in member_ids]
+    if subscription_type is SubscriptionType.HOMOGENEOUS:
+        # Kafka asks the first one only, even where the others want something else by now.
+        specs = [spec.replace(topic_ids=specs[0].topic_ids) for spec in specs]
+    assignments: list[Assignment] = [{} for _ in member_ids]
+    for topic_id, positions in subscribers(specs, topics).items():
+        quota, over = divmod(topics[topic_id].num_partitions, len(positions))
+        end = 0
+        for place, position in enumerate(positions if quota else positions[:over]):
+            start, end = end, end + quota + (place < over)
+            assignments[position][topic_id] = tuple(range(start, end))
+    found = {
+        member_id: _in_order_of_record(assignment, spec)
+        for member_id, spec, assignment in zip(member_ids, specs, assignments, strict=True)
+    }
+    return {member_id: found[member_id] for member_id in members}
+
+
+def _seniority(member_id: str, member: MemberSpec) -> tuple[bool, bytes]:
+    """Static members first; String.compareTo compares UTF-16 units."""
+    dynamic = member.group_instance_id is None
+    name = member_id if member.group_instance_id is None else member.group_instance_id
+    return dynamic, name.encode("utf-16-be", "surrogatepass")
+
+
+def _in_order_of_record(assignment: Assignment, member: MemberSpec) -> Assignment:
+    table_size = table_size_for(int(len(member.topic_ids) / 0.75 + 1))
+    order = hash_map_order(assignment, topic_spot, table_size)
+    return {topic_id: assignment[topic_id] for topic_id in order}

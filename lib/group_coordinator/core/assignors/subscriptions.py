@@ -1,0 +1,69 @@
+"""Who wants which topic, and whether all members want the same."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from group_coordinator.core.assignors.spec import (
+    MemberSpec,
+    PartitionAssignorError,
+    SubscriptionType,
+    TopicSpec,
+)
+
+
+def subscription_type(
+    wishes: Iterable[tuple[Collection[str], str | None]],
+) -> SubscriptionType:
+    """What Kafka makes of the members' wishes: the topic names (unknown ones count as well) and the regex of each.
+
+    Names and a regex together are never homogeneous, nor is a regex beside the names that it finds.
+    """
+    distinct = {(frozenset(names), regex or None) for names, regex in wishes}
+    mixed = any(names and regex for names, regex in distinct)
+    return (
+        SubscriptionType.HETEROGENEOUS
+        if mixed or len(distinct) > 1
+        else SubscriptionType.HOMOGENEOUS
+    )
+
+
+def type_told_by_topic_ids(members: Iterable[MemberSpec]) -> SubscriptionType:
+    """What the topic ids alone tell: all members want the same topics, or not."""
+    distinct = {member.topic_ids for member in members}
+    return SubscriptionType.HOMOGENEOUS if len(distinct) <= 1 else SubscriptionType.HETEROGENEOUS
+
+
+def subscribers(
+    members: Sequence[MemberSpec], topics: Mapping[str, TopicSpec]
+) -> dict[str, Sequence[int]]:
+    """The positions of the members that want a topic, ascending, by topic id in the order of `topics`.
+
+    Topics that the same members want share one sequence. Raises PartitionAssignorError if a topic is not there.
+    """
+    positions = defaultdict[frozenset[str], list[int]](list)
+    for position, member in enumerate(members):
+        positions[member.topic_ids].append(position)
+    subscriptions = defaultdict[str, list[frozenset[str]]](list)
+    for topic_ids in positions:
+        check_topics(topic_ids, topics)
+        for topic_id in topic_ids:
+            subscriptions[topic_id].append(topic_ids)
+    merged: dict[tuple[int, ...], Sequence[int]] = {}
+    found: dict[str, Sequence[int]] = {}
+    for topic_id in topics:
+        if topic_id in subscriptions:
+            parts = [positions[topic_ids] for topic_ids in subscriptions[topic_id]]
+            key = tuple(part[0] for part in parts)
+            if key not in merged:
+                merged[key] = sorted(position for part in parts for position in part)
+            found[topic_id] = merged[key]
+    return found
+
+
+def check_topics(topic_ids: frozenset[str], topics: Mapping[str, TopicSpec]) -> None:
+    """Raise PartitionAssignorError if a topic is not there."""
+    missing = topic_ids - topics.keys()
+    if missing:
+        raise PartitionAssignorError(f"no such topic: {min(missing)}")

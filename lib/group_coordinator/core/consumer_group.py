@@ -1,0 +1,236 @@
+"""The membership of a consumer group (KIP-848). Data and questions only: handlers decide, replay changes.
+
+What the log says comes first and changes by replay alone, so that the log rebuilds it. What Kafka keeps beside its log
+(timers, until when the metadata hash counts) follows; the last fields are looked up often and follow from the members.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from group_coordinator.core.consumer_members import (
+    Assignment,
+    ConsumerMember,
+    ResolvedRegex,
+)
+from group_coordinator.core.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.states import ConsumerState
+from group_coordinator.core.values import Timer
+
+REGEX_TIMER = "regex"
+"""The key of the timer that brings the result of a resolution of regular expressions."""
+
+_REBALANCE_TIMER = "rebalance:"
+_JOIN_TIMER = "join:"
+_SYNC_TIMER = "sync:"
+_FIRST_EPOCH = 1
+
+
+def rebalance_timer(member_id: str) -> str:
+    """The key of the timer that removes a member that does not give its partitions back."""
+    return _REBALANCE_TIMER + member_id
+
+
+def join_timer(member_id: str) -> str:
+    """The key of the timer that removes a member of the classic protocol that does not join again."""
+    return _JOIN_TIMER + member_id
+
+
+def sync_timer(member_id: str) -> str:
+    """The key of the timer that removes a member of the classic protocol that does not fetch its assignment."""
+    return _SYNC_TIMER + member_id
+
+
+def member_of_timer(key: str) -> str:
+    """The member id inside a key made by one of the functions above, or by session_timer."""
+    return key.partition(":")[2]
+
+
+def is_rebalance_timer(key: str) -> bool:
+    """Whether the key was made by rebalance_timer."""
+    return key.startswith(_REBALANCE_TIMER)
+
+
+def is_classic_members_timer(key: str) -> bool:
+    """Whether the key was made by join_timer or sync_timer."""
+    return key.startswith((_JOIN_TIMER, _SYNC_TIMER))
+
+
+@dataclass(slots=True)
+class ConsumerGroup:
+    """Membership under the consumer protocol (ConsumerGroup in Kafka)."""
+
+    epoch: int = _FIRST_EPOCH
+    metadata_hash: int = 0
+    """Of the subscribed topics that existed when the epoch was set (core/topic_hash.py)."""
+    assignment_epoch: int = _FIRST_EPOCH
+    """The group epoch that `targets` were computed for; less than `epoch`: new ones are due."""
+    assignment_timestamp_ms: int = 0
+    members: dict[str, ConsumerMember] = field(default_factory=dict)
+    targets: dict[str, Assignment] = field(default_factory=dict)
+    """What each member shall have, by member id."""
+    regexes: dict[str, ResolvedRegex] = field(default_factory=dict)
+    """What subscribed patterns matched; one that is not resolved yet is missing."""
+
+    timers: dict[str, Timer] = field(default_factory=dict)
+    """In the order they were set."""
+    rebalance_epochs: dict[str, int] = field(default_factory=dict)
+    """The member epoch for which a member's rebalance timer was set, by member id; at another one it has no effect."""
+    metadata_deadline_ms: int = 0
+    """From then on a heartbeat compares the hash of the subscribed topics; 0: the next one does."""
+
+    static_members: dict[str, str] = field(default_factory=dict)
+    """Member ids by group instance id; a member that changes its instance id keeps the old one as well, as in Kafka."""
+    owners: dict[str, dict[int, str]] = field(default_factory=dict)
+    """Who has a partition, or has yet to give it back: topic id -> partition -> member id."""
+    topic_subscribers: dict[str, int] = field(default_factory=dict)
+    """How many members subscribe to a topic by name."""
+    regex_subscribers: dict[str, int] = field(default_factory=dict)
+    """How many members subscribe by a regular expression."""
+    classic_member_count: int = 0
+    """How many members speak the classic protocol."""
+
+    def copy(self) -> ConsumerGroup:
+        """A group that can be changed without touching this one; its values are immutable and shared."""
+        return ConsumerGroup(
+            self.epoch,
+            self.metadata_hash,
+            self.assignment_epoch,
+            self.assignment_timestamp_ms,
+            dict(self.members),
+            dict(self.targets),
+            dict(self.regexes),
+            dict(self.timers),
+            dict(self.rebalance_epochs),
+            self.metadata_deadline_ms,
+            dict(self.static_members),
+            {topic_id: dict(partitions) for topic_id, partitions in self.owners.items()},
+            dict(self.topic_subscribers),
+            dict(self.regex_subscribers),
+            self.classic_member_count,
+        )
+
+    @property
+    def state(self) -> ConsumerState:
+        """The state that Kafka shows; it follows from members and epochs."""
+        if not self.members:
+            return ConsumerState.EMPTY
+        if self.epoch > self.assignment_epoch:
+            return ConsumerState.ASSIGNING
+        if all(m.is_reconciled_to(self.assignment_epoch) for m in self.members.values()):
+            return ConsumerState.STABLE
+        return ConsumerState.RECONCILING
+
+    def is_subscribed_to(self, topic: str) -> bool:
+        """Whether a member subscribes to the topic, by name or by a resolved regular expression."""
+        return topic in self.topic_subscribers or any(
+            topic in regex.topics for regex in self.regexes.values()
+        )
+
+    def subscribed_topics(self) -> frozenset[str]:
+        """The topics that members subscribe to, by name or by a resolved regular expression."""
+        matched = (regex.topics for regex in self.regexes.values())
+        return frozenset(self.topic_subscribers).union(*matched)
+
+    def static_member(self, group_instance_id: str) -> ConsumerMember | None:
+        """The member that has the instance id at present.
+
+        Raises:
+            CoordinatorError: UNKNOWN_MEMBER_ID, it was an earlier instance id of a member that is gone.
+        """
+        member_id = self.static_members.get(group_instance_id)
+        if member_id is None:
+            return None
+        if member_id not in self.members:
+            raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+        return self.members[member_id]
+
+    def target_of(self, member_id: str) -> Assignment:
+        """What the member shall have; nothing where no target was computed."""
+        return self.targets.get(member_id, {})
+
+    def owner_of(self, topic_id: str, partition: int) -> str | None:
+        """The member that has the partition, or has yet to give it back."""
+        partitions = self.owners.get(topic_id)
+        return None if partitions is None else partitions.get(partition)
+
+    def put(self, member: ConsumerMember) -> None:
+        """Store a member in place of the one with its id; for replay alone."""
+        old = self.members.get(member.member_id)
+        self.members[member.member_id] = member
+        if old is None or old.metadata is not member.metadata:
+            self._forget_metadata(old)
+            self._note_metadata(member)
+        if old is None or old.current is not member.current:
+            self._forget_partitions(old)
+            self._note_partitions(member)
+
+    def restore(self, members: dict[str, ConsumerMember]) -> None:
+        """Take all members of a group without any; for those who kept them. As put, but at once."""
+        self.members = members
+        subscriptions = Counter(member.metadata.topic_names for member in members.values())
+        for names, number in subscriptions.items():
+            count(self.topic_subscribers, names, number)
+        for member in members.values():
+            self._note_identity(member)
+            self._note_partitions(member)
+
+    def remove(self, member_id: str) -> None:
+        """Forget a member, if it is known; for replay alone."""
+        old = self.members.pop(member_id, None)
+        if old is not None and old.group_instance_id is not None:
+            self.static_members.pop(old.group_instance_id, None)
+        self._forget_metadata(old)
+        self._forget_partitions(old)
+
+    def _note_metadata(self, member: ConsumerMember) -> None:
+        count(self.topic_subscribers, member.metadata.topic_names)
+        self._note_identity(member)
+
+    def _note_identity(self, member: ConsumerMember) -> None:
+        metadata = member.metadata
+        if metadata.group_instance_id is not None:
+            self.static_members[metadata.group_instance_id] = member.member_id
+        if metadata.topic_regex:
+            count(self.regex_subscribers, (metadata.topic_regex,))
+        self.classic_member_count += metadata.classic is not None
+
+    def _forget_metadata(self, member: ConsumerMember | None) -> None:
+        if member is None:
+            return
+        metadata = member.metadata
+        count(self.topic_subscribers, metadata.topic_names, -1)
+        if metadata.topic_regex:
+            count(self.regex_subscribers, (metadata.topic_regex,), -1)
+        self.classic_member_count -= metadata.classic is not None
+
+    def _note_partitions(self, member: ConsumerMember) -> None:
+        for held in (member.current.assigned, member.current.pending_revocation):
+            for topic_id, partitions in held.items():
+                owners = self.owners.setdefault(topic_id, {})
+                owners.update(dict.fromkeys(partitions, member.member_id))
+
+    def _forget_partitions(self, member: ConsumerMember | None) -> None:
+        """A log that was compacted may have given a partition to somebody else already: that one keeps it."""
+        if member is None:
+            return
+        for held in (member.current.assigned, member.current.pending_revocation):
+            for topic_id, partitions in held.items():
+                owners = self.owners.get(topic_id, {})
+                for partition in partitions:
+                    if owners.get(partition) == member.member_id:
+                        del owners[partition]
+                if not owners:
+                    self.owners.pop(topic_id, None)
+
+
+def count(counts: dict[str, int], names: Iterable[str], change: int = 1) -> None:
+    """Add to the count of each name; names that count nothing any more go."""
+    for name in names:
+        number = counts.get(name, 0) + change
+        if number:
+            counts[name] = number
+        else:
+            del counts[name]

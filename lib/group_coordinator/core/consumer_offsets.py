@@ -1,0 +1,130 @@
+"""Who may commit to a consumer group and read from it: members by their epochs (KIP-848), partition by partition (KIP-1251).
+
+Source: ConsumerGroup.validateOffsetCommit and validateOffsetFetch in Kafka 4.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from group_coordinator.core.consumer_group import ConsumerGroup
+from group_coordinator.core.consumer_members import ConsumerMember
+from group_coordinator.core.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.records import OffsetRecord, Record
+from group_coordinator.core.requests import OffsetCommit, OffsetFetch, TxnOffsetCommit
+from group_coordinator.core.value import Value
+from group_coordinator.core.values import Topic
+
+_NO_EPOCH = -1
+_MEMBER_EPOCHS_SINCE = 9
+
+
+class EarlierEpoch(Value, frozen=True):
+    """A commit at an epoch before its member's: it counts for the partitions that the member had by then (KIP-1251)."""
+
+    member: ConsumerMember
+    epoch: int
+    error: ErrorCode
+    """What else it is."""
+
+
+def check_partitions(
+    earlier: EarlierEpoch | None, records: Iterable[Record], topics: Mapping[str, Topic] | None
+) -> None:
+    """Refuse the whole commit for one partition that the member did not have at the epoch.
+
+    Raises:
+        CoordinatorError: STALE_MEMBER_EPOCH, or ILLEGAL_GENERATION.
+    """
+    if earlier is None:
+        return
+    for record in records:
+        if isinstance(record, OffsetRecord) and not _had(earlier, record, topics or {}):
+            raise CoordinatorError(earlier.error)
+
+
+def _had(earlier: EarlierEpoch, record: OffsetRecord, topics: Mapping[str, Topic]) -> bool:
+    topic = topics.get(record.topic)
+    if topic is None:
+        return False
+    current = earlier.member.current
+    for held in (current.assigned, current.pending_revocation):
+        since = held.get(topic.topic_id, {}).get(record.partition)
+        if since is not None:
+            return earlier.epoch >= since
+    return False
+
+
+def check_commit(group: ConsumerGroup, request: OffsetCommit, version: int) -> EarlierEpoch | None:
+    """Whether the sender may commit; None: every partition.
+
+    Raises:
+        CoordinatorError: UNKNOWN_MEMBER_ID, UNSUPPORTED_VERSION, STALE_MEMBER_EPOCH, or ILLEGAL_GENERATION where the
+            member speaks the classic protocol.
+    """
+    epoch = _epoch(request.generation)
+    if epoch < 0 and not group.members:
+        return None
+    member = known_member(group, request.member_id)
+    if not member.uses_classic_protocol and version < _MEMBER_EPOCHS_SINCE:
+        raise CoordinatorError(ErrorCode.UNSUPPORTED_VERSION)
+    return _earlier(member, epoch, _stale(member))
+
+
+def check_txn_commit(group: ConsumerGroup, request: TxnOffsetCommit) -> EarlierEpoch | None:
+    """As check_commit, inside a transaction: also without a member, and clients know no epochs.
+
+    Raises:
+        CoordinatorError: UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION.
+    """
+    epoch = _epoch(request.generation)
+    anonymous = not request.member_id and request.group_instance_id is None
+    if (epoch < 0 and not group.members) or (epoch == _NO_EPOCH and anonymous):
+        return None
+    member = known_member(group, request.member_id)
+    return _earlier(member, epoch, ErrorCode.ILLEGAL_GENERATION)
+
+
+def check_fetch(group: ConsumerGroup, request: OffsetFetch) -> None:
+    """Whether the sender may read; here only the member's own epoch counts.
+
+    Raises:
+        CoordinatorError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, or ILLEGAL_GENERATION where the member speaks the
+            classic protocol; UNKNOWN_SERVER_ERROR for an epoch without a member, as Kafka breaks down there.
+    """
+    epoch = _epoch(request.member_epoch)
+    if request.member_id is None:
+        if epoch < 0:
+            return
+        raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR)
+    member = known_member(group, request.member_id)
+    if epoch != member.epoch:
+        raise CoordinatorError(_stale(member))
+
+
+def known_member(group: ConsumerGroup, member_id: str) -> ConsumerMember:
+    """The member with that id.
+
+    Raises:
+        CoordinatorError: UNKNOWN_MEMBER_ID.
+    """
+    member = group.members.get(member_id)
+    if member is None:
+        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+    return member
+
+
+def _epoch(number: int | None) -> int:
+    return _NO_EPOCH if number is None else number
+
+
+def _stale(member: ConsumerMember) -> ErrorCode:
+    if member.uses_classic_protocol:
+        return ErrorCode.ILLEGAL_GENERATION
+    return ErrorCode.STALE_MEMBER_EPOCH
+
+
+def _earlier(member: ConsumerMember, epoch: int, error: ErrorCode) -> EarlierEpoch | None:
+    if epoch > member.epoch:
+        raise CoordinatorError(error)
+    return None if epoch == member.epoch else EarlierEpoch(member, epoch, error)

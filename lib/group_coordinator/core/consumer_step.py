@@ -1,0 +1,60 @@
+"""One step of a consumer group: what must be logged, and what changes beside the log. The group itself is left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_group import (
+    ConsumerGroup,
+    join_timer,
+    rebalance_timer,
+    sync_timer,
+)
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.group import ClassicGroup, Group, session_timer
+from group_coordinator.core.records import Reason, Record
+from group_coordinator.core.responses import Reply
+from group_coordinator.core.soft_state import CancelTimer, SetTimer, SoftChange
+
+
+class ConsumerStep:
+    """Collects the outcome of one request or timer. `membership` is the group as it was before.
+
+    For a group that did not exist, or was a classic one, `membership` is what the records so far will make it.
+    """
+
+    def __init__(
+        self,
+        group: Group,
+        membership: ConsumerGroup,
+        now_ms: int,
+        config: CoordinatorConfig,
+        reason: Reason,
+    ) -> None:
+        self.group = group
+        self.membership = membership
+        self.now_ms = now_ms
+        self.config = config
+        self.reason = reason
+        self.records: list[Record] = []
+        self.soft: list[SoftChange] = []
+        self.classic: ClassicGroup | None = None
+        """Set: the records make the group this classic one."""
+
+    def decision(self, replies: Sequence[Reply]) -> Decision:
+        """The step as a decision."""
+        return Decision(self.records, list(replies), self.classic, soft=tuple(self.soft))
+
+    def arm(self, key: str, delay_ms: int) -> None:
+        """Set a timer, or set it anew behind all others."""
+        self.soft.append(SetTimer(key, self.now_ms + delay_ms))
+
+    def cancel(self, key: str) -> None:
+        """Forget a timer; it is no fault if there is none."""
+        self.soft.append(CancelTimer(key))
+
+    def cancel_timers_of(self, member_id: str) -> None:
+        """Forget whatever waits for a member."""
+        timers = (session_timer, rebalance_timer, join_timer, sync_timer)
+        self.soft += [CancelTimer(key(member_id)) for key in timers]

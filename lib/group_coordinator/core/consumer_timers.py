@@ -1,0 +1,44 @@
+"""What happens in a consumer group when a timer runs out."""
+
+from __future__ import annotations
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_group import (
+    REGEX_TIMER,
+    ConsumerGroup,
+    is_rebalance_timer,
+    member_of_timer,
+)
+from group_coordinator.core.consumer_step import ConsumerStep
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.downgrade import remove_or_downgrade
+from group_coordinator.core.group import Group, is_session_timer
+from group_coordinator.core.records import Reason
+from group_coordinator.core.regex_subscriptions import resolve
+from group_coordinator.core.soft_state import CancelTimer
+
+
+def fire_timer(
+    group: Group, membership: ConsumerGroup, key: str, now_ms: int, config: CoordinatorConfig
+) -> Decision:
+    """Decide what an elapsed timer brings; it is gone afterwards."""
+    step = ConsumerStep(group, membership, now_ms, config, _reason(key))
+    step.soft.append(CancelTimer(key))
+    member_id = member_of_timer(key)
+    if key == REGEX_TIMER:
+        resolve(step)
+    elif member_id in membership.members and not _is_outdated(membership, key, member_id):
+        remove_or_downgrade(step, [member_id])
+    return step.decision([])
+
+
+def _reason(key: str) -> Reason:
+    if key == REGEX_TIMER:
+        return Reason.TOPICS_RESOLVED
+    return Reason.SESSION_TIMEOUT if is_session_timer(key) else Reason.REBALANCE_TIMEOUT
+
+
+def _is_outdated(membership: ConsumerGroup, key: str, member_id: str) -> bool:
+    """A member that has come to another epoch has given its partitions back."""
+    epoch = membership.members[member_id].epoch
+    return is_rebalance_timer(key) and membership.rebalance_epochs.get(member_id) != epoch

@@ -1,0 +1,136 @@
+"""The online downgrade: a consumer group turns classic when its last member of the consumer protocol is gone.
+
+The members that stay speak the classic protocol; each has what its target says, and mostly they are told to rebalance at
+once. Source: validateOnlineDowngradeWithFencedMembers, validateOnlineDowngradeWithReplacedMember and
+convertToClassicGroup in Kafka 4.3's GroupMetadataManager, ClassicGroup.fromConsumerGroup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_group import ConsumerGroup, is_classic_members_timer
+from group_coordinator.core.consumer_members import Assignment, ConsumerMember
+from group_coordinator.core.consumer_step import ConsumerStep
+from group_coordinator.core.embedded_assignments import embedded_assignment
+from group_coordinator.core.generation import subscription_of_members
+from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
+from group_coordinator.core.member_order import classic_group_order, consumer_group_order
+from group_coordinator.core.member_removal import remove_members
+from group_coordinator.core.migration_policy import allows_downgrade
+from group_coordinator.core.rebalance import Rebalance
+from group_coordinator.core.records import Reason
+from group_coordinator.core.states import ClassicState
+from group_coordinator.core.tombstones import consumer_group_tombstones
+from group_coordinator.core.values import Member
+
+
+def remove_or_downgrade(step: ConsumerStep, member_ids: Sequence[str]) -> None:
+    """Take members out of the group; if all that stay speak the classic protocol, the group turns classic."""
+    membership = step.membership
+    staying = {
+        member_id: membership.members[member_id]
+        for member_id in consumer_group_order(membership.members)
+        if member_id not in member_ids
+    }
+    if not _may_turn_classic(staying, step.config):
+        remove_members(step, member_ids)
+        return
+    step.records += consumer_group_tombstones(
+        sorted(membership.members), membership, Reason.DOWNGRADE
+    )
+    targets = {member_id: membership.target_of(member_id) for member_id in staying}
+    _turn_classic(step, staying, targets, must_rebalance=True)
+
+
+def may_downgrade_by_replacement(
+    membership: ConsumerGroup, replaced: ConsumerMember, config: CoordinatorConfig
+) -> bool:
+    """Whether the group will be classic when a member of the classic protocol takes a static member's place."""
+    is_last = membership.classic_member_count == len(membership.members) - 1
+    has_room = len(membership.members) <= config.group_max_size
+    speaks_consumer = not replaced.uses_classic_protocol
+    return is_last and speaks_consumer and has_room and allows_downgrade(config)
+
+
+def downgrade_by_replacement(
+    step: ConsumerStep, replaced: ConsumerMember, updated: ConsumerMember, *, must_rebalance: bool
+) -> None:
+    """Turn the group classic: `updated` has taken the place of `replaced`, and the log says so already."""
+    membership = step.membership
+    members = {
+        member_id: membership.members[member_id]
+        for member_id in consumer_group_order(membership.members)
+        if member_id != replaced.member_id
+    }
+    members[updated.member_id] = updated
+    targets = {member_id: membership.target_of(member_id) for member_id in members}
+    targets[updated.member_id] = membership.target_of(replaced.member_id)
+    step.records += consumer_group_tombstones(sorted(members), membership, Reason.DOWNGRADE)
+    _turn_classic(step, members, targets, must_rebalance=must_rebalance)
+
+
+def _may_turn_classic(staying: Mapping[str, ConsumerMember], config: CoordinatorConfig) -> bool:
+    fits = 0 < len(staying) <= config.group_max_size
+    return (
+        fits
+        and allows_downgrade(config)
+        and all(member.uses_classic_protocol for member in staying.values())
+    )
+
+
+def _turn_classic(
+    step: ConsumerStep,
+    members: Mapping[str, ConsumerMember],
+    targets: Mapping[str, Assignment],
+    *,
+    must_rebalance: bool,
+) -> None:
+    """The classic group: Stable, at the generation that was the group epoch, led by the first of these members."""
+    classic = _stable_group(step, members)
+    topics = step.group.topics or {}
+    for member_id, member in classic.members.items():
+        protocol = member.protocol(classic.protocol) or member.protocols[0]
+        assignment = embedded_assignment(targets[member_id], topics, protocol)
+        classic.members[member_id] = member.replace(assignment=assignment)
+    rebalance = Rebalance(classic, step.now_ms, step.config, Reason.DOWNGRADE)
+    rebalance.write_group({key: member.assignment for key, member in classic.members.items()})
+    for member_id in classic_group_order(list(members)):
+        rebalance.arm_session(classic.members[member_id])
+    if must_rebalance:
+        rebalance.prepare_rebalance()
+    step.records += rebalance.records
+    step.classic = rebalance.group
+
+
+def _stable_group(step: ConsumerStep, members: Mapping[str, ConsumerMember]) -> ClassicGroup:
+    """Timers of single members are kept: they do nothing here, but count again after an upgrade, as Kafka's do."""
+    timers = step.membership.timers.items()
+    classic = ClassicGroup(
+        state=ClassicState.STABLE,
+        state_timestamp_ms=step.now_ms,
+        generation=step.membership.epoch,
+        protocol_type=CONSUMER_PROTOCOL_TYPE,
+        leader=next(iter(members)),
+        members={member_id: _classic_member(member) for member_id, member in members.items()},
+        timers={key: timer for key, timer in timers if is_classic_members_timer(key)},
+    )
+    classic.protocol = classic.select_protocol()
+    classic.subscribed_topics = subscription_of_members(classic)
+    return classic
+
+
+def _classic_member(member: ConsumerMember) -> Member:
+    metadata = member.metadata
+    if metadata.classic is None:
+        raise TypeError(f"{member.member_id} does not speak the classic protocol")
+    return Member(
+        member.member_id,
+        metadata.group_instance_id,
+        metadata.client_id,
+        metadata.client_host,
+        metadata.rebalance_timeout_ms,
+        metadata.classic.session_timeout_ms,
+        metadata.classic.protocols,
+    )

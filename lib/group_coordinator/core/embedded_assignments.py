@@ -1,0 +1,61 @@
+"""Between the bytes of classic members, which name topics, and consumer groups, which know topics by their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from group_coordinator.core.assignors.java_order import (
+    DEFAULT_TABLE_SIZE,
+    grown_table_size,
+    hash_map_order,
+    partition_set_order,
+    topic_spot,
+)
+from group_coordinator.core.consumer_members import Assignment
+from group_coordinator.core.consumer_protocol import (
+    MalformedProtocolError,
+    NamedPartitions,
+    assignment_bytes,
+    read_version,
+)
+from group_coordinator.core.requests import TopicPartitions
+from group_coordinator.core.values import Protocol, Topic
+
+
+def by_topic_id(partitions: NamedPartitions, topics: Mapping[str, Topic]) -> Assignment:
+    """The partitions by topic id; topics that do not exist drop out."""
+    found: dict[str, set[int]] = {}
+    for name, numbers in partitions:
+        if name in topics and numbers:
+            found.setdefault(topics[name].topic_id, set()).update(numbers)
+    return {topic_id: tuple(sorted(numbers)) for topic_id, numbers in sorted(found.items())}
+
+
+def reported(
+    partitions: NamedPartitions, topics: Mapping[str, Topic]
+) -> tuple[TopicPartitions, ...]:
+    """What a member says it owns, as a heartbeat would say it."""
+    assigned = by_topic_id(partitions, topics)
+    return tuple(TopicPartitions(None, topic_id, numbers) for topic_id, numbers in assigned.items())
+
+
+def embedded_assignment(
+    assignment: Mapping[str, tuple[int, ...]], topics: Mapping[str, Topic], protocol: Protocol
+) -> bytes:
+    """What a member of the classic protocol shall have, in its own version and Kafka's order; topics that are gone drop out.
+
+    A version that cannot be read counts as the first, where Kafka would refuse to let the last consumer go.
+    """
+    names = {topic.topic_id: topic.name for topic in topics.values()}
+    size = grown_table_size(DEFAULT_TABLE_SIZE, len(assignment))
+    topic_ids = hash_map_order(sorted(assignment), topic_spot, size)
+    named = [
+        (names[topic_id], partition_set_order(assignment[topic_id]))
+        for topic_id in topic_ids
+        if topic_id in names
+    ]
+    try:
+        version = read_version(protocol.metadata)
+    except MalformedProtocolError:
+        version = 0
+    return assignment_bytes(named, version)

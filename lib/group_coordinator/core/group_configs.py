@@ -1,0 +1,169 @@
+"""What administrators may set for one group: names, bounds, and what counts in the end.
+
+Source: GroupConfig and GroupConfigManager in Kafka 4.3, as far as they are about consumer groups; Kafka keeps the settings
+of share and streams groups under further names. A group need not exist to be given settings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.group import Group
+from group_coordinator.core.value import Value
+
+_INTEGER = re.compile(r"[+-]?\d+")
+_HIGHEST_INT32 = 2**31 - 1
+_JAVA_SPACE = "".join(map(chr, range(0x21)))
+"""What Java's String.trim takes away."""
+
+
+class GroupConfig(Value, frozen=True):
+    """A setting that a group may be given; `default` and `documentation` are Kafka's."""
+
+    name: str
+    default: int
+    lowest: int
+    documentation: str
+
+    @property
+    def broker_name(self) -> str:
+        """The setting of the coordinator that counts where the group has none."""
+        return f"group.{self.name}"
+
+    @property
+    def minimum_name(self) -> str:
+        """The setting of the coordinator that the group's must not fall below."""
+        return self.broker_name.replace("group.consumer.", "group.consumer.min.")
+
+    @property
+    def maximum_name(self) -> str:
+        """The setting of the coordinator that the group's must not exceed."""
+        return self.broker_name.replace("group.consumer.", "group.consumer.max.")
+
+
+SESSION_TIMEOUT = GroupConfig(
+    "consumer.session.timeout.ms",
+    45_000,
+    1,
+    "The timeout to detect client failures when using the consumer group protocol.",
+)
+ASSIGNMENT_INTERVAL = GroupConfig(
+    "consumer.assignment.interval.ms",
+    1_000,
+    0,
+    "The interval between assignment updates for a consumer group.",
+)
+HEARTBEAT_INTERVAL = GroupConfig(
+    "consumer.heartbeat.interval.ms",
+    5_000,
+    1,
+    "The heartbeat interval given to the members of a consumer group.",
+)
+GROUP_CONFIGS = {
+    definition.name: definition
+    for definition in (SESSION_TIMEOUT, ASSIGNMENT_INTERVAL, HEARTBEAT_INTERVAL)
+}
+"""By name, in the order in which Kafka lists them."""
+
+
+class GroupConfigError(ValueError):
+    """Settings that Kafka refuses, in Kafka's words."""
+
+    def __init__(self, code: ErrorCode, message: str | None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def session_timeout_ms(group: Group, config: CoordinatorConfig) -> int:
+    """How long a member of the consumer group may be silent."""
+    value = group.configs.get(SESSION_TIMEOUT.name)
+    if value is None:
+        return config.group_consumer_session_timeout_ms
+    lowest = config.group_consumer_min_session_timeout_ms
+    return _clamped(value, lowest, config.group_consumer_max_session_timeout_ms)
+
+
+def heartbeat_interval_ms(group: Group, config: CoordinatorConfig) -> int:
+    """How often a member of the consumer group is asked to send a heartbeat."""
+    value = group.configs.get(HEARTBEAT_INTERVAL.name)
+    if value is None:
+        return config.group_consumer_heartbeat_interval_ms
+    lowest = config.group_consumer_min_heartbeat_interval_ms
+    return _clamped(value, lowest, config.group_consumer_max_heartbeat_interval_ms)
+
+
+def assignment_interval_ms(group: Group, config: CoordinatorConfig) -> int:
+    """The least time between two assignments of the consumer group."""
+    value = group.configs.get(ASSIGNMENT_INTERVAL.name)
+    if value is None:
+        return config.group_consumer_assignment_interval_ms
+    lowest = config.group_consumer_min_assignment_interval_ms
+    return _clamped(value, lowest, config.group_consumer_max_assignment_interval_ms)
+
+
+def broker_value(name: str, config: CoordinatorConfig) -> int:
+    """The coordinator's own setting of that name."""
+    value: int = getattr(config, name.replace(".", "_"))
+    return value
+
+
+def parse(definition: GroupConfig, text: str) -> int:
+    """The value that a text stands for.
+
+    Raises:
+        GroupConfigError: INVALID_CONFIG, it stands for none.
+    """
+    trimmed = text.strip(_JAVA_SPACE)
+    value = int(trimmed) if _INTEGER.fullmatch(trimmed) else None
+    if value is None or not -_HIGHEST_INT32 - 1 <= value <= _HIGHEST_INT32:
+        raise _invalid_value(definition, text, "Not a number of type INT")
+    if value < definition.lowest:
+        raise _invalid_value(definition, value, f"Value must be at least {definition.lowest}")
+    return value
+
+
+def check(configs: Mapping[str, str], config: CoordinatorConfig) -> None:
+    """Whether a group may have these settings, together with the coordinator's where it has none.
+
+    Settings that were fine when they were made are refused too if the coordinator's bounds have changed since.
+
+    Raises:
+        GroupConfigError: INVALID_CONFIG.
+    """
+    for name in sorted(configs.keys() - GROUP_CONFIGS.keys()):
+        raise GroupConfigError(ErrorCode.INVALID_CONFIG, f"Unknown group config name: {name}")
+    values = {
+        definition.name: parse(definition, configs[definition.name])
+        if definition.name in configs
+        else broker_value(definition.broker_name, config)
+        for definition in (SESSION_TIMEOUT, HEARTBEAT_INTERVAL, ASSIGNMENT_INTERVAL)
+    }
+    for definition in (HEARTBEAT_INTERVAL, SESSION_TIMEOUT, ASSIGNMENT_INTERVAL):
+        _check_bounds(definition, values[definition.name], config)
+    if values[SESSION_TIMEOUT.name] <= values[HEARTBEAT_INTERVAL.name]:
+        message = f"{SESSION_TIMEOUT.name} must be greater than {HEARTBEAT_INTERVAL.name}"
+        raise GroupConfigError(ErrorCode.INVALID_CONFIG, message)
+
+
+def _check_bounds(definition: GroupConfig, value: int, config: CoordinatorConfig) -> None:
+    message = None
+    if value < broker_value(definition.minimum_name, config):
+        message = f"must be greater than or equal to {definition.minimum_name}"
+    elif value > broker_value(definition.maximum_name, config):
+        message = f"must be less than or equal to {definition.maximum_name}"
+    if message is not None:
+        raise GroupConfigError(ErrorCode.INVALID_CONFIG, f"{definition.name} {message}")
+
+
+def _invalid_value(definition: GroupConfig, value: object, why: str) -> GroupConfigError:
+    message = f"Invalid value {value} for configuration {definition.name}: {why}"
+    return GroupConfigError(ErrorCode.INVALID_CONFIG, message)
+
+
+def _clamped(value: str, lowest: int, highest: int) -> int:
+    """The coordinator's bounds may have changed since the group was given its setting: then the nearer one counts."""
+    return min(max(int(value), lowest), highest)

@@ -1,0 +1,99 @@
+"""IncrementalAlterConfigs 0-1 of one group: settings are set or deleted, all or none of a request.
+
+Source: ConfigAdminManager.preprocess and ConfigurationControlManager in Kafka 4.3. Kafka keeps settings in its metadata
+log; here a record of each goes to the group's own log, in the manner of Kafka's ConfigRecord.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from group_coordinator.core import group_configs
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.group import Group
+from group_coordinator.core.group_configs import GROUP_CONFIGS, GroupConfigError
+from group_coordinator.core.records import ConfigRecord, Reason, Record
+from group_coordinator.core.requests import (
+    AlterConfigs,
+    ConfigChange,
+    ConfigOperation,
+    RequestContext,
+)
+from group_coordinator.core.responses import AlterConfigsResponse, Reply
+
+_LIST_OPERATIONS = (ConfigOperation.APPEND, ConfigOperation.SUBTRACT)
+
+
+def decide(
+    group: Group, request: AlterConfigs, context: RequestContext, config: CoordinatorConfig
+) -> Decision:
+    """A record for each setting that changes, none if the request only asks whether it would be taken."""
+    answer = AlterConfigsResponse(ErrorCode.NONE, None, group.group_id)
+    records: list[Record] = []
+    try:
+        _check_request(request.changes)
+        altered = _altered(group, request.changes)
+        _check_name(group.group_id)
+        group_configs.check(altered, config)
+    except GroupConfigError as refusal:
+        answer = answer.replace(error=refusal.code, error_message=refusal.message)
+    else:
+        if not request.validates_only:
+            records = _records(group.configs, altered)
+    return Decision(records, [Reply(context.ticket, answer)])
+
+
+def _check_request(changes: Sequence[ConfigChange]) -> None:
+    if len({change.name for change in changes}) < len(changes):
+        raise GroupConfigError(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
+    without_value = [
+        change.name
+        for change in changes
+        if change.value is None and change.operation != ConfigOperation.DELETE
+    ]
+    if without_value:
+        message = f"Null value not supported for : {', '.join(without_value)}"
+        raise GroupConfigError(ErrorCode.INVALID_REQUEST, message)
+
+
+def _check_name(group_id: str) -> None:
+    if not group_id:
+        message = "Default group resources are not allowed."
+        raise GroupConfigError(ErrorCode.INVALID_REQUEST, message)
+
+
+def _altered(group: Group, changes: Sequence[ConfigChange]) -> dict[str, str]:
+    """The group's settings with the changes; no setting of a group is a list."""
+    altered = dict(group.configs)
+    for change in sorted(changes, key=_kafkas_order):
+        if change.operation == ConfigOperation.DELETE:
+            altered.pop(change.name, None)
+        elif change.operation == ConfigOperation.SET and change.value is not None:
+            altered[change.name] = change.value
+        elif change.operation in _LIST_OPERATIONS:
+            operation = ConfigOperation(change.operation).name
+            message = f"Can't {operation} to key {change.name} because its type is not LIST."
+            raise GroupConfigError(ErrorCode.INVALID_CONFIG, message)
+        else:
+            raise GroupConfigError(ErrorCode.UNKNOWN_SERVER_ERROR, None)
+    return altered
+
+
+def _kafkas_order(change: ConfigChange) -> tuple[int, str]:
+    """Which of several faults Kafka names is up to a hash map; known settings come first there."""
+    names = [*GROUP_CONFIGS]
+    return names.index(change.name) if change.name in names else len(names), change.name
+
+
+def _records(before: dict[str, str], altered: dict[str, str]) -> list[Record]:
+    """Values are kept as Kafka shows them: without spaces, signs and zeros in front."""
+    values = {
+        name: str(group_configs.parse(GROUP_CONFIGS[name], text)) for name, text in altered.items()
+    }
+    return [
+        ConfigRecord(name, values.get(name), Reason.CONFIG)
+        for name in GROUP_CONFIGS
+        if values.get(name) != before.get(name)
+    ]

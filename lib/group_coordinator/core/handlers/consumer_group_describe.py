@@ -1,0 +1,93 @@
+"""ConsumerGroupDescribe 0-1 (KIP-848) of one group: v1 tells which protocol a member speaks.
+
+Source: ConsumerGroup.asDescribedGroup and ConsumerGroupMember.asConsumerGroupDescribeMember in Kafka 4.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_group import ConsumerGroup
+from group_coordinator.core.consumer_members import ConsumerMember, OwnedPartitions
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.group import ALL_OPERATIONS, Group
+from group_coordinator.core.requests import ConsumerGroupDescribe, RequestContext
+from group_coordinator.core.responses import (
+    ConsumerGroupDescribeResponse,
+    DescribedConsumer,
+    Reply,
+)
+from group_coordinator.core.target_assignment import preferred_assignor
+from group_coordinator.core.values import Topic
+
+
+def decide(
+    group: Group,
+    request: ConsumerGroupDescribe,
+    context: RequestContext,
+    config: CoordinatorConfig,
+) -> Decision:
+    """Describe the group; nothing changes.
+
+    Raises:
+        CoordinatorError: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND.
+    """
+    if not request.group_id:
+        raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
+    if group.consumer is None:
+        message = (
+            f"Group {group.group_id} not found."
+            if group.membership is None
+            else f"Group {group.group_id} is not a consumer group."
+        )
+        raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, message)
+    answer = _described(group, group.consumer, config)
+    if request.asks_for_operations:
+        answer = answer.replace(operations=ALL_OPERATIONS)
+    return Decision([], [Reply(context.ticket, answer)])
+
+
+def _described(
+    group: Group, membership: ConsumerGroup, config: CoordinatorConfig
+) -> ConsumerGroupDescribeResponse:
+    topics = group.topics_by_id()
+    members = sorted(membership.members.items())
+    return ConsumerGroupDescribeResponse(
+        ErrorCode.NONE,
+        None,
+        group.group_id,
+        membership.state,
+        membership.epoch,
+        membership.assignment_epoch,
+        preferred_assignor(membership, config.assignors[0]),
+        tuple([_member(membership, member, topics) for _, member in members]),
+    )
+
+
+def _member(
+    membership: ConsumerGroup, member: ConsumerMember, topics: Mapping[str, Topic]
+) -> DescribedConsumer:
+    current = member.current
+    held: dict[str, list[int]] = {}
+    for partitions in (current.assigned, current.pending_revocation):
+        _collect(held, partitions)
+    target = membership.target_of(member.member_id)
+    return DescribedConsumer(member, _named(held, topics), _named(target, topics))
+
+
+def _collect(held: dict[str, list[int]], partitions: OwnedPartitions) -> None:
+    for topic_id, of_topic in partitions.items():
+        held.setdefault(topic_id, []).extend(of_topic)
+
+
+def _named(
+    partitions: Mapping[str, list[int] | tuple[int, ...]], topics: Mapping[str, Topic]
+) -> tuple[tuple[Topic, tuple[int, ...]], ...]:
+    """Topics that are gone have no name any more: they are left out."""
+    return tuple(
+        (topics[topic_id], tuple(sorted(of_topic)))
+        for topic_id, of_topic in partitions.items()
+        if topic_id in topics
+    )

@@ -1,0 +1,271 @@
+"""ConsumerGroupHeartbeat 0-1 (KIP-848): v1 wants member ids made by the client, and knows regular expressions.
+
+Source: consumerGroupHeartbeat and consumerGroupLeave in GroupMetadataManager of Kafka 4.3.
+"""
+
+from __future__ import annotations
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_group import ConsumerGroup
+from group_coordinator.core.consumer_heartbeat_checks import check_heartbeat
+from group_coordinator.core.consumer_members import (
+    JOIN_EPOCH,
+    STATIC_LEFT_EPOCH,
+    ConsumerMember,
+    OwnedPartitions,
+    SubscriptionMetadata,
+)
+from group_coordinator.core.consumer_step import ConsumerStep
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.downgrade import remove_or_downgrade
+from group_coordinator.core.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.group import Group, session_timer
+from group_coordinator.core.group_configs import heartbeat_interval_ms, session_timeout_ms
+from group_coordinator.core.member_update import replace_static_member, update_member
+from group_coordinator.core.migration import abandoned_upgrade, upgrade
+from group_coordinator.core.records import CurrentRecord, Reason
+from group_coordinator.core.requests import ConsumerGroupHeartbeat, RequestContext, TopicPartitions
+from group_coordinator.core.responses import ConsumerGroupHeartbeatResponse, Reply
+
+
+def decide(
+    group: Group,
+    request: ConsumerGroupHeartbeat,
+    context: RequestContext,
+    config: CoordinatorConfig,
+) -> Decision:
+    """Let a member join, go on or leave.
+
+    Raises:
+        CoordinatorError: INVALID_REQUEST, UNSUPPORTED_ASSIGNOR, GROUP_ID_NOT_FOUND, GROUP_MAX_SIZE_REACHED,
+            UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, FENCED_INSTANCE_ID, UNRELEASED_INSTANCE_ID,
+            INVALID_REGULAR_EXPRESSION.
+    """
+    check_heartbeat(request, context.ticket.version, config)
+    if request.member_epoch < JOIN_EPOCH:
+        return _leave(group, request, context, config)
+    try:
+        return _go_on(group, request, context, config)
+    except CoordinatorError as error:
+        if request.member_epoch != JOIN_EPOCH:
+            raise
+        answer = ConsumerGroupHeartbeatResponse(error.code, error.message)
+        return abandoned_upgrade(group, config, error, Reply(context.ticket, answer))
+
+
+def _go_on(
+    group: Group,
+    request: ConsumerGroupHeartbeat,
+    context: RequestContext,
+    config: CoordinatorConfig,
+) -> Decision:
+    is_join = request.member_epoch == JOIN_EPOCH
+    reason = Reason.JOIN if is_join else Reason.HEARTBEAT
+    step, replies = _step(group, context, config, reason, is_join=is_join)
+    _check_room(step, request.member_id)
+    member_id = request.member_id or context.fresh_short_id
+    member = _member(step, request, member_id)
+    metadata = _metadata_after(member.metadata, request, context)
+    updated = update_member(step, member, metadata, request.owned)
+    step.arm(session_timer(member_id), session_timeout_ms(group, config))
+    must_tell = is_join or _is_full(request) or _differs(member, updated)
+    answer = ConsumerGroupHeartbeatResponse(
+        ErrorCode.NONE,
+        None,
+        member_id,
+        updated.epoch,
+        heartbeat_interval_ms(group, config),
+        _told(updated.current.assigned) if must_tell else None,
+    )
+    return step.decision([*replies, Reply(context.ticket, answer)])
+
+
+def _step(
+    group: Group,
+    context: RequestContext,
+    config: CoordinatorConfig,
+    reason: Reason,
+    *,
+    is_join: bool,
+) -> tuple[ConsumerStep, list[Reply]]:
+    """Begin a step; a join makes a group that is not there, or a classic one, a consumer group."""
+    membership = group.membership
+    if isinstance(membership, ConsumerGroup):
+        return ConsumerStep(group, membership, context.now_ms, config, reason), []
+    if not is_join:
+        raise _not_found(group, "Consumer group")
+    if membership is None:
+        return ConsumerStep(group, ConsumerGroup(), context.now_ms, config, reason), []
+    upgraded = upgrade(group, membership, context.now_ms, config)
+    step = ConsumerStep(group, upgraded.membership, context.now_ms, config, reason)
+    step.records += upgraded.records
+    step.soft += upgraded.soft
+    return step, upgraded.replies
+
+
+def _not_found(group: Group, what: str) -> CoordinatorError:
+    return CoordinatorError(
+        ErrorCode.GROUP_ID_NOT_FOUND,
+        f"{what} {group.group_id} not found."
+        if group.membership is None
+        else f"Group {group.group_id} is not a consumer group.",
+    )
+
+
+def _check_room(step: ConsumerStep, member_id: str) -> None:
+    members = step.membership.members
+    size = step.config.group_consumer_max_size
+    if len(members) >= size and member_id not in members:
+        raise CoordinatorError(
+            ErrorCode.GROUP_MAX_SIZE_REACHED,
+            f"The consumer group has reached its maximum capacity of {size} members.",
+        )
+
+
+def _member(step: ConsumerStep, request: ConsumerGroupHeartbeat, member_id: str) -> ConsumerMember:
+    """The member that sends the request, as it was before."""
+    if request.group_instance_id is not None:
+        return _static_member(step, request, member_id, request.group_instance_id)
+    member = step.membership.members.get(member_id)
+    if member is None and request.member_epoch != JOIN_EPOCH:
+        raise _unknown_member(member_id, step.group)
+    if member is None:
+        return ConsumerMember(member_id)
+    _check_epoch(member, request.member_epoch, request.owned)
+    return member
+
+
+def _static_member(
+    step: ConsumerStep, request: ConsumerGroupHeartbeat, member_id: str, instance_id: str
+) -> ConsumerMember:
+    if request.member_epoch != JOIN_EPOCH:
+        member = _check_static(step.membership, member_id, instance_id)
+        _check_epoch(member, request.member_epoch, request.owned)
+        return member
+    existing = step.membership.static_member(instance_id)
+    if existing is None:
+        return step.membership.members.get(member_id) or ConsumerMember(member_id)
+    if existing.epoch != STATIC_LEFT_EPOCH and not existing.uses_classic_protocol:
+        raise CoordinatorError(
+            ErrorCode.UNRELEASED_INSTANCE_ID,
+            f"Static member {member_id} with instance id {instance_id} cannot join the group "
+            f"because the instance id is owned by {existing.member_id} member.",
+        )
+    return replace_static_member(step, existing, member_id)
+
+
+def _check_static(membership: ConsumerGroup, member_id: str, instance_id: str) -> ConsumerMember:
+    member = membership.static_member(instance_id)
+    if member is None:
+        raise CoordinatorError(
+            ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown."
+        )
+    if member.member_id != member_id:
+        raise CoordinatorError(
+            ErrorCode.FENCED_INSTANCE_ID,
+            f"Static member {member_id} with instance id {instance_id} was fenced by member "
+            f"{member.member_id}.",
+        )
+    return member
+
+
+def _unknown_member(member_id: str, group: Group) -> CoordinatorError:
+    return CoordinatorError(
+        ErrorCode.UNKNOWN_MEMBER_ID,
+        f"Member {member_id} is not a member of group {group.group_id}.",
+    )
+
+
+def _check_epoch(
+    member: ConsumerMember, epoch: int, owned: tuple[TopicPartitions, ...] | None
+) -> None:
+    """A member that lost the answer with its new epoch may come with the one before, if it has nothing more since."""
+    if epoch in (JOIN_EPOCH, member.epoch):
+        return
+    is_retry = epoch < member.epoch and epoch == member.current.previous_epoch
+    if not is_retry or not _is_part(owned, member.current.assigned):
+        which = "smaller" if epoch < member.epoch else "greater"
+        raise CoordinatorError(
+            ErrorCode.FENCED_MEMBER_EPOCH,
+            f"The consumer group member has a {which} member epoch ({epoch}) than the one known by the group "
+            f"coordinator ({member.epoch}). The member must abandon all its partitions and rejoin.",
+        )
+
+
+def _is_part(owned: tuple[TopicPartitions, ...] | None, assigned: OwnedPartitions) -> bool:
+    return owned is not None and all(
+        (entry.topic_id or "") in assigned
+        and assigned[entry.topic_id or ""].keys() >= set(entry.partitions)
+        for entry in owned
+    )
+
+
+def _metadata_after(
+    old: SubscriptionMetadata, request: ConsumerGroupHeartbeat, context: RequestContext
+) -> SubscriptionMetadata:
+    """What the request does not say is as it was."""
+    names, regex = request.topic_names, request.topic_regex
+    return SubscriptionMetadata(
+        request.group_instance_id or old.group_instance_id,
+        request.rack_id or old.rack_id,
+        context.client_id,
+        context.client_host,
+        old.topic_names if names is None else tuple(sorted(set(names))),
+        old.topic_regex if regex is None else regex or None,
+        old.rebalance_timeout_ms
+        if request.rebalance_timeout_ms is None
+        else request.rebalance_timeout_ms,
+        request.server_assignor or old.server_assignor,
+        None,
+    )
+
+
+def _is_full(request: ConsumerGroupHeartbeat) -> bool:
+    """Whether the request says all, as after an answer that was lost: then the answer says all too."""
+    subscribes = request.topic_names is not None or request.topic_regex is not None
+    return request.rebalance_timeout_ms is not None and subscribes and request.owned is not None
+
+
+def _differs(before: ConsumerMember, after: ConsumerMember) -> bool:
+    """Whether the member has other partitions now."""
+    return before.current.assigned != after.current.assigned
+
+
+def _told(assigned: OwnedPartitions) -> dict[str, tuple[int, ...]]:
+    return {topic_id: tuple(partitions) for topic_id, partitions in assigned.items()}
+
+
+def _leave(
+    group: Group,
+    request: ConsumerGroupHeartbeat,
+    context: RequestContext,
+    config: CoordinatorConfig,
+) -> Decision:
+    membership = group.membership
+    if not isinstance(membership, ConsumerGroup):
+        raise _not_found(group, "Group")
+    step = ConsumerStep(group, membership, context.now_ms, config, Reason.LEAVE)
+    if request.group_instance_id is not None:
+        member = _check_static(membership, request.member_id, request.group_instance_id)
+    elif request.member_id in membership.members:
+        member = membership.members[request.member_id]
+    else:
+        raise _unknown_member(request.member_id, group)
+    if request.member_epoch == STATIC_LEFT_EPOCH:
+        _leave_for_a_while(step, member)
+    else:
+        remove_or_downgrade(step, [member.member_id])
+    answer = ConsumerGroupHeartbeatResponse(
+        ErrorCode.NONE, None, request.member_id, request.member_epoch
+    )
+    return step.decision([Reply(context.ticket, answer)])
+
+
+def _leave_for_a_while(step: ConsumerStep, member: ConsumerMember) -> None:
+    """The static member keeps what it has until its session ends, for whoever comes back under its instance id."""
+    current = member.current
+    kept = {
+        topic_id: dict.fromkeys(partitions, 0) for topic_id, partitions in current.assigned.items()
+    }
+    left = current.replace(epoch=STATIC_LEFT_EPOCH, assigned=kept, pending_revocation={})
+    step.records.append(CurrentRecord(member.member_id, left, step.reason))

@@ -1,0 +1,70 @@
+"""DescribeConfigs 1-4 of one group: each setting, where its value comes from, and what would count without it.
+
+Source: ConfigHelper in Kafka 4.3. What the coordinator is told on its start is Kafka's static configuration; here that is
+a value other than Kafka's default. Values are shown as they were set, even where the bounds have become narrower since.
+"""
+
+from __future__ import annotations
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.group import Group
+from group_coordinator.core.group_configs import GROUP_CONFIGS, GroupConfig, broker_value
+from group_coordinator.core.requests import DescribeConfigs, RequestContext
+from group_coordinator.core.responses import (
+    ConfigSource,
+    ConfigSynonym,
+    DescribeConfigsResponse,
+    DescribedConfig,
+    Reply,
+)
+
+
+def decide(
+    group: Group, request: DescribeConfigs, context: RequestContext, config: CoordinatorConfig
+) -> Decision:
+    """The settings that were asked for, all if none was named; a group need not exist."""
+    answer = DescribeConfigsResponse(ErrorCode.NONE, "", group.group_id)
+    if not group.group_id:
+        message = "Group name must not be empty"
+        answer = answer.replace(error=ErrorCode.INVALID_REQUEST, error_message=message)
+    else:
+        described = [
+            _described(definition, group, request, config)
+            for name, definition in GROUP_CONFIGS.items()
+            if not request.names or name in request.names
+        ]
+        answer = answer.replace(configs=tuple(described))
+    return Decision([], [Reply(context.ticket, answer)])
+
+
+def _described(
+    definition: GroupConfig, group: Group, request: DescribeConfigs, config: CoordinatorConfig
+) -> DescribedConfig:
+    synonyms = _synonyms(definition, group, config)
+    return DescribedConfig(
+        definition.name,
+        synonyms[0].value,
+        synonyms[0].source,
+        synonyms if request.wants_synonyms else (),
+        definition.documentation if request.wants_documentation else None,
+    )
+
+
+def _synonyms(
+    definition: GroupConfig, group: Group, config: CoordinatorConfig
+) -> tuple[ConfigSynonym, ...]:
+    """Where a value could come from; the first one counts."""
+    default = ConfigSynonym(
+        definition.broker_name, str(definition.default), ConfigSource.DEFAULT_CONFIG
+    )
+    synonyms = [default]
+    static = broker_value(definition.broker_name, config)
+    if static != definition.default:
+        told = ConfigSynonym(definition.broker_name, str(static), ConfigSource.STATIC_BROKER_CONFIG)
+        synonyms.insert(0, told)
+    value = group.configs.get(definition.name)
+    if value is not None:
+        synonyms.insert(0, ConfigSynonym(definition.name, value, ConfigSource.GROUP_CONFIG))
+    return tuple(synonyms)

@@ -1,0 +1,27 @@
+"""The order in which Kafka finds the members of a group: that of its hash tables.
+
+It decides who leads a group after a downgrade, and whose timer of the same millisecond runs out first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from group_coordinator.core.assignors.java_order import (
+    DEFAULT_TABLE_SIZE,
+    grown_table_size,
+    hash_map_order,
+    string_spot,
+    timeline_order,
+)
+
+
+def consumer_group_order(member_ids: Iterable[str]) -> list[str]:
+    """The members of a consumer group, which came in the given order."""
+    return timeline_order(member_ids)
+
+
+def classic_group_order(member_ids: Sequence[str]) -> list[str]:
+    """The members of a classic group, which came in the given order."""
+    size = grown_table_size(DEFAULT_TABLE_SIZE, len(member_ids))
+    return hash_map_order(member_ids, string_spot, size)

@@ -1,0 +1,214 @@
+"""What a member's request brings about in its consumer group: new epoch, new targets, a step towards the member's own.
+
+The same for members of either protocol; in the order of consumerGroupHeartbeat in Kafka 4.3's GroupMetadataManager.
+"""
+
+from __future__ import annotations
+
+from group_coordinator.core.assignors import ASSIGNORS
+from group_coordinator.core.assignors.spec import PartitionAssignorError
+from group_coordinator.core.consumer_group import rebalance_timer
+from group_coordinator.core.consumer_members import (
+    Assignment,
+    ConsumerMember,
+    GroupEpoch,
+    MemberState,
+    SubscriptionMetadata,
+    TargetEpoch,
+)
+from group_coordinator.core.consumer_step import ConsumerStep
+from group_coordinator.core.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.group_configs import assignment_interval_ms
+from group_coordinator.core.reconciliation import Goal, reconcile
+from group_coordinator.core.records import (
+    CurrentRecord,
+    GroupEpochRecord,
+    MemberRecord,
+    TargetRecord,
+)
+from group_coordinator.core.regex_subscriptions import (
+    METADATA_REFRESH_MS,
+    RegexChange,
+    change_regex,
+)
+from group_coordinator.core.requests import TopicPartitions
+from group_coordinator.core.soft_state import (
+    CancelTimer,
+    SetMetadataDeadline,
+    SetRebalanceTimer,
+)
+from group_coordinator.core.subscriptions import (
+    ids_of,
+    metadata_hash,
+    names_after_update,
+    topic_names_of,
+)
+from group_coordinator.core.target_assignment import (
+    assign,
+    kind_of,
+    members_after,
+    preferred_assignor,
+    target_records,
+)
+from group_coordinator.core.tombstones import member_tombstones
+from group_coordinator.core.value import Value
+
+
+class MemberChange(Value, frozen=True):
+    """A member with new metadata, and what they mean for the group."""
+
+    before: ConsumerMember
+    member: ConsumerMember
+    epoch: int
+    """The group epoch from now on."""
+    is_subscription_new: bool
+    refreshes: bool
+    """The group's topics have been looked at."""
+
+
+def update_member(
+    step: ConsumerStep,
+    member: ConsumerMember,
+    metadata: SubscriptionMetadata,
+    owned: tuple[TopicPartitions, ...] | None,
+) -> ConsumerMember:
+    """Take a member's metadata, and bring group and member as far as can be; the member as it is then.
+
+    `owned` is what the client reports to have, None if it does not say.
+
+    Raises:
+        CoordinatorError: INVALID_REGULAR_EXPRESSION, FENCED_MEMBER_EPOCH.
+    """
+    return advance_member(step, take_metadata(step, member, metadata), owned)
+
+
+def take_metadata(
+    step: ConsumerStep, member: ConsumerMember, metadata: SubscriptionMetadata
+) -> MemberChange:
+    """Log a member's new metadata, and the group epoch that they bring.
+
+    Raises:
+        CoordinatorError: INVALID_REGULAR_EXPRESSION.
+    """
+    updated = member.replace(metadata=metadata)
+    if metadata != member.metadata:
+        step.records.append(MemberRecord(member.member_id, metadata, step.reason))
+    names_changed = metadata.topic_names != member.metadata.topic_names
+    change = change_regex(step, member, updated)
+    must_bump = names_changed or change is RegexChange.CHANGED_AND_RESOLVED
+    epoch = step.membership.epoch
+    refreshes = must_bump or step.now_ms >= step.membership.metadata_deadline_ms
+    if refreshes:
+        epoch = _refresh_epoch(step, member, updated, must_bump=must_bump)
+    is_subscription_new = names_changed or change is not RegexChange.NONE
+    return MemberChange(member, updated, epoch, is_subscription_new, refreshes)
+
+
+def advance_member(
+    step: ConsumerStep, change: MemberChange, owned: tuple[TopicPartitions, ...] | None
+) -> ConsumerMember:
+    """Compute new targets if they are due, and bring the member as far towards its own as can be.
+
+    Raises:
+        CoordinatorError: FENCED_MEMBER_EPOCH, UNKNOWN_SERVER_ERROR.
+    """
+    updated = change.member
+    target_epoch, target = _target(step, change)
+    if not change.is_subscription_new and updated.is_reconciled_to(target_epoch):
+        return updated
+    membership = step.membership
+    names = topic_names_of(membership, updated.metadata)
+    goal = Goal(
+        target_epoch,
+        target,
+        names,
+        ids_of(step.group, names),
+        change.is_subscription_new,
+        owned,
+        lambda topic_id, partition: membership.owner_of(topic_id, partition) is not None,
+    )
+    return _progress(step, updated, goal)
+
+
+def replace_static_member(
+    step: ConsumerStep, old: ConsumerMember, member_id: str
+) -> ConsumerMember:
+    """A static member comes back under another id: all that it had is the new id's, at epoch 0."""
+    new = ConsumerMember(member_id, old.metadata, old.current.replace(epoch=0, previous_epoch=0))
+    target = step.membership.target_of(old.member_id)
+    step.cancel_timers_of(old.member_id)
+    step.records += member_tombstones(old.member_id, step.reason)
+    step.records += [
+        MemberRecord(member_id, new.metadata, step.reason),
+        TargetRecord(member_id, target, step.reason),
+        CurrentRecord(member_id, new.current, step.reason),
+    ]
+    return new
+
+
+def _refresh_epoch(
+    step: ConsumerStep, old: ConsumerMember, new: ConsumerMember, *, must_bump: bool
+) -> int:
+    """The group epoch, one more if the member's topics, or what is known of the group's topics, have changed."""
+    membership = step.membership
+    names = names_after_update(membership, old.metadata, new.metadata)
+    new_hash = metadata_hash(step.group, names)
+    epoch = membership.epoch
+    if must_bump or new_hash != membership.metadata_hash:
+        epoch += 1
+        step.records.append(GroupEpochRecord(GroupEpoch(epoch, new_hash), step.reason))
+    step.soft.append(SetMetadataDeadline(step.now_ms + METADATA_REFRESH_MS))
+    return epoch
+
+
+def _target(step: ConsumerStep, change: MemberChange) -> tuple[int, Assignment]:
+    """The assignment epoch and the member's target at it: new ones if they are due."""
+    updated, epoch = change.member, change.epoch
+    membership = step.membership
+    if membership.assignment_epoch >= epoch or not _may_assign(step):
+        instance_id = updated.group_instance_id
+        member_id = updated.member_id
+        if instance_id is not None:
+            member_id = membership.static_members.get(instance_id, member_id)
+        return membership.assignment_epoch, membership.target_of(member_id)
+    members = members_after(membership, updated)
+    present = [member for member, _ in members.values()]
+    # Kafka looks anew at what the members want only together with the metadata of their topics.
+    kind = kind_of(present if change.refreshes else membership.members.values())
+    name = preferred_assignor(membership, step.config.assignors[0], change.before, updated)
+    try:
+        targets = assign(step.group, membership, members, ASSIGNORS[name], kind)
+    except PartitionAssignorError:
+        # Kafka tells a client nothing of its own faults.
+        raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR) from None
+    target_epoch = TargetEpoch(epoch, step.now_ms)
+    step.records += target_records(membership, targets, target_epoch, step.reason)
+    return epoch, targets[updated.member_id]
+
+
+def _may_assign(step: ConsumerStep) -> bool:
+    """Whether the last assignment is long enough ago (KIP-1263)."""
+    last_ms = step.membership.assignment_timestamp_ms
+    interval_ms = assignment_interval_ms(step.group, step.config)
+    return last_ms == 0 or interval_ms == 0 or step.now_ms >= last_ms + interval_ms
+
+
+def _progress(step: ConsumerStep, member: ConsumerMember, goal: Goal) -> ConsumerMember:
+    current = reconcile(member.current, goal)
+    if current == member.current:
+        return member
+    step.records.append(CurrentRecord(member.member_id, current, step.reason))
+    if not member.uses_classic_protocol:
+        _time_revocation(step, member, current.state, current.epoch)
+    return member.replace(current=current)
+
+
+def _time_revocation(
+    step: ConsumerStep, member: ConsumerMember, state: MemberState, epoch: int
+) -> None:
+    key = rebalance_timer(member.member_id)
+    if state is MemberState.UNREVOKED_PARTITIONS:
+        due_ms = step.now_ms + max(0, member.metadata.rebalance_timeout_ms)
+        step.soft.append(SetRebalanceTimer(key, due_ms, member.member_id, epoch))
+    else:
+        step.soft.append(CancelTimer(key))

@@ -1,0 +1,232 @@
+"""The online upgrade: a classic group becomes a consumer group when the first consumer of KIP-848 joins it.
+
+Its members stay, with the partitions that they have, and go on speaking the classic protocol. An empty group just gives
+its name away, its offsets stay. Source: validateOnlineUpgrade and convertToConsumerGroup in Kafka 4.3's
+GroupMetadataManager, ConsumerGroup.fromClassicGroup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_group import ConsumerGroup, is_classic_members_timer
+from group_coordinator.core.consumer_members import (
+    Assignment,
+    ClassicMetadata,
+    CurrentAssignment,
+    GroupEpoch,
+    MemberState,
+    OwnedPartitions,
+    SubscriptionMetadata,
+    TargetEpoch,
+)
+from group_coordinator.core.consumer_protocol import (
+    ImpossibleProtocolError,
+    MalformedProtocolError,
+    read_assignment,
+    read_subscription,
+)
+from group_coordinator.core.consumer_replay import replay_consumer_record
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.embedded_assignments import by_topic_id
+from group_coordinator.core.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.group import ClassicGroup, Group, is_empty, session_timer
+from group_coordinator.core.member_order import classic_group_order, consumer_group_order
+from group_coordinator.core.migration_policy import allows_upgrade
+from group_coordinator.core.records import (
+    ConsumerRecord,
+    CurrentRecord,
+    GroupEpochRecord,
+    GroupRecord,
+    MemberRecord,
+    Reason,
+    Record,
+    TargetEpochRecord,
+    TargetRecord,
+)
+from group_coordinator.core.responses import JoinGroupResponse, Reply, SyncGroupResponse
+from group_coordinator.core.soft_state import SetTimer, SoftChange
+from group_coordinator.core.subscriptions import metadata_hash
+from group_coordinator.core.value import Value
+from group_coordinator.core.values import Member, Topic
+
+_REASON = Reason.UPGRADE
+_AGAIN = ErrorCode.REBALANCE_IN_PROGRESS
+
+
+class Upgrade(Value, frozen=True):
+    """A classic group as a consumer group: the records that make it one, and what it becomes by them."""
+
+    membership: ConsumerGroup
+    records: list[Record]
+    replies: list[Reply]
+    soft: list[SoftChange]
+
+
+class Converted(Value, frozen=True):
+    """A member of the classic group as the consumer group will know it."""
+
+    member_id: str
+    metadata: SubscriptionMetadata
+    target: Assignment
+    current: CurrentAssignment
+
+
+def upgrade(group: Group, classic: ClassicGroup, now_ms: int, config: CoordinatorConfig) -> Upgrade:
+    """What makes a classic group a consumer group when a member of the new protocol joins.
+
+    Raises:
+        CoordinatorError: GROUP_ID_NOT_FOUND, the group must stay a classic one; UNKNOWN_SERVER_ERROR, Kafka breaks down
+            over it: there is no protocol yet, a member does not know it, two members have one partition, or their bytes
+            contradict themselves.
+    """
+    if is_empty(classic):
+        return Upgrade(ConsumerGroup(), [GroupRecord(None, Reason.JOIN)], [], [])
+    _check(group, classic, config)
+    members = _converted_members(group, classic)
+    records = _records(group, classic, members)
+    upgraded = Group(group.group_id)
+    for record in records:
+        replay_consumer_record(upgraded, record)
+    membership = upgraded.consumer or ConsumerGroup()
+    return Upgrade(
+        membership,
+        [GroupRecord(None, _REASON), *records],
+        _told_to_rejoin(classic),
+        _timers(classic, now_ms),
+    )
+
+
+def abandoned_upgrade(
+    group: Group, config: CoordinatorConfig, error: CoordinatorError, refusal: Reply
+) -> Decision:
+    """A join of the consumer protocol that failed: Kafka has answered the parked requests of a classic group by then.
+
+    Raises:
+        CoordinatorError: the same; nobody was waiting, or the group's upgrade was not even begun.
+    """
+    classic = group.classic
+    if classic is None or is_empty(classic):
+        raise error
+    _check(group, classic, config)
+    told = _told_to_rejoin(classic)
+    if not told:
+        raise error
+    left = classic.copy()
+    for member_id, member in classic.members.items():
+        left.members[member_id] = member.replace(awaiting_join=None, awaiting_sync=None)
+    return Decision([], [*told, refusal], left)
+
+
+def _check(group: Group, classic: ClassicGroup, config: CoordinatorConfig) -> None:
+    if not allows_upgrade(config):
+        raise _refusal(group, "online upgrade is disabled")
+    if not classic.uses_consumer_protocol:
+        raise _refusal(group, "the group does not use the consumer embedded protocol")
+    if len(classic.members) > config.group_consumer_max_size:
+        raise _refusal(group, "the group size exceeds the consumer group maximum size")
+
+
+def _converted_members(group: Group, classic: ClassicGroup) -> list[Converted]:
+    """The members, in Kafka's order."""
+    ids = consumer_group_order(classic_group_order(list(classic.members)))
+    try:
+        members = [_converted(group, classic, classic.members[member_id]) for member_id in ids]
+    except MalformedProtocolError:
+        raise _refusal(group, "the embedded consumer protocol is malformed") from None
+    except ImpossibleProtocolError:
+        raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR) from None
+    _check_owners(members)
+    return members
+
+
+def _records(group: Group, classic: ClassicGroup, members: list[Converted]) -> list[ConsumerRecord]:
+    """The consumer group's beginning, at the epoch that was the generation."""
+    epoch = classic.generation
+    subscribed = {name for member in members for name in member.metadata.topic_names}
+    return [
+        *(MemberRecord(member.member_id, member.metadata, _REASON) for member in members),
+        GroupEpochRecord(GroupEpoch(epoch, metadata_hash(group, subscribed)), _REASON),
+        *(TargetRecord(member.member_id, member.target, _REASON) for member in members),
+        TargetEpochRecord(TargetEpoch(epoch), _REASON),
+        *(CurrentRecord(member.member_id, member.current, _REASON) for member in members),
+    ]
+
+
+def _timers(classic: ClassicGroup, now_ms: int) -> list[SoftChange]:
+    """Every session begins anew; timers that were left from a consumer group before count again."""
+    kept = [
+        SetTimer(key, timer.due_ms)
+        for key, timer in classic.timers.items()
+        if is_classic_members_timer(key)
+    ]
+    sessions = [
+        SetTimer(session_timer(member_id), now_ms + classic.members[member_id].session_timeout_ms)
+        for member_id in consumer_group_order(classic_group_order(list(classic.members)))
+    ]
+    return [*kept, *sessions]
+
+
+def _told_to_rejoin(classic: ClassicGroup) -> list[Reply]:
+    """Answers to all parked requests: their senders shall join the consumer group."""
+    replies = []
+    for member_id in sorted(classic.members):
+        member = classic.members[member_id]
+        if member.awaiting_join is not None:
+            replies.append(Reply(member.awaiting_join, JoinGroupResponse(_AGAIN, member_id)))
+        if member.awaiting_sync is not None:
+            replies.append(Reply(member.awaiting_sync, SyncGroupResponse(_AGAIN)))
+    return replies
+
+
+def _refusal(group: Group, why: str) -> CoordinatorError:
+    message = f"Cannot upgrade classic group {group.group_id} to consumer group because {why}."
+    return CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, message)
+
+
+def _converted(group: Group, classic: ClassicGroup, member: Member) -> Converted:
+    topics = group.topics or {}
+    target = _last_assignment(group, member, topics)
+    protocol = member.protocol(classic.protocol)
+    if protocol is None:
+        raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR)
+    subscription = read_subscription(protocol.metadata)
+    metadata = SubscriptionMetadata(
+        member.group_instance_id,
+        subscription.rack_id or None,
+        member.client_id,
+        member.client_host,
+        tuple(sorted(set(subscription.topics))),
+        None,
+        member.rebalance_timeout_ms,
+        None,
+        ClassicMetadata(member.session_timeout_ms, member.protocols),
+    )
+    epoch = classic.generation
+    owned = {topic_id: dict.fromkeys(partitions, epoch) for topic_id, partitions in target.items()}
+    current = CurrentAssignment(epoch, epoch, MemberState.STABLE, owned, {})
+    return Converted(member.member_id, metadata, target, current)
+
+
+def _last_assignment(group: Group, member: Member, topics: Mapping[str, Topic]) -> Assignment:
+    if not member.assignment:
+        return {}
+    assignment = read_assignment(member.assignment)
+    if assignment.user_data:
+        raise _refusal(
+            group,
+            "an unsupported custom assignor is in use. Please refer to the documentation or switch to a default "
+            "assignor before re-attempting the upgrade",
+        )
+    return by_topic_id(assignment.assigned, topics)
+
+
+def _check_owners(members: list[Converted]) -> None:
+    held: OwnedPartitions = {}
+    for member in members:
+        for topic_id, partitions in member.target.items():
+            others = held.setdefault(topic_id, {})
+            if not others.keys().isdisjoint(partitions):
+                raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR)
+            others.update(dict.fromkeys(partitions, 0))

@@ -1,0 +1,65 @@
+"""Heartbeat of a member of the classic protocol to a consumer group.
+
+Source: classicGroupHeartbeatToConsumerGroup in Kafka 4.3's GroupMetadataManager.
+"""
+
+from __future__ import annotations
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_group import ConsumerGroup
+from group_coordinator.core.consumer_members import ConsumerMember, MemberState
+from group_coordinator.core.consumer_step import ConsumerStep
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.group import Group
+from group_coordinator.core.mixed.members import await_join, extend_session, sender
+from group_coordinator.core.records import Reason
+from group_coordinator.core.requests import Heartbeat, RequestContext
+from group_coordinator.core.responses import HeartbeatResponse, Reply
+
+
+def keep_alive(
+    group: Group,
+    membership: ConsumerGroup,
+    request: Heartbeat,
+    context: RequestContext,
+    config: CoordinatorConfig,
+) -> Decision:
+    """Re-arm the session, and tell the member when it has to join again.
+
+    Raises:
+        CoordinatorError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION.
+    """
+    member, classic = sender(
+        membership, request.member_id, request.group_instance_id, request.generation
+    )
+    step = ConsumerStep(group, membership, context.now_ms, config, Reason.HEARTBEAT)
+    extend_session(step, member.member_id, classic.session_timeout_ms)
+    error = ErrorCode.NONE
+    if _must_rejoin(membership, member):
+        await_join(step, member)
+        error = ErrorCode.REBALANCE_IN_PROGRESS
+    return step.decision([Reply(context.ticket, HeartbeatResponse(error))])
+
+
+def _must_rejoin(membership: ConsumerGroup, member: ConsumerMember) -> bool:
+    """There is a new target, there is something to give back, or nothing of the target is with others any more."""
+    if member.epoch < membership.assignment_epoch:
+        return True
+    match member.current.state:
+        case MemberState.UNREVOKED_PARTITIONS:
+            return True
+        case MemberState.UNRELEASED_PARTITIONS:
+            return not _waits_for_others(membership, member)
+        case _:
+            return False
+
+
+def _waits_for_others(membership: ConsumerGroup, member: ConsumerMember) -> bool:
+    assigned = member.current.assigned
+    return any(
+        partition not in assigned.get(topic_id, {})
+        and membership.owner_of(topic_id, partition) is not None
+        for topic_id, partitions in membership.target_of(member.member_id).items()
+        for partition in partitions
+    )

@@ -1,0 +1,168 @@
+"""JoinGroup to a consumer group that has members: the answer comes at once, with the member epoch as the generation.
+
+Source: classicGroupJoinToConsumerGroup in Kafka 4.3's GroupMetadataManager. The bytes of its first protocol say what the
+member subscribes to and what it has; a leader there is none.
+"""
+
+from __future__ import annotations
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_group import ConsumerGroup, join_timer, sync_timer
+from group_coordinator.core.consumer_members import (
+    ClassicMetadata,
+    ConsumerMember,
+    SubscriptionMetadata,
+)
+from group_coordinator.core.consumer_protocol import (
+    ImpossibleProtocolError,
+    MalformedProtocolError,
+    Subscription,
+    read_subscription,
+)
+from group_coordinator.core.consumer_step import ConsumerStep
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.downgrade import downgrade_by_replacement, may_downgrade_by_replacement
+from group_coordinator.core.embedded_assignments import reported
+from group_coordinator.core.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE, Group
+from group_coordinator.core.member_update import (
+    advance_member,
+    replace_static_member,
+    take_metadata,
+)
+from group_coordinator.core.migration_policy import allows_mixed_groups
+from group_coordinator.core.mixed.members import extend_session, known_static_member
+from group_coordinator.core.records import Reason
+from group_coordinator.core.requests import JoinGroup, RequestContext
+from group_coordinator.core.responses import JoinGroupResponse, Reply
+
+_MEMBER_ID_REQUIRED_SINCE = 4
+
+
+def join(
+    group: Group,
+    membership: ConsumerGroup,
+    request: JoinGroup,
+    context: RequestContext,
+    config: CoordinatorConfig,
+) -> Decision:
+    """Add, renew or refuse a member; a refusal does not repeat its member id."""
+    step = ConsumerStep(group, membership, context.now_ms, config, Reason.JOIN)
+    try:
+        answer = _join(step, request, context)
+    except CoordinatorError as error:
+        refused = JoinGroupResponse(error.code, "")
+        return Decision([], [Reply(context.ticket, refused)])
+    return step.decision([Reply(context.ticket, answer)])
+
+
+def _join(step: ConsumerStep, request: JoinGroup, context: RequestContext) -> JoinGroupResponse:
+    member_id = request.member_id or context.fresh_short_id
+    _check(step, request, member_id)
+    is_anonymous = not request.member_id and request.group_instance_id is None
+    if is_anonymous and context.ticket.version >= _MEMBER_ID_REQUIRED_SINCE:
+        return JoinGroupResponse(ErrorCode.MEMBER_ID_REQUIRED, member_id)
+    member = _member(step, request, member_id)
+    subscription = _subscription(request)
+    metadata = _metadata_after(member.metadata, request, subscription, context)
+    updated = _update(step, request, member, metadata, subscription)
+    return JoinGroupResponse(
+        ErrorCode.NONE,
+        member_id,
+        updated.epoch,
+        CONSUMER_PROTOCOL_TYPE,
+        request.protocols[0].name,
+    )
+
+
+def _check(step: ConsumerStep, request: JoinGroup, member_id: str) -> None:
+    if not allows_mixed_groups(step.config):
+        raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    members = step.membership.members
+    if len(members) >= step.config.group_consumer_max_size and member_id not in members:
+        raise CoordinatorError(ErrorCode.GROUP_MAX_SIZE_REACHED)
+    names = {protocol.name for protocol in request.protocols}
+    is_consumer = request.protocol_type == CONSUMER_PROTOCOL_TYPE
+    if not is_consumer or not _has_common_protocol(step.membership, names):
+        raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+
+
+def _has_common_protocol(membership: ConsumerGroup, names: set[str]) -> bool:
+    """Whether some protocol is known to every member of the classic protocol, also to the one that joins."""
+    common = set(names)
+    for member in membership.members.values():
+        if member.metadata.classic is not None:
+            common &= {protocol.name for protocol in member.metadata.classic.protocols}
+    return bool(common)
+
+
+def _subscription(request: JoinGroup) -> Subscription:
+    """What the first protocol says; Kafka breaks down if it cannot read it."""
+    try:
+        return read_subscription(request.protocols[0].metadata)
+    except (MalformedProtocolError, ImpossibleProtocolError):
+        raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR) from None
+
+
+def _member(step: ConsumerStep, request: JoinGroup, member_id: str) -> ConsumerMember:
+    """The member as it was; an anonymous one with a known instance id takes the place of whoever had it."""
+    instance_id = request.group_instance_id
+    members = step.membership.members
+    if instance_id is not None and request.member_id:
+        return known_static_member(step.membership, member_id, instance_id)
+    existing = _instance_before(step.membership, request)
+    if existing is not None:
+        return replace_static_member(step, existing, member_id)
+    return members.get(member_id) or ConsumerMember(member_id)
+
+
+def _instance_before(membership: ConsumerGroup, request: JoinGroup) -> ConsumerMember | None:
+    """The member that has the instance id, if the request has one."""
+    if request.group_instance_id is None:
+        return None
+    return membership.static_member(request.group_instance_id)
+
+
+def _metadata_after(
+    old: SubscriptionMetadata,
+    request: JoinGroup,
+    subscription: Subscription,
+    context: RequestContext,
+) -> SubscriptionMetadata:
+    has_timeout = request.rebalance_timeout_ms >= 0
+    return SubscriptionMetadata(
+        request.group_instance_id or old.group_instance_id,
+        subscription.rack_id or old.rack_id,
+        context.client_id,
+        context.client_host,
+        tuple(sorted(set(subscription.topics))),
+        None,
+        request.rebalance_timeout_ms if has_timeout else old.rebalance_timeout_ms,
+        old.server_assignor,
+        ClassicMetadata(request.session_timeout_ms, request.protocols),
+    )
+
+
+def _update(
+    step: ConsumerStep,
+    request: JoinGroup,
+    member: ConsumerMember,
+    metadata: SubscriptionMetadata,
+    subscription: Subscription,
+) -> ConsumerMember:
+    """Bring the member as far as can be; or the whole group to the classic protocol, if this was the last consumer."""
+    owned = reported(subscription.owned, step.group.topics or {})
+    replaced = _instance_before(step.membership, request)
+    change = take_metadata(step, member, metadata)
+    if replaced is not None and may_downgrade_by_replacement(
+        step.membership, replaced, step.config
+    ):
+        must_rebalance = step.membership.assignment_epoch < change.epoch
+        updated = change.member if must_rebalance else advance_member(step, change, owned)
+        downgrade_by_replacement(step, replaced, updated, must_rebalance=must_rebalance)
+        return updated
+    updated = advance_member(step, change, owned)
+    step.cancel(join_timer(member.member_id))
+    extend_session(step, member.member_id, request.session_timeout_ms)
+    step.arm(sync_timer(member.member_id), max(0, request.rebalance_timeout_ms))
+    return updated

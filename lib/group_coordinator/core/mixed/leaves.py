@@ -1,0 +1,52 @@
+"""LeaveGroup to a consumer group: its members go together, with one new epoch. Members of either protocol may be named.
+
+Source: classicGroupLeaveToConsumerGroup in Kafka 4.3's GroupMetadataManager.
+"""
+
+from __future__ import annotations
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_group import ConsumerGroup
+from group_coordinator.core.consumer_offsets import known_member
+from group_coordinator.core.consumer_step import ConsumerStep
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.downgrade import remove_or_downgrade
+from group_coordinator.core.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.group import Group
+from group_coordinator.core.mixed.members import known_static_member
+from group_coordinator.core.records import Reason
+from group_coordinator.core.requests import LeaveGroup, MemberIdentity, RequestContext
+from group_coordinator.core.responses import LeaveGroupResponse, MemberResult, Reply
+
+
+def leave(
+    group: Group,
+    membership: ConsumerGroup,
+    request: LeaveGroup,
+    context: RequestContext,
+    config: CoordinatorConfig,
+) -> Decision:
+    """Remove the members that are there; each has its own result."""
+    leaving: set[str] = set()
+    results = []
+    for identity in request.members:
+        error = ErrorCode.NONE
+        try:
+            leaving.add(_leaving_member_id(membership, identity))
+        except CoordinatorError as fault:
+            error = fault.code
+        results.append(MemberResult(identity.member_id, identity.group_instance_id, error))
+    step = ConsumerStep(group, membership, context.now_ms, config, Reason.LEAVE)
+    if leaving:
+        remove_or_downgrade(step, sorted(leaving))
+    answer = LeaveGroupResponse(ErrorCode.NONE, tuple(results))
+    return step.decision([Reply(context.ticket, answer)])
+
+
+def _leaving_member_id(membership: ConsumerGroup, identity: MemberIdentity) -> str:
+    """An empty member id with an instance id is an administrator's removal (KIP-345)."""
+    instance_id = identity.group_instance_id
+    if instance_id is None:
+        return known_member(membership, identity.member_id).member_id
+    member_id = identity.member_id or membership.static_members.get(instance_id, "")
+    return known_static_member(membership, member_id, instance_id).member_id

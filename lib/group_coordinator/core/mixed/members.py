@@ -1,0 +1,61 @@
+"""Who in a consumer group sends a request of the classic protocol, and whether it has to join again.
+
+Source: validateConsumerGroupMember and the checks around it in Kafka 4.3's GroupMetadataManager.
+"""
+
+from __future__ import annotations
+
+from group_coordinator.core.consumer_group import ConsumerGroup, join_timer
+from group_coordinator.core.consumer_members import ClassicMetadata, ConsumerMember
+from group_coordinator.core.consumer_offsets import known_member
+from group_coordinator.core.consumer_step import ConsumerStep
+from group_coordinator.core.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.group import session_timer
+
+
+def known_static_member(
+    membership: ConsumerGroup, member_id: str, group_instance_id: str
+) -> ConsumerMember:
+    """The static member with that instance id.
+
+    Raises:
+        CoordinatorError: UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID where it has another member id now.
+    """
+    member = membership.static_member(group_instance_id)
+    if member is None:
+        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+    if member.member_id != member_id:
+        raise CoordinatorError(ErrorCode.FENCED_INSTANCE_ID)
+    return member
+
+
+def sender(
+    membership: ConsumerGroup, member_id: str, group_instance_id: str | None, generation: int
+) -> tuple[ConsumerMember, ClassicMetadata]:
+    """The member of the classic protocol that sent a request; its epoch is what it knows as the generation.
+
+    Raises:
+        CoordinatorError: UNKNOWN_MEMBER_ID (also of the consumer protocol), FENCED_INSTANCE_ID, ILLEGAL_GENERATION.
+    """
+    if group_instance_id is None:
+        member = known_member(membership, member_id)
+    else:
+        member = known_static_member(membership, member_id, group_instance_id)
+    classic = member.metadata.classic
+    if classic is None:
+        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+    if member.epoch != generation:
+        raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
+    return member, classic
+
+
+def extend_session(step: ConsumerStep, member_id: str, session_timeout_ms: int) -> None:
+    """Give a member its whole session timeout from now on; it is its own, not the group's."""
+    step.arm(session_timer(member_id), session_timeout_ms)
+
+
+def await_join(step: ConsumerStep, member: ConsumerMember) -> None:
+    """The member is told to join again: from the first time on its rebalance timeout runs."""
+    key = join_timer(member.member_id)
+    if key not in step.membership.timers:
+        step.arm(key, max(0, member.metadata.rebalance_timeout_ms))

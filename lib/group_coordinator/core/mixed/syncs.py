@@ -1,0 +1,70 @@
+"""SyncGroup of a member of the classic protocol to a consumer group: it fetches what the group has assigned to it.
+
+Source: classicGroupSyncToConsumerGroup in Kafka 4.3's GroupMetadataManager.
+"""
+
+from __future__ import annotations
+
+from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_group import ConsumerGroup, sync_timer
+from group_coordinator.core.consumer_members import (
+    ClassicMetadata,
+    ConsumerMember,
+    MemberState,
+)
+from group_coordinator.core.consumer_step import ConsumerStep
+from group_coordinator.core.decision import Decision
+from group_coordinator.core.embedded_assignments import embedded_assignment
+from group_coordinator.core.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE, Group
+from group_coordinator.core.mixed.members import await_join, extend_session, sender
+from group_coordinator.core.records import Reason
+from group_coordinator.core.requests import RequestContext, SyncGroup
+from group_coordinator.core.responses import Reply, SyncGroupResponse
+
+
+def fetch_assignment(
+    group: Group,
+    membership: ConsumerGroup,
+    request: SyncGroup,
+    context: RequestContext,
+    config: CoordinatorConfig,
+) -> Decision:
+    """Answer with the partitions that the member has; nobody hands in assignments here.
+
+    Raises:
+        CoordinatorError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, INCONSISTENT_GROUP_PROTOCOL.
+    """
+    member, classic = sender(
+        membership, request.member_id, request.group_instance_id, request.generation
+    )
+    _check_protocol(request, classic)
+    step = ConsumerStep(group, membership, context.now_ms, config, Reason.SYNC)
+    if _must_rejoin(membership, member):
+        await_join(step, member)
+        answer = SyncGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS)
+    else:
+        step.cancel(sync_timer(member.member_id))
+        extend_session(step, member.member_id, classic.session_timeout_ms)
+        assigned = {key: tuple(held) for key, held in member.current.assigned.items()}
+        assignment = embedded_assignment(assigned, group.topics or {}, classic.protocols[0])
+        answer = SyncGroupResponse(
+            ErrorCode.NONE, request.protocol_type, request.protocol, assignment
+        )
+    return step.decision([Reply(context.ticket, answer)])
+
+
+def _check_protocol(request: SyncGroup, classic: ClassicMetadata) -> None:
+    """The member was told its own first protocol; null is not compared."""
+    pairs = (
+        (request.protocol_type, CONSUMER_PROTOCOL_TYPE),
+        (request.protocol, classic.protocols[0].name),
+    )
+    if any(asked is not None and asked != own for asked, own in pairs):
+        raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+
+
+def _must_rejoin(membership: ConsumerGroup, member: ConsumerMember) -> bool:
+    """There is a new target; but a member that has something to give back gives it back first."""
+    is_behind = membership.assignment_epoch > member.epoch
+    return is_behind and member.current.state is not MemberState.UNREVOKED_PARTITIONS

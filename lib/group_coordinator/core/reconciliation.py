@@ -1,0 +1,138 @@
+"""From what a member has to what it shall have, one safe step at a time: no partition is ever with two members.
+
+A partition that a member must give up stays with it until its client no longer reports it; only then others get it.
+Source: CurrentAssignmentBuilder in Kafka 4.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+
+from group_coordinator.core.consumer_members import (
+    JUST_CREATED,
+    Assignment,
+    CurrentAssignment,
+    MemberState,
+    OwnedPartitions,
+)
+from group_coordinator.core.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.requests import TopicPartitions
+from group_coordinator.core.value import Value
+
+
+class Goal(Value, frozen=True):
+    """Where a member is to go, and what it depends on."""
+
+    epoch: int
+    """The assignment epoch of the target."""
+    target: Assignment
+    topic_names: tuple[str, ...]
+    """What the member subscribes to, by name or by a resolved regular expression."""
+    topic_ids: AbstractSet[str]
+    """The ids of those that exist: the member keeps nothing else, whatever the target says."""
+    is_subscription_new: bool
+    """This very request changed the subscription, which takes effect before the next target does."""
+    owned: tuple[TopicPartitions, ...] | None
+    """What the client reports to have; None: it does not say."""
+    is_held: Callable[[str, int], bool]
+    """Whether some member has a partition, or has yet to give it back."""
+
+
+def reconcile(current: CurrentAssignment, goal: Goal) -> CurrentAssignment:
+    """What the member has next; the same object where it has to wait.
+
+    Raises:
+        CoordinatorError: FENCED_MEMBER_EPOCH, a later Kafka has left it in a state that is not known.
+    """
+    match current.state:
+        case MemberState.STABLE if current.epoch == goal.epoch:
+            return _trimmed(current, goal) if goal.is_subscription_new else current
+        case MemberState.UNREVOKED_PARTITIONS if _has(goal.owned, current.pending_revocation):
+            return _trimmed(current, goal) if goal.is_subscription_new else current
+        case MemberState.UNKNOWN if goal.owned is None or goal.owned:
+            raise CoordinatorError(
+                ErrorCode.FENCED_MEMBER_EPOCH,
+                "The consumer group member is in a unknown state. "
+                "The member must abandon all its partitions and rejoin.",
+            )
+        case _:
+            return _next(current, goal)
+
+
+def _has(owned: tuple[TopicPartitions, ...] | None, partitions: OwnedPartitions) -> bool:
+    """Whether the client may still have some of the partitions; one that does not say may have all."""
+    if owned is None:
+        return True
+    return any(
+        not partitions.get(entry.topic_id or "", {}).keys().isdisjoint(entry.partitions)
+        for entry in owned
+    )
+
+
+def _trimmed(current: CurrentAssignment, goal: Goal) -> CurrentAssignment:
+    """Without the topics that are no longer subscribed to: they must be given back now.
+
+    A member without any subscription is written again even if it has nothing to lose, as in Kafka, unless it is new.
+    """
+    lost = {
+        topic_id: partitions
+        for topic_id, partitions in current.assigned.items()
+        if topic_id not in goal.topic_ids
+    }
+    is_new = current == JUST_CREATED
+    is_bare = not goal.topic_names and not current.pending_revocation and not is_new
+    if not lost and not is_bare:
+        return current
+    assigned = {
+        topic_id: partitions
+        for topic_id, partitions in current.assigned.items()
+        if topic_id in goal.topic_ids
+    }
+    pending = dict(current.pending_revocation)
+    for topic_id, partitions in lost.items():
+        pending[topic_id] = dict(sorted({**pending.get(topic_id, {}), **partitions}.items()))
+    trimmed = current.replace(previous_epoch=current.epoch, assigned=assigned)
+    if not pending or not _has(goal.owned, pending):
+        return trimmed
+    return trimmed.replace(
+        state=MemberState.UNREVOKED_PARTITIONS, pending_revocation=dict(sorted(pending.items()))
+    )
+
+
+def _next(current: CurrentAssignment, goal: Goal) -> CurrentAssignment:
+    """What the target leaves of the assignment, or, when nothing is left to give back, what it adds to it."""
+    kept: OwnedPartitions = {}
+    revoked: OwnedPartitions = {}
+    added: dict[str, list[int]] = {}
+    waits = False
+    for topic_id in sorted(goal.target.keys() | current.assigned.keys()):
+        wanted = goal.target.get(topic_id, ()) if topic_id in goal.topic_ids else ()
+        shall_have = frozenset(wanted)
+        had = current.assigned.get(topic_id, {})
+        own = current.pending_revocation.get(topic_id, {})
+        missing = [p for p in wanted if p not in had]
+        free = [p for p in missing if p in own or not goal.is_held(topic_id, p)]
+        waits = waits or len(free) < len(missing)
+        _put(kept, topic_id, {p: epoch for p, epoch in had.items() if p in shall_have})
+        _put(revoked, topic_id, {p: epoch for p, epoch in had.items() if p not in shall_have})
+        if free:
+            added[topic_id] = free
+    if revoked and _has(goal.owned, revoked):
+        return CurrentAssignment(
+            goal.epoch if current.state is MemberState.UNKNOWN else current.epoch,
+            current.epoch,
+            MemberState.UNREVOKED_PARTITIONS,
+            kept,
+            revoked,
+        )
+    for topic_id, free in added.items():
+        partitions = kept.get(topic_id, {}) | dict.fromkeys(free, goal.epoch)
+        kept[topic_id] = dict(sorted(partitions.items()))
+    state = MemberState.UNRELEASED_PARTITIONS if waits else MemberState.STABLE
+    return CurrentAssignment(goal.epoch, current.epoch, state, dict(sorted(kept.items())), {})
+
+
+def _put(partitions: OwnedPartitions, topic_id: str, of_topic: dict[int, int]) -> None:
+    if of_topic:
+        partitions[topic_id] = of_topic

@@ -1,0 +1,139 @@
+"""Subscriptions by regular expression: which topics they match is looked up beside the requests, and logged.
+
+A heartbeat that finds the answers missing or old sets a timer that is due at once; when it fires, the patterns are matched
+with the topics that the group knows of. Source: maybeUpdateRegularExpressions and handleRegularExpressionsResult in
+Kafka 4.3's GroupMetadataManager.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+from group_coordinator.core.consumer_group import REGEX_TIMER, ConsumerGroup
+from group_coordinator.core.consumer_members import (
+    ConsumerMember,
+    GroupEpoch,
+    ResolvedRegex,
+    SubscriptionMetadata,
+)
+from group_coordinator.core.consumer_step import ConsumerStep
+from group_coordinator.core.errors import CoordinatorError
+from group_coordinator.core.records import GroupEpochRecord, RegexRecord
+from group_coordinator.core.soft_state import SetMetadataDeadline
+from group_coordinator.core.subscriptions import metadata_hash
+from group_coordinator.core.topic_patterns import (
+    InvalidPatternError,
+    check_pattern,
+    matching_topics,
+)
+
+METADATA_REFRESH_MS = 2**31 - 1
+"""How long a metadata hash counts if no topic changes (Integer.MAX_VALUE in Kafka)."""
+
+_SHORTEST_REFRESH_INTERVAL_MS = 10_000
+_NEVER = -(2**63)
+
+
+class RegexChange(Enum):
+    """What a request does to a member's regular expression."""
+
+    NONE = auto()
+    CHANGED = auto()
+    CHANGED_AND_RESOLVED = auto()
+    """The topics of the new one are known, or there is none any more: the group's topics change at once."""
+
+
+def change_regex(step: ConsumerStep, old: ConsumerMember, new: ConsumerMember) -> RegexChange:
+    """Take note of a member's regular expression, and have those of the group resolved where that is due.
+
+    Raises:
+        CoordinatorError: INVALID_REGULAR_EXPRESSION.
+    """
+    change = _change(step, old.metadata, new.metadata)
+    subscribers = step.membership.regex_subscribers
+    regex = new.metadata.topic_regex
+    is_unseen = (
+        change is not RegexChange.NONE and regex is not None and not subscribers.get(regex, 0)
+    )
+    if (is_unseen or subscribers) and _may_resolve(step):
+        subscribed = _subscribed_after(step.membership, old.metadata, new.metadata)
+        if subscribed and (is_unseen or _is_due(step, len(subscribed))):
+            step.arm(REGEX_TIMER, 0)
+    return change
+
+
+def _change(
+    step: ConsumerStep, old: SubscriptionMetadata, new: SubscriptionMetadata
+) -> RegexChange:
+    if old.topic_regex == new.topic_regex:
+        return RegexChange.NONE
+    membership = step.membership
+    if old.topic_regex and membership.regex_subscribers.get(old.topic_regex) == 1:
+        step.records.append(RegexRecord(old.topic_regex, None, step.reason))
+    if not new.topic_regex:
+        return RegexChange.CHANGED_AND_RESOLVED
+    if not membership.regex_subscribers.get(new.topic_regex):
+        _check(new.topic_regex)
+        return RegexChange.CHANGED
+    is_resolved = new.topic_regex in membership.regexes
+    return RegexChange.CHANGED_AND_RESOLVED if is_resolved else RegexChange.CHANGED
+
+
+def _check(regex: str) -> None:
+    try:
+        check_pattern(regex)
+    except InvalidPatternError as fault:
+        raise CoordinatorError(fault.code, str(fault)) from None
+
+
+def _may_resolve(step: ConsumerStep) -> bool:
+    """Whether no resolution is under way, and the last one is long enough ago."""
+    if REGEX_TIMER in step.membership.timers:
+        return False
+    last_ms = _last_resolved(step.membership)[0]
+    return step.now_ms > last_ms + _SHORTEST_REFRESH_INTERVAL_MS
+
+
+def _last_resolved(membership: ConsumerGroup) -> tuple[int, int]:
+    """When the group's regular expressions were resolved, all at once, and with which version of the topics."""
+    for resolved in membership.regexes.values():
+        return resolved.timestamp_ms, resolved.version
+    return _NEVER, 0
+
+
+def _subscribed_after(
+    membership: ConsumerGroup, old: SubscriptionMetadata, new: SubscriptionMetadata
+) -> set[str]:
+    regexes = set(membership.regex_subscribers)
+    if old.topic_regex and membership.regex_subscribers.get(old.topic_regex) == 1:
+        regexes.discard(old.topic_regex)
+    return regexes | ({new.topic_regex} if new.topic_regex else set())
+
+
+def _is_due(step: ConsumerStep, subscribed: int) -> bool:
+    """Whether an answer is missing, new topics have come since, or the answers are too old."""
+    last_ms, version = _last_resolved(step.membership)
+    return (
+        subscribed != len(step.membership.regexes)
+        or version < step.group.new_topics_version
+        or step.now_ms > last_ms + step.config.group_consumer_regex_refresh_interval_ms
+    )
+
+
+def resolve(step: ConsumerStep) -> None:
+    """Match every regular expression with the topics of now; the group epoch grows if the group's topics change."""
+    group, membership = step.group, step.membership
+    names = set(membership.topic_subscribers)
+    has_changed = False
+    for regex in sorted(membership.regex_subscribers):
+        topics = tuple(sorted(matching_topics(regex, group.topics or {})))
+        resolved = ResolvedRegex(topics, group.topics_version, step.now_ms)
+        before = membership.regexes.get(regex)
+        has_changed = has_changed or topics != (before.topics if before else ())
+        names.update(topics)
+        step.records.append(RegexRecord(regex, resolved, step.reason))
+    new_hash = metadata_hash(group, names)
+    if has_changed or new_hash != membership.metadata_hash:
+        epoch = GroupEpoch(membership.epoch + 1, new_hash)
+        step.records.append(GroupEpochRecord(epoch, step.reason))
+        step.soft.append(SetMetadataDeadline(step.now_ms + METADATA_REFRESH_MS))

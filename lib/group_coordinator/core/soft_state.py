@@ -1,0 +1,84 @@
+"""What a decision changes in a consumer group beside its log: Kafka's soft state, which a restart sets anew."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from group_coordinator.core.consumer_group import (
+    ConsumerGroup,
+    is_rebalance_timer,
+    member_of_timer,
+    rebalance_timer,
+)
+from group_coordinator.core.consumer_members import MemberState
+from group_coordinator.core.group import session_timer
+from group_coordinator.core.value import Value
+from group_coordinator.core.values import Timer
+
+
+class SetTimer(Value, frozen=True):
+    """A timer is set, or set anew behind all others."""
+
+    key: str
+    due_ms: int
+
+
+class SetRebalanceTimer(Value, frozen=True):
+    """A member that has to give partitions back gets its time for it; the timer only counts at this member epoch."""
+
+    key: str
+    due_ms: int
+    member_id: str
+    member_epoch: int
+
+
+class CancelTimer(Value, frozen=True):
+    """A timer is forgotten; it is no fault if there is none."""
+
+    key: str
+
+
+class SetMetadataDeadline(Value, frozen=True):
+    """Until then the metadata hash counts, unless topics change before."""
+
+    deadline_ms: int
+
+
+SoftChange = SetTimer | SetRebalanceTimer | CancelTimer | SetMetadataDeadline
+
+
+def apply_soft_change(group: ConsumerGroup, change: SoftChange, now_ms: int) -> int | None:
+    """Change the group; the due time of a new timer."""
+    match change:
+        case SetTimer():
+            return _set_timer(group, change.key, change.due_ms, now_ms)
+        case SetRebalanceTimer():
+            group.rebalance_epochs[change.member_id] = change.member_epoch
+            return _set_timer(group, change.key, change.due_ms, now_ms)
+        case CancelTimer():
+            group.timers.pop(change.key, None)
+            if is_rebalance_timer(change.key):
+                group.rebalance_epochs.pop(member_of_timer(change.key), None)
+        case SetMetadataDeadline():
+            group.metadata_deadline_ms = change.deadline_ms
+        case _:
+            assert_never(change)
+    return None
+
+
+def begin_timers(group: ConsumerGroup, now_ms: int, session_timeout_ms: int) -> None:
+    """Set the timers that a coordinator sets when it has loaded the group's log: everybody's time begins anew."""
+    group.timers.clear()
+    group.rebalance_epochs.clear()
+    for member_id, member in group.members.items():
+        _set_timer(group, session_timer(member_id), now_ms + session_timeout_ms, now_ms)
+        if member.current.state is MemberState.UNREVOKED_PARTITIONS:
+            due_ms = now_ms + max(0, member.metadata.rebalance_timeout_ms)
+            group.rebalance_epochs[member_id] = member.epoch
+            _set_timer(group, rebalance_timer(member_id), due_ms, now_ms)
+
+
+def _set_timer(group: ConsumerGroup, key: str, due_ms: int, now_ms: int) -> int:
+    group.timers.pop(key, None)
+    group.timers[key] = Timer(due_ms, now_ms)
+    return due_ms

@@ -1,0 +1,65 @@
+"""Which topics a consumer group and its members subscribe to, and the hash by which changes of them are noticed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+
+from group_coordinator.core.consumer_group import ConsumerGroup
+from group_coordinator.core.consumer_members import SubscriptionMetadata
+from group_coordinator.core.group import Group
+from group_coordinator.core.topic_hash import group_hash, topic_hash
+
+_hash_of = lru_cache(maxsize=10_000)(topic_hash)
+"""Topics are hashed whenever a member leaves, and change seldom."""
+
+
+def names_after_update(
+    membership: ConsumerGroup, old: SubscriptionMetadata, new: SubscriptionMetadata
+) -> set[str]:
+    """The topics that the group will subscribe to when one member's subscription is another one."""
+    regex = old.topic_regex
+    is_last = regex is not None and membership.regex_subscribers.get(regex) == 1
+    dropped = {regex} if regex is not None and regex != new.topic_regex and is_last else set()
+    return _names_without(membership, [old], dropped) | set(new.topic_names)
+
+
+def names_after_removal(
+    membership: ConsumerGroup, member_ids: Iterable[str], dropped_regexes: set[str]
+) -> set[str]:
+    """The topics that the group will subscribe to when members are gone, and regular expressions with them."""
+    leaving = [membership.members[member_id].metadata for member_id in member_ids]
+    return _names_without(membership, leaving, dropped_regexes)
+
+
+def _names_without(
+    membership: ConsumerGroup, leaving: Iterable[SubscriptionMetadata], dropped: set[str]
+) -> set[str]:
+    names = set(membership.topic_subscribers)
+    lost = Counter(name for metadata in leaving for name in metadata.topic_names)
+    names.difference_update(
+        name for name, number in lost.items() if membership.topic_subscribers.get(name) == number
+    )
+    for regex, resolved in membership.regexes.items():
+        if regex not in dropped:
+            names.update(resolved.topics)
+    return names
+
+
+def metadata_hash(group: Group, names: Iterable[str]) -> int:
+    """The hash of those of the topics that exist; 0 if none does (ModernGroup.computeMetadataHash)."""
+    topics = group.topics or {}
+    return group_hash({name: _hash_of(topics[name]) for name in names if name in topics})
+
+
+def topic_names_of(membership: ConsumerGroup, metadata: SubscriptionMetadata) -> tuple[str, ...]:
+    """The topics that a member subscribes to; a pattern that is not resolved yet adds none."""
+    resolved = membership.regexes.get(metadata.topic_regex or "")
+    return metadata.topic_names if resolved is None else metadata.topic_names + resolved.topics
+
+
+def ids_of(group: Group, names: Iterable[str]) -> frozenset[str]:
+    """The ids of those of the topics that exist."""
+    topics = group.topics or {}
+    return frozenset([topics[name].topic_id for name in names if name in topics])

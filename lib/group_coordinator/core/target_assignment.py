@@ -1,0 +1,138 @@
+"""What each member of a consumer group shall have: the assignor's answer for all of them, as records.
+
+Source: TargetAssignmentBuilder in Kafka 4.3.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from group_coordinator.core.assignors.kafka_order import member_order, topic_name_order
+from group_coordinator.core.assignors.spec import Assignor, MemberSpec, SubscriptionType, TopicSpec
+from group_coordinator.core.assignors.subscriptions import subscription_type
+from group_coordinator.core.config import BUILTIN_ASSIGNORS
+from group_coordinator.core.consumer_group import ConsumerGroup
+from group_coordinator.core.consumer_members import (
+    Assignment,
+    ConsumerMember,
+    SubscriptionMetadata,
+    TargetEpoch,
+)
+from group_coordinator.core.group import Group
+from group_coordinator.core.records import Reason, Record, TargetEpochRecord, TargetRecord
+from group_coordinator.core.values import Topic
+
+
+def preferred_assignor(
+    membership: ConsumerGroup,
+    default: str,
+    old: ConsumerMember | None = None,
+    new: ConsumerMember | None = None,
+) -> str:
+    """The assignor that most members ask for, once `old` is `new`; the default if nobody asks.
+
+    Of several that many ask for it is the one that Kafka's hash map has first: the one that `new` is the first to ask
+    for, else that which comes first among BUILTIN_ASSIGNORS.
+    """
+    votes = Counter(member.metadata.server_assignor for member in membership.members.values())
+    votes[None if old is None else old.metadata.server_assignor] -= 1
+    present = [name for name in BUILTIN_ASSIGNORS if votes[name] > 0]
+    asked = None if new is None else new.metadata.server_assignor
+    votes[asked] += 1
+    candidates = present if asked is None or asked in present else [asked, *present]
+    return max(candidates, key=votes.__getitem__, default=default)
+
+
+def members_after(
+    membership: ConsumerGroup, updated: ConsumerMember
+) -> dict[str, tuple[ConsumerMember, Assignment]]:
+    """The members with their present targets, in the order that the assignors want, once `updated` is one of them.
+
+    A static member that comes back under another id takes the place, and the target, of the one it was.
+    """
+    instance_id = updated.group_instance_id
+    before_id = membership.static_members.get(instance_id or "") or updated.member_id
+    replaced_id = None if before_id == updated.member_id else before_id
+    present = {**membership.members, updated.member_id: updated}
+    return {
+        member_id: (
+            present[member_id],
+            membership.target_of(before_id if member_id == updated.member_id else member_id),
+        )
+        for member_id in member_order(membership.members, updated.member_id, replaced_id)
+    }
+
+
+def assign(
+    group: Group,
+    membership: ConsumerGroup,
+    members: Mapping[str, tuple[ConsumerMember, Assignment]],
+    assignor: Assignor,
+    kind: SubscriptionType,
+) -> dict[str, Assignment]:
+    """The new targets of all members, in the order of their records.
+
+    Raises:
+        PartitionAssignorError: the assignor has no answer.
+    """
+    topics: dict[str, TopicSpec] = {}
+    subscribed: dict[tuple[tuple[str, ...], str | None], frozenset[str]] = {}
+    specs = {}
+    for member_id, (member, target) in members.items():
+        wish = _wish(member.metadata)
+        topic_ids = subscribed.get(wish)
+        if topic_ids is None:
+            wanted = _topics_of(group, membership, wish)
+            topics |= wanted
+            topic_ids = subscribed[wish] = frozenset(wanted)
+        specs[member_id] = _spec(member.metadata, topic_ids, target)
+    return assignor(specs, topics, kind)
+
+
+def kind_of(members: Iterable[ConsumerMember]) -> SubscriptionType:
+    """Whether the members all want the same."""
+    return subscription_type([_wish(member.metadata) for member in members])
+
+
+def _wish(metadata: SubscriptionMetadata) -> tuple[tuple[str, ...], str | None]:
+    return metadata.topic_names, metadata.topic_regex
+
+
+def _topics_of(
+    group: Group, membership: ConsumerGroup, wish: tuple[tuple[str, ...], str | None]
+) -> dict[str, TopicSpec]:
+    """The existing topics that a member wants, by id in the order in which Kafka finds them."""
+    names, regex = wish
+    resolved = membership.regexes.get(regex or "")
+    ordered = topic_name_order(names)
+    if resolved is not None:
+        ordered += topic_name_order(resolved.topics)
+    known = group.topics or {}
+    topics = (known[name] for name in dict.fromkeys(ordered) if name in known)
+    return {topic.topic_id: _topic_spec(topic) for topic in topics}
+
+
+def _topic_spec(topic: Topic) -> TopicSpec:
+    racks = topic.racks
+    if racks is None:
+        return TopicSpec(topic.num_partitions, None)
+    return TopicSpec(topic.num_partitions, tuple(frozenset(entry) for entry in racks))
+
+
+def _spec(
+    metadata: SubscriptionMetadata, topic_ids: frozenset[str], target: Assignment
+) -> MemberSpec:
+    return MemberSpec(metadata.rack_id, metadata.group_instance_id, topic_ids, target)
+
+
+def target_records(
+    membership: ConsumerGroup, targets: Mapping[str, Assignment], epoch: TargetEpoch, reason: Reason
+) -> list[Record]:
+    """A record for each member whose target is another one now, and the one that makes them count."""
+    changed: list[Record] = [
+        TargetRecord(member_id, target, reason)
+        for member_id, target in targets.items()
+        if membership.targets.get(member_id) != target
+    ]
+    return [*changed, TargetEpochRecord(epoch, reason)]

@@ -1,0 +1,49 @@
+"""The records that take a group, or a member of a consumer group, out of the log; their order matters to Kafka's replay."""
+
+from __future__ import annotations
+
+from group_coordinator.core.consumer_group import ConsumerGroup
+from group_coordinator.core.group import ClassicGroup
+from group_coordinator.core.records import (
+    CurrentRecord,
+    GroupEpochRecord,
+    GroupRecord,
+    MemberRecord,
+    PartitionMetadataTombstone,
+    Reason,
+    Record,
+    RegexRecord,
+    TargetEpochRecord,
+    TargetRecord,
+)
+
+
+def group_tombstones(membership: ClassicGroup | ConsumerGroup, reason: Reason) -> list[Record]:
+    """The end of a group; its offsets are not among them (createGroupTombstoneRecords in Kafka 4.3)."""
+    if isinstance(membership, ClassicGroup):
+        return [GroupRecord(None, reason)]
+    return consumer_group_tombstones(sorted(membership.members), membership, reason)
+
+
+def consumer_group_tombstones(
+    member_ids: list[str], group: ConsumerGroup, reason: Reason
+) -> list[Record]:
+    """The end of a consumer group that has these members in the log."""
+    return [
+        *(CurrentRecord(member_id, None, reason) for member_id in member_ids),
+        *(TargetRecord(member_id, None, reason) for member_id in member_ids),
+        TargetEpochRecord(None, reason),
+        *(MemberRecord(member_id, None, reason) for member_id in member_ids),
+        *(RegexRecord(regex, None, reason) for regex in sorted(group.regexes)),
+        PartitionMetadataTombstone(reason),
+        GroupEpochRecord(None, reason),
+    ]
+
+
+def member_tombstones(member_id: str, reason: Reason) -> list[Record]:
+    """The end of a member of a consumer group."""
+    return [
+        CurrentRecord(member_id, None, reason),
+        TargetRecord(member_id, None, reason),
+        MemberRecord(member_id, None, reason),
+    ]

@@ -1,0 +1,61 @@
+"""What a consumer group remembers of its topics' metadata: hashes that change when the topics do.
+
+Source: computeTopicHash and computeGroupHash in Kafka 4.3's group/Utils.java: XXH3 of 64 bits, over numbers in little
+endian and texts as hash4j writes them, in UTF-16 with their length behind them.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode
+from collections.abc import Mapping
+from struct import pack, unpack
+
+from xxhash import xxh3_64, xxh3_64_intdigest
+
+from group_coordinator.core.values import Topic
+
+_HASH_VERSION = b"\0"
+_HIGHEST_INT64 = 2**63 - 1
+
+
+def topic_hash(topic: Topic) -> int:
+    """The hash of a topic's id, name, number of partitions and racks, as a signed number of 64 bits."""
+    most, least = unpack(">qq", urlsafe_b64decode(topic.topic_id + "=="))
+    hashed = xxh3_64(_HASH_VERSION + pack("<qq", most, least))
+    hashed.update(_text(topic.name) + pack("<i", topic.num_partitions))
+    if not topic.racks:
+        hashed.update(pack(f"<{topic.num_partitions}i", *range(topic.num_partitions)))
+        return _signed(hashed.intdigest())
+    for partition in range(topic.num_partitions):
+        hashed.update(pack("<i", partition))
+        racks = topic.racks[partition] if partition < len(topic.racks) else ()
+        for rack in sorted(racks, key=_utf16_order):
+            # Kafka puts the length in front, though hash4j puts it behind as well.
+            hashed.update(pack("<i", _length(rack)) + _text(rack))
+    return _signed(hashed.intdigest())
+
+
+def group_hash(topic_hashes: Mapping[str, int]) -> int:
+    """The hash of what topic_hash gave for topics by name, in the order of the names; 0 for no topics."""
+    if not topic_hashes:
+        return 0
+    hashes = [topic_hashes[name] for name in sorted(topic_hashes, key=_utf16_order)]
+    return _signed(xxh3_64_intdigest(pack(f"<{len(hashes)}q", *hashes)))
+
+
+def _text(text: str) -> bytes:
+    return text.encode("utf-16-le") + pack("<i", _length(text))
+
+
+def _length(text: str) -> int:
+    """As Java counts: in UTF-16 units."""
+    return len(text.encode("utf-16-le")) // 2
+
+
+def _utf16_order(text: str) -> bytes:
+    """As Java compares strings: characters beyond the first 65,536 come before the last of those."""
+    return text.encode("utf-16-be")
+
+
+def _signed(number: int) -> int:
+    return number if number <= _HIGHEST_INT64 else number - 2**64

@@ -1,0 +1,88 @@
+"""Topic patterns of regex subscriptions: whole names are matched, by RE2 as in Kafka (which runs its Java version, RE2J).
+
+Source: TopicRegexResolver and throwIfRegularExpressionIsInvalid in Kafka 4.3.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+import re2
+
+from group_coordinator.core.errors import ErrorCode
+
+_OPTIONS = re2.Options()
+_OPTIONS.log_errors = False
+_DESCRIPTIONS = {
+    "bad repetition operator": "invalid nested repetition operator",
+    "invalid named capture group": "invalid named capture",
+    "invalid perl operator": "invalid or unsupported Perl syntax",
+    "invalid repetition size": "invalid repeat count",
+    "missing )": "missing closing )",
+    "missing ]": "missing closing ]",
+    "no argument for repetition operator": "missing argument to repetition operator",
+    "trailing \\": "trailing backslash at end of expression",
+    "unexpected )": "regexp/syntax: internal error",
+}
+"""What RE2 says, and RE2J's words for the same; what is not here, both call alike."""
+_BARE_GROUP = "(?<"
+_TOKENS = re.compile(
+    r"\\Q.*?(?:\\E|\Z)|(?P<byte>\\C)|(?P<brace>\{(?:[*+?]|\{\d+(?:,\d*)?\}))|\\.|\[\^?\]?(?:\[:\w*:\]|\\.|[^\]])*\]|\(\?P?<(?P<name>\w+)>",
+    re.DOTALL,
+)
+
+
+class InvalidPatternError(ValueError):
+    """A pattern is none; the text is Kafka's."""
+
+    code = ErrorCode.INVALID_REGULAR_EXPRESSION
+
+    def __init__(self, pattern: str, description: str) -> None:
+        super().__init__(
+            f"SubscribedTopicRegex `{pattern}` is not a valid regular expression: {description}."
+        )
+
+
+def check_pattern(pattern: str) -> None:
+    """Make sure that Kafka would take a pattern.
+
+    Raises:
+        InvalidPatternError: it would not.
+    """
+    try:
+        re2.compile(pattern, _OPTIONS)
+    except re2.error as fault:
+        raise InvalidPatternError(pattern, _description(fault.args[0].decode())) from None
+    _check_what_only_re2_takes(pattern)
+
+
+def matching_topics(pattern: str, topic_names: Iterable[str]) -> frozenset[str]:
+    """The topics whose whole name matches; none of them where the pattern is invalid, as when Kafka resolves it."""
+    try:
+        check_pattern(pattern)
+    except InvalidPatternError:
+        return frozenset()
+    matches = re2.compile(pattern, _OPTIONS).fullmatch
+    return frozenset([name for name in topic_names if matches(name)])
+
+
+def _description(fault: str) -> str:
+    """RE2 says what is wrong, and behind a colon where."""
+    what, _, where = fault.partition(": ")
+    if where == _BARE_GROUP:
+        what = "invalid named capture group"
+    return _DESCRIPTIONS.get(what, what)
+
+
+def _check_what_only_re2_takes(pattern: str) -> None:
+    r"""RE2J knows no bytes (\C), repeats no brace, and wants every group's name to be its own."""
+    tokens = list(_TOKENS.finditer(pattern))
+    if any(token["byte"] for token in tokens):
+        raise InvalidPatternError(pattern, "invalid escape sequence")
+    if any(token["brace"] for token in tokens):
+        raise InvalidPatternError(pattern, "invalid nested repetition operator")
+    names = Counter(token["name"] for token in tokens if token["name"])
+    if any(count > 1 for count in names.values()):
+        raise InvalidPatternError(pattern, "duplicate capture group name")

@@ -1,0 +1,71 @@
+"""How many members a consumer group takes: group.consumer.max.size."""
+
+from __future__ import annotations
+
+from tests.conformance.consumer_script import ConsumerScript
+from tests.conformance.story import consumer_story
+
+FULL = 81
+
+
+@consumer_story(group_consumer_max_size=2)
+def a_full_consumer_group_takes_no_newcomer(s: ConsumerScript) -> None:
+    """testNewMemberIsRejectedWithMaximumMembersIsReached."""
+    s.cluster("orders:4")
+    s.gather("m1", "m2")
+    s.enter("m3", error=FULL, gives="")
+    s.enter("m1", tells=3)
+    s.full("m2", tells=3)
+    s.quit("m1")
+    s.enter("m3", tells=5)
+
+
+@consumer_story(group_consumer_max_size=1)
+def a_full_consumer_group_and_static_members(s: ConsumerScript) -> None:
+    """A copy of a static member needs a place of its own while the old one counts."""
+    s.cluster("orders:4")
+    s.enter("m1", instance="i1")
+    s.enter("n1", instance="i1", error=FULL)
+    s.pause("m1")
+    s.enter("n1", instance="i1", error=FULL)
+    s.enter("m1", instance="i1", tells=2, gets="orders:0123")
+
+
+@consumer_story(group_consumer_max_size=2)
+def a_full_consumer_group_and_classic_members(s: ConsumerScript) -> None:
+    """testJoiningConsumerGroupThrowsExceptionIfGroupOverMaxSize."""
+    s.cluster("orders:4")
+    s.gather("m1", "m2")
+    s.classic("c1", error=FULL, gives="")
+    s.quit("m2")
+    s.classic("c1")
+    s.classic("c2", error=FULL)
+    s.enter("m3", error=FULL)
+
+
+@consumer_story(group_consumer_max_size=1)
+def a_classic_group_that_is_too_large_is_not_upgraded(s: ConsumerScript) -> None:
+    """testConsumerGroupHeartbeatWithStableClassicGroup: not more members than a consumer group takes."""
+    s.cluster("orders:2")
+    s.classic("c1", version=3, chosen_id=False, error="parked")
+    s.classic("c2", version=3, chosen_id=False, error="parked")
+    s.at(4_000)
+    s.at(7_000, "JoinGroup=0 JoinGroup=0")
+    s.enter("m1", error=69, gives="")
+    s.look()
+
+
+@consumer_story(group_max_size=1, group_consumer_max_size=5)
+def a_group_that_is_too_large_is_not_downgraded(s: ConsumerScript) -> None:
+    """testNoConversionWhenSizeExceedsClassicMaxGroupSize: it stays until one more leaves, whichever protocol that speaks."""
+    s.cluster("orders:4")
+    s.enter("m1")
+    s.classic("c1")
+    s.classic("c2")
+    s.quit("m1", gives="-current:m1 -target:m1 -member:m1 +epoch=5")
+    s.look()
+    of_both = " ".join(
+        f"-{kind}:{name}" for kind in ("current", "target", "member") for name in ("c1", "c2")
+    )
+    s.leave("c1", gives=f"{of_both} -metadata -epoch -targets +group")
+    s.look()

@@ -1,0 +1,233 @@
+"""Settings of one group. What is answered was seen on Kafka 4.3.1 (tests/conformance/test_group_configs.py)."""
+
+from __future__ import annotations
+
+import pytest
+
+from group_coordinator.core import group_configs
+from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.records import ConfigRecord, Reason
+from group_coordinator.core.requests import (
+    AlterConfigs,
+    ConfigChange,
+    ConfigOperation,
+    DescribeConfigs,
+)
+from group_coordinator.core.responses import (
+    AlterConfigsResponse,
+    ConfigSource,
+    ConfigSynonym,
+    DescribedConfig,
+)
+from group_coordinator.settings import load
+from group_coordinator.testing import GroupDriver, Outcome
+
+SESSION = "consumer.session.timeout.ms"
+HEARTBEAT = "consumer.heartbeat.interval.ms"
+INTERVAL = "consumer.assignment.interval.ms"
+
+
+def alter(
+    driver: GroupDriver, *changes: ConfigChange, validates_only: bool = False
+) -> Outcome[AlterConfigsResponse]:
+    return driver.send(AlterConfigs(driver.group.group_id, changes, validates_only), 1)
+
+
+def setting(name: str, value: str | None) -> ConfigChange:
+    return ConfigChange(name, ConfigOperation.SET, value)
+
+
+def deletion(name: str) -> ConfigChange:
+    return ConfigChange(name, ConfigOperation.DELETE, None)
+
+
+def described(driver: GroupDriver, *names: str) -> tuple[DescribedConfig, ...]:
+    request = DescribeConfigs(
+        driver.group.group_id, names, wants_synonyms=True, wants_documentation=False
+    )
+    return driver.send(request, 4).response.configs
+
+
+def test_a_group_without_settings_has_the_coordinators() -> None:
+    driver = GroupDriver()
+    assert [(config.name, config.value, config.source) for config in described(driver)] == [
+        (SESSION, "45000", ConfigSource.DEFAULT_CONFIG),
+        (INTERVAL, "1000", ConfigSource.DEFAULT_CONFIG),
+        (HEARTBEAT, "5000", ConfigSource.DEFAULT_CONFIG),
+    ]
+    assert group_configs.session_timeout_ms(driver.group, driver.config) == 45_000
+    assert group_configs.heartbeat_interval_ms(driver.group, driver.config) == 5_000
+    assert group_configs.assignment_interval_ms(driver.group, driver.config) == 1_000
+
+
+def test_kafkas_defaults_are_ours() -> None:
+    config = load().coordinator
+    for definition in group_configs.GROUP_CONFIGS.values():
+        assert group_configs.broker_value(definition.broker_name, config) == definition.default
+
+
+def test_a_setting_is_made_and_deleted() -> None:
+    driver = GroupDriver()
+    changed = alter(driver, setting(SESSION, " +50000 "), setting(INTERVAL, "0"))
+    assert changed.response == AlterConfigsResponse(ErrorCode.NONE, None, "g")
+    assert changed.records == (
+        ConfigRecord(SESSION, "50000", Reason.CONFIG),
+        ConfigRecord(INTERVAL, "0", Reason.CONFIG),
+    )
+    assert group_configs.session_timeout_ms(driver.group, driver.config) == 50_000
+    assert group_configs.assignment_interval_ms(driver.group, driver.config) == 0
+    assert described(driver, SESSION) == (
+        DescribedConfig(
+            SESSION,
+            "50000",
+            ConfigSource.GROUP_CONFIG,
+            (
+                ConfigSynonym(SESSION, "50000", ConfigSource.GROUP_CONFIG),
+                ConfigSynonym(f"group.{SESSION}", "45000", ConfigSource.DEFAULT_CONFIG),
+            ),
+            None,
+        ),
+    )
+    assert alter(driver, setting(SESSION, "50000")).records == ()
+    assert alter(driver, deletion(SESSION), deletion("nope")).records == (
+        ConfigRecord(SESSION, None, Reason.CONFIG),
+    )
+    assert driver.group.configs == {INTERVAL: "0"}
+
+
+def test_who_only_asks_changes_nothing() -> None:
+    driver = GroupDriver()
+    asked = alter(driver, setting(SESSION, "50000"), validates_only=True)
+    assert asked.response.error is ErrorCode.NONE
+    assert asked.records == ()
+    assert driver.group.configs == {}
+    refused = alter(driver, setting(SESSION, "1"), validates_only=True)
+    assert refused.response.error is ErrorCode.INVALID_CONFIG
+
+
+def test_settings_outlive_the_group_and_the_log_brings_them_back() -> None:
+    driver = GroupDriver()
+    alter(driver, setting(SESSION, "50000"))
+    driver.commit({"orders": {0: 1}})
+    driver.delete()
+    assert driver.group.membership is None
+    assert not driver.group.is_forgotten
+    assert driver.rebuilt().configs == {SESSION: "50000"}
+    alter(driver, deletion(SESSION))
+    assert driver.group.is_forgotten
+    assert driver.rebuilt().is_forgotten
+
+
+def test_settings_beyond_new_bounds_count_as_the_nearer_bound() -> None:
+    driver = GroupDriver()
+    alter(driver, setting(SESSION, "60000"), setting(HEARTBEAT, "5000"))
+    later = GroupDriver(
+        group_consumer_max_session_timeout_ms=50_000,
+        group_consumer_heartbeat_interval_ms=7_000,
+        group_consumer_min_heartbeat_interval_ms=6_000,
+    )
+    later.group = driver.group
+    assert group_configs.session_timeout_ms(later.group, later.config) == 50_000
+    assert group_configs.heartbeat_interval_ms(later.group, later.config) == 6_000
+    # They are shown as they were set, and whoever changes another one has to put them right.
+    assert [config.value for config in described(later, SESSION, HEARTBEAT)] == ["60000", "5000"]
+    refusal = alter(later, setting(INTERVAL, "2000")).response
+    assert refusal.error_message == (
+        f"{HEARTBEAT} must be greater than or equal to group.consumer.min.heartbeat.interval.ms"
+    )
+    fine = alter(later, setting(INTERVAL, "2000"), deletion(HEARTBEAT), deletion(SESSION))
+    assert fine.response.error is ErrorCode.NONE
+
+
+def test_a_value_that_the_coordinator_was_told_is_its_static_configuration() -> None:
+    driver = GroupDriver(group_consumer_session_timeout_ms=50_000)
+    [session] = described(driver, SESSION)
+    assert (session.value, session.source) == ("50000", ConfigSource.STATIC_BROKER_CONFIG)
+    assert session.synonyms == (
+        ConfigSynonym(f"group.{SESSION}", "50000", ConfigSource.STATIC_BROKER_CONFIG),
+        ConfigSynonym(f"group.{SESSION}", "45000", ConfigSource.DEFAULT_CONFIG),
+    )
+
+
+def test_a_group_needs_a_name() -> None:
+    driver = GroupDriver("")
+    answer = driver.send(
+        DescribeConfigs("", (), wants_synonyms=False, wants_documentation=False), 4
+    ).response
+    assert (answer.error, answer.error_message) == (
+        ErrorCode.INVALID_REQUEST,
+        "Group name must not be empty",
+    )
+    assert answer.configs == ()
+    refusal = alter(driver, setting(SESSION, "50000")).response
+    assert refusal.error_message == "Default group resources are not allowed."
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ([setting("nope", "1"), setting("a", "1")], 40, "Unknown group config name: a"),
+        (
+            [setting(SESSION, "abc")],
+            40,
+            f"Invalid value abc for configuration {SESSION}: Not a number of type INT",
+        ),
+        (
+            [setting(SESSION, "99999999999")],
+            40,
+            f"Invalid value 99999999999 for configuration {SESSION}: Not a number of type INT",
+        ),
+        (
+            [setting(SESSION, "0")],
+            40,
+            f"Invalid value 0 for configuration {SESSION}: Value must be at least 1",
+        ),
+        (
+            [setting(SESSION, "44999")],
+            40,
+            f"{SESSION} must be greater than or equal to group.consumer.min.session.timeout.ms",
+        ),
+        (
+            [setting(HEARTBEAT, "15001")],
+            40,
+            f"{HEARTBEAT} must be less than or equal to group.consumer.max.heartbeat.interval.ms",
+        ),
+        (
+            [ConfigChange(SESSION, ConfigOperation.APPEND, "1")],
+            40,
+            f"Can't APPEND to key {SESSION} because its type is not LIST.",
+        ),
+        (
+            [ConfigChange("nope", ConfigOperation.SUBTRACT, "1")],
+            40,
+            "Can't SUBTRACT to key nope because its type is not LIST.",
+        ),
+        ([ConfigChange(SESSION, 7, "1")], -1, None),
+        (
+            [setting(SESSION, "50000"), deletion(SESSION)],
+            42,
+            "Error due to duplicate config keys",
+        ),
+        (
+            [setting(SESSION, None), setting(HEARTBEAT, None)],
+            42,
+            f"Null value not supported for : {SESSION}, {HEARTBEAT}",
+        ),
+    ],
+)
+def test_a_change_is_refused_as_a_whole(
+    changes: list[ConfigChange], error: int, message: str | None
+) -> None:
+    driver = GroupDriver()
+    refusal = alter(driver, setting(INTERVAL, "2000"), *changes)
+    assert (refusal.response.error, refusal.response.error_message) == (error, message)
+    assert refusal.records == ()
+
+
+def test_the_session_must_be_longer_than_the_heartbeat_interval() -> None:
+    driver = GroupDriver(
+        group_consumer_min_session_timeout_ms=5_000, group_consumer_session_timeout_ms=10_000
+    )
+    refusal = alter(driver, setting(SESSION, "5000")).response
+    assert refusal.error_message == f"{SESSION} must be greater than {HEARTBEAT}"
+    assert alter(driver, setting(SESSION, "5001")).response.error is ErrorCode.NONE

@@ -1,0 +1,71 @@
+"""Descriptions are RE2J's, seen in the version 1.8 that Kafka 4.3.1 comes with."""
+
+from __future__ import annotations
+
+import pytest
+
+from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.topic_patterns import (
+    InvalidPatternError,
+    check_pattern,
+    matching_topics,
+)
+
+TOPICS = ("foo", "foo-1", "barfoo", "orders_1", "a.b", "aab")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "topics"),
+    [
+        ("foo", {"foo"}),
+        ("foo.*", {"foo", "foo-1"}),
+        (".*foo", {"foo", "barfoo"}),
+        ("foo|orders_.", {"foo", "orders_1"}),
+        ("(?i)FOO", {"foo"}),
+        (r"a\.b", {"a.b"}),
+        ("a.b", {"a.b", "aab"}),
+        (r"\Qa.b\E", {"a.b"}),
+        (r"[[:alpha:]]+", {"foo", "barfoo", "aab"}),
+        (".*", set(TOPICS)),
+        ("", set()),
+    ],
+)
+def test_a_pattern_matches_whole_names(pattern: str, topics: set[str]) -> None:
+    assert matching_topics(pattern, TOPICS) == topics
+
+
+@pytest.mark.parametrize(
+    ("pattern", "description"),
+    [
+        ("(a", "missing closing )"),
+        ("[a", "missing closing ]"),
+        ("a)", "regexp/syntax: internal error"),
+        ("a**", "invalid nested repetition operator"),
+        ("{*", "invalid nested repetition operator"),
+        ("a{1001}", "invalid repeat count"),
+        ("*a", "missing argument to repetition operator"),
+        ("a\\", "trailing backslash at end of expression"),
+        (r"\8", "invalid escape sequence"),
+        (r"\C", "invalid escape sequence"),
+        ("[z-a]", "invalid character class range"),
+        ("(?!a)", "invalid or unsupported Perl syntax"),
+        ("(?P<n", "invalid named capture"),
+        ("(?<", "invalid named capture"),
+        ("(?<n>a)(?P<n>b)", "duplicate capture group name"),
+    ],
+)
+def test_an_invalid_pattern_is_refused_in_kafkas_words(pattern: str, description: str) -> None:
+    with pytest.raises(InvalidPatternError) as refusal:
+        check_pattern(pattern)
+    assert refusal.value.code is ErrorCode.INVALID_REGULAR_EXPRESSION
+    assert str(refusal.value) == (
+        f"SubscribedTopicRegex `{pattern}` is not a valid regular expression: {description}."
+    )
+    assert matching_topics(pattern, TOPICS) == set()
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"\Q\C{*\E", r"[(?P<n>](?P<n>a)", r"a{2}?", r"\\C", "(?<n>a)(?<m>b)"]
+)
+def test_what_only_looks_like_a_fault_is_none(pattern: str) -> None:
+    check_pattern(pattern)

@@ -1,0 +1,312 @@
+"""Consumer groups' records (KIP-848), as the stateful function logs them, become rows of groups and members."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import json
+
+from group_coordinator.codecs import records
+from group_coordinator.core.consumer_members import (
+    ClassicMetadata,
+    CurrentAssignment,
+    GroupEpoch,
+    MemberState,
+    ResolvedRegex,
+    SubscriptionMetadata,
+    TargetEpoch,
+)
+from group_coordinator.core.records import (
+    ConfigRecord,
+    CurrentRecord,
+    GroupEpochRecord,
+    GroupRecord,
+    MemberRecord,
+    PartitionMetadataTombstone,
+    Reason,
+    Record,
+    RegexRecord,
+    TargetEpochRecord,
+    TargetRecord,
+)
+from group_coordinator.core.values import Protocol, Topic
+from group_coordinator.tables.fold import GroupRows, LogEntry
+from tests.log_rows import Log, member
+from tests.unit.tables.test_fold import Tables, entries
+
+ORDERS, PAY = "4ksO1bcLSgCStYJnTlCVLg", "AAAAAAAAAAAAAAAAAAAAAQ"
+TOPICS = {"orders": Topic("orders", ORDERS, 3)}
+JOIN = Reason.HEARTBEAT
+A = SubscriptionMetadata(
+    "i", "rack-1", "client", "/10.0.0.1", ("orders",), None, 1_000, "range", None
+)
+B = SubscriptionMetadata(None, None, "client", "/10.0.0.2", (), "pay.*", 2_000, None, None)
+
+
+def log_of(
+    *found: Record, at_ms: int = 0, batch_id: int = 0, topics: dict[str, Topic] | None = None
+) -> list[LogEntry]:
+    """Rows as the job logs them, all of one moment, while the group knows these topics."""
+    logged = []
+    for seq, record in enumerate(found):
+        entry = records.log_entry("g", record, TOPICS if topics is None else topics)
+        value = None if entry.value is None else json.encode(entry.value).decode()
+        key = json.encode(entry.key).decode()
+        logged.append(LogEntry(batch_id, seq, key, value, at_ms))
+    return logged
+
+
+def current(
+    epoch: int,
+    assigned: dict[str, dict[int, int]],
+    pending: dict[str, dict[int, int]] | None = None,
+    state: MemberState = MemberState.STABLE,
+) -> CurrentAssignment:
+    return CurrentAssignment(epoch, epoch - 1, state, assigned, pending or {})
+
+
+JOINED = (
+    MemberRecord("a", A, JOIN),
+    GroupEpochRecord(GroupEpoch(2, -77), JOIN),
+    TargetRecord("a", {ORDERS: (0, 1)}, JOIN),
+    TargetEpochRecord(TargetEpoch(2, 1_000), JOIN),
+    CurrentRecord("a", current(2, {ORDERS: {0: 2, 1: 2}}), JOIN),
+)
+
+
+def joined() -> Tables:
+    tables = Tables()
+    tables.take_entries(log_of(*JOINED, at_ms=1_000, batch_id=4))
+    return tables
+
+
+def owned(topic: str, topic_id: str, *partitions: tuple[int, int]) -> list[dict[str, Any]]:
+    return [
+        {"topic": topic, "topic_id": topic_id, "partition": partition, "assignment_epoch": epoch}
+        for partition, epoch in partitions
+    ]
+
+
+def test_a_member_joins_and_has_its_partitions() -> None:
+    tables = joined()
+
+    assert tables.group == {
+        "cluster_id": "c",
+        "group_id": "g",
+        "group_type": "consumer",
+        "state": "Stable",
+        "protocol_type": "consumer",
+        "protocol": "range",
+        "generation_or_epoch": 2,
+        "leader": None,
+        "member_count": 1,
+        "offset_count": 0,
+        "empty_since": None,
+        "next_expiration": None,
+        "updated_at": 1_000,
+        "batch_id": 4,
+        "expiration_base": "commit",
+        "protected_topics": ["orders"],
+        "assignment_epoch": 2,
+        "assignment_timestamp": 1_000,
+        "metadata_hash": -77,
+        "resolved_regexes": [],
+    }
+    assert tables.rows.members == {
+        "a": {
+            "cluster_id": "c",
+            "group_id": "g",
+            "member_id": "a",
+            "group_instance_id": "i",
+            "client_id": "client",
+            "client_host": "/10.0.0.1",
+            "session_timeout_ms": None,
+            "rebalance_timeout_ms": 1_000,
+            "subscribed_topics": ["orders"],
+            "assigned_partitions": [
+                {"topic": "orders", "partition": 0},
+                {"topic": "orders", "partition": 1},
+            ],
+            "member_epoch": 2,
+            "updated_at": 1_000,
+            "batch_id": 4,
+            "member_type": "consumer",
+            "rack_id": "rack-1",
+            "subscribed_regex": None,
+            "server_assignor": "range",
+            "previous_member_epoch": 1,
+            "member_state": "STABLE",
+            "current_assignment": owned("orders", ORDERS, (0, 2), (1, 2)),
+            "pending_revocation": [],
+            "target_assignment": [
+                {"topic": "orders", "topic_id": ORDERS, "partition": 0},
+                {"topic": "orders", "topic_id": ORDERS, "partition": 1},
+            ],
+        }
+    }
+
+
+def test_a_rebalance_in_the_next_stretch_goes_on_from_the_rows() -> None:
+    tables = joined()
+
+    tables.take_entries(
+        log_of(
+            MemberRecord("b", B, JOIN),
+            CurrentRecord("b", current(2, {}), JOIN),
+            RegexRecord("pay.*", ResolvedRegex(("pay",), 7, 2_000), JOIN),
+            GroupEpochRecord(GroupEpoch(3, -78), JOIN),
+            at_ms=2_000,
+            batch_id=5,
+        )
+    )
+    assert tables.group["state"] == "Assigning"
+    assert tables.group["protected_topics"] == ["orders", "pay"]
+    assert tables.group["resolved_regexes"] == [
+        {"regex": "pay.*", "topics": ["pay"], "version": 7, "resolved_at_ms": 2_000}
+    ]
+
+    revoking = current(2, {ORDERS: {0: 2}}, {ORDERS: {1: 2}}, MemberState.UNREVOKED_PARTITIONS)
+    tables.take_entries(
+        log_of(
+            TargetRecord("a", {ORDERS: (0,)}, JOIN),
+            TargetRecord("b", {ORDERS: (1,)}, JOIN),
+            TargetEpochRecord(TargetEpoch(3, 3_000), JOIN),
+            CurrentRecord("a", revoking, JOIN),
+            at_ms=3_000,
+            batch_id=6,
+        )
+    )
+    assert tables.group["state"] == "Reconciling"
+    assert (tables.group["generation_or_epoch"], tables.group["assignment_epoch"]) == (3, 3)
+    a, b = tables.rows.members["a"], tables.rows.members["b"]
+    assert a["member_state"] == "UNREVOKED_PARTITIONS"
+    assert a["assigned_partitions"] == [{"topic": "orders", "partition": 0}]
+    assert a["pending_revocation"] == owned("orders", ORDERS, (1, 2))
+    assert (a["updated_at"], a["batch_id"]) == (3_000, 6)
+    assert b["target_assignment"] == [{"topic": "orders", "topic_id": ORDERS, "partition": 1}]
+    assert b["subscribed_regex"] == "pay.*"
+
+
+def test_the_same_once_more_changes_nothing() -> None:
+    tables = joined()
+    assert tables.take_entries(log_of(*JOINED, at_ms=9_000, batch_id=9)) == []
+
+
+def test_only_the_row_of_the_member_that_changed_is_written() -> None:
+    tables = joined()
+    tables.take_entries(log_of(MemberRecord("b", B, JOIN), at_ms=2_000))
+    moved = A.replace(client_host="/10.0.0.9")
+    changes = tables.take_entries(log_of(MemberRecord("a", moved, JOIN), at_ms=3_000))
+    assert [(change.table, change.row.get("member_id")) for change in changes] == [("members", "a")]
+
+
+def test_a_topic_that_is_gone_keeps_its_name_and_one_that_nobody_named_has_its_id() -> None:
+    tables = joined()
+    left = current(3, {ORDERS: {0: 2}, PAY: {0: 3}})
+    tables.take_entries(log_of(CurrentRecord("a", left, JOIN), at_ms=2_000, topics={}))
+    assert tables.rows.members["a"]["assigned_partitions"] == [
+        {"topic": "orders", "partition": 0},
+        {"topic": PAY, "partition": 0},
+    ]
+
+
+def test_commits_name_topics_too() -> None:
+    tables = Tables()
+    log = Log()
+    log.commit("g", "pay", 0, 42, topicId=PAY)
+    tables.take(log)
+    held = CurrentRecord("a", current(2, {PAY: {0: 2}}), JOIN)
+    tables.take_entries(log_of(MemberRecord("a", A, JOIN), held, at_ms=2_000, batch_id=1))
+    assert tables.rows.members["a"]["assigned_partitions"] == [{"topic": "pay", "partition": 0}]
+
+
+def test_the_last_member_leaves_and_offsets_age_by_their_commits_all_the_time() -> None:
+    tables = joined()
+    log = Log(now_ms=2_000, batch_id=5)
+    log.commit("g", "orders", 0, 42)
+    log.commit("g", "pay", 0, 42)
+    tables.take(log)
+    assert tables.expires_at("orders") is None
+    assert tables.expires_at("pay") == 70_000
+
+    left = (
+        CurrentRecord("a", None, Reason.LEAVE),
+        TargetRecord("a", None, Reason.LEAVE),
+        MemberRecord("a", None, Reason.LEAVE),
+        GroupEpochRecord(GroupEpoch(3), Reason.LEAVE),
+    )
+    tables.take_entries(log_of(*left, at_ms=8_000, batch_id=6))
+    assert tables.rows.members == {}
+    assert (tables.group["state"], tables.group["empty_since"]) == ("Empty", 8_000)
+    assert tables.group["group_type"] == "consumer"
+    assert tables.expires_at("orders") == 70_000
+
+    tables.take_entries(log_of(GroupEpochRecord(GroupEpoch(4), JOIN), at_ms=9_000, batch_id=7))
+    assert tables.group["empty_since"] == 8_000
+
+    ended = (
+        TargetEpochRecord(None, Reason.GROUP_DELETED),
+        PartitionMetadataTombstone(Reason.GROUP_DELETED),
+        GroupEpochRecord(None, Reason.GROUP_DELETED),
+    )
+    tables.take_entries(log_of(*ended, at_ms=9_500, batch_id=8))
+    assert tables.rows.group is None
+    assert sorted(tables.rows.offsets) == [("orders", 0), ("pay", 0)]
+
+
+def test_a_classic_group_is_upgraded_and_downgraded() -> None:
+    tables = Tables()
+    log = Log(now_ms=1_000)
+    log.group("g", [member("a", ["orders"], {"orders": [0]})])
+    log.commit("g", "orders", 0, 42)
+    tables.take(log)
+    assert tables.group["group_type"] == "classic"
+
+    classic = A.replace(classic=ClassicMetadata(45_000, (Protocol("range", b"", None),)))
+    upgrade = (
+        GroupRecord(None, Reason.UPGRADE),
+        MemberRecord("a", classic, Reason.UPGRADE),
+        GroupEpochRecord(GroupEpoch(1), Reason.UPGRADE),
+        TargetRecord("a", {ORDERS: (0,)}, Reason.UPGRADE),
+        TargetEpochRecord(TargetEpoch(1), Reason.UPGRADE),
+        CurrentRecord("a", current(1, {ORDERS: {0: 1}}), Reason.UPGRADE),
+    )
+    tables.take_entries(log_of(*upgrade, at_ms=3_000, batch_id=1))
+    assert (tables.group["group_type"], tables.group["state"]) == ("consumer", "Stable")
+    assert tables.group["assignment_timestamp"] is None
+    a = tables.rows.members["a"]
+    assert (a["member_type"], a["session_timeout_ms"], a["member_epoch"]) == ("classic", 45_000, 1)
+    assert sorted(tables.rows.offsets) == [("orders", 0)]
+
+    downgrade = (
+        CurrentRecord("a", None, Reason.DOWNGRADE),
+        TargetRecord("a", None, Reason.DOWNGRADE),
+        TargetEpochRecord(None, Reason.DOWNGRADE),
+        MemberRecord("a", None, Reason.DOWNGRADE),
+        PartitionMetadataTombstone(Reason.DOWNGRADE),
+        GroupEpochRecord(None, Reason.DOWNGRADE),
+    )
+    log = Log(now_ms=5_000, batch_id=2)
+    log.group("g", [member("a", ["orders"], {"orders": [0]})])
+    [group_again] = entries(log)
+    tombstones = log_of(*downgrade, at_ms=5_000, batch_id=2)
+    tables.take_entries([*tombstones, group_again._replace(seq=len(tombstones))])
+    assert (tables.group["group_type"], tables.group["state"]) == ("classic", "Stable")
+    a = tables.rows.members["a"]
+    assert (a.get("member_type"), a["member_epoch"]) == (None, None)
+
+
+def test_a_tombstone_for_a_consumer_group_that_is_not_there_leaves_a_classic_one_alone() -> None:
+    tables = Tables()
+    log = Log()
+    log.commit("g", "orders", 0, 42)
+    tables.take(log)
+    assert tables.take_entries(log_of(GroupEpochRecord(None, JOIN), at_ms=1_000)) == []
+    assert tables.group["group_type"] == "classic"
+
+
+def test_settings_are_in_the_log_alone() -> None:
+    tables = Tables()
+    record = ConfigRecord("consumer.session.timeout.ms", "50000", Reason.CONFIG)
+    assert tables.take_entries(log_of(record)) == []
+    assert tables.rows == GroupRows()
