@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -19,6 +20,11 @@ from tests.job_process import JobProcess
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 
 DEADLINE_S = 300
+PATIENT = (
+    "group.consumer.session.timeout.ms=600000",
+    "group.consumer.max.session.timeout.ms=600000",
+)
+"""The member is silent while the job starts."""
 MEMBERS = "SELECT member_id, assigned_partitions FROM members"
 _numbers = count(1)
 
@@ -68,6 +74,7 @@ def until(found: Callable[[], Any], job: JobProcess) -> Any:
 
 
 def test_a_consumer_group_follows_its_topics(installation: Installation) -> None:
+    installation = replace(installation, overrides=(*installation.overrides, *PATIENT))
     run = ["run", "--with-compaction", *installation.options]
     admin = KafkaAdminClient(bootstrap_servers=installation.bootstrap_servers)
     joins = {"rebalanceTimeoutMs": 60_000, "subscribedTopicNames": ["orders"]}
