@@ -49,7 +49,7 @@ class RealBroker:
     topics: dict[str, Json] = field(default_factory=dict)
     """The topics that it was told to have, as it was told, by name."""
     real_ids: dict[str, str] = field(default_factory=dict)
-    """The ids that they really have, by those that it was told."""
+    """The ids that they really have, or had last, by those that it was told."""
     told_ids: dict[str, str] = field(default_factory=dict)
     """The ids that it was told, by those that they really have, or had."""
 
@@ -75,7 +75,7 @@ class RealBroker:
         if new or larger:
             time.sleep(_HEARD_S)
         seen = self._seen()
-        self.real_ids = {told["topicId"]: seen[told["name"]][0] for told in wanted}
+        self.real_ids |= {told["topicId"]: seen[told["name"]][0] for told in wanted}
         self.told_ids |= {real: told for told, real in self.real_ids.items()}
 
     def really(self, told: Json) -> Json:
