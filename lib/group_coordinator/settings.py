@@ -58,6 +58,7 @@ class JobSettings:
     state_store_provider: Literal["rocksdb", "hdfs"]
     exchange: Literal["auto", "stock", "lean"]
     compaction_interval_ms: Positive
+    topic_metadata_interval_ms: NotNegative
     security: Security
 
 

@@ -21,6 +21,7 @@ TOPIC = "group-events"
 START_MS = 1_700_000_000_000
 HOUR_MS = 3_600_000
 TIMEOUT_MS = 1_200_000
+ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
 Body = dict[str, Any]
 PackedEvent = tuple[str, bytes]
 
@@ -95,6 +96,10 @@ class Story:
         identity = {"memberId": member_id, "generationId": generation, "assignments": assignments}
         self.say(group, at_ms, "SyncGroup", 3, reply=reply, **identity, **more)
 
+    def beat(self, group: str, at_ms: int, member_id: str, **more: Any) -> None:
+        """ConsumerGroupHeartbeat."""
+        self.say(group, at_ms, "ConsumerGroupHeartbeat", 1, memberId=member_id, **more)
+
     def commit(self, group: str, at_ms: int, offset: int, *, version: int = 8, **more: Any) -> None:
         """OffsetCommit for partition 0 of `orders`."""
         self.say(group, at_ms, "OffsetCommit", version, topics=orders(offset), **more)
@@ -124,15 +129,25 @@ def told() -> list[PackedEvent]:
     _left(story)
     _rebalancing(story)
     _syncing(story)
-    story.say(
-        "told-of-topics",
-        0,
-        "TopicMetadata",
-        0,
-        topics=[{"name": "orders", "topicId": "4ksO1bcLSgCStYJnTlCVLg", "numPartitions": 3}],
-        deletedTopics=[],
-    )
+    story.say("told-of-topics", 0, "TopicMetadata", 0, topics=[known_orders(3)], deletedTopics=[])
+    _of_consumers(story)
     return story.events
+
+
+def known_orders(partitions: int) -> Body:
+    return {"name": "orders", "topicId": ORDERS_ID, "numPartitions": partitions}
+
+
+def _of_consumers(story: Story) -> None:
+    """Of the consumer protocol: a static member has to give a partition back, one with a pattern waits for it."""
+    group = "of-consumers"
+    story.say(group, 0, "TopicMetadata", 0, topics=[known_orders(2)], deletedTopics=[])
+    joining = {"memberEpoch": 0, "rebalanceTimeoutMs": TIMEOUT_MS, "topicPartitions": []}
+    names = {"subscribedTopicNames": ["orders"]}
+    story.beat(group, 1, "m1", instanceId="i", **joining, **names)
+    story.beat(group, 2_001, "m2", subscribedTopicRegex="o.*", **joining, **names)
+    owned = [{"topicId": ORDERS_ID, "partitions": [0, 1]}]
+    story.beat(group, 3_001, "m1", instanceId="i", memberEpoch=2, topicPartitions=owned)
 
 
 def _stable(story: Story) -> None:

@@ -3,6 +3,17 @@
 from __future__ import annotations
 
 from tests.mutations.group_flips import REBALANCES, REFUSALS, TRANSACTIONS
+from tests.mutations.migration_flips import CONSUMER_OFFSETS, CONVERSIONS, MIXED
 from tests.mutations.time_flips import CLOCK, EXPIRATION, SESSIONS
 
-FLIPS = (*CLOCK, *EXPIRATION, *SESSIONS, *REBALANCES, *REFUSALS, *TRANSACTIONS)
+FLIPS = (
+    *CLOCK,
+    *EXPIRATION,
+    *SESSIONS,
+    *REBALANCES,
+    *REFUSALS,
+    *TRANSACTIONS,
+    *CONSUMER_OFFSETS,
+    *CONVERSIONS,
+    *MIXED,
+)

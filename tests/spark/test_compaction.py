@@ -135,11 +135,8 @@ def test_a_log_becomes_tables(
     assert {table: rows(table) for table in ALL} == done
 
 
-@pytest.mark.parametrize("way", ["on_the_driver", "by_spark"])
-def test_a_consumer_group_becomes_tables(
-    request: pytest.FixtureRequest, rows: Callable[..., list[Any]], way: str
-) -> None:
-    take: Take = request.getfixturevalue(way)
+def a_rebalance() -> Log:
+    """A member of a consumer group that gives a partition back."""
     log = Log()
     log.commit("g", "orders", 0, 5, topicId=ORDERS_ID)
     log.record("g", MemberRecord("a", MEMBER, Reason.HEARTBEAT))
@@ -148,7 +145,26 @@ def test_a_consumer_group_becomes_tables(
     log.record("g", TargetRecord("a", {ORDERS_ID: (0, 1)}, Reason.HEARTBEAT), TOPICS)
     log.record("g", TargetEpochRecord(TargetEpoch(2, 4_000), Reason.HEARTBEAT))
     log.record("g", CurrentRecord("a", REVOKING, Reason.HEARTBEAT), TOPICS)
-    take(log, "first")
+    return log
+
+
+def a_leave() -> Log:
+    """A minute later it is gone."""
+    log = Log(batch_id=1, now_ms=60_000)
+    log.record("g", CurrentRecord("a", None, Reason.LEAVE))
+    log.record("g", TargetRecord("a", None, Reason.LEAVE))
+    log.record("g", MemberRecord("a", None, Reason.LEAVE))
+    log.record("g", RegexRecord("pay.*", None, Reason.LEAVE))
+    log.record("g", GroupEpochRecord(GroupEpoch(3), Reason.LEAVE))
+    return log
+
+
+@pytest.mark.parametrize("way", ["on_the_driver", "by_spark"])
+def test_a_consumer_group_becomes_tables(
+    request: pytest.FixtureRequest, rows: Callable[..., list[Any]], way: str
+) -> None:
+    take: Take = request.getfixturevalue(way)
+    take(a_rebalance(), "first")
 
     columns = ("group_type", "state", "generation_or_epoch", "assignment_epoch", "metadata_hash")
     assert rows("groups", *columns) == [("consumer", "Reconciling", 2, 2, -77)]
@@ -172,16 +188,10 @@ def test_a_consumer_group_becomes_tables(
     assert rows("offsets", "topic", "expires_at") == [("orders", None)]
 
     done = {table: rows(table) for table in ALL}
-    take(log, "a query that has lost its checkpoint")
+    take(a_rebalance(), "a query that has lost its checkpoint")
     assert {table: rows(table) for table in ALL} == done
 
-    later = Log(batch_id=1, now_ms=60_000)
-    later.record("g", CurrentRecord("a", None, Reason.LEAVE))
-    later.record("g", TargetRecord("a", None, Reason.LEAVE))
-    later.record("g", MemberRecord("a", None, Reason.LEAVE))
-    later.record("g", RegexRecord("pay.*", None, Reason.LEAVE))
-    later.record("g", GroupEpochRecord(GroupEpoch(3), Reason.LEAVE))
-    take(later, "first")
+    take(a_leave(), "first")
     assert rows("members") == []
     assert rows("groups", "state", "empty_since", "resolved_regexes") == [("Empty", second(62), [])]
     assert rows("offsets", "topic", "expires_at") == [("orders", second(70))]

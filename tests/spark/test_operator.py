@@ -44,7 +44,10 @@ class Coordinator:
         self.folder.mkdir()
         self.catalog = TableCatalog(settings.job.tables_root)
         self.counts: dict[int, BatchCounts] = {}
-        self.sinks = Sinks(settings.job, self.catalog, self.counts.__setitem__)
+        self.needs: list[str] = []
+        self.sinks = Sinks(
+            settings.job, self.catalog, self.counts.__setitem__, topic_needs=self.needs.extend
+        )
         self.offset = 0
 
     def send(self, *events: tuple[str, object]) -> None:
@@ -55,7 +58,9 @@ class Coordinator:
     @contextmanager
     def running(self, write: Write | None = None) -> Iterator[StreamingQuery]:
         job = self.settings.job
-        context = UpdateContext(self.settings.coordinator, "group-events", 0, timers_hold=False)
+        context = UpdateContext(
+            self.settings.coordinator, "group-events", 0, timers_hold=False, asks_for_topics=True
+        )
         events = self.spark.readStream.schema(PACKED).parquet(str(self.folder))
         query = (
             outputs(coordinate(events, OperatorSettings(context, ()), chosen_exchange(job)), job)
@@ -139,6 +144,42 @@ def test_the_log_and_the_dead_letters_of_a_batch_are_kept(coordinator: Coordinat
     assert first["cluster_id"] == "default"
     assert (first["source_topic"], first["source_partition"]) == ("group-events", 0)
     assert json.loads(first["value"])["data"]["offset"] == 1
+
+
+def test_a_consumer_group_says_what_it_needs_and_its_log_names_topics(
+    coordinator: Coordinator,
+) -> None:
+    topic = {"name": "orders", "topicId": "AAAAAAAAAAAAAAAAAAAAAQ", "numPartitions": 1}
+    told = {"groupId": "g", "topics": [topic], "complete": False}
+    joins = {
+        "groupId": "g",
+        "memberId": "m",
+        "memberEpoch": 0,
+        "rebalanceTimeoutMs": 60_000,
+        "subscribedTopicNames": ["orders"],
+        "topicPartitions": [],
+    }
+    coordinator.send(
+        ("g", {"api": "TopicMetadata", "version": 0, "body": told}),
+        ("g", {"api": "ConsumerGroupHeartbeat", "version": 1, "body": joins}),
+    )
+
+    with coordinator.running() as query:
+        until(query, lambda: bool(coordinator.counts.get(0)))
+        until(query, lambda: query.lastProgress is not None)
+
+    assert coordinator.counts[0] == BatchCounts(0, 5, 0, 0)
+    [need] = map(json.loads, coordinator.needs)
+    assert need == {"group_id": "g", "names": ["orders"], "regexes": []}
+    rows = coordinator.rows("coordinator_log")
+    assert [(row["record_type"], row["member_id"]) for row in rows] == [
+        (5, "m"),
+        (3, None),
+        (7, "m"),
+        (6, None),
+        (8, "m"),
+    ]
+    assert json.loads(rows[-1]["value"])["topicNames"] == {topic["topicId"]: "orders"}
 
 
 @pytest.mark.usefixtures("catalog")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from group_coordinator.cli.outages import outlast_outages
 from group_coordinator.cli.query_failures import query_failures_told
 from group_coordinator.cli.stop_signals import stop_on_signals
+from group_coordinator.cli.topic_agent_run import TellingOfTopics, telling_of_topics
 from group_coordinator.clients.client_errors import ClientError
 from group_coordinator.clients.connection import Connection
 from group_coordinator.clients.ticks import write_ticks
@@ -87,26 +88,38 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
         check_tables(spark, settings.job.tables_root)
         check_checkpoint(spark, settings.job)
         stop = stop_on_signals()
-        coordination = Coordination(
-            spark,
-            settings,
-            lambda: write_ticks(connection, settings.job.events_topic),
-            stop,
-            _report,
-            ProgressReport(options.progress_file).look,
-        )
-        compaction = CompactionQuery(spark, settings)
-        with query_failures_told(settings.job):
-            if options.drain:
-                outlast_outages(coordination.drain, stop)
-                if options.with_compaction and not stop.is_set():
-                    compaction.drain()
-            elif options.with_compaction:
+        with telling_of_topics(spark, settings.job, connection) as telling:
+            coordination = Coordination(
+                spark,
+                settings,
+                lambda: write_ticks(connection, settings.job.events_topic),
+                stop,
+                _report,
+                ProgressReport(options.progress_file).look,
+                None if telling is None else telling.interests.note,
+            )
+            _coordinate(coordination, telling, options)
+    finally:
+        spark.stop()
+
+
+def _coordinate(
+    coordination: Coordination, telling: TellingOfTopics | None, options: RunOptions
+) -> None:
+    stop, compaction = coordination.stop, CompactionQuery(coordination.spark, coordination.settings)
+    with query_failures_told(coordination.settings.job):
+        if options.drain:
+            if telling is not None:
+                outlast_outages(telling.tell, stop)
+            outlast_outages(coordination.drain, stop)
+            if options.with_compaction and not stop.is_set():
+                compaction.drain()
+            return
+        with telling.beside() if telling is not None else nullcontext():
+            if options.with_compaction:
                 _run_both(coordination, compaction)
             else:
                 outlast_outages(coordination.run, stop)
-    finally:
-        spark.stop()
 
 
 @refusals_told()

@@ -58,6 +58,7 @@ def _topic_metadata(body: bodies.TopicMetadataBody, version: int) -> requests.To
         known_topics(body.topics),
         tuple([(entry.name, entry.topic_id) for entry in body.deleted_topics or ()]),
         None if body.version is UNSET else body.version,
+        True if body.complete is UNSET else body.complete,
     )
 
 

@@ -269,6 +269,7 @@ class TopicMetadataBody(Body):
     topics: list[KnownTopic]
     deleted_topics: list[GoneTopic] | UnsetType = UNSET
     version: Int64 | UnsetType = UNSET
+    complete: bool | UnsetType = UNSET
 
 
 class TickBody(Body):

@@ -31,7 +31,7 @@ PackedTarget: TypeAlias = list[tuple[int, list[int]]]
 """(topic id, partitions)."""
 PackedPartitions: TypeAlias = list[tuple[int, list[int], int | list[int]]]
 """(topic id, partitions, the assignment epoch of all of them or of each)."""
-PackedTimer: TypeAlias = tuple[str, int | str, int, int]
+PackedTimer: TypeAlias = tuple[int, int | str, int, int]
 """(beginning of the key, member or its id, how long ago it was set, how long it takes)."""
 
 
@@ -102,6 +102,9 @@ def pack(group: ConsumerGroup, clock_ms: int) -> PackedConsumerGroup:
         if member_id not in group.members
     }
     places = {member_id: place for place, member_id in enumerate(group.members)}
+    timers = [
+        _packed_timer(key, timer, texts, places, clock_ms) for key, timer in group.timers.items()
+    ]
     return PackedConsumerGroup(
         group.epoch,
         group.metadata_hash,
@@ -112,7 +115,7 @@ def pack(group: ConsumerGroup, clock_ms: int) -> PackedConsumerGroup:
         members,
         other_targets,
         group.regexes,
-        [_packed_timer(key, timer, places, clock_ms) for key, timer in group.timers.items()],
+        timers,
         group.rebalance_epochs,
         group.metadata_deadline_ms,
         {
@@ -159,18 +162,20 @@ def _packed_partitions(held: OwnedPartitions, texts: _Places[str]) -> PackedPart
 
 
 def _packed_epochs(epochs: Iterable[int]) -> int | list[int]:
-    first, *others = epochs
-    return first if all(epoch == first for epoch in others) else [first, *others]
+    each = list(epochs)
+    return each[0] if len(set(each)) == 1 else each
 
 
 def _packed_target(target: Assignment, texts: _Places[str]) -> PackedTarget:
     return [(texts.of(topic_id), list(partitions)) for topic_id, partitions in target.items()]
 
 
-def _packed_timer(key: str, timer: Timer, places: dict[str, int], clock_ms: int) -> PackedTimer:
+def _packed_timer(
+    key: str, timer: Timer, texts: _Places[str], places: dict[str, int], clock_ms: int
+) -> PackedTimer:
     member_id = member_of_timer(key)
     return (
-        key[: len(key) - len(member_id)],
+        texts.of(key[: len(key) - len(member_id)]),
         places.get(member_id, member_id),
         clock_ms - timer.armed_ms,
         timer.due_ms - timer.armed_ms,
@@ -189,12 +194,12 @@ def unpack(packed: PackedConsumerGroup, clock_ms: int) -> ConsumerGroup:
             member_id: _target(target, texts) for member_id, target in packed.other_targets.items()
         },
         regexes=packed.regexes,
-        timers=dict(_timer(timer, packed.members, clock_ms) for timer in packed.timers),
+        timers=dict(_timer(timer, packed, clock_ms) for timer in packed.timers),
         rebalance_epochs=packed.rebalance_epochs,
         metadata_deadline_ms=packed.metadata_deadline_ms,
     )
+    group.restore({member.member_id: _member(member, packed) for member in packed.members})
     for member in packed.members:
-        group.put(_member(member, packed))
         if member.target is not None:
             group.targets[member.member_id] = _target(member.target, texts)
     group.static_members |= packed.former_instance_ids
@@ -252,8 +257,8 @@ def _target(packed: PackedTarget, texts: list[str]) -> Assignment:
     return {texts[topic]: tuple(partitions) for topic, partitions in packed}
 
 
-def _timer(packed: PackedTimer, members: list[PackedMember], clock_ms: int) -> tuple[str, Timer]:
-    kind, member, age_ms, delay_ms = packed
-    member_id = member if isinstance(member, str) else members[member].member_id
+def _timer(timer: PackedTimer, packed: PackedConsumerGroup, clock_ms: int) -> tuple[str, Timer]:
+    kind, member, age_ms, delay_ms = timer
+    member_id = member if isinstance(member, str) else packed.members[member].member_id
     armed_ms = clock_ms - age_ms
-    return kind + member_id, Timer(armed_ms + delay_ms, armed_ms)
+    return packed.texts[kind] + member_id, Timer(armed_ms + delay_ms, armed_ms)

@@ -107,6 +107,7 @@ class _Snapshot(Struct, array_like=True, gc=False):
     topics_version: int
     new_topics_version: int
     configs: dict[str, str]
+    topics_are_complete: bool = True
 
 
 class _Versioned(Struct, array_like=True):
@@ -131,6 +132,7 @@ def dump(group: Group) -> bytes:
             group.topics_version,
             group.new_topics_version,
             dict(sorted(group.configs.items())),
+            group.topics_are_complete,
         )
     )
 
@@ -152,6 +154,7 @@ def load(group_id: str, blob: bytes) -> Group:
         topics_version=snapshot.topics_version,
         new_topics_version=snapshot.new_topics_version,
         configs=snapshot.configs,
+        topics_are_complete=snapshot.topics_are_complete,
     )
 
 

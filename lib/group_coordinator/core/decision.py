@@ -27,4 +27,5 @@ class Decision(Value, frozen=True):
     forgets_topics: bool = False
     topics_version: int = 0
     brings_new_topics: bool = False
+    topics_are_complete: bool = True
     soft: tuple[SoftChange, ...] = ()

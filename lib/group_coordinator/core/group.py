@@ -186,6 +186,8 @@ class Group:
     """The version at which the latest new topics came."""
     configs: dict[str, str] = field(default_factory=dict)
     """What administrators set for this group alone, by Kafka's names; the group need not exist."""
+    topics_are_complete: bool = True
+    """Whether `topics` are all that the cluster has; else there may be others that nobody told of."""
 
     @property
     def classic(self) -> ClassicGroup | None:
@@ -229,4 +231,6 @@ class Group:
         if self.topics is None:
             return True
         known = self.topics.get(topic)
-        return known is not None and 0 <= partition < known.num_partitions
+        if known is None:
+            return not self.topics_are_complete
+        return 0 <= partition < known.num_partitions

@@ -56,6 +56,7 @@ def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConf
 def _learn(group: Group, decision: Decision) -> None:
     group.topics = decision.topics
     group.topics_version = decision.topics_version
+    group.topics_are_complete = decision.topics_are_complete
     if decision.brings_new_topics:
         group.new_topics_version = decision.topics_version
 

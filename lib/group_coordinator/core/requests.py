@@ -230,6 +230,8 @@ class TopicMetadata(Value, frozen=True):
     """Pairs (name, topic id)."""
     version: int | None = None
     """Of the cluster's metadata; None: one more than the group knew."""
+    is_complete: bool = True
+    """Whether these are all topics of the cluster; else the group must not conclude that others do not exist."""
 
 
 class Tick(Value, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Event
 
@@ -30,7 +30,7 @@ class Coordination:
 
     `tick` writes a Tick to every partition of the events topic and gives the offsets behind them: Spark runs no batch
     after a start until there is data. `stop` ends the run early, between two batches. `report` hears of every batch
-    that is written, `watch` sees the query about once a second.
+    that is written, `watch` sees the query about once a second. `topic_needs` is for Sinks.
     """
 
     spark: SparkSession
@@ -39,6 +39,7 @@ class Coordination:
     stop: Event
     report: Callable[[int, BatchCounts], None]
     watch: Callable[[StreamingQuery], None]
+    topic_needs: Callable[[Sequence[str]], None] | None = None
 
     def run(self) -> None:
         """Go on until `stop` is set."""
@@ -73,7 +74,9 @@ class Coordination:
         job = self.settings.job
         origin = read_origin(coordinator_folder(self.spark, job))
         first_batch_id = 0 if origin is None else origin.first_batch_id
-        sinks = Sinks(job, TableCatalog(job.tables_root), self.report, first_batch_id)
+        sinks = Sinks(
+            job, TableCatalog(job.tables_root), self.report, first_batch_id, self.topic_needs
+        )
         gate = BatchGate(sinks.write)
         query = start_query(self.spark, self.settings, windows, origin, gate)
         while not self.stop.is_set() and not is_over(query):

@@ -1,7 +1,7 @@
 """What the stateful operator sends out: one text line each, told apart by its first character.
 
-`R` and a response (the value for the responses topic), `L` and a row of coordinator_log, `D` and a dead letter; the
-rest of the line is JSON. One narrow text column costs the operator least; the JVM splits the lines.
+`R` and a response (the value for the responses topic), `L` and a row of coordinator_log, `D` and a dead letter, `T` and
+the topics that a group has to know about; the rest of the line is JSON. One narrow text column costs the operator least; the JVM splits the lines.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from group_coordinator.codecs.events import InvalidEventError
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.group import Group
 from group_coordinator.core.records import Record
+from group_coordinator.core.topic_needs import TopicNeed
 from group_coordinator.streaming.packing import EventRow
 from group_coordinator.streaming.spill_file import SpillFile
 
-RESPONSE, LOG, DEAD_LETTER = "R", "L", "D"
+RESPONSE, LOG, DEAD_LETTER, TOPIC_NEED = "R", "L", "D", "T"
 _RESPONSE, _LOG, _DEAD_LETTER = RESPONSE.encode(), LOG.encode(), DEAD_LETTER.encode()
+_TOPIC_NEED = TOPIC_NEED.encode()
 
 
 class LogRow(msgspec.Struct, gc=False):
@@ -54,6 +56,14 @@ class DeadLetterRow(msgspec.Struct, gc=False):
     reason: str
     value: str | None
     event_time_ms: int
+
+
+class TopicNeedLine(msgspec.Struct, gc=False):
+    """What a group has to know of the cluster from now on; nothing at all: it does without."""
+
+    group_id: str
+    names: tuple[str, ...]
+    regexes: tuple[str, ...]
 
 
 _PIECE_BYTES = 4 * 1024 * 1024
@@ -129,6 +139,10 @@ class OutputLines:
             source.timestamp_ms if source else at_ms,
         )
         self._add(_DEAD_LETTER, row)
+
+    def topic_need(self, need: TopicNeed) -> None:
+        """Which topics the group has to know about."""
+        self._add(_TOPIC_NEED, TopicNeedLine(self.group_id, need.names, need.regexes))
 
     def _add(self, tag: bytes, content: object) -> None:
         line = tag + _encode(content)

@@ -36,7 +36,11 @@ def start_query(
     """Start answering events; `write` gets every batch of outputs (sinks.py)."""
     job = settings.job
     context = UpdateContext(
-        settings.coordinator, job.events_topic, job.timer_slack_ms, timers_hold=False
+        settings.coordinator,
+        job.events_topic,
+        job.timer_slack_ms,
+        timers_hold=False,
+        asks_for_topics=job.topic_metadata_interval_ms > 0,
     )
     operator = OperatorSettings(context, windows)
     calls = coordinate(_input(spark, settings, origin), operator, chosen_exchange(job))

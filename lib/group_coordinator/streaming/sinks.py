@@ -6,7 +6,7 @@ builds for every batch, and a call from Python into the JVM costs milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from group_coordinator.core.errors import ErrorCode
 from group_coordinator.settings import RECORD_OVERHEAD, JobSettings
 from group_coordinator.streaming.cluster_options import cluster_options
-from group_coordinator.streaming.output_lines import DEAD_LETTER, LOG, RESPONSE
+from group_coordinator.streaming.output_lines import DEAD_LETTER, LOG, RESPONSE, TOPIC_NEED
 from group_coordinator.tables import coordinator_log, dead_letters
 from group_coordinator.tables.append import Size, append_once
 from group_coordinator.tables.catalog import TableCatalog
@@ -58,6 +58,7 @@ def outputs(calls: DataFrame, job: JobSettings) -> DataFrame:
             _of(RESPONSE, _within(job.response_max_bytes, line)).alias("value"),
             _of(LOG, log_row(F.col("log"), **origin)).alias("record"),
             _of(DEAD_LETTER, dead_letter_row(F.col("letter"), **origin)).alias("dead_letter"),
+            _of(TOPIC_NEED, line).alias("topic_need"),
         )
     )
 
@@ -100,6 +101,8 @@ class Sinks:
     catalog: TableCatalog
     report: Callable[[int, BatchCounts], None]
     first_batch_id: int = 0
+    topic_needs: Callable[[Sequence[str]], None] | None = None
+    """Hears which topics groups have to know about, each a line of JSON, before the batch counts as done."""
 
     def write(self, batch: DataFrame, batch_id: int) -> None:
         """Send the responses, then append to the tables what a redone batch has not appended before."""
@@ -110,6 +113,8 @@ class Sinks:
         try:
             volume = _volume(batch)
             counts = volume.counts
+            if volume.topic_needs and self.topic_needs is not None:
+                self.topic_needs(volume.topic_needs)
             if counts.responses:
                 self._send(batch)
             if counts.records:
@@ -154,11 +159,13 @@ class _Volume(NamedTuple):
     counts: BatchCounts
     record_bytes: int
     dead_letter_bytes: int
+    topic_needs: Sequence[str]
 
 
 def _volume(batch: DataFrame) -> _Volume:
     """One small job; an aggregation in Spark would be two stages."""
-    kinds = batch.select("kind", "bytes").toArrow().group_by("kind")
+    lines = batch.select("kind", "bytes", "topic_need").toArrow()
+    kinds = lines.group_by("kind")
     rows = kinds.aggregate([("bytes", "count"), ("bytes", "sum")]).to_pylist()
     count = {row["kind"]: row["bytes_count"] for row in rows}
     size = {row["kind"]: row["bytes_sum"] for row in rows}
@@ -169,4 +176,6 @@ def _volume(batch: DataFrame) -> _Volume:
         dead_letters=count.get(DEAD_LETTER, 0) + defects,
         defects=defects,
     )
-    return _Volume(counts, size.get(LOG, 0), size.get(DEAD_LETTER, 0) + size.get(_DEFECT, 0))
+    letter_bytes = size.get(DEAD_LETTER, 0) + size.get(_DEFECT, 0)
+    needs = lines["topic_need"].drop_null().to_pylist()
+    return _Volume(counts, size.get(LOG, 0), letter_bytes, needs)

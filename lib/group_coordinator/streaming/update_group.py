@@ -14,19 +14,29 @@ from group_coordinator.codecs import events, snapshots
 from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.core import coordinator
 from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.coordinator import Step
 from group_coordinator.core.errors import ErrorCode
 from group_coordinator.core.group import Group
+from group_coordinator.core.rejections import rejection
 from group_coordinator.core.requests import (
     ConsumerGroupHeartbeat,
     JoinGroup,
     Request,
     RequestContext,
 )
+from group_coordinator.core.responses import Reply
+from group_coordinator.core.topic_needs import (
+    NOTHING,
+    TopicNeed,
+    topic_need,
+    topics_before_upgrade,
+)
 from group_coordinator.core.values import Ticket
 from group_coordinator.member_ids import fresh_id
 from group_coordinator.streaming.output_lines import OutputLines
 from group_coordinator.streaming.packing import EventRow
 
+_TOPICS_ON_THE_WAY = "The group's topics are being looked up."
 _JOINS = (JoinGroup, ConsumerGroupHeartbeat)
 """The requests whose senders may need a member id."""
 
@@ -57,6 +67,8 @@ class UpdateContext:
     events_topic: str
     timer_slack_ms: int
     timers_hold: bool
+    asks_for_topics: bool = False
+    """Whether there is somebody who tells groups of the topics that they need (clients/topic_agent.py)."""
 
 
 def update_group(
@@ -72,10 +84,13 @@ def update_group(
     """
     group = Group(group_id) if state is None else snapshots.load(group_id, state)
     call = _Call(group, context)
+    need_before = topic_need(group)
     for row in rows:
         call.take(row, max(min(row.timestamp_ms, batch_time_ms), group.clock_ms))
     if not context.timers_hold:
         call.pass_time(batch_time_ms - context.timer_slack_ms)
+    if context.asks_for_topics:
+        call.ask_for_topics(need_before)
     if group.is_forgotten:
         return GroupUpdate(None, call.output, None, changed=state is not None)
     deadline_ms = coordinator.next_deadline(group, context.config)
@@ -90,6 +105,7 @@ class _Call:
         self.group = group
         self.context = context
         self.output = OutputLines(group)
+        self._upgrade_need: TopicNeed | None = None
 
     def take(self, row: EventRow, now_ms: int) -> None:
         """Bring one event to its one outcome; a defect of ours is quarantined with the event that met it."""
@@ -134,8 +150,30 @@ class _Call:
             event.client_host,
             fresh_id(event_id) if _asks_for_id(event.request) else "",
         )
-        step = coordinator.handle(self.group, event.request, context, self.context.config)
+        step = self._wait_for_topics(event, context)
+        if step is None:
+            step = coordinator.handle(self.group, event.request, context, self.context.config)
         self.output.step(step, row, event.principal)
+
+    def _wait_for_topics(self, event: Event, context: RequestContext) -> Step | None:
+        """An upgrade that has to wait for the ids of topics: clients try again after this error (ours, not Kafka's)."""
+        if not self.context.asks_for_topics:
+            return None
+        need = topics_before_upgrade(self.group, event.request)
+        if need is None:
+            return None
+        self._upgrade_need = need
+        self.group.clock_ms = context.now_ms
+        answer = rejection(
+            event.request, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, _TOPICS_ON_THE_WAY
+        )
+        return Step(context.now_ms, [], [Reply(context.ticket, answer)])
+
+    def ask_for_topics(self, need_before: TopicNeed) -> None:
+        """Say what the group has to know of the cluster: when that has changed, and as long as nobody has told it."""
+        need = self._upgrade_need or topic_need(self.group)
+        if need != need_before or (need != NOTHING and self.group.topics is None):
+            self.output.topic_need(need)
 
     def _event_id(self, row: EventRow) -> str:
         """The id that a response carries, to drop repeats by."""

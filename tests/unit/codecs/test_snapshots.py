@@ -61,59 +61,89 @@ def group_with_everything() -> Group:
     topics = {"orders": Topic("orders", ORDERS_ID, 3)}
     waiting = PendingOffset(CommittedOffset(43, None, "", 1_200, None, None), 1)
     pending = {("orders", 3): {17: waiting}}
-    return Group("g", membership, offsets, topics, 1_500, 5_000, pending)
+    return Group(
+        "g",
+        membership,
+        offsets,
+        topics,
+        1_500,
+        5_000,
+        pending,
+        7,
+        6,
+        CONFIGS,
+        topics_are_complete=False,
+    )
 
 
-LAYOUT_1 = [
-    1,
+CONFIGS = {"consumer.session.timeout.ms": "50000"}
+MEMBERSHIP = [
+    "classic",
+    "Stable",
+    "CompletingRebalance",
+    1_000,
+    4,
+    "consumer",
+    "range",
+    "m",
+    ["audits", "orders"],
     [
-        "classic",
-        "Stable",
-        "CompletingRebalance",
-        1_000,
-        4,
-        "consumer",
-        "range",
-        "m",
-        ["audits", "orders"],
         [
-            [
-                "m",
-                "i",
-                "client",
-                "/10.0.0.1",
-                20_000,
-                10_000,
-                [["range", bytes.fromhex("0000 00000001 0006 6f7264657273 ffffffff")]],
-                b"\x01",
-                True,
-                ["events-0-1", "c-1", 9],
-                ["events-0-2", None, 5],
-            ]
-        ],
-        ["p1", "p2"],
-        ["m"],
-        {"session:m": [11_000, 1_000], "join": [5_000, 1_001]},
-        3_000,
-        True,
+            "m",
+            "i",
+            "client",
+            "/10.0.0.1",
+            20_000,
+            10_000,
+            [["range", bytes.fromhex("0000 00000001 0006 6f7264657273 ffffffff")]],
+            b"\x01",
+            True,
+            ["events-0-1", "c-1", 9],
+            ["events-0-2", None, 5],
+        ]
     ],
-    {"orders": {2: [42, 3, "note", 1_000, None, ORDERS_ID]}},
-    [["orders", ORDERS_ID, 3]],
+    ["p1", "p2"],
+    ["m"],
+    {"session:m": [11_000, 1_000], "join": [5_000, 1_001]},
+    3_000,
+    True,
+]
+OFFSETS = {"orders": {2: [42, 3, "note", 1_000, None, ORDERS_ID]}}
+PENDING = [["orders", 3, {17: [[43, None, "", 1_200, None, None], 1]}]]
+LAYOUT_1 = [1, MEMBERSHIP, OFFSETS, [["orders", ORDERS_ID, 3]], 1_500, PENDING]
+LAYOUT_2 = [
+    2,
+    MEMBERSHIP,
+    OFFSETS,
+    [["orders", ORDERS_ID, 3, None]],
     1_500,
-    [["orders", 3, {17: [[43, None, "", 1_200, None, None], 1]}]],
+    PENDING,
+    7,
+    6,
+    CONFIGS,
+    False,
 ]
 
 
 def test_the_layout_changes_only_with_the_schema_version() -> None:
     blob = snapshots.dump(group_with_everything())
 
-    assert SCHEMA_VERSION == 1
-    assert msgspec.msgpack.decode(blob) == LAYOUT_1
-    assert snapshots.load("g", msgspec.msgpack.encode(LAYOUT_1)) == group_with_everything()
+    assert SCHEMA_VERSION == 2
+    assert msgspec.msgpack.decode(blob) == LAYOUT_2
+    assert snapshots.load("g", msgspec.msgpack.encode(LAYOUT_2)) == group_with_everything()
+
+
+def test_the_first_version_knew_neither_versions_of_topics_nor_settings() -> None:
+    read = snapshots.load("g", msgspec.msgpack.encode(LAYOUT_1))
+
+    assert (read.topics_version, read.new_topics_version, read.configs) == (1, 1, {})
+    read.topics_version, read.new_topics_version, read.configs = 7, 6, CONFIGS
+    read.topics_are_complete = False
+    assert read == group_with_everything()
 
 
 def test_a_group_that_is_nothing_yet_is_small() -> None:
-    assert len(snapshots.dump(Group("a rather long group id"))) == 7
+    assert len(snapshots.dump(Group("a rather long group id"))) == 11
 
 
 def test_an_offset_takes_less_than_64_bytes() -> None:
@@ -148,8 +178,8 @@ def test_a_restored_group_can_be_changed() -> None:
 
 
 def test_a_version_of_the_future_is_named() -> None:
-    for layout in ([2, "whatever"], [2, *LAYOUT_1[1:]]):
-        message = "the state of group 'g' has schema version 2; this program knows 1"
+    for layout in ([3, "whatever"], [3, *LAYOUT_2[1:]]):
+        message = "the state of group 'g' has schema version 3; this program knows 2"
         with pytest.raises(SnapshotError, match=re.escape(message)):
             snapshots.load("g", msgspec.msgpack.encode(layout))
 
@@ -184,7 +214,7 @@ def test_damage_is_told() -> None:
     with pytest.raises(SnapshotError, match="the state of group 'g' is not readable"):
         snapshots.load("g", blob[:-1])
     with pytest.raises(SnapshotError, match="the state of group 'g' is damaged"):
-        snapshots.load("g", msgspec.msgpack.encode([1, "consumer?", {}, None, 0, 0]))
+        snapshots.load("g", msgspec.msgpack.encode([2, "consumer?", {}, None, 0, 0]))
 
 
 @given(st.binary(max_size=40))

@@ -250,10 +250,6 @@ def test_who_asks_badly_is_told_and_the_letter_is_kept() -> None:
     ("event", "message"),
     [
         (COMMIT | {"version": 11}, "version = 11: OffsetCommit is supported from 1 to 10"),
-        (
-            COMMIT | {"api": "ConsumerGroupDescribe"},
-            "api = ConsumerGroupDescribe: not supported yet",
-        ),
     ],
 )
 def test_a_version_that_we_do_not_speak_is_a_fair_question(event: Json, message: str) -> None:

@@ -60,6 +60,7 @@ def decide(
         topics=topics,
         topics_version=version,
         brings_new_topics=any(topic.topic_id not in known_ids for topic in request.topics),
+        topics_are_complete=request.is_complete,
         soft=_refresh(group, topics),
     )
 

@@ -1,0 +1,71 @@
+"""The topic agent of a run: what it keeps in the coordinator's checkpoint, and the thread that it lives in."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Event, Thread
+
+from pyspark.sql import SparkSession
+
+from group_coordinator.clients.cluster_topics import ClusterTopics
+from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.event_writer import EventWriter
+from group_coordinator.clients.topic_agent import TopicAgent
+from group_coordinator.clients.topic_interests import TopicInterests
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.checkpoint import coordinator_folder
+
+_INTERESTS = "topics/interests.json"
+_LOOKS_OF_A_DRAIN = 2
+"""The first one only learns what there is (TopicAgent.look)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TellingOfTopics:
+    """How the groups of one run hear of the cluster's topics."""
+
+    interests: TopicInterests
+    agent: TopicAgent
+    interval_s: float
+
+    def tell(self) -> None:
+        """Tell what is new since the last run, before a run that ends by itself; later needs wait for the next one."""
+        for _ in range(_LOOKS_OF_A_DRAIN):
+            self.agent.look()
+            time.sleep(self.interval_s)
+
+    @contextmanager
+    def beside(self) -> Iterator[None]:
+        """Tell in a thread of its own, until the block ends."""
+        ended = Event()
+        thread = Thread(target=self.agent.run, args=[ended, self.interval_s], name="topics")
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+
+@contextmanager
+def telling_of_topics(
+    spark: SparkSession, job: JobSettings, connection: Connection
+) -> Iterator[TellingOfTopics | None]:
+    """What tells groups of topics during a run; None: the settings want nobody to."""
+    if not job.topic_metadata_interval_ms:
+        yield None
+        return
+    folder = coordinator_folder(spark, job)
+    interests = TopicInterests(
+        lambda: folder.read(_INTERESTS), lambda text: folder.write(_INTERESTS, text)
+    )
+    cluster, writer = ClusterTopics(connection), EventWriter(connection, job.events_topic)
+    try:
+        agent = TopicAgent(interests, cluster.read, writer.write)
+        yield TellingOfTopics(interests, agent, job.topic_metadata_interval_ms / 1000)
+    finally:
+        cluster.close()
+        writer.close()

@@ -1,0 +1,61 @@
+"""The cluster's topics as groups know them: ids, partitions, and the racks of their replicas."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from collections.abc import Collection, Mapping
+from typing import Any
+from uuid import UUID
+
+from kafka import KafkaAdminClient
+from kafka.errors import KafkaError
+
+from group_coordinator.clients.connection import Connection
+from group_coordinator.core.values import Topic
+
+
+class ClusterTopics:
+    """Asks the brokers again and again over one connection, and connects anew after a failure."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._admin: KafkaAdminClient | None = None
+
+    def read(self, names: Collection[str] | None) -> dict[str, Topic]:
+        """Those of these topics that exist, or all there are, by name.
+
+        Raises:
+            ChannelError: the cluster does not answer, or does not let us in.
+        """
+        if self._admin is None:
+            self._connection.local_address()
+            self._admin = self._connection.open(KafkaAdminClient)
+        try:
+            found = self._admin.describe_topics(None if names is None else sorted(names))
+            brokers = self._admin.describe_cluster()["brokers"]
+        except KafkaError as error:
+            self.close()
+            raise self._connection.failure(error) from error
+        racks = {broker["broker_id"]: broker["rack"] for broker in brokers if broker["rack"]}
+        return {topic["name"]: _topic(topic, racks) for topic in found if _exists(topic)}
+
+    def close(self) -> None:
+        """Disconnect."""
+        admin, self._admin = self._admin, None
+        if admin is not None:
+            admin.close()
+
+
+def _exists(topic: Mapping[str, Any]) -> bool:
+    """Whether the brokers know the topic and let us see it; one without leaders may have an error all the same."""
+    return topic["topic_id"] is not None and bool(topic["partitions"])
+
+
+def _topic(topic: Mapping[str, Any], racks: Mapping[int, str]) -> Topic:
+    partitions = sorted(topic["partitions"], key=lambda partition: partition["partition_index"])
+    in_racks = tuple(
+        tuple(sorted(racks[broker] for broker in partition["replica_nodes"] if broker in racks))
+        for partition in partitions
+    )
+    topic_id = urlsafe_b64encode(UUID(topic["topic_id"]).bytes).decode().rstrip("=")
+    return Topic(topic["name"], topic_id, len(partitions), in_racks if any(in_racks) else None)

@@ -1,0 +1,47 @@
+"""Writes events of the job's own to the events topic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafka import KafkaProducer
+from kafka.errors import KafkaError
+
+from group_coordinator.clients.connection import Connection
+
+_TIMEOUT_S = 30
+
+
+class EventWriter:
+    """Keeps one producer, and connects anew after a failure."""
+
+    def __init__(self, connection: Connection, events_topic: str) -> None:
+        self._connection = connection
+        self._events_topic = events_topic
+        self._producer: KafkaProducer | None = None
+
+    def write(self, events: Sequence[tuple[str, bytes]]) -> None:
+        """Write pairs of group id and value; return when the brokers have them all.
+
+        Raises:
+            ChannelError: the cluster does not take them; some may be there.
+        """
+        if self._producer is None:
+            self._connection.local_address()
+            self._producer = self._connection.open(KafkaProducer, acks="all")
+        try:
+            sent = [
+                self._producer.send(self._events_topic, key=group_id.encode(), value=value)
+                for group_id, value in events
+            ]
+            for future in sent:
+                future.get(_TIMEOUT_S)
+        except KafkaError as error:
+            self.close()
+            raise self._connection.failure(error) from error
+
+    def close(self) -> None:
+        """Disconnect."""
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            producer.close()

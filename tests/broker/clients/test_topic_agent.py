@@ -1,0 +1,205 @@
+"""The topic agent between a real broker's topics and a group that reads the events it writes."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+from kafka import KafkaAdminClient, KafkaConsumer
+from kafka.admin import NewPartitions, NewTopic
+
+from group_coordinator.clients.client_errors import BrokerUnreachableError
+from group_coordinator.clients.cluster_topics import ClusterTopics
+from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.event_writer import EventWriter
+from group_coordinator.clients.topic_agent import TopicAgent
+from group_coordinator.clients.topic_interests import TopicInterests
+from group_coordinator.core.values import Topic
+from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.settings import load
+from group_coordinator.streaming.packing import EventRow
+from group_coordinator.streaming.update_group import UpdateContext, update_group
+
+pytestmark = pytest.mark.kafka
+
+EVENTS = "group-events"
+INTERVAL_S = 0.2
+SECONDS = 10.0
+"""News reach a group within this time, generously: the machine may be busy."""
+CONTEXT = UpdateContext(load().coordinator, EVENTS, 1_000, timers_hold=False, asks_for_topics=True)
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("broker")
+    with EmbeddedBroker(folder, properties={"broker.rack": "rack-1"}) as broker:
+        yield f"127.0.0.1:{broker.port}"
+
+
+@pytest.fixture
+def admin(address: str) -> Iterator[KafkaAdminClient]:
+    with closing(KafkaAdminClient(bootstrap_servers=address)) as admin:
+        yield admin
+
+
+class Group:
+    """One group of the job, without the job: it takes its events from Kafka and says what it needs."""
+
+    def __init__(self, address: str, group_id: str, interests: TopicInterests) -> None:
+        self.id = group_id
+        self.state: bytes | None = None
+        self.knows: dict[str, Any] = {}
+        self._interests = interests
+        self._offset = 0
+        self._consumer = KafkaConsumer(
+            EVENTS, bootstrap_servers=address, auto_offset_reset="earliest"
+        )
+
+    def take(self, event: Json) -> Json:
+        """Take an event at once; the answer."""
+        value = json.dumps({**event, "correlationId": "c"}).encode()
+        [answer] = [line for tag, line in self._call([value]) if tag == "R"]
+        body: Json = answer["body"]
+        return body
+
+    def heartbeat(self, epoch: int, **body: object) -> Json:
+        body |= {"groupId": self.id, "memberId": "m", "memberEpoch": epoch}
+        if epoch == 0:
+            body |= {"rebalanceTimeoutMs": 60_000, "topicPartitions": []}
+        return self.take({"api": "ConsumerGroupHeartbeat", "version": 1, "body": body})
+
+    def hear(self) -> Json:
+        """Wait for the next TopicMetadata event, and take it."""
+        deadline_s = time.monotonic() + SECONDS
+        while time.monotonic() < deadline_s:
+            for records in self._consumer.poll(timeout_ms=100).values():
+                values = [record.value for record in records if record.key == self.id.encode()]
+                if values:
+                    self._call(values)
+                    body: Json = json.loads(values[-1])["body"]
+                    return body
+        raise TimeoutError("no news")
+
+    def close(self) -> None:
+        self._consumer.close()
+
+    def _call(self, values: list[bytes]) -> list[tuple[str, Json]]:
+        now_ms = int(time.time() * 1000)
+        rows = []
+        for value in values:
+            rows.append(EventRow(now_ms, 0, self._offset, None, value))
+            self._offset += 1
+        update = update_group(self.id, self.state, rows, now_ms, CONTEXT)
+        self.state = update.state
+        found = [(line[0], json.loads(line[1:])) for line in update.lines]
+        needs = [line[1:] for line in update.lines if line[0] == "T"]
+        if needs:
+            self._interests.note(needs)
+        return found
+
+
+@pytest.fixture
+def interests(tmp_path: Path) -> TopicInterests:
+    file = tmp_path / "interests.json"
+    return TopicInterests(
+        lambda: file.read_text() if file.exists() else None,
+        lambda text: file.write_text(text) and None,
+    )
+
+
+@pytest.fixture
+def running(address: str, interests: TopicInterests, admin: KafkaAdminClient) -> Iterator[None]:
+    admin.create_topics([NewTopic(EVENTS, 1, 1)], wait_for_metadata=True)
+    connection = Connection(address)
+    cluster, writer, stop = ClusterTopics(connection), EventWriter(connection, EVENTS), Event()
+    agent = TopicAgent(interests, cluster.read, writer.write)
+    thread = Thread(target=agent.run, args=[stop, INTERVAL_S])
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+        cluster.close()
+        writer.close()
+    admin.delete_topics([EVENTS])
+
+
+@pytest.mark.usefixtures("running")
+def test_a_group_follows_its_topics(
+    address: str, admin: KafkaAdminClient, interests: TopicInterests
+) -> None:
+    with closing(Group(address, "g", interests)) as group:
+        joined = group.heartbeat(0, subscribedTopicNames=["orders"])
+        assert joined["assignment"] == {"topicPartitions": []}
+        assert group.hear()["topics"] == []
+
+        admin.create_topics([NewTopic("orders", 2, 1)])
+        [orders] = group.hear()["topics"]
+        assert (orders["name"], orders["numPartitions"]) == ("orders", 2)
+        assert orders["racks"] == [["rack-1"], ["rack-1"]]
+        epoch = joined["memberEpoch"]
+        given = assigned(group, epoch)
+        assert given == [{"topicId": orders["topicId"], "partitions": [0, 1]}]
+
+        admin.create_partitions({"orders": NewPartitions(3)})
+        [grown] = group.hear()["topics"]
+        assert (grown["topicId"], grown["numPartitions"]) == (orders["topicId"], 3)
+
+        admin.delete_topics(["orders"])
+        gone = group.hear()
+        assert gone["topics"] == []
+        assert gone["deletedTopics"] == [{"name": "orders", "topicId": orders["topicId"]}]
+
+        admin.create_topics([NewTopic("orders", 1, 1)])
+        [anew] = group.hear()["topics"]
+        assert anew["topicId"] != orders["topicId"]
+        assert anew["numPartitions"] == 1
+
+
+def assigned(group: Group, epoch: int) -> list[Json]:
+    """What the member gets with its next heartbeats; assignments are a second apart."""
+    deadline_s = time.monotonic() + SECONDS
+    while time.monotonic() < deadline_s:
+        answer = group.heartbeat(epoch)
+        assert answer["errorCode"] == 0, answer
+        epoch = answer["memberEpoch"]
+        if answer["assignment"] is not None and answer["assignment"]["topicPartitions"]:
+            partitions: list[Json] = answer["assignment"]["topicPartitions"]
+            return partitions
+        time.sleep(0.1)
+    raise TimeoutError("nothing assigned")
+
+
+@pytest.mark.usefixtures("running")
+def test_a_pattern_hears_of_new_topics(
+    address: str, admin: KafkaAdminClient, interests: TopicInterests
+) -> None:
+    admin.create_topics([NewTopic("pay-1", 1, 1), NewTopic("other", 1, 1)], wait_for_metadata=True)
+    with closing(Group(address, "by-pattern", interests)) as group:
+        group.heartbeat(0, subscribedTopicRegex="pay-.*")
+        assert [topic["name"] for topic in group.hear()["topics"]] == ["pay-1"]
+        admin.create_topics([NewTopic("pay-2", 1, 1)])
+        assert [topic["name"] for topic in group.hear()["topics"]] == ["pay-1", "pay-2"]
+
+
+def test_a_broker_that_is_away_is_told_apart_from_topics_that_are_gone(tmp_path: Path) -> None:
+    with pytest.raises(BrokerUnreachableError):
+        ClusterTopics(Connection("127.0.0.1:1")).read(["orders"])
+    with EmbeddedBroker(tmp_path) as broker:
+        cluster = ClusterTopics(Connection(f"127.0.0.1:{broker.port}"))
+        assert cluster.read(["orders"]) == {}
+        with closing(KafkaAdminClient(bootstrap_servers=f"127.0.0.1:{broker.port}")) as admin:
+            admin.create_topics([NewTopic("orders", 1, 1)], wait_for_metadata=True)
+        found = cluster.read(["orders", "nope"])["orders"]
+        assert found == Topic("orders", found.topic_id, 1, None)
+    with pytest.raises(BrokerUnreachableError):
+        cluster.read(["orders"])
+    cluster.close()

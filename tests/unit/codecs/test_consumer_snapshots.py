@@ -1,0 +1,135 @@
+"""Snapshots of consumer groups: small, and complete."""
+
+from __future__ import annotations
+
+import msgspec
+
+from group_coordinator.codecs import snapshots
+from group_coordinator.codecs.consumer_protocol import encode_subscription
+from group_coordinator.core.consumer_group import ConsumerGroup
+from group_coordinator.core.consumer_members import (
+    ClassicMetadata,
+    ConsumerMember,
+    CurrentAssignment,
+    MemberState,
+    ResolvedRegex,
+    SubscriptionMetadata,
+)
+from group_coordinator.core.group import Group
+from group_coordinator.core.values import Protocol, Timer
+
+ORDERS_ID, BILLS_ID = "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg"
+SUBSCRIPTION = encode_subscription(["orders"])
+
+
+def group_with_everything() -> Group:
+    wish = SubscriptionMetadata(
+        "i", "r1", "client", "/10.0.0.1", ("orders",), "b.*", 60_000, "range", None
+    )
+    classic = ClassicMetadata(10_000, (Protocol("range", SUBSCRIPTION, ("orders",)),))
+    membership = ConsumerGroup(
+        7,
+        -8,
+        6,
+        900,
+        targets={"m1": {ORDERS_ID: (0, 1)}, "lost": {BILLS_ID: (3,)}},
+        regexes={"b.*": ResolvedRegex(("bills",), 3, 800)},
+        timers={
+            "session:m2": Timer(45_700, 700),
+            "rebalance:m1": Timer(60_900, 900),
+            "session:gone": Timer(45_000, 0),
+            "regex": Timer(1_000, 1_000),
+        },
+        rebalance_epochs={"m1": 5},
+        metadata_deadline_ms=2_147_484_000,
+    )
+    holding = CurrentAssignment(
+        5,
+        4,
+        MemberState.UNREVOKED_PARTITIONS,
+        {ORDERS_ID: {0: 3, 1: 4}},
+        {BILLS_ID: {0: 4, 2: 4}},
+    )
+    membership.put(ConsumerMember("m1", wish, holding))
+    spoken = wish.replace(group_instance_id=None, rack_id=None, topic_regex=None, classic=classic)
+    membership.put(ConsumerMember("m2", spoken))
+    membership.static_members["former"] = "m1"
+    return Group("g", membership, clock_ms=1_000)
+
+
+LAYOUT = [
+    "consumer",
+    7,
+    -8,
+    6,
+    900,
+    ["client", "/10.0.0.1", ORDERS_ID, BILLS_ID, "session:", "rebalance:", "regex"],
+    [[["orders"], "b.*", "range"], [["orders"], None, "range"]],
+    [
+        [
+            "m1", "i", "r1", 0, 1, 0, 60_000, None, 5, 4, 1,
+            [[2, [0, 1], [3, 4]]], [[3, [0, 2], 4]], [[2, [0, 1]]],
+        ],
+        [
+            "m2", None, None, 0, 1, 1, 60_000, [10_000, [["range", SUBSCRIPTION]]], 0, -1, 0,
+            [], [], None,
+        ],
+    ],
+    {"lost": [[3, [3]]]},
+    {"b.*": [["bills"], 3, 800]},
+    [
+        [4, 1, 300, 45_000],
+        [5, 0, 100, 60_000],
+        [4, "gone", 1_000, 45_000],
+        [6, "", 0, 0],
+    ],
+    {"m1": 5},
+    2_147_484_000,
+    {"former": "m1"},
+]  # fmt: skip
+
+
+def test_the_layout_changes_only_with_the_schema_version() -> None:
+    blob = snapshots.dump(group_with_everything())
+
+    assert msgspec.msgpack.decode(blob)[1] == LAYOUT
+    restored = snapshots.load("g", blob)
+    assert restored == group_with_everything()
+    assert restored.consumer is not None
+    assert list(restored.consumer.timers) == [
+        "session:m2",
+        "rebalance:m1",
+        "session:gone",
+        "regex",
+    ]
+    assert snapshots.dump(restored) == blob
+
+
+def test_what_follows_from_the_members_is_not_stored() -> None:
+    restored = snapshots.load("g", snapshots.dump(group_with_everything())).consumer
+
+    assert restored is not None
+    assert restored.owners == {ORDERS_ID: {0: "m1", 1: "m1"}, BILLS_ID: {0: "m1", 2: "m1"}}
+    assert restored.topic_subscribers == {"orders": 2}
+    assert restored.regex_subscribers == {"b.*": 1}
+    assert restored.classic_member_count == 1
+
+
+def test_a_member_with_ten_partitions_takes_less_than_132_bytes() -> None:
+    membership = ConsumerGroup(9, 1, 9, 1_700_000_000_000)
+    wish = SubscriptionMetadata(
+        None, None, "client", "/10.0.0.1", ("orders",), None, 60_000, None, None
+    )
+    for number in range(1_000):
+        member_id = f"{number:036d}"
+        partitions = tuple(range(10 * number, 10 * number + 10))
+        held = {ORDERS_ID: dict.fromkeys(partitions, 9)}
+        has = CurrentAssignment(9, 8, MemberState.STABLE, held, {})
+        membership.put(ConsumerMember(member_id, wish, has))
+        membership.targets[member_id] = {ORDERS_ID: partitions}
+        now_ms = 1_700_000_000_000 + number
+        membership.timers[f"session:{member_id}"] = Timer(now_ms + 45_000, now_ms)
+
+    blob = snapshots.dump(Group("g", membership, clock_ms=1_700_000_005_000))
+
+    assert len(blob) < 132_000

@@ -1,0 +1,136 @@
+"""Replay of consumer groups' records: what the log of Kafka, also a compacted one, makes of a group."""
+
+from __future__ import annotations
+
+import pytest
+
+from group_coordinator.core.consumer_members import (
+    CurrentAssignment,
+    GroupEpoch,
+    MemberState,
+    ResolvedRegex,
+    SubscriptionMetadata,
+    TargetEpoch,
+)
+from group_coordinator.core.errors import IllegalTransitionError
+from group_coordinator.core.group import ClassicGroup, Group
+from group_coordinator.core.records import (
+    CurrentRecord,
+    GroupEpochRecord,
+    MemberRecord,
+    PartitionMetadataTombstone,
+    Reason,
+    Record,
+    RegexRecord,
+    TargetEpochRecord,
+    TargetRecord,
+)
+from group_coordinator.core.replay import replay
+from tests.unit.core.consumers import ORD, STABLE
+
+M = Reason.MIRRORED
+WISH = SubscriptionMetadata(None, None, "c", "/h", ("orders",), "o.*", 60_000, None, None)
+HOLDS = CurrentAssignment(3, 2, STABLE, {ORD: {0: 3}}, {ORD: {1: 2}})
+FULL: list[Record] = [
+    MemberRecord("m1", WISH, M),
+    GroupEpochRecord(GroupEpoch(3, 17), M),
+    TargetRecord("m1", {ORD: (0,)}, M),
+    TargetEpochRecord(TargetEpoch(3, 900), M),
+    CurrentRecord("m1", HOLDS, M),
+    RegexRecord("o.*", ResolvedRegex(("orders",), 1, 800), M),
+]
+END: list[Record] = [
+    CurrentRecord("m1", None, M),
+    TargetRecord("m1", None, M),
+    TargetEpochRecord(None, M),
+    MemberRecord("m1", None, M),
+    RegexRecord("o.*", None, M),
+    PartitionMetadataTombstone(M),
+    GroupEpochRecord(None, M),
+]
+
+
+def replayed(*records: Record, group: Group | None = None) -> Group:
+    group = group or Group("g")
+    replay(group, records, 1_000)
+    return group
+
+
+def test_records_make_the_group() -> None:
+    group = replayed(*FULL).consumer
+
+    assert group is not None
+    assert (group.epoch, group.metadata_hash) == (3, 17)
+    assert (group.assignment_epoch, group.assignment_timestamp_ms) == (3, 900)
+    assert (group.members["m1"].metadata, group.members["m1"].current) == (WISH, HOLDS)
+    assert group.targets == {"m1": {ORD: (0,)}}
+    assert group.owners == {ORD: {0: "m1", 1: "m1"}}
+    assert group.is_subscribed_to("orders")
+    assert not group.is_subscribed_to("bills")
+
+
+@pytest.mark.parametrize("first", range(len(FULL)))
+def test_any_record_may_be_the_first(first: int) -> None:
+    turned = FULL[first:] + FULL[:first]
+
+    assert replayed(*turned).membership == replayed(*FULL).membership
+
+
+def test_tombstones_take_it_apart() -> None:
+    assert replayed(*FULL, *END).membership is None
+
+
+@pytest.mark.parametrize("group", [Group("g"), Group("g", ClassicGroup(protocol_type="consumer"))])
+def test_tombstones_of_what_is_not_there_are_passed_over(group: Group) -> None:
+    before = group.membership
+
+    assert replayed(*END, group=group).membership is before
+
+
+def test_tombstones_of_unknown_members_are_passed_over() -> None:
+    gone = [CurrentRecord("m9", None, M), TargetRecord("m9", None, M), MemberRecord("m9", None, M)]
+
+    assert replayed(*FULL, *gone).membership == replayed(*FULL).membership
+
+
+def test_a_partition_stays_with_the_one_who_got_it_later() -> None:
+    """A compacted log may hold what m2 got before what m1 lost."""
+    got = CurrentAssignment(4, 3, STABLE, {ORD: {1: 4}}, {})
+    lost = CurrentAssignment(4, 3, STABLE, {ORD: {0: 3}}, {})
+
+    group = replayed(*FULL, CurrentRecord("m2", got, M), CurrentRecord("m1", lost, M)).consumer
+
+    assert group is not None
+    assert group.owners == {ORD: {0: "m1", 1: "m2"}}
+
+
+def test_a_group_that_only_stores_offsets_becomes_one_of_consumers() -> None:
+    group = Group("g", ClassicGroup())
+
+    assert replayed(GroupEpochRecord(GroupEpoch(1), M), group=group).consumer is not None
+
+
+def test_a_classic_group_with_members_does_not() -> None:
+    group = Group("g", ClassicGroup(protocol_type="consumer"))
+
+    with pytest.raises(IllegalTransitionError, match="group 'g' is a classic one"):
+        replayed(MemberRecord("m1", WISH, M), group=group)
+
+
+def test_a_copy_stands_alone() -> None:
+    group = replayed(*FULL)
+    assert group.consumer is not None
+    copied = group.consumer.copy()
+
+    replayed(CurrentRecord("m1", None, M), MemberRecord("m1", None, M), group=group)
+
+    assert copied == replayed(*FULL).membership
+    assert copied.owners == {ORD: {0: "m1", 1: "m1"}}
+
+
+def test_an_unknown_state_is_kept() -> None:
+    unknown = HOLDS.replace(state=MemberState.UNKNOWN)
+    group = replayed(CurrentRecord("m1", unknown, M)).consumer
+
+    assert group is not None
+    assert group.members["m1"].current.state is MemberState.UNKNOWN
