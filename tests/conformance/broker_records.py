@@ -13,7 +13,8 @@ from group_coordinator.core.records import OffsetRecord
 from tests.conformance.lines import Json
 from tests.conformance.real_broker import Message
 
-_TIMES: Final = ("commitTimestamp", "currentStateTimestamp")
+_TIMES: Final = ("commitTimestamp", "currentStateTimestamp", "assignmentTimestamp")
+_OF_TOPIC_IDS: Final = "metadataHash"
 _VERSION_SIZE: Final = 2
 
 
@@ -56,6 +57,8 @@ def timeless(line: Json) -> Json:
     for name in _TIMES:
         if data.get(name, -1) >= 0:
             data[name] = "<time>"
+    if data.get(_OF_TOPIC_IDS):
+        data[_OF_TOPIC_IDS] = "<hash of topics that have other ids>"
     return kept | {"value": line["value"] | {"data": data}}
 
 

@@ -11,13 +11,14 @@ from uuid import UUID
 
 from kafka.protocol import admin, consumer, metadata, producer
 
+from tests.conformance import messages
 from tests.conformance.lines import Json
 
 TIMEOUT_S: Final = 10.0
 _SIZE: Final = 4
 _NULLS: Final = {"authorized_operations": -(2**31)}
 """What kafka-python takes for null."""
-_MODULES: Final[tuple[ModuleType, ...]] = (consumer, admin, metadata, producer)
+_MODULES: Final[tuple[ModuleType, ...]] = (consumer, admin, metadata, producer, messages)
 
 
 def speaks(api: str, version: int) -> bool:
