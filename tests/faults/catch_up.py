@@ -90,8 +90,10 @@ def _first_life(installation: Installation) -> list[Identity]:
             GroupMember(channel, f"team-{team}", ["orders"], {"orders": 6}, options=_OPTIONS)
             for team in range(_TEAMS)
         ]
+        # A JoinGroup that waits for Spark's start for too long would be asked again, under another id.
+        channel.send(commit(Identity("steady-0"), 0)).result()
         for member in members:
-            member.join()
+            member.join(RUN_S * 1_000)
         identities = [
             Identity(f"team-{team}", member.member_id, member.generation_id)
             for team, member in enumerate(members)
@@ -123,10 +125,10 @@ class Pulse:
         with closing(KafkaProducer(bootstrap_servers=servers)) as producer:
             number = 0
             while not self._over.wait(_PULSE_S):
+                number += 1
                 for request in self._requests(number):
                     value = as_json(request, f"p-{number}")
                     producer.send(topic, key=request.group_id.encode(), value=value)
-                number += 1
 
     def _requests(self, number: int) -> Iterator[Request]:
         for member in self._members:
