@@ -13,7 +13,7 @@ from group_coordinator.core.records import OffsetRecord
 from tests.conformance.lines import Json
 from tests.conformance.real_broker import Message
 
-_TIMES: Final = ("commitTimestamp", "currentStateTimestamp")
+_TIMES: Final = ("commitTimestamp", "currentStateTimestamp", "assignmentTimestamp", "timestamp")
 _VERSION_SIZE: Final = 2
 
 
