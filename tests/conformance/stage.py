@@ -46,15 +46,17 @@ class Stage:
         self._proxy = proxy
         self._servers = f"{LOOPBACK}:{proxy.port}"
         self._consumers: list[RealConsumer] = []
+        self._pausing: list[RealConsumer] = []
 
     # ---- the cluster ------------------------------------------------------------------------
 
     def topics(self, *specs: str) -> None:
-        """Let there be these topics, "orders:4", and no others; meanwhile nobody is heard."""
+        """Let there be these topics, "orders:4", and no others; meanwhile nobody is heard. The broker is in no rack."""
         with self._proxy.held():
             self._broker.have_topics([described_topic(spec) for spec in specs])
             time.sleep(_HEARD_S)
-            topics = self._broker.really({"topics": list(self._broker.topics.values())})["topics"]
+            known = [topic | {"racks": []} for topic in self._broker.topics.values()]
+            topics = self._broker.really({"topics": known})["topics"]
             self.conversation.entries.append(TopicsChange(now_ms(), topics))
 
     def configure(self, name: str, value: str) -> None:
@@ -74,9 +76,11 @@ class Stage:
         with self._proxy.held(name):
             yield
 
-    def end_of_log(self) -> int:
-        """How much the coordinator has written so far."""
-        return self._broker.end_of_log()
+    def until_log_grows(self) -> None:
+        """Let everybody poll until the coordinator has written something of its own accord."""
+        end = self._broker.end_of_log()
+        self.until(lambda: self._broker.end_of_log() > end)
+        time.sleep(_HEARD_S)
 
     # ---- members ----------------------------------------------------------------------------
 
@@ -121,6 +125,14 @@ class Stage:
         end = time.monotonic() + seconds
         self.until(lambda: time.monotonic() > end)
 
+    def pause(self, consumer: RealConsumer) -> None:
+        """Do not let it poll."""
+        self._pausing.append(consumer)
+
+    def resume(self, consumer: RealConsumer) -> None:
+        """Let it poll again."""
+        self._pausing.remove(consumer)
+
     def close(self) -> None:
         """Everybody leaves."""
         for consumer in self._consumers:
@@ -128,7 +140,7 @@ class Stage:
 
     def _poll(self) -> None:
         for consumer in self._consumers:
-            if consumer.is_open:
+            if consumer.is_open and consumer not in self._pausing:
                 consumer.poll()
 
 
