@@ -279,7 +279,10 @@ def two_groups_at_once(stage: Stage) -> None:
 def a_classic_group_is_upgraded(stage: Stage) -> None:
     """Member by member, and nobody stops."""
     stage.topics("orders:4")
-    c1, c2 = _two_classic_members(stage)
+    c1, c2 = (
+        stage.classic(name, "orders", partition_assignment_strategy="range") for name in ("c1", "c2")
+    )
+    stage.until_shared((c1, 2), (c2, 2))
     m1 = stage.consumer("m1", "orders")
     stage.until(lambda: _all_consumed(4, c1, c2, m1) and m1.partitions)
     c1.close()
@@ -287,6 +290,18 @@ def a_classic_group_is_upgraded(stage: Stage) -> None:
     stage.until(lambda: _all_consumed(4, c2, m1, m2) and m2.partitions)
     c2.close()
     stage.until_shared((m1, 2), (m2, 2))
+
+
+@real_story
+def an_assignor_that_only_clients_know_is_not_upgraded(stage: Stage) -> None:
+    """The sticky assignor of librdkafka tells itself things in user data: the broker does not take its place."""
+    stage.topics("orders:4")
+    c1 = stage.classic("c1", "orders", partition_assignment_strategy="cooperative-sticky")
+    c2 = stage.classic("c2", "orders", partition_assignment_strategy="cooperative-sticky")
+    stage.until_shared((c1, 2), (c2, 2))
+    m1 = stage.consumer("m1", "orders")
+    stage.until(lambda: m1.errors)
+    stage.until_shared((c1, 2), (c2, 2))
 
 
 @real_story
@@ -317,15 +332,6 @@ def a_mixed_group_commits(stage: Stage) -> None:
     assert m1.commit(*(f"{one}=4" for one in m1.partitions)) == 0
     assert m1.committed(c1.partitions[0]) == [f"{c1.partitions[0]}=3"]
     assert c1.committed(m1.partitions[0]) == [f"{m1.partitions[0]}=4"]
-
-
-def _two_classic_members(stage: Stage) -> tuple[RealConsumer, RealConsumer]:
-    c1, c2 = (
-        stage.classic(name, "orders", partition_assignment_strategy="cooperative-sticky")
-        for name in ("c1", "c2")
-    )
-    stage.until_shared((c1, 2), (c2, 2))
-    return c1, c2
 
 
 def _all_consumed(count: int, *consumers: RealConsumer) -> bool:

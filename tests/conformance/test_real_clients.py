@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import pytest
 
@@ -36,7 +37,8 @@ def test_ours_tells_real_consumers_the_same(
     name: str, cluster: tuple[RealBroker, RecordingProxy]
 ) -> None:
     broker, proxy = cluster
-    with closing(Stage(broker, proxy, name)) as stage:
+    stage = Stage(broker, proxy, name)
+    with transcript_shown(stage), closing(stage):
         STORIES[name](stage)
     answers = stage.conversation.answers()
     groups = {answer["groupId"] for answer in answers}
@@ -47,7 +49,16 @@ def test_ours_tells_real_consumers_the_same(
     mine = [output for output in ours if output.get("correlationId", "") in {"", *answered}]
     found = differences(*(in_comparable_form(told) for told in ([*answers, *records], mine)))
     if found:
-        pytest.fail("\n".join([*transcript(stage.conversation), "", *found]), pytrace=False)
+        pytest.fail("\n".join(found), pytrace=False)
+
+
+@contextmanager
+def transcript_shown(stage: Stage) -> Iterator[None]:
+    """Where a test fails its output has what was said."""
+    try:
+        yield
+    finally:
+        sys.stdout.writelines(f"{line}\n" for line in transcript(stage.conversation))
 
 
 def retold(conversation: Conversation) -> list[Json]:
