@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -55,9 +55,7 @@ class Stage:
         with self._proxy.held():
             self._broker.have_topics([described_topic(spec) for spec in specs])
             time.sleep(_HEARD_S)
-            known = [topic | {"racks": []} for topic in self._broker.topics.values()]
-            topics = self._broker.really({"topics": known})["topics"]
-            self.conversation.entries.append(TopicsChange(now_ms(), topics))
+            self.conversation.entries.append(TopicsChange(now_ms(), self._broker.known_topics()))
 
     def configure(self, name: str, value: str) -> None:
         """Give the group a setting of its own."""
@@ -111,8 +109,7 @@ class Stage:
         """Let everybody poll until it is so."""
         deadline = time.monotonic() + _TIMEOUT_S
         while not condition():
-            held = {one.name: one.partitions for one in self._consumers if one.is_open}
-            assert time.monotonic() < deadline, f"the members have {held}"
+            assert time.monotonic() < deadline, f"the members have {self._shares()}"
             self._poll()
             time.sleep(_POLL_S)
 
@@ -137,6 +134,9 @@ class Stage:
         """Everybody leaves."""
         for consumer in self._consumers:
             consumer.close()
+
+    def _shares(self) -> Mapping[str, list[str]]:
+        return {one.name: one.partitions for one in self._consumers if one.is_open}
 
     def _poll(self) -> None:
         for consumer in self._consumers:
