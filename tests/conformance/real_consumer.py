@@ -35,7 +35,9 @@ class RealConsumer:
         self.errors: list[KafkaError] = []
         self.is_open = True
         self.commits_when_revoked = False
-        self._consumer = Consumer(_DEFAULTS | known | chosen)
+        self.commits: list[int] = []
+        """The errors of what was committed without waiting, 0 where there is none."""
+        self._consumer = Consumer(_DEFAULTS | known | chosen | {"on_commit": self._committed})
 
     def subscribe(self, *topics: str) -> None:
         """Subscribe to these topics and no others; "^..." is a regular expression."""
@@ -63,6 +65,10 @@ class RealConsumer:
             return int(refusal.args[0].code())
         return 0
 
+    def begin_to_commit(self, *offsets: str) -> None:
+        """Commit and do not wait; `commits` will say what came of it."""
+        self._consumer.commit(offsets=_parsed(offsets), asynchronous=True)
+
     def committed(self, *partitions: str) -> list[str]:
         """Ask for committed offsets."""
         found = self._consumer.committed(_parsed(partitions), timeout=10)
@@ -73,6 +79,9 @@ class RealConsumer:
         if self.is_open:
             self.is_open = False
             self._consumer.close()
+
+    def _committed(self, error: KafkaError | None, _: list[TopicPartition]) -> None:
+        self.commits.append(error.code() if error else 0)
 
     def _revoke(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         if self.commits_when_revoked:

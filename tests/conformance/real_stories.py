@@ -245,7 +245,10 @@ def a_commit_after_fencing(stage: Stage) -> None:
     stage.wait(0.3)
     with stage.silence():
         stage.until_log_grows()
-    assert m1.commit("orders-0=1") == UNKNOWN_MEMBER_ID
+        m1.begin_to_commit("orders-0=1")
+        stage.wait(0.3)
+    stage.until(lambda: m1.commits)
+    assert m1.commits == [UNKNOWN_MEMBER_ID]
     stage.wait(0.5)
     stage.until_shared((m1, 2))
     assert m1.commit("orders-0=2") == 0
@@ -284,7 +287,8 @@ def a_classic_group_is_upgraded(stage: Stage) -> None:
     """Member by member, and nobody stops."""
     stage.topics("orders:4")
     c1, c2 = (
-        stage.classic(name, "orders", partition_assignment_strategy="range") for name in ("c1", "c2")
+        stage.classic(name, "orders", partition_assignment_strategy="range")
+        for name in ("c1", "c2")
     )
     stage.until_shared((c1, 2), (c2, 2))
     m1 = stage.consumer("m1", "orders")

@@ -82,7 +82,9 @@ class Stage:
 
     # ---- members ----------------------------------------------------------------------------
 
-    def consumer(self, name: str, *topics: str, group: str | None = None, **config: Any) -> RealConsumer:
+    def consumer(
+        self, name: str, *topics: str, group: str | None = None, **config: Any
+    ) -> RealConsumer:
         """A member that speaks the new protocol."""
         consumer = RealConsumer(self._servers, group or self.group, name, **config)
         self._consumers.append(consumer)
@@ -94,10 +96,10 @@ class Stage:
         return self.consumer(name, *topics, **_CLASSIC, **config)
 
     @contextmanager
-    def process(self, name: str, topic: str) -> Iterator[subprocess.Popen[str]]:
+    def process(self, name: str, topic: str) -> Iterator[subprocess.Popen[bytes]]:
         """A member in a process of its own, to be killed."""
         command = [sys.executable, str(_LONE_CONSUMER), self._servers, self.group, name, topic]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as started:
+        with subprocess.Popen(command, stdin=subprocess.PIPE) as started:
             try:
                 yield started
             finally:

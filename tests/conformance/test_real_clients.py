@@ -65,7 +65,9 @@ def retold(conversation: Conversation) -> list[Json]:
     """What ours makes of it, with the member ids that the broker made up."""
     made_ids = conversation.made_ids()
     overrides = [f"{key}={value}" for key, value in SETTINGS.items()]
-    replay = Replay(settings.load(overrides=overrides).coordinator, lambda event: new_id(event, made_ids))
+    replay = Replay(
+        settings.load(overrides=overrides).coordinator, lambda event: new_id(event, made_ids)
+    )
     outputs = [replay.line(json.dumps(line)) for line in conversation.lines(now_ms())]
     return [output for line in outputs for output in line if output["kind"] != "done"]
 
