@@ -22,7 +22,7 @@ from tests.conformance.raw_requests import RawRequest, ask
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 _POLL_S: Final = 0.02
 _HEARD_S: Final = 0.1
-"""Within this time the group coordinator hears that a topic is gone."""
+"""Within this time the group coordinator hears that a topic is gone, there or larger."""
 _TIMEOUT_S: Final = 20.0
 _ONE_PARTITION: Final = {
     "offsets.topic.num.partitions": "1",
@@ -45,10 +45,11 @@ class RealBroker:
     """Speaks to the broker in raw requests; every one has a connection of its own."""
 
     address: tuple[str, int]
+    settings: Mapping[str, str]
     topics: dict[str, Json] = field(default_factory=dict)
     """The topics that it was told to have, as it was told, by name."""
     real_ids: dict[str, str] = field(default_factory=dict)
-    """The ids that they really have, by those that it was told."""
+    """The ids that they really have, or had last, by those that it was told."""
     told_ids: dict[str, str] = field(default_factory=dict)
     """The ids that it was told, by those that they really have, or had."""
 
@@ -65,12 +66,16 @@ class RealBroker:
         topics = {topic["name"]: topic for topic in wanted}
         kept = {name for name, told in self.topics.items() if _goes_on(told, topics.get(name))}
         self._delete(self.topics.keys() - kept)
-        self._create([topic for name, topic in topics.items() if name not in kept])
-        self._extend([topics[name] for name in kept if topics[name] != self.topics[name]])
+        new = [topic for name, topic in topics.items() if name not in kept]
+        larger = [topics[name] for name in kept if topics[name] != self.topics[name]]
+        self._create(new)
+        self._extend(larger)
         self.topics = topics
         self._await(self._shows_topics)
+        if new or larger:
+            time.sleep(_HEARD_S)
         seen = self._seen()
-        self.real_ids = {told["topicId"]: seen[told["name"]][0] for told in wanted}
+        self.real_ids |= {told["topicId"]: seen[told["name"]][0] for told in wanted}
         self.told_ids |= {real: told for told, real in self.real_ids.items()}
 
     def really(self, told: Json) -> Json:
@@ -191,7 +196,7 @@ class RealBroker:
 def real_broker(folder: Path, settings: Mapping[str, str]) -> Iterator[RealBroker]:
     """Run a broker that listens on loopback; its coordinator has one partition."""
     with EmbeddedBroker(folder, properties={**settings, **_ONE_PARTITION}) as process:
-        broker = RealBroker((LOOPBACK, process.port))
+        broker = RealBroker((LOOPBACK, process.port), dict(settings))
         broker.await_coordinators()
         yield broker
 

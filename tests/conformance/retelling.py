@@ -15,6 +15,8 @@ from tests.conformance.telling import Telling, brief
 LOOPBACK_HOST: Final = "/127.0.0.1"
 _LOOK: Final = "look"
 """How the correlation ids begin of requests in the place of a script's looks."""
+_GROUPS: Final = ("groups", "groupsNames", "groupIds")
+"""Where requests list groups."""
 _LEGAL_TOPIC: Final = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -58,7 +60,7 @@ def groups(story: Story) -> set[str]:
 def groups_of(event: Json) -> set[str]:
     """The groups that a request is about."""
     body = event["body"]
-    listed = [*body.get("groups", ()), *body.get("groupsNames", ())]
+    listed = [group for name in _GROUPS for group in body.get(name, ())]
     names = {one if isinstance(one, str) else one["groupId"] for one in listed}
     return names | ({body["groupId"]} if "groupId" in body else set())
 
@@ -117,7 +119,7 @@ def _renamed_body(story: str, body: Json) -> Json:
     renamed = dict(body)
     if "groupId" in body:
         renamed["groupId"] = _renamed(story, body["groupId"])
-    for name in body.keys() & {"groups", "groupsNames"}:
+    for name in body.keys() & set(_GROUPS):
         renamed[name] = [
             _renamed(story, one) if isinstance(one, str) else _renamed_body(story, one)
             for one in body[name]

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.conformance.consumer_walks import ConsumerWalk
 from tests.conformance.lines import Line, Story
 from tests.conformance.scripts import STORIES
 from tests.conformance.telling import tell
@@ -13,9 +14,16 @@ from tests.conformance.witness import Ours
 A_DAY_MS = 86_400_000  # longer than anybody waits
 
 WALKS = {f"walk {seed}": Walk(seed).story(f"walk {seed}") for seed in range(100)}
+CONSUMER_WALKS = {
+    name: ConsumerWalk(seed).story(name)
+    for seed in range(100)
+    for name in [f"walk through a consumer group {seed}"]
+}
 
 
-@pytest.mark.parametrize("story", (STORIES | WALKS).values(), ids=lambda story: story.name)
+@pytest.mark.parametrize(
+    "story", (STORIES | WALKS | CONSUMER_WALKS).values(), ids=lambda story: story.name
+)
 def test_every_request_gets_one_answer(story: Story) -> None:
     end_ms = max(line.text.get("at", 0) for line in story.lines)
     lines = (*story.lines, Line({"at": end_ms + A_DAY_MS}))

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from tests.conformance.lines import PARKED, Json, Line
-from tests.conformance.outcome import comparable, complaints, differences, gist
+from tests.conformance.embedded import embedded_assignment, with_sorted_topics
+from tests.conformance.lines import PARKED, Json, Line, packed
+from tests.conformance.outcome import comparable, complaints, differences, gist, reduced
 
 M1 = "m1-00000000-0000-4000-8000-000000000001"
 M2 = "m2-00000000-0000-4000-8000-000000000002"
@@ -89,6 +90,60 @@ def test_a_run_of_tombstones_has_no_order_but_records_have() -> None:
     assert comparable(written, {}) != comparable(written[::-1], {})
     around = [gone[0], group_record(), gone[1]]
     assert comparable(around, {}) != comparable([gone[0], gone[1], group_record()], {})
+
+
+def consumer_record(kind: int, member: str, data: Json | None) -> Json:
+    return {
+        "kind": "record",
+        "groupId": "g",
+        "at": 1,
+        "key": {"type": kind, "data": {"groupId": "g", "memberId": member}},
+        "value": None if data is None else {"version": 0, "data": data},
+    }
+
+
+def test_the_gist_of_what_a_consumer_group_logs() -> None:
+    assert gist(consumer_record(3, "", {"epoch": 7})) == "+epoch=7"
+    assert gist(consumer_record(6, "", {"assignmentEpoch": 7})) == "+targets=7"
+    assert gist(consumer_record(5, "m1", {})) == "+member:m1"
+    assert gist(consumer_record(8, "m1", None)) == "-current:m1"
+    assert gist(consumer_record(4, "", None)) == "-metadata"
+
+
+def test_partitions_have_no_order_but_each_has_its_epoch() -> None:
+    topics = [
+        {"topicId": "b", "partitions": [1, 0], "assignmentEpochs": [3, 2]},
+        {"topicId": "a", "partitions": [4]},
+    ]
+    [record] = reduced([consumer_record(8, "m1", {"assignedPartitions": topics})])
+    assert record["value"]["data"]["assignedPartitions"] == [
+        {"topicId": "a", "partitions": [4]},
+        {"topicId": "b", "partitions": [0, 1], "assignmentEpochs": [2, 3]},
+    ]
+
+
+def test_members_that_go_together_go_in_any_order_but_each_in_its_own() -> None:
+    m1, m2 = ([consumer_record(kind, m, None) for kind in (8, 7, 5)] for m in ("m1", "m2"))
+    epochs = [consumer_record(3, "", {"epoch": epoch}) for epoch in (4, 5)]
+    assert reduced([*m1, *m2, epochs[0]]) == reduced([*m2, *m1, epochs[0]])
+    in_turn = [*m1, epochs[0], *m2, epochs[1]]
+    assert reduced(in_turn) == reduced([*m2, epochs[0], *m1, epochs[1]])
+    assert reduced(in_turn) != reduced([*m1[::-1], epochs[0], *m2, epochs[1]])
+
+
+def test_assignments_in_bytes_have_their_topics_in_order() -> None:
+    topics = [{"topic": "b", "partitions": [1]}, {"topic": "a", "partitions": [0]}]
+    one, other = (packed(embedded_assignment(order)) for order in (topics, topics[::-1]))
+    assert one != other
+    assert with_sorted_topics(one) == with_sorted_topics(other) == other
+    assert with_sorted_topics(packed(b"for m1")) == packed(b"for m1")
+
+
+def test_an_answer_is_held_against_what_is_said_about_it() -> None:
+    told = {**answer(0), "body": {"errorCode": 0, "memberEpoch": 2}}
+    assert complaints(Line(HEARTBEAT, error=0, says={"memberEpoch": 2}), [told]) == []
+    [complaint] = complaints(Line(HEARTBEAT, error=0, says={"memberEpoch": 3}), [told])
+    assert complaint == "its own answer, memberEpoch: expected 3, got 2"
 
 
 def test_differences_name_the_field() -> None:
