@@ -77,6 +77,15 @@ class Conversation:
             if isinstance(entry, Exchange) and entry.answer is not None
         ]
 
+    def epochs(self, client_id: str) -> list[int]:
+        """The member epochs that this client has said in its heartbeats."""
+        events = [entry.event for entry in self.entries if isinstance(entry, Exchange)]
+        return [
+            event["body"]["memberEpoch"]
+            for event in events
+            if event["api"] == "ConsumerGroupHeartbeat" and event["clientId"] == client_id
+        ]
+
     def made_ids(self) -> Mapping[int, str]:
         """The uuid texts of the ids that the broker made up, by the number of the line, from 1."""
         found = {

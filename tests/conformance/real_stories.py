@@ -13,6 +13,8 @@ RealStory: TypeAlias = Callable[[Stage], None]
 
 STORIES: Final[dict[str, RealStory]] = {}
 UNKNOWN_MEMBER_ID: Final = 25
+LEAVING: Final = -1
+"""The member epoch of who leaves for good."""
 _LOOKED_UP_AGAIN_S: Final = 10.0
 """Regular expressions are not looked up more often, whatever happens to the topics (KIP-848)."""
 
@@ -87,15 +89,16 @@ def a_member_is_killed(stage: Stage) -> None:
 
 @real_story
 def a_pause_longer_than_the_poll_interval(stage: Stage) -> None:
-    """Whoever does not poll any more leaves, and comes back when it does."""
+    """Who did not poll for too long leaves as soon as it does, and comes back with nothing."""
     stage.topics("orders:4")
-    m1 = stage.consumer("m1", "orders", max_poll_interval_ms=1_500)
+    m1 = stage.consumer("m1", "orders", max_poll_interval_ms=1_000)
     m2 = stage.consumer("m2", "orders")
     stage.until_shared((m1, 2), (m2, 2))
     stage.pause(m1)
-    stage.until_shared((m2, 4))
+    stage.wait(2.0)
     stage.resume(m1)
-    stage.until_shared((m1, 2), (m2, 2))
+    stage.until(lambda: LEAVING in stage.conversation.epochs("m1"))
+    stage.until(lambda: m1.partitions and _all_consumed(4, m1, m2))
 
 
 # ---- subscriptions and topics -------------------------------------------------------------------
