@@ -49,8 +49,9 @@ class RealConsumer:
             message = self._consumer.poll(0)
             if message is None:
                 return
-            if message.error():
-                self.errors.append(message.error())
+            error = message.error()
+            if error is not None:
+                self.errors.append(error)
 
     @property
     def partitions(self) -> list[str]:

@@ -26,7 +26,7 @@ SETTINGS: Final = {
 }
 """No answer depends on how fast somebody is, and heartbeats come often; sessions are long where a story does not shorten them."""
 
-_CLASSIC: Final = {"group_protocol": "classic", "heartbeat_interval_ms": 200}
+_CLASSIC: Final[Mapping[str, Any]] = {"group_protocol": "classic", "heartbeat_interval_ms": 200}
 _GROUP: Final = 32
 _TIMEOUT_S: Final = 20.0
 _POLL_S: Final = 0.01
