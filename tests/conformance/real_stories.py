@@ -305,9 +305,10 @@ def a_classic_group_is_upgraded(stage: Stage) -> None:
 
 @real_story
 def an_assignor_that_only_clients_know_is_not_upgraded(stage: Stage) -> None:
-    """The sticky assignor of librdkafka tells itself things in user data: the broker does not take its place."""
+    """A sticky member that had partitions when it last joined says so in user data: the broker does not take its place."""
     stage.topics("orders:4")
     c1 = stage.classic("c1", "orders", partition_assignment_strategy="cooperative-sticky")
+    stage.until_shared((c1, 4))
     c2 = stage.classic("c2", "orders", partition_assignment_strategy="cooperative-sticky")
     stage.until_shared((c1, 2), (c2, 2))
     m1 = stage.consumer("m1", "orders")
