@@ -23,7 +23,7 @@ _MODULES: Final[tuple[ModuleType, ...]] = (consumer, admin, metadata, producer, 
 
 def speaks(api: str, version: int) -> bool:
     """Whether a request of this version can be put into bytes."""
-    message = _message(f"{api}Request")
+    message = message_class(f"{api}Request")
     if message is None:
         return False
     first, last = message.valid_versions
@@ -41,7 +41,7 @@ class RawRequest:
         self._socket = socket.create_connection(address, TIMEOUT_S)
 
     def send(self, body: Json) -> None:
-        message = _message(f"{self._api}Request")
+        message = message_class(f"{self._api}Request")
         request = message(version=self._version, **_fields(message, body, self._version))
         request.with_header(correlation_id=1, client_id=self._client_id)
         self._socket.sendall(request.encode(header=True, framed=True))
@@ -58,10 +58,7 @@ class RawRequest:
         self._received += received
         if len(self._received) < _SIZE + int.from_bytes(self._received[:_SIZE]):
             return None
-        answer = _message(f"{self._api}Response")
-        read = answer.decode(self._received, version=self._version, header=True, framed=True)
-        told: Json = _told(read.to_dict(json=False))
-        return told
+        return decoded(f"{self._api}Response", self._version, self._received)
 
     def close(self) -> None:
         self._socket.close()
@@ -79,7 +76,15 @@ def ask(address: tuple[str, int], api: str, version: int, body: Json) -> Json:
     return answer
 
 
-def _message(name: str) -> Any:
+def decoded(name: str, version: int, frame: bytes) -> Json:
+    """Read a message, its size and its header before it, with Kafka's own field names."""
+    read = message_class(name).decode(frame, version=version, header=True, framed=True)
+    told: Json = _told(read.to_dict(json=False))
+    return told
+
+
+def message_class(name: str) -> Any:
+    """The class of "JoinGroupRequest"; None where there is none."""
     found = (getattr(module, name) for module in _MODULES if hasattr(module, name))
     return next(found, None)
 

@@ -86,6 +86,18 @@ class RealBroker:
         """Put the ids of topics that it was told in the place of the real ones."""
         return _replaced(real, self.told_ids)
 
+    def known_topics(self) -> list[Json]:
+        """All topics that there are, its own too, as lines of replay-events tell them; the broker is in no rack."""
+        return [
+            {
+                "name": topic["name"],
+                "topicId": topic["topicId"],
+                "numPartitions": len(topic["partitions"]),
+                "racks": [],
+            }
+            for topic in self.ask("Metadata", 12, {"topics": None})["topics"]
+        ]
+
     def _delete(self, names: set[str]) -> None:
         if names:
             body: Json = {"topics": [{"name": name} for name in sorted(names)], "timeoutMs": 10_000}
