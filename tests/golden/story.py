@@ -50,7 +50,7 @@ class Story:
             "correlationId": reply,
             "clientId": "client",
             "body": body
-            if api in {"DescribeGroups", "DeleteGroups"}
+            if api in {"DescribeGroups", "DeleteGroups", "ConsumerGroupDescribe"}
             else {"groupId": group} | body,
         }
         value = json.dumps(event).encode()

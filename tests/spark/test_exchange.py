@@ -25,6 +25,7 @@ from group_coordinator.streaming.update_group import UpdateContext
 pytestmark = pytest.mark.spark
 
 PACKED = "group_id STRING, event BINARY"
+ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
 START_MS = 1_767_225_600_000
 # Timers that fire by the wall clock would find the two runs at different places.
 CONTEXT = UpdateContext(
@@ -33,6 +34,7 @@ CONTEXT = UpdateContext(
     timer_slack_ms=0,
     timers_hold=True,
 )
+CONSUMER_APIS = ("ConsumerGroupHeartbeat", "ConsumerGroupDescribe", "IncrementalAlterConfigs")
 MORE_THAN_A_BATCH_OF_ARROW = 12_000
 
 
@@ -58,6 +60,33 @@ def join(group: str, offset: int) -> dict[str, Any]:
     return request("JoinGroup", 3, offset, body)
 
 
+def beat(group: str, member_id: str, epoch: int, offset: int, **more: Any) -> dict[str, Any]:
+    body = {"groupId": group, "memberId": member_id, "memberEpoch": epoch}
+    return request("ConsumerGroupHeartbeat", 1, offset, body | more)
+
+
+def consumers_join(group: str) -> Iterator[tuple[str, object]]:
+    """A group told of its topics, one member by names, one by a pattern that is resolved at once."""
+    orders = {"name": "orders", "topicId": ORDERS_ID, "numPartitions": 4}
+    told = {"groupId": group, "topics": [orders]}
+    yield group, request("TopicMetadata", 0, 0, told) | {"correlationId": None}
+    joining = {"rebalanceTimeoutMs": 60_000, "topicPartitions": []}
+    yield group, beat(group, "m1", 0, 1, subscribedTopicNames=["orders"], **joining)
+    yield group, beat(group, "m2", 0, 2, subscribedTopicRegex="o.*", **joining)
+
+
+def consumers_go_on(group: str) -> Iterator[tuple[str, object]]:
+    """The first member still has all that the coordinator knows of; one heartbeat is refused."""
+    owned = [{"topicId": ORDERS_ID, "partitions": [0, 1, 2, 3]}]
+    yield group, beat(group, "m1", 2, 1, topicPartitions=owned)
+    yield group, beat(group, "m2", 9, 2)
+    yield group, request("ConsumerGroupDescribe", 1, 3, {"groupIds": [group]})
+    resource = {"resourceType": 32, "resourceName": group}
+    setting = {"name": "consumer.heartbeat.interval.ms", "value": "6000"}
+    altered = {"resources": [resource | {"configs": [setting]}]}
+    yield group, request("IncrementalAlterConfigs", 1, 4, altered)
+
+
 def first_batch() -> Iterator[tuple[str, object]]:
     """Many groups, one of them with more events than go into one batch of Arrow."""
     for number in range(300):
@@ -66,6 +95,8 @@ def first_batch() -> Iterator[tuple[str, object]]:
         yield "large", commit("large", offset)
     for number in range(20):
         yield f"members-{number}", join(f"members-{number}", number)
+    for number in range(20):
+        yield from consumers_join(f"consumers-{number}")
     yield "texts-\U0001f600-ü", commit("texts-\U0001f600-ü", 5)
     yield "bad", b"\xff no JSON"
 
@@ -80,6 +111,8 @@ def second_batch() -> Iterator[tuple[str, object]]:
         yield group, request("OffsetFetch", 7, number, {"groupId": group, "topics": None})
     for number in range(50):
         yield f"new-{number}", commit(f"new-{number}", number)
+    for number in range(10):
+        yield from consumers_go_on(f"consumers-{number}")
     tick = request("Tick", 0, 0, {}) | {"correlationId": None}
     yield "group-200", tick
 
@@ -158,9 +191,21 @@ def test_both_ways_of_exchange_come_to_the_same(spark: SparkSession, tmp_path: P
     assert len(stock.lines[0]) > 2 * MORE_THAN_A_BATCH_OF_ARROW
     assert {"large", "members-7", "texts-\U0001f600-ü", "group-299"} <= stock.states.keys()
     assert not {"group-1", "bad"} & stock.states.keys()
+    _consumer_groups_are_there(stock)
     large = snapshots.load("large", stock.states["large"][1])
     assert large.offsets["orders"][6].offset == 11_997
     _same_timers(spark, tmp_path)
+
+
+def _consumer_groups_are_there(played: Played) -> None:
+    """Those that were spoken to twice, and those that were not."""
+    for group in ("consumers-3", "consumers-13"):
+        membership = snapshots.load(group, played.states[group][1]).consumer
+        assert membership is not None
+        assert set(membership.members) == {"m1", "m2"}
+    answers = [line for line in played.lines[1] if '"groupId":"consumers-3"' in line]
+    assert [api in "".join(answers) for api in CONSUMER_APIS] == [True] * len(CONSUMER_APIS)
+    assert '"errorCode":110' in "".join(answers)
 
 
 def _same_timers(spark: SparkSession, folder: Path) -> None:

@@ -8,7 +8,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.codecs import snapshots
-from group_coordinator.core.group import Group
+from group_coordinator.core import requests
+from group_coordinator.core.group import ClassicGroup, Group
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.streaming.checkpoint import (
     GROUPS,
@@ -26,6 +27,7 @@ from group_coordinator.streaming.rebuild import (
 )
 from group_coordinator.tables.catalog import TableCatalog
 from tests.log_rows import Log, member
+from tests.unit.core.consumers import ORD, two_members_sharing_orders
 
 pytestmark = pytest.mark.spark
 
@@ -75,6 +77,19 @@ def some_groups(batch_id: int = 7) -> Log:
     return log
 
 
+def of_consumers() -> tuple[Log, Group]:
+    """Two members, a static one with a pattern, and a setting of the group's own; the log and the group that wrote it."""
+    driver = two_members_sharing_orders()
+    change = requests.ConfigChange("consumer.session.timeout.ms", 0, "50000")
+    driver.send(requests.AlterConfigs("g", (change,), False), 1)
+    driver.consumers.join("m3", topic_regex="bil.*", instance_id="i")
+    driver.consumers.beat("m1", {ORD: [0, 1, 2]})
+    log = Log(batch_id=7)
+    for record in driver.log:
+        log.record("of-consumers", record, driver.group.topics)
+    return log, driver.group
+
+
 def loaded(spark: SparkSession, job: JobSettings) -> dict[str, Group]:
     rows = spark.read.parquet(coordinator_folder(spark, job).address(GROUPS)).collect()
     snapshots_of = {row["group_id"]: loaded_snapshot([bytes(row["event"])]) for row in rows}
@@ -98,8 +113,23 @@ def test_groups_offsets_and_batches_come_from_the_tables(
     assert set(groups) == {"simple", "shop"}
     assert groups["simple"].offsets["orders"][0].offset == 42
     shop = groups["shop"].membership
-    assert shop is not None
+    assert isinstance(shop, ClassicGroup)
     assert (shop.state, shop.generation, list(shop.members)) == ("Stable", 1, ["m"])
+
+
+def test_a_consumer_group_is_as_its_log_says(spark: SparkSession, job: JobSettings) -> None:
+    log, before = of_consumers()
+    write(spark, job, log)
+
+    assert rebuild(spark, job, TOPIC_HOLDS).groups == 1
+
+    group = loaded(spark, job)["of-consumers"]
+    was, now = before.consumer, group.consumer
+    assert was is not None
+    assert now is not None
+    assert (now.epoch, now.assignment_epoch, now.metadata_hash) == (4, 4, was.metadata_hash)
+    assert (now.members, now.targets, now.regexes) == (was.members, was.targets, was.regexes)
+    assert (group.configs, group.topics) == (before.configs, None)
 
 
 def test_another_clusters_log_is_not_ours(spark: SparkSession, job: JobSettings) -> None:

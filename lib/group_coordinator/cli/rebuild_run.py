@@ -45,7 +45,8 @@ def summary(rebuilt: Rebuilt, topic: str, present: Mapping[int, range]) -> list[
             + _gone(rebuilt.handled.get(partition), offset)
             for partition, offset in begins.items()
         ),
-        "what groups were told of topics is not in the log: send their TopicMetadata events again",
+        "what groups were told of topics is not in the log",
+        "`run` tells consumer groups of theirs again; send other TopicMetadata events again",
     ]
 
 

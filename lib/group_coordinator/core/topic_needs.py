@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from group_coordinator.core.consumer_group import ConsumerGroup
 from group_coordinator.core.group import ClassicGroup, Group
-from group_coordinator.core.requests import ConsumerGroupHeartbeat, Request
+from group_coordinator.core.requests import (
+    ConsumerGroupHeartbeat,
+    JoinGroup,
+    LeaveGroup,
+    Request,
+)
 from group_coordinator.core.value import Value
 
 _JOINS = 0
+_REQUESTS_THAT_ASSIGN = (ConsumerGroupHeartbeat, JoinGroup, LeaveGroup)
 
 
 class TopicNeed(Value, frozen=True):
@@ -30,17 +36,29 @@ def topic_need(group: Group) -> TopicNeed:
     )
 
 
-def topics_before_upgrade(group: Group, request: Request) -> TopicNeed | None:
-    """What a classic group has to know before it can become a consumer group; None: it may go on.
+def missing_topics(group: Group, request: Request) -> TopicNeed | None:
+    """What a group has to know before it can take a request; None: it may go on.
 
-    Its members' assignments name topics, a consumer group's their ids: without these its partitions would be given to
-    others as well.
+    Without the ids of its topics partitions would be taken from members that have them, or given to others as well. A
+    broker reads the cluster's topics before it loads groups.
     """
-    if not isinstance(request, ConsumerGroupHeartbeat) or group.topics is not None:
+    if group.topics is not None or not isinstance(request, _REQUESTS_THAT_ASSIGN):
         return None
     membership = group.membership
-    if not isinstance(membership, ClassicGroup) or not membership.members:
+    if isinstance(membership, ConsumerGroup):
+        return topic_need(group) if _knew_topics(membership) else None
+    if membership is None or not isinstance(request, ConsumerGroupHeartbeat):
         return None
-    if request.member_epoch != _JOINS or not membership.subscribed_topics:
+    return _before_upgrade(membership, request)
+
+
+def _knew_topics(membership: ConsumerGroup) -> bool:
+    """Whether the group was told of topics when it wrote its log, from which it has been rebuilt since."""
+    return bool(membership.metadata_hash or membership.owners)
+
+
+def _before_upgrade(membership: ClassicGroup, request: ConsumerGroupHeartbeat) -> TopicNeed | None:
+    """The assignments of a classic group's members name topics, a consumer group's their ids."""
+    if request.member_epoch != _JOINS or not membership.members or not membership.subscribed_topics:
         return None
     return TopicNeed(tuple(sorted(membership.subscribed_topics)))

@@ -29,8 +29,9 @@ class LoggedRecord(NamedTuple):
 def rebuilt_group(group_id: str, log: Iterable[LoggedRecord]) -> Group | None:
     """The group after all records of its log; None: it is gone.
 
-    It knows what a broker knows that has loaded the log: no joins and syncs that were parked, no pending ids; members'
-    sessions begin with the batch that loads it (group_call.py). Nor does it know of topics, which are not in the log.
+    It knows what a broker knows that has loaded the log: no joins and syncs that were parked, no pending ids, no pattern
+    that is being resolved; members' sessions, and the time for giving partitions back, begin with the batch that loads it
+    (group_call.py). Nor does it know of topics, which are not in the log: it asks for them (core/topic_needs.py).
     """
     group = Group(group_id)
     for record in log:

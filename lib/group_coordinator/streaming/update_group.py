@@ -28,8 +28,8 @@ from group_coordinator.core.responses import Reply
 from group_coordinator.core.topic_needs import (
     NOTHING,
     TopicNeed,
+    missing_topics,
     topic_need,
-    topics_before_upgrade,
 )
 from group_coordinator.core.values import Ticket
 from group_coordinator.member_ids import fresh_id
@@ -105,7 +105,7 @@ class _Call:
         self.group = group
         self.context = context
         self.output = OutputLines(group)
-        self._upgrade_need: TopicNeed | None = None
+        self._unmet_need: TopicNeed | None = None
 
     def take(self, row: EventRow, now_ms: int) -> None:
         """Bring one event to its one outcome; a defect of ours is quarantined with the event that met it."""
@@ -156,13 +156,14 @@ class _Call:
         self.output.step(step, row, event.principal)
 
     def _wait_for_topics(self, event: Event, context: RequestContext) -> Step | None:
-        """An upgrade that has to wait for the ids of topics: clients try again after this error (ours, not Kafka's)."""
-        if not self.context.asks_for_topics:
+        """A request that has to wait for the ids of topics: clients try again after this error (ours, not Kafka's).
+
+        An upgrade waits where there is somebody to tell them; a rebuilt group has been told before.
+        """
+        need = missing_topics(self.group, event.request)
+        if need is None or not (self.context.asks_for_topics or self.group.consumer):
             return None
-        need = topics_before_upgrade(self.group, event.request)
-        if need is None:
-            return None
-        self._upgrade_need = need
+        self._unmet_need = need
         self.group.clock_ms = context.now_ms
         answer = rejection(
             event.request, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, _TOPICS_ON_THE_WAY
@@ -171,7 +172,7 @@ class _Call:
 
     def ask_for_topics(self, need_before: TopicNeed) -> None:
         """Say what the group has to know of the cluster: when that has changed, and as long as nobody has told it."""
-        need = self._upgrade_need or topic_need(self.group)
+        need = self._unmet_need or topic_need(self.group)
         if need != need_before or (need != NOTHING and self.group.topics is None):
             self.output.topic_need(need)
 

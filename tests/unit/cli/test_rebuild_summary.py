@@ -14,5 +14,6 @@ def test_it_says_where_the_job_goes_on_and_what_is_gone() -> None:
         "events 0 goes on at 17: 3 to read",
         "events 1 goes on at 40: 10 to read; 20 to 39 are gone",
         "events 2 goes on at 5: 0 to read; 0 to 4 are gone",
-        "what groups were told of topics is not in the log: send their TopicMetadata events again",
+        "what groups were told of topics is not in the log",
+        "`run` tells consumer groups of theirs again; send other TopicMetadata events again",
     ]
