@@ -106,7 +106,7 @@ def test_a_lone_member_gets_everything_at_once(coordinator: CoordinatorInProcess
 
     assert member.state is MemberState.STABLE
     assert member.assignment == partitions("orders", 0, 1, 2, 3)
-    assert (member.generation_id, member.rebalances) == (1, 1)
+    assert (member.generation_id, member.rebalances) == (2, 1)
 
 
 def test_what_was_assigned_is_acknowledged_by_the_next_poll_and_said_no_more(
@@ -125,7 +125,7 @@ def test_what_was_assigned_is_acknowledged_by_the_next_poll_and_said_no_more(
     assert heartbeat == {
         "groupId": "billing",
         "memberId": member.member_id,
-        "memberEpoch": 1,
+        "memberEpoch": 2,
         "instanceId": None,
         "rackId": None,
         "rebalanceTimeoutMs": -1,
@@ -166,7 +166,7 @@ def test_a_newcomer_waits_for_what_the_others_give_away(coordinator: Coordinator
     live(coordinator, a, b)
     assert a.assignment | b.assignment == partitions("orders", 0, 1, 2, 3)
     assert (len(a.assignment), len(b.assignment)) == (2, 2)
-    assert a.generation_id == b.generation_id == 2
+    assert a.generation_id == b.generation_id == 3
 
 
 def test_nobody_reads_what_another_one_still_has(coordinator: CoordinatorInProcess) -> None:
@@ -274,7 +274,7 @@ def test_a_lost_heartbeat_is_followed_by_one_that_says_all(
     poll(member)
 
     again = bodies(coordinator)[-1]
-    assert (again["memberEpoch"], again["rebalanceTimeoutMs"]) == (1, 60_000)
+    assert (again["memberEpoch"], again["rebalanceTimeoutMs"]) == (2, 60_000)
     assert again["topicPartitions"] == [{"topicId": ORDERS, "partitions": [0, 1, 2, 3]}]
     assert (member.state, member.rebalances) == (MemberState.STABLE, 1)
 
@@ -378,7 +378,7 @@ def test_commits_name_topics_by_id_where_the_group_gave_them(
 
     event = coordinator.events[-1]
     assert (event["api"], event["version"]) == ("OffsetCommit", 10)
-    assert event["body"]["generationIdOrMemberEpoch"] == 1
+    assert event["body"]["generationIdOrMemberEpoch"] == 2
     assert event["body"]["memberId"] == member.member_id
     assert [topic["topicId"] for topic in event["body"]["topics"]] == [ORDERS]
 
