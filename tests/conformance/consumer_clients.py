@@ -9,7 +9,15 @@ from typing import Final
 from tests.conformance.consumer_script import ConsumerScript
 from tests.conformance.lines import Json, Tape, partitions
 
-SUBSCRIPTIONS: Final = ("orders", "orders", "orders audit", "audit billing", "billing orders", "nothing", "")
+SUBSCRIPTIONS: Final = (
+    "orders",
+    "orders",
+    "orders audit",
+    "audit billing",
+    "billing orders",
+    "nothing",
+    "",
+)
 EXPRESSIONS: Final = ("or.*", "or.*", "audit|billing", "nothing.*")
 REBALANCES_MS: Final = (5_000, 12_000, 60_000)
 SESSIONS_MS: Final = (6_000, 10_000, 30_000)
@@ -172,7 +180,9 @@ class ConsumerClients:
         client = self._client()
         self._take_time(client)
         if client.is_classic:
-            self._script.leave(f"{client.name}@{client.instance}" if client.instance else client.name)
+            self._script.leave(
+                f"{client.name}@{client.instance}" if client.instance else client.name
+            )
         elif client.instance and self._random.random() < 0.7:
             self._script.pause(client.name, instance=client.instance)
         else:
@@ -196,7 +206,9 @@ class ConsumerClients:
     def _draw_wishes(self, client: Client) -> None:
         choice = self._random.choice
         client.topics = choice(SUBSCRIPTIONS)
-        client.regex = choice(EXPRESSIONS) if self._random.random() < 0.25 else choice((None, None, ""))
+        client.regex = (
+            choice(EXPRESSIONS) if self._random.random() < 0.25 else choice((None, None, ""))
+        )
         client.rebalance_ms = choice(REBALANCES_MS)
         client.session_ms = choice(SESSIONS_MS)
         client.assignor = choice((None, None, "uniform", "range"))
@@ -256,7 +268,9 @@ class ConsumerClients:
     def _sync(self, client: Client) -> None:
         everybody = {
             name: spec
-            for name, spec in zip(self._clients, ("orders:01", "orders:2 audit:0", ""), strict=False)
+            for name, spec in zip(
+                self._clients, ("orders:01", "orders:2 audit:0", ""), strict=False
+            )
             if self._clients[name].is_classic
         }
         self._script.lead(client.name, everybody, instance=client.instance)

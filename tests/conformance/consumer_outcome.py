@@ -59,7 +59,7 @@ def without_order_of_leaving(records: Sequence[Json]) -> list[Json]:
     what comes between them, an epoch each, stays where it is.
     """
     ordered: list[Json] = []
-    for _, together in groupby(records, key=lambda record: (record["groupId"], record["at"])):
+    for _, together in groupby(records, key=lambda record: (record["groupId"], record.get("at"))):
         ordered += _sorted_leaves(list(together))
     return ordered
 

@@ -129,11 +129,9 @@ class ConsumerWalk:
         there = self._random.sample(list(TOPICS), k=self._random.randint(0, len(TOPICS)))
         made_again = self._random.random() < 0.15
         counts = {name: self._random.randint(1, TOPICS[name]) for name in there}
-        for name in counts:
-            if name not in self._counts or made_again:
-                self._incarnations[name] += 1
-            else:
-                counts[name] = max(counts[name], self._counts[name])
+        new = {name for name in there if name not in self._counts or made_again}
+        self._incarnations.update(new)
+        counts |= {name: max(counts[name], self._counts[name]) for name in {*there} - new}
         self._counts = counts
         self._script.cluster(
             *(f"{name}#{self._incarnations[name]}:{count}" for name, count in counts.items())

@@ -51,17 +51,21 @@ def gist(output: Json) -> str:
             codes = ",".join(str(code) for code in error_codes(output["body"]))
             return f"{output['api']}={codes}"
         case "record":
-            if output["key"]["type"] == _MARKER:
-                return ("abort", "commit")[output["key"]["data"]["type"]]
-            if output["key"]["type"] in consumer_outcome.TYPES:
-                return consumer_outcome.gist(output)
-            sign = "-" if output["value"] is None else "+"
-            data = output["key"]["data"]
-            if output["key"]["type"] == _OFFSET:
-                return f"{sign}offset:{data['topic']}-{data['partition']}"
-            return sign + {_GROUP: "group"}.get(output["key"]["type"], "other")
+            return _gist_of_record(output)
         case kind:
             return str(kind)
+
+
+def _gist_of_record(record: Json) -> str:
+    kind, data = record["key"]["type"], record["key"]["data"]
+    if kind == _MARKER:
+        return ("abort", "commit")[data["type"]]
+    if kind in consumer_outcome.TYPES:
+        return consumer_outcome.gist(record)
+    sign = "-" if record["value"] is None else "+"
+    if kind == _OFFSET:
+        return f"{sign}offset:{data['topic']}-{data['partition']}"
+    return sign + {_GROUP: "group"}.get(kind, "other")
 
 
 def complaints(
@@ -183,13 +187,17 @@ def _ordered(node: Any, unordered: AbstractSet[str]) -> Any:
     for name in unordered:
         if isinstance(ordered.get(name), list):
             ordered[name].sort(key=lambda item: json.dumps(item, sort_keys=True))
+    return ordered | dict(_without_variety(ordered))
+
+
+def _without_variety(node: Json) -> Iterator[tuple[str, str]]:
+    """Yield the fields whose texts or bytes may be others that say the same."""
     for name in _ASSIGNMENTS:
-        if isinstance(ordered.get(name), str):
-            ordered[name] = with_sorted_topics(ordered[name])
+        if isinstance(node.get(name), str):
+            yield name, with_sorted_topics(node[name])
     for name in _TEXTS:
-        if ordered.get(name):
-            ordered[name] = "<text>"
-    return ordered
+        if node.get(name):
+            yield name, "<text>"
 
 
 def _sort_runs(records: Sequence[Json]) -> list[Json]:
@@ -204,7 +212,7 @@ def _sort_runs(records: Sequence[Json]) -> list[Json]:
 
 
 def _is_unordered_with(record: Json, before: Json) -> bool:
-    if record["groupId"] != before["groupId"] or record["at"] != before["at"]:
+    if record["groupId"] != before["groupId"] or record.get("at") != before.get("at"):
         return False
     gone = [is_offset_tombstone(one) for one in (record, before)]
     return all(gone) or consumer_outcome.is_unordered_with(record, before)

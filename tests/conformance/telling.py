@@ -78,15 +78,18 @@ class Telling:
 
     def learn(self, request: Line, answer: Json) -> None:
         """Remember what a member was told by the answer to its request."""
-        name, api = request.text["event"]["clientId"], request.text["event"]["api"]
+        name = request.text["event"]["clientId"]
         if request.asks_for_id and answer.get("memberId"):
             self.names[answer["memberId"]] = name
             self.ids[name] = answer["memberId"]
-        if answer.get("errorCode") != 0:
-            if request.rejoin is not None and answer.get("errorCode") in _OUT:
-                self.generations[name], self.assigned[name] = 0, []
-                self.ids.pop(name, None)
-        elif api == "JoinGroup":
+        if answer.get("errorCode") == 0:
+            self._learn_place(name, request.text["event"]["api"], answer)
+        elif request.rejoin is not None and answer.get("errorCode") in _OUT:
+            self.generations[name], self.assigned[name] = 0, []
+            self.ids.pop(name, None)
+
+    def _learn_place(self, name: str, api: str, answer: Json) -> None:
+        if api == "JoinGroup":
             self.generations[name] = answer["generationId"]
         elif api == "SyncGroup":
             self.assigned[name] = _in_order(assigned_in(answer["assignment"]))

@@ -13,7 +13,9 @@ from tests.conformance.witness import Oracle
 def test_kafka_tells_of_consumer_groups_what_we_tell(seed: int, oracle: Oracle) -> None:
     found = differences_from_kafka(ConsumerWalk(seed).story(f"walk {seed}"), oracle)
     if found:
-        again = f"python -m tests.conformance.long_run --only consumers --first-seed {seed} --walks 1"
+        again = (
+            f"python -m tests.conformance.long_run --only consumers --first-seed {seed} --walks 1"
+        )
         pytest.fail(f"{again}\n" + "\n".join(found[:2]), pytrace=False)
 
 

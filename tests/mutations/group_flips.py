@@ -193,13 +193,13 @@ REFUSALS = (
     Flip(
         "DeleteGroups takes a group with members",
         "handlers/delete_groups.py",
-        "if group.membership.state is not ClassicState.EMPTY:",
-        "if group.membership.state is ClassicState.DEAD:",
+        "if not is_empty(group.membership):",
+        "if False:",
     ),
     Flip(
         "DeleteGroups forgets the group's tombstone",
         "handlers/delete_groups.py",
-        "    records.append(GroupRecord(None, Reason.GROUP_DELETED))\n",
+        "    records += group_tombstones(group.membership, Reason.GROUP_DELETED)\n",
         "",
     ),
     Flip(
@@ -211,7 +211,7 @@ REFUSALS = (
     Flip(
         "OffsetDelete takes offsets of members that are no consumers",
         "handlers/offset_delete.py",
-        "and not membership.uses_consumer_protocol",
+        "and not classic.uses_consumer_protocol",
         "and False",
     ),
     Flip(

@@ -89,7 +89,7 @@ EXPIRATION = (
     Flip(
         "no tombstone for an expired group",
         "expiration.py",
-        "records.append(GroupRecord(None, Reason.GROUP_EXPIRED))",
+        "records += group_tombstones(membership, Reason.GROUP_EXPIRED)",
         "pass",
     ),
     Flip(

@@ -27,6 +27,8 @@ class Life:
 
     driver: GroupDriver = field(default_factory=lambda: GroupDriver(start_ms=1_000))
     owned: dict[str, dict[str, tuple[int, ...]]] = field(default_factory=dict)
+    told: dict[str, dict[str, tuple[int, ...]]] = field(default_factory=dict)
+    """What they were told to have."""
     check: Callable[[GroupDriver], None] = lambda _driver: None
     sizes: dict[str, int] = field(default_factory=dict)
 
@@ -45,21 +47,27 @@ class Life:
         outcome = self.driver.consumers.join(
             member_id, names, topic_regex=pattern, instance_id=INSTANCES[member_id]
         )
-        self.owned[member_id] = {}
+        self.owned[member_id] = self.told[member_id] = {}
         self._hear(member_id, outcome)
 
     def beat(self, member_id: str, *, says_all: bool = True, lets_go: bool = True) -> None:
-        """A heartbeat; a client that does not let go reports what it had before."""
+        """A heartbeat; a client that does not let go yet reports what it had beside what it was told to have."""
         if member_id not in self.driver.consumers.epochs:
             return
-        has = self.owned.get(member_id, {})
-        outcome = self.driver.consumers.beat(member_id, has if says_all else None)
-        if lets_go or outcome.response.error:
-            self._hear(member_id, outcome)
+        told = self.told.get(member_id, {})
+        if not lets_go:
+            had = self.owned.get(member_id, {})
+            told = {
+                topic_id: tuple(sorted({*told.get(topic_id, ()), *had.get(topic_id, ())}))
+                for topic_id in told.keys() | had.keys()
+            }
+        self.owned[member_id] = told
+        outcome = self.driver.consumers.beat(member_id, told if says_all else None)
+        self._hear(member_id, outcome)
 
     def leave(self, member_id: str, *, for_a_while: bool) -> None:
         outcome = self.driver.consumers.leave(member_id, for_a_while=for_a_while)
-        if not outcome.response.error and not for_a_while:
+        if not outcome.response.error:
             self._forget(member_id)
         self.check(self.driver)
 
@@ -68,16 +76,17 @@ class Life:
         if answer.error:
             self._forget(member_id)
         elif answer.assignment is not None:
-            self.owned[member_id] = answer.assignment
+            self.told[member_id] = answer.assignment
         self.check(self.driver)
 
     def _forget(self, member_id: str) -> None:
         self.owned.pop(member_id, None)
+        self.told.pop(member_id, None)
         self.driver.consumers.epochs.pop(member_id, None)
 
     def settle(self) -> None:
-        """Undisturbed heartbeats of every member, until nothing changes any more."""
-        for _ in range(12):
+        """Undisturbed heartbeats of every member; a pattern may have to wait ten seconds for its topics."""
+        for _ in range(20):
             for member_id in list(self.driver.consumers.epochs):
                 self.beat(member_id)
             self.sleep(1_001)

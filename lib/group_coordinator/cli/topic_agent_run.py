@@ -33,6 +33,8 @@ class TellingOfTopics:
 
     def tell(self) -> None:
         """Tell what is new since the last run, before a run that ends by itself; later needs wait for the next one."""
+        if not self.interests.all():
+            return
         for _ in range(_LOOKS_OF_A_DRAIN):
             self.agent.look()
             time.sleep(self.interval_s)

@@ -129,7 +129,7 @@ def _member(metadata: SubscriptionMetadata) -> JsonObject:
         "rackId": metadata.rack_id,
         "clientId": metadata.client_id,
         "clientHost": metadata.client_host,
-        "subscribedTopicNames": metadata.topic_names,
+        "subscribedTopicNames": list(metadata.topic_names),
         "subscribedTopicRegex": metadata.topic_regex or "",
         "rebalanceTimeoutMs": metadata.rebalance_timeout_ms,
         "serverAssignor": metadata.server_assignor,
@@ -143,7 +143,7 @@ def _classic(classic: ClassicMetadata) -> JsonObject:
 
 
 def _regex(regex: ResolvedRegex) -> JsonObject:
-    return {"topics": regex.topics, "version": regex.version, "timestamp": regex.timestamp_ms}
+    return {"topics": list(regex.topics), "version": regex.version, "timestamp": regex.timestamp_ms}
 
 
 def _target_epoch(target: TargetEpoch) -> JsonObject:
@@ -155,7 +155,7 @@ def _target_epoch(target: TargetEpoch) -> JsonObject:
 
 def _target(assignment: Assignment) -> JsonObject:
     topics = [
-        {"topicId": topic_id, "partitions": partitions}
+        {"topicId": topic_id, "partitions": list(partitions)}
         for topic_id, partitions in sorted(assignment.items())
     ]
     return {"topicPartitions": topics}

@@ -162,8 +162,8 @@ def _packed_partitions(held: OwnedPartitions, texts: _Places[str]) -> PackedPart
 
 
 def _packed_epochs(epochs: Iterable[int]) -> int | list[int]:
-    first, *others = epochs
-    return first if all(epoch == first for epoch in others) else [first, *others]
+    each = list(epochs)
+    return each[0] if len(set(each)) == 1 else each
 
 
 def _packed_target(target: Assignment, texts: _Places[str]) -> PackedTarget:
@@ -198,8 +198,8 @@ def unpack(packed: PackedConsumerGroup, clock_ms: int) -> ConsumerGroup:
         rebalance_epochs=packed.rebalance_epochs,
         metadata_deadline_ms=packed.metadata_deadline_ms,
     )
+    group.restore({member.member_id: _member(member, packed) for member in packed.members})
     for member in packed.members:
-        group.put(_member(member, packed))
         if member.target is not None:
             group.targets[member.member_id] = _target(member.target, texts)
     group.static_members |= packed.former_instance_ids

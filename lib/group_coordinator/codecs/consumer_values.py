@@ -37,9 +37,8 @@ def classic_protocol(name: str, metadata: bytes) -> Protocol:
 
 
 def assignment(topics: Iterable[TopicPartitions]) -> Assignment:
-    """A target assignment, by topic ids in order."""
-    found = {topic.topic_id: tuple(sorted(topic.partitions)) for topic in topics}
-    return {topic_id: found[topic_id] for topic_id in sorted(found) if found[topic_id]}
+    """A target assignment; the order of its topics stays."""
+    return {topic.topic_id: tuple(sorted(topic.partitions)) for topic in topics if topic.partitions}
 
 
 def owned_partitions(topics: Iterable[TopicPartitions], member_epoch: int) -> OwnedPartitions:
@@ -47,13 +46,13 @@ def owned_partitions(topics: Iterable[TopicPartitions], member_epoch: int) -> Ow
 
     Source: Utils.assignmentFromTopicPartitions in Kafka 4.3.
     """
-    found = {
+    return {
         topic.topic_id: dict(
             sorted(zip(topic.partitions, _epochs(topic, member_epoch), strict=True))
         )
         for topic in topics
+        if topic.partitions
     }
-    return {topic_id: found[topic_id] for topic_id in sorted(found) if found[topic_id]}
 
 
 def _epochs(topic: TopicPartitions, member_epoch: int) -> Sequence[int]:

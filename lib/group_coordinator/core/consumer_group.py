@@ -6,6 +6,7 @@ What the log says comes first and changes by replay alone, so that the log rebui
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -166,6 +167,16 @@ class ConsumerGroup:
             self._forget_partitions(old)
             self._note_partitions(member)
 
+    def restore(self, members: dict[str, ConsumerMember]) -> None:
+        """Take all members of a group without any; for those who kept them. As put, but at once."""
+        self.members = members
+        subscriptions = Counter(member.metadata.topic_names for member in members.values())
+        for names, number in subscriptions.items():
+            count(self.topic_subscribers, names, number)
+        for member in members.values():
+            self._note_identity(member)
+            self._note_partitions(member)
+
     def remove(self, member_id: str) -> None:
         """Forget a member, if it is known; for replay alone."""
         old = self.members.pop(member_id, None)
@@ -175,10 +186,13 @@ class ConsumerGroup:
         self._forget_partitions(old)
 
     def _note_metadata(self, member: ConsumerMember) -> None:
+        count(self.topic_subscribers, member.metadata.topic_names)
+        self._note_identity(member)
+
+    def _note_identity(self, member: ConsumerMember) -> None:
         metadata = member.metadata
         if metadata.group_instance_id is not None:
             self.static_members[metadata.group_instance_id] = member.member_id
-        count(self.topic_subscribers, metadata.topic_names)
         if metadata.topic_regex:
             count(self.regex_subscribers, (metadata.topic_regex,))
         self.classic_member_count += metadata.classic is not None

@@ -179,8 +179,8 @@ def _target(step: ConsumerStep, change: MemberChange) -> tuple[int, Assignment]:
     try:
         targets = assign(step.group, membership, members, ASSIGNORS[name], kind)
     except PartitionAssignorError:
-        message = f"Failed to compute a new target assignment for epoch {epoch}"
-        raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR, message) from None
+        # Kafka tells a client nothing of its own faults.
+        raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR) from None
     target_epoch = TargetEpoch(epoch, step.now_ms)
     step.records += target_records(membership, targets, target_epoch, step.reason)
     return epoch, targets[updated.member_id]

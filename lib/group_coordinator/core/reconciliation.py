@@ -10,6 +10,7 @@ from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 
 from group_coordinator.core.consumer_members import (
+    JUST_CREATED,
     Assignment,
     CurrentAssignment,
     MemberState,
@@ -72,14 +73,15 @@ def _has(owned: tuple[TopicPartitions, ...] | None, partitions: OwnedPartitions)
 def _trimmed(current: CurrentAssignment, goal: Goal) -> CurrentAssignment:
     """Without the topics that are no longer subscribed to: they must be given back now.
 
-    A member without any subscription is written again even if it has nothing to lose, as in Kafka.
+    A member without any subscription is written again even if it has nothing to lose, as in Kafka, unless it is new.
     """
     lost = {
         topic_id: partitions
         for topic_id, partitions in current.assigned.items()
         if topic_id not in goal.topic_ids
     }
-    is_bare = not goal.topic_names and not current.pending_revocation
+    is_new = current == JUST_CREATED
+    is_bare = not goal.topic_names and not current.pending_revocation and not is_new
     if not lost and not is_bare:
         return current
     assigned = {

@@ -76,15 +76,17 @@ def assign(
     Raises:
         PartitionAssignorError: the assignor has no answer.
     """
-    wishes = {_wish(member.metadata) for member, _ in members.values()}
-    subscribed = {wish: _topics_of(group, membership, wish) for wish in wishes}
-    specs = {
-        member_id: _spec(member.metadata, frozenset(subscribed[_wish(member.metadata)]), target)
-        for member_id, (member, target) in members.items()
-    }
     topics: dict[str, TopicSpec] = {}
-    for member, _ in members.values():
-        topics |= subscribed.pop(_wish(member.metadata), {})
+    subscribed: dict[tuple[tuple[str, ...], str | None], frozenset[str]] = {}
+    specs = {}
+    for member_id, (member, target) in members.items():
+        wish = _wish(member.metadata)
+        topic_ids = subscribed.get(wish)
+        if topic_ids is None:
+            wanted = _topics_of(group, membership, wish)
+            topics |= wanted
+            topic_ids = subscribed[wish] = frozenset(wanted)
+        specs[member_id] = _spec(member.metadata, topic_ids, target)
     return assignor(specs, topics, kind)
 
 

@@ -36,9 +36,9 @@ def topics_before_upgrade(group: Group, request: Request) -> TopicNeed | None:
     Its members' assignments name topics, a consumer group's their ids: without these its partitions would be given to
     others as well.
     """
-    membership = group.membership
-    if group.topics is not None or not isinstance(request, ConsumerGroupHeartbeat):
+    if not isinstance(request, ConsumerGroupHeartbeat) or group.topics is not None:
         return None
+    membership = group.membership
     if not isinstance(membership, ClassicGroup) or not membership.members:
         return None
     if request.member_epoch != _JOINS or not membership.subscribed_topics:

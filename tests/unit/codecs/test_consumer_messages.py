@@ -93,6 +93,11 @@ CASES: dict[str, tuple[ConsumerRecord, str, str]] = {
         "0007 0001 67 0001 6d",
         f"0000 02 {ORDERS} 03 00000000 00000002 00 00",
     ),
+    "target in Kafka's order": (
+        TargetRecord("m", {ORDERS_ID: (0,), "AAAAAAAAAAAAAAAAAAAAAQ": (1,)}, MIRRORED),
+        "0007 0001 67 0001 6d",
+        f"0000 03 {ORDERS} 02 00000000 00 {'00' * 15}01 02 00000001 00 00",
+    ),
     "empty target": (TargetRecord("m", {}, MIRRORED), "0007 0001 67 0001 6d", "0000 01 00"),
     "current assignment": (
         CurrentRecord("m", REVOKING, MIRRORED),

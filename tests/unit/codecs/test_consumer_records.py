@@ -61,6 +61,12 @@ VALUES: dict[str, dict[str, Any]] = {
     "target epoch of an upgrade": {"assignmentEpoch": 4},
     "target epoch": {"assignmentEpoch": 4, "assignmentTimestamp": 1000},
     "target": {"topicPartitions": [{"topicId": ORDERS_ID, "partitions": [0, 2]}]},
+    "target in Kafka's order": {
+        "topicPartitions": [
+            {"topicId": ORDERS_ID, "partitions": [0]},
+            {"topicId": "AAAAAAAAAAAAAAAAAAAAAQ", "partitions": [1]},
+        ]
+    },
     "empty target": {"topicPartitions": []},
     "current assignment": {
         "memberEpoch": 4,

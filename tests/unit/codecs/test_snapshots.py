@@ -61,7 +61,19 @@ def group_with_everything() -> Group:
     topics = {"orders": Topic("orders", ORDERS_ID, 3)}
     waiting = PendingOffset(CommittedOffset(43, None, "", 1_200, None, None), 1)
     pending = {("orders", 3): {17: waiting}}
-    return Group("g", membership, offsets, topics, 1_500, 5_000, pending, 7, 6, CONFIGS)
+    return Group(
+        "g",
+        membership,
+        offsets,
+        topics,
+        1_500,
+        5_000,
+        pending,
+        7,
+        6,
+        CONFIGS,
+        topics_are_complete=False,
+    )
 
 
 CONFIGS = {"consumer.session.timeout.ms": "50000"}
@@ -99,7 +111,18 @@ MEMBERSHIP = [
 OFFSETS = {"orders": {2: [42, 3, "note", 1_000, None, ORDERS_ID]}}
 PENDING = [["orders", 3, {17: [[43, None, "", 1_200, None, None], 1]}]]
 LAYOUT_1 = [1, MEMBERSHIP, OFFSETS, [["orders", ORDERS_ID, 3]], 1_500, PENDING]
-LAYOUT_2 = [2, MEMBERSHIP, OFFSETS, [["orders", ORDERS_ID, 3, None]], 1_500, PENDING, 7, 6, CONFIGS]
+LAYOUT_2 = [
+    2,
+    MEMBERSHIP,
+    OFFSETS,
+    [["orders", ORDERS_ID, 3, None]],
+    1_500,
+    PENDING,
+    7,
+    6,
+    CONFIGS,
+    False,
+]
 
 
 def test_the_layout_changes_only_with_the_schema_version() -> None:
@@ -115,11 +138,12 @@ def test_the_first_version_knew_neither_versions_of_topics_nor_settings() -> Non
 
     assert (read.topics_version, read.new_topics_version, read.configs) == (1, 1, {})
     read.topics_version, read.new_topics_version, read.configs = 7, 6, CONFIGS
+    read.topics_are_complete = False
     assert read == group_with_everything()
 
 
 def test_a_group_that_is_nothing_yet_is_small() -> None:
-    assert len(snapshots.dump(Group("a rather long group id"))) == 10
+    assert len(snapshots.dump(Group("a rather long group id"))) == 11
 
 
 def test_an_offset_takes_less_than_64_bytes() -> None:

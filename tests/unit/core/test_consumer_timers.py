@@ -5,7 +5,7 @@ from __future__ import annotations
 from group_coordinator.core.records import Reason
 from group_coordinator.core.replay import begin_sessions
 from group_coordinator.testing import GroupDriver
-from tests.unit.core.consumers import ORD, UNREVOKED, cluster, current, kinds
+from tests.unit.core.consumers import BIL, ORD, STABLE, UNREVOKED, cluster, current, kinds
 
 
 def test_a_silent_member_is_removed_when_its_session_ends() -> None:
@@ -96,3 +96,16 @@ def test_a_loaded_group_begins_all_timers_anew() -> None:
     }
     assert driver.at(18_999).records == ()
     assert {record.reason for record in driver.at(19_000).records} == {Reason.REBALANCE_TIMEOUT}
+
+
+def test_one_who_gives_back_at_the_same_epoch_stays_too() -> None:
+    """A subscription got narrower before its interval was over: the next target, and epoch, are yet to come."""
+    driver = cluster()
+    driver.consumers.join("m1", ["orders", "bills"], rebalance_timeout_ms=10_000)
+    has = {ORD: [0, 1, 2]}
+    driver.consumers.beat("m1", has | {BIL: [0]}, topic_names=("orders",))
+    assert (current(driver, "m1").epoch, current(driver, "m1").state) == (2, UNREVOKED)
+    driver.consumers.beat("m1", has)
+    assert (current(driver, "m1").epoch, current(driver, "m1").state) == (2, STABLE)
+
+    assert driver.at(11_000).records == ()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.core.consumer_members import CurrentAssignment, MemberState
+from group_coordinator.core.consumer_members import JUST_CREATED, CurrentAssignment, MemberState
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.reconciliation import Goal, reconcile
 from group_coordinator.core.requests import TopicPartitions
@@ -156,6 +156,13 @@ def test_no_subscription_at_all_is_written_even_without_partitions() -> None:
     empty = CurrentAssignment(11, 10, STABLE, {}, {})
 
     assert reconcile(empty, bare) == empty.replace(previous_epoch=11)
+
+
+def test_a_new_member_of_a_group_at_epoch_0_has_nothing_to_do() -> None:
+    """A classic group that never finished a join is upgraded to epoch 0."""
+    bare = goal({}, topic_names=(), topic_ids=frozenset(), is_subscription_new=True)
+
+    assert reconcile(JUST_CREATED, bare.replace(epoch=0)) is JUST_CREATED
 
 
 @pytest.mark.parametrize("reported", [None, owned(T1, 1)])

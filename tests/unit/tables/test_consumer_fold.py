@@ -31,6 +31,7 @@ from group_coordinator.core.records import (
 )
 from group_coordinator.core.values import Protocol, Topic
 from group_coordinator.tables.fold import GroupRows, LogEntry
+from group_coordinator.testing import GroupDriver
 from tests.log_rows import Log, member
 from tests.unit.tables.test_fold import Tables, entries
 
@@ -310,3 +311,50 @@ def test_settings_are_in_the_log_alone() -> None:
     record = ConfigRecord("consumer.session.timeout.ms", "50000", Reason.CONFIG)
     assert tables.take_entries(log_of(record)) == []
     assert tables.rows == GroupRows()
+
+
+def rebalanced() -> GroupDriver:
+    """Two members of which one waits for the other's partitions, and a third that came and went."""
+    driver = GroupDriver()
+    orders, pay = Topic("orders", ORDERS, 3), Topic("pay", PAY, 1)
+    driver.learn_topics(orders, pay)
+    driver.consumers.join("a", ["orders"], instance_id="i")
+    driver.commit({"orders": {0: 1}, "pay": {0: 2}})
+    driver.sleep(1_000)
+    driver.consumers.join("b", ["orders"], topic_regex="p.*")
+    driver.sleep(1_000)
+    driver.consumers.beat("b")
+    driver.consumers.beat("a", {ORDERS: [0, 1, 2]})
+    driver.consumers.join("c", ["orders"])
+    driver.consumers.leave("c")
+    return driver
+
+
+def test_any_cut_of_the_log_leaves_what_the_group_has() -> None:
+    driver = rebalanced()
+    entries = log_of(*driver.log, at_ms=driver.now_ms, topics=driver.group.topics)
+    whole = Tables()
+    whole.take_entries(entries)
+    consumers = driver.group.consumer
+    assert consumers is not None
+    assert sorted(whole.rows.members) == sorted(consumers.members) == ["a", "b"]
+    assert whole.group["state"] == str(consumers.state)
+    assert whole.group["generation_or_epoch"] == consumers.epoch
+    assert whole.rows.members["b"]["subscribed_regex"] == "p.*"
+
+    for cut in range(len(entries)):
+        tables = Tables()
+        tables.take_entries(entries[:cut])
+        tables.take_entries(entries[cut:])
+        assert content(tables) == content(whole), cut
+
+
+def content(tables: Tables) -> dict[tuple[str, object], dict[str, Any]]:
+    return {
+        key: {
+            name: value
+            for name, value in row.items()
+            if value is not None and name not in {"updated_at", "batch_id"}
+        }
+        for key, row in tables.rows.by_key().items()
+    }

@@ -1,6 +1,7 @@
 """The values of record types 3 to 8 and 16 (ConsumerGroup*Value.json in Kafka): what consumer groups write (KIP-848).
 
-All have one version, 0, which is flexible: what was added later is in tagged fields.
+All have one version, 0, which is flexible: what was added later is in tagged fields. Topics keep their order, which Kafka
+leaves to hash maps, so that what was read is written again to the same bytes.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ def _read_protocol(reader: Reader) -> Protocol:
 def write_target(writer: Writer, assignment: Assignment) -> None:
     """Record type 7."""
     writer.count("topicPartitions", len(assignment))
-    for topic_id, partitions in sorted(assignment.items()):
+    for topic_id, partitions in assignment.items():
         writer.uuid(topic_id)
         writer.int32s("partitions", partitions)
         writer.tagged_fields({})
@@ -157,7 +158,7 @@ def write_current(writer: Writer, current: CurrentAssignment) -> None:
 
 def _write_owned(writer: Writer, field: str, owned: OwnedPartitions) -> None:
     writer.count(field, len(owned))
-    for topic_id, partitions in sorted(owned.items()):
+    for topic_id, partitions in owned.items():
         writer.uuid(topic_id)
         writer.int32s("partitions", sorted(partitions))
         inner = writer.inside()

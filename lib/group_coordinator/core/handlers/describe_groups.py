@@ -28,7 +28,7 @@ def decide(
     if group.classic is not None:
         answer = _described(request.group_id, group.classic)
     else:
-        why = "not found" if group.membership is None else "not a classic group"
+        why = "not found" if group.membership is None else "is not a classic group"
         answer = _unknown(request.group_id, context.ticket.version, why)
     if request.asks_for_operations and answer.error is ErrorCode.NONE:
         answer = answer.replace(operations=ALL_OPERATIONS)

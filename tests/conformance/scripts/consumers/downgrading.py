@@ -1,68 +1,16 @@
-"""Consumer groups that turn into classic groups: empty ones at once, others when the last consumer member goes."""
+"""Consumer groups that turn into classic groups when the last consumer member goes (online downgrade)."""
 
 from __future__ import annotations
 
 from tests.conformance.consumer_script import ConsumerScript
 from tests.conformance.lines import PARKED
+from tests.conformance.scripts.consumers.situations import mix
 from tests.conformance.story import consumer_story
 
 UNKNOWN, REBALANCE, NO_GROUP = 25, 27, 69
 OF_ONE = "-current:m1 -target:m1 -member:m1"
 OF_CLASSIC = "-current:c1 -target:c1 -member:c1"
 OF_GROUP = "-targets -metadata -epoch +group"
-
-
-def mix(s: ConsumerScript, topics: str = "orders", **others: object) -> None:
-    """Make a Stable consumer group of a consumer m1 and a classic member c1, epoch 3."""
-    s.enter("m1", topics, rebalance=20_000)
-    s.classic("c1", topics, **others)
-    s.synced("c1")
-    s.settle("m1")
-    s.heartbeat("c1", "#c1", error=REBALANCE)
-    s.classic("c1", topics, **others)
-    s.synced("c1")
-
-
-@consumer_story()
-def an_empty_consumer_group_becomes_a_classic_group(s: ConsumerScript) -> None:
-    """testClassicGroupJoinWithEmptyConsumerGroup, testDowngradeFromEmptyConsumerToClassicGroupWithBidirectionalPolicy."""
-    s.cluster("orders:2")
-    s.enter("m1", tells=2)
-    s.commit("orders-0=1", version=9, member="m1", generation=2)
-    s.quit("m1")
-    s.classic("c1", version=3, chosen_id=False, error=PARKED)
-    s.look()
-    s.at(4_000, "JoinGroup=0")
-    s.lead("c1", {"c1": "orders:01"})
-    s.look()
-
-
-@consumer_story(group_consumer_migration_policy="disabled")
-def an_empty_consumer_group_whatever_the_policy(s: ConsumerScript) -> None:
-    """testDowngradeFromEmptyConsumerToClassicGroupWithDisabledPolicy."""
-    s.cluster("orders:2")
-    s.enter("m1", None, regex="or.*")
-    s.ack("m1")
-    s.quit("m1")
-    s.classic("c1", version=3, chosen_id=False, error=PARKED)
-    s.at(4_000, "JoinGroup=0")
-
-
-@consumer_story()
-def an_empty_consumer_group_and_an_id_that_nobody_gave(s: ConsumerScript) -> None:
-    """testClassicGroupJoinWithEmptyConsumerGroup: in a classic group ids must be given first."""
-    s.cluster("orders:2")
-    s.enter("m1")
-    s.quit("m1")
-    s.classic("c2", chosen_id=False, version=4, error=79, gives="-targets -metadata -epoch +group")
-    s.classic("c2", chosen_id=False, version=4, error=PARKED)
-    s.classic("c1", error=UNKNOWN)
-    s.at(4_000, "JoinGroup=0")
-    other = s.other("h")
-    other.enter("m1", epoch=0)
-    other.beat("m1", epoch=-1)
-    other.classic("c1", error=UNKNOWN, gives="")
-    other.look()
 
 
 @consumer_story()

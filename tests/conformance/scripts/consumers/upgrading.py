@@ -1,80 +1,13 @@
-"""Classic groups that turn into consumer groups: empty ones at once, live ones under their members (online upgrade)."""
+"""Classic groups that turn into consumer groups under their members (online upgrade)."""
 
 from __future__ import annotations
 
 from tests.conformance.consumer_script import UNCHANGED, ConsumerScript
-from tests.conformance.embedded import embedded_assignment
-from tests.conformance.lines import PARKED, named_partitions
+from tests.conformance.lines import PARKED
+from tests.conformance.scripts.consumers.situations import lead_classic_group
 from tests.conformance.story import consumer_story
 
 NO_GROUP, UNKNOWN, REBALANCE, ILLEGAL_GENERATION = 69, 25, 27, 22
-
-
-def lead_classic_group(s: ConsumerScript, assignments: dict[str, str], **others: object) -> None:
-    """Make a Stable classic group of these members, the first its leader, with what each gets."""
-    for name in assignments:
-        s.classic(name, version=3, chosen_id=False, error=PARKED, **others)
-    if len(assignments) > 1:
-        s.at(4_000)
-    s.at(7_000 if len(assignments) > 1 else 4_000, " ".join(["JoinGroup=0"] * len(assignments)))
-    leader, *followers = assignments
-    for name in followers:
-        s.synced(name, error=PARKED)
-    gives = " ".join(["+group"] + ["SyncGroup=0"] * len(followers))
-    s.lead(leader, assignments, gives=gives)
-
-
-@consumer_story()
-def an_empty_classic_group_becomes_a_consumer_group(s: ConsumerScript) -> None:
-    """testConsumerGroupHeartbeatWithEmptyClassicGroup, testUpgradeFromEmptyClassicToConsumerGroupWithBidirectionalPolicy."""
-    s.cluster("orders:2")
-    lead_classic_group(s, {"c1": "orders:01"})
-    s.commit("orders-0=1", version=8, member="c1", generation=1)
-    s.leave("c1")
-    s.enter(
-        "m1",
-        tells=2,
-        gets="orders:01",
-        gives="-group +member:m1 +epoch=2 +target:m1 +targets=2 +current:m1",
-    )
-    s.fetch("orders-0", version=9, member="m1", epoch=2)
-    s.look()
-
-
-@consumer_story(group_consumer_migration_policy="disabled")
-def an_empty_classic_group_whatever_the_policy(s: ConsumerScript) -> None:
-    """testUpgradeFromEmptyClassicToConsumerGroupWithDisabledPolicy."""
-    s.cluster("orders:2")
-    lead_classic_group(s, {"c1": "orders:01"})
-    s.leave("c1")
-    s.enter("m1", tells=2, gets="orders:01")
-
-
-@consumer_story(group_consumer_migration_policy="downgrade")
-def an_empty_classic_group_with_the_policy_of_downgrades(s: ConsumerScript) -> None:
-    """testUpgradeFromEmptyClassicToConsumerGroupWithDowngradePolicy."""
-    s.cluster("orders:2")
-    lead_classic_group(s, {"c1": "orders:01"})
-    s.leave("c1")
-    s.enter("m1", tells=2, gets="orders:01")
-
-
-@consumer_story()
-def a_simple_group_becomes_a_consumer_group(s: ConsumerScript) -> None:
-    """testUpgradeFromSimpleGroupToConsumerGroupWithBidirectionalPolicy: its offsets stay."""
-    s.cluster("orders:2")
-    s.commit("orders-0=1")
-    s.enter("m1", tells=2, gives="-group +member:m1 +epoch=2 +target:m1 +targets=2 +current:m1")
-    s.fetch(version=9, member="m1", epoch=2)
-
-
-@consumer_story(group_consumer_migration_policy="disabled")
-def a_simple_group_whatever_the_policy(s: ConsumerScript) -> None:
-    """testUpgradeFromSimpleGroupToConsumerGroupWithDisabledPolicy."""
-    s.cluster("orders:2")
-    s.commit("orders-0=1")
-    s.enter("m1", tells=2)
-    s.look()
 
 
 @consumer_story()
@@ -170,6 +103,25 @@ def static_members_are_upgraded_one_by_one(s: ConsumerScript) -> None:
 
 
 @consumer_story()
+def eager_static_members_are_upgraded_one_by_one(s: ConsumerScript) -> None:
+    """testOnlineMigrationWithEagerAssignmentStrategyAndStaticMembers: each restarts with the other protocol."""
+    s.cluster("orders:4")
+    for number in (1, 2):
+        s.classic(
+            f"c{number}", chosen_id=False, instance=f"i{number}", metadata_version=0, error=PARKED
+        )
+    s.at(4_000)
+    s.at(7_000, "JoinGroup=0 JoinGroup=0")
+    s.synced("c2", instance="i2", error=PARKED)
+    s.lead("c1", {"c1": "orders:01", "c2": "orders:23"}, instance="i1", gives="+group SyncGroup=0")
+    s.enter("m1", instance="i1", tells=1, gets="orders:01")
+    s.enter("m2", instance="i2", tells=1, gets="orders:23")
+    s.describe_consumers(state="Stable", epoch=1)
+    s.quit("m1")
+    s.ack("m2", tells=2, gets="orders:0123")
+
+
+@consumer_story()
 def a_static_member_with_another_wish_upgrades_its_group(s: ConsumerScript) -> None:
     """testConsumerGroupHeartbeatToClassicGroupFromExistingStaticMember."""
     s.cluster("orders:4", "audit:2")
@@ -229,89 +181,6 @@ def an_upgrade_with_a_pending_member(s: ConsumerScript) -> None:
     s.enter("m1", tells=2)
     s.classic("c2", version=4, chosen_id=False)
     s.describe_consumers()
-
-
-@consumer_story()
-def an_upgrade_without_assignments(s: ConsumerScript) -> None:
-    """testConsumerGroupHeartbeatToClassicGroupWithEmptyAssignmentMember."""
-    s.cluster("orders:4")
-    s.classic("c1", version=3, chosen_id=False, error=PARKED)
-    s.at(4_000, "JoinGroup=0")
-    s.sync("c1", 1)
-    s.enter("m1", tells=2)
-    s.describe_consumers()
-
-
-@consumer_story()
-def an_upgrade_of_a_group_with_user_data(s: ConsumerScript) -> None:
-    """testOnlineMigrationWithNonEmptyUserDataInAssignment, testConsumerGroupHeartbeatWithCustomAssignorClassicGroup."""
-    s.cluster("orders:4")
-    s.classic("c1", version=3, chosen_id=False, error=PARKED)
-    s.at(4_000, "JoinGroup=0")
-    with_user_data = embedded_assignment(named_partitions("orders:0123"), user_data=b"mine")
-    s.sync("c1", 1, {"c1": with_user_data})
-    s.enter("m1", error=NO_GROUP, gives="")
-    s.heartbeat("c1", 1)
-    s.look()
-
-
-@consumer_story()
-def an_upgrade_of_assignments_that_nobody_can_read(s: ConsumerScript) -> None:
-    """testConsumerGroupHeartbeatWithCustomAssignorClassicGroup."""
-    s.cluster("orders:4")
-    s.classic("c1", version=3, chosen_id=False, error=PARKED)
-    s.at(4_000, "JoinGroup=0")
-    s.sync("c1", 1, {"c1": b"\x00"})
-    s.enter("m1", error=(NO_GROUP,), gives="")
-    s.look()
-
-
-@consumer_story()
-def an_upgrade_of_another_kind_of_group(s: ConsumerScript) -> None:
-    """testConsumerGroupHeartbeatWithNonEmptyClassicGroup: only those of protocol type "consumer"."""
-    s.cluster("orders:4")
-    s.join("c1", version=3, protocol_type="connect", error=PARKED)
-    s.at(4_000, "JoinGroup=0")
-    s.enter("m1", error=NO_GROUP, gives="")
-    s.look()
-
-
-@consumer_story()
-def an_upgrade_of_unreadable_subscriptions(s: ConsumerScript) -> None:
-    """Embedded metadata must be read to be converted."""
-    s.cluster("orders:4")
-    s.join("c1", version=3, protocols={"range": b""}, error=PARKED)
-    s.at(4_000, "JoinGroup=0")
-    s.enter("m1", error=NO_GROUP, gives="")
-    s.look()
-
-
-@consumer_story(group_consumer_migration_policy="disabled")
-def no_upgrade_where_it_is_disabled(s: ConsumerScript) -> None:
-    """testUpgradeWithDisabledMigrationPolicy."""
-    s.cluster("orders:4")
-    lead_classic_group(s, {"c1": "orders:0123"})
-    s.enter("m1", error=NO_GROUP, gives="")
-    s.heartbeat("c1", 1)
-
-
-@consumer_story(group_consumer_migration_policy="downgrade")
-def no_upgrade_where_only_downgrades_are_allowed(s: ConsumerScript) -> None:
-    """testUpgradeMigrationPolicy."""
-    s.cluster("orders:4")
-    lead_classic_group(s, {"c1": "orders:0123"})
-    s.enter("m1", error=NO_GROUP, gives="")
-    s.heartbeat("c1", 1)
-
-
-@consumer_story(group_consumer_migration_policy="UPGRADE")
-def an_upgrade_where_only_upgrades_are_allowed(s: ConsumerScript) -> None:
-    """testUpgradeMigrationPolicy: the name of a policy in any case; there is no way back."""
-    s.cluster("orders:4")
-    lead_classic_group(s, {"c1": "orders:0123"})
-    s.enter("m1", tells=2)
-    s.quit("m1", gives="-current:m1 -target:m1 -member:m1 +epoch=3")
-    s.describe_consumers(epoch=3)
 
 
 @consumer_story()

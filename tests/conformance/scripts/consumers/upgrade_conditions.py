@@ -1,0 +1,94 @@
+"""Which classic groups with members are upgraded, and which are not."""
+
+from __future__ import annotations
+
+from tests.conformance.consumer_script import ConsumerScript
+from tests.conformance.embedded import embedded_assignment
+from tests.conformance.lines import PARKED, named_partitions
+from tests.conformance.scripts.consumers.situations import lead_classic_group
+from tests.conformance.story import consumer_story
+
+NO_GROUP = 69
+
+
+@consumer_story()
+def an_upgrade_without_assignments(s: ConsumerScript) -> None:
+    """testConsumerGroupHeartbeatToClassicGroupWithEmptyAssignmentMember."""
+    s.cluster("orders:4")
+    s.classic("c1", version=3, chosen_id=False, error=PARKED)
+    s.at(4_000, "JoinGroup=0")
+    s.sync("c1", 1)
+    s.enter("m1", tells=2)
+    s.describe_consumers()
+
+
+@consumer_story()
+def an_upgrade_of_a_group_with_user_data(s: ConsumerScript) -> None:
+    """testOnlineMigrationWithNonEmptyUserDataInAssignment, testConsumerGroupHeartbeatWithCustomAssignorClassicGroup."""
+    s.cluster("orders:4")
+    s.classic("c1", version=3, chosen_id=False, error=PARKED)
+    s.at(4_000, "JoinGroup=0")
+    with_user_data = embedded_assignment(named_partitions("orders:0123"), user_data=b"mine")
+    s.sync("c1", 1, {"c1": with_user_data})
+    s.enter("m1", error=NO_GROUP, gives="")
+    s.heartbeat("c1", 1)
+    s.look()
+
+
+@consumer_story()
+def an_upgrade_of_assignments_that_nobody_can_read(s: ConsumerScript) -> None:
+    """testConsumerGroupHeartbeatWithCustomAssignorClassicGroup."""
+    s.cluster("orders:4")
+    s.classic("c1", version=3, chosen_id=False, error=PARKED)
+    s.at(4_000, "JoinGroup=0")
+    s.sync("c1", 1, {"c1": b"\x00"})
+    s.enter("m1", error=(NO_GROUP,), gives="")
+    s.look()
+
+
+@consumer_story()
+def an_upgrade_of_another_kind_of_group(s: ConsumerScript) -> None:
+    """testConsumerGroupHeartbeatWithNonEmptyClassicGroup: only those of protocol type "consumer"."""
+    s.cluster("orders:4")
+    s.join("c1", version=3, protocol_type="connect", error=PARKED)
+    s.at(4_000, "JoinGroup=0")
+    s.enter("m1", error=NO_GROUP, gives="")
+    s.look()
+
+
+@consumer_story()
+def an_upgrade_of_unreadable_subscriptions(s: ConsumerScript) -> None:
+    """Embedded metadata must be read to be converted."""
+    s.cluster("orders:4")
+    s.join("c1", version=3, protocols={"range": b""}, error=PARKED)
+    s.at(4_000, "JoinGroup=0")
+    s.enter("m1", error=NO_GROUP, gives="")
+    s.look()
+
+
+@consumer_story(group_consumer_migration_policy="disabled")
+def no_upgrade_where_it_is_disabled(s: ConsumerScript) -> None:
+    """testUpgradeWithDisabledMigrationPolicy."""
+    s.cluster("orders:4")
+    lead_classic_group(s, {"c1": "orders:0123"})
+    s.enter("m1", error=NO_GROUP, gives="")
+    s.heartbeat("c1", 1)
+
+
+@consumer_story(group_consumer_migration_policy="downgrade")
+def no_upgrade_where_only_downgrades_are_allowed(s: ConsumerScript) -> None:
+    """testUpgradeMigrationPolicy."""
+    s.cluster("orders:4")
+    lead_classic_group(s, {"c1": "orders:0123"})
+    s.enter("m1", error=NO_GROUP, gives="")
+    s.heartbeat("c1", 1)
+
+
+@consumer_story(group_consumer_migration_policy="UPGRADE")
+def an_upgrade_where_only_upgrades_are_allowed(s: ConsumerScript) -> None:
+    """testUpgradeMigrationPolicy: the name of a policy in any case; there is no way back."""
+    s.cluster("orders:4")
+    lead_classic_group(s, {"c1": "orders:0123"})
+    s.enter("m1", tells=2)
+    s.quit("m1", gives="-current:m1 -target:m1 -member:m1 +epoch=3")
+    s.describe_consumers(epoch=3)

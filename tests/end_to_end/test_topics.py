@@ -1,0 +1,96 @@
+"""The job tells consumer groups of the cluster's topics, and goes on after a restart."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import pytest
+from kafka import KafkaAdminClient, KafkaProducer
+from kafka.admin import NewPartitions, NewTopic
+
+from tests.end_to_end.installation import Installation, Row
+from tests.job_process import JobProcess
+
+pytestmark = [pytest.mark.spark, pytest.mark.kafka]
+
+DEADLINE_S = 300
+PATIENT = (
+    "group.consumer.session.timeout.ms=600000",
+    "group.consumer.max.session.timeout.ms=600000",
+)
+"""The member is silent while the job starts."""
+MEMBERS = "SELECT member_id, assigned_partitions FROM members"
+_numbers = count(1)
+
+
+def heartbeat(installation: Installation, job: JobProcess, epoch: int, **body: object) -> Row:
+    """Send a heartbeat of member m in group g, and wait for its answer."""
+    correlation_id = f"c-{next(_numbers)}"
+    event: Row = {
+        "api": "ConsumerGroupHeartbeat",
+        "version": 1,
+        "correlationId": correlation_id,
+        "body": {"groupId": "g", "memberId": "m", "memberEpoch": epoch, **body},
+    }
+    with closing(KafkaProducer(bootstrap_servers=installation.bootstrap_servers)) as producer:
+        producer.send("group-events", key=b"g", value=json.dumps(event).encode()).get(30)
+
+    def answer() -> Row | None:
+        for values in installation.answers().values():
+            told: Row = json.loads(values[0])
+            if told["correlationId"] == correlation_id:
+                return told
+        return None
+
+    body_told: Row = until(answer, job)["body"]
+    assert body_told["errorCode"] == 0, body_told
+    return body_told
+
+
+def assigned(installation: Installation, job: JobProcess, epoch: int) -> tuple[int, Any]:
+    """Heartbeats until the member gets a new assignment; its epoch then, and the assignment."""
+    deadline_s = time.monotonic() + DEADLINE_S
+    while time.monotonic() < deadline_s:
+        answer = heartbeat(installation, job, epoch)
+        epoch = answer["memberEpoch"]
+        if answer["assignment"] is not None and answer["assignment"]["topicPartitions"]:
+            return epoch, answer["assignment"]["topicPartitions"]
+    raise TimeoutError(job.log)
+
+
+def until(found: Callable[[], Any], job: JobProcess) -> Any:
+    deadline_s = time.monotonic() + DEADLINE_S
+    while not (thing := found()):
+        job.check_alive()
+        assert time.monotonic() < deadline_s, job.log
+        time.sleep(0.2)
+    return thing
+
+
+def test_a_consumer_group_follows_its_topics(installation: Installation) -> None:
+    installation = replace(installation, overrides=(*installation.overrides, *PATIENT))
+    run = ["run", "--with-compaction", *installation.options]
+    admin = KafkaAdminClient(bootstrap_servers=installation.bootstrap_servers)
+    joins = {"rebalanceTimeoutMs": 60_000, "subscribedTopicNames": ["orders"]}
+    with JobProcess(run, installation.folder) as job:
+        admin.create_topics([NewTopic("orders", 2, 1)], wait_for_metadata=True)
+        joined = heartbeat(installation, job, 0, **joins, topicPartitions=[])
+        epoch, [orders] = assigned(installation, job, joined["memberEpoch"])
+        assert orders["partitions"] == [0, 1]
+        shown = [{"topic": "orders", "partition": 0}, {"topic": "orders", "partition": 1}]
+        wanted = [{"member_id": "m", "assigned_partitions": shown}]
+        until(lambda: installation.rows(MEMBERS) == wanted, job)
+        assert job.stop() == 0, job.log
+
+    with JobProcess(run, installation.folder) as job:
+        admin.create_partitions({"orders": NewPartitions(3)})
+        epoch, [grown] = assigned(installation, job, epoch)
+        assert grown == {"topicId": orders["topicId"], "partitions": [0, 1, 2]}
+        assert job.stop() == 0, job.log
+    admin.close()

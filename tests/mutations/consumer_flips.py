@@ -1,0 +1,156 @@
+"""Rules of consumer groups (KIP-848): epochs, reconciliation, targets, patterns, timers."""
+
+from __future__ import annotations
+
+from tests.mutations.flip import Flip
+
+_HEARTBEAT = "handlers/consumer_group_heartbeat.py"
+
+EPOCHS = (
+    Flip(
+        "the epoch before is fine for anybody",
+        _HEARTBEAT,
+        "    if not is_retry or not _is_part(owned, member.current.assigned):\n",
+        "    if not is_retry:\n",
+    ),
+    Flip(
+        "a later epoch is fine",
+        _HEARTBEAT,
+        "    is_retry = epoch < member.epoch and epoch == member.current.previous_epoch\n",
+        "    is_retry = epoch > member.epoch or epoch == member.current.previous_epoch\n",
+    ),
+    Flip(
+        "an instance that is there is released",
+        _HEARTBEAT,
+        "    if existing.epoch != STATIC_LEFT_EPOCH and not existing.uses_classic_protocol:\n",
+        "    if False:\n",
+    ),
+    Flip(
+        "a full consumer group turns its members away",
+        _HEARTBEAT,
+        "    if len(members) >= size and member_id not in members:\n",
+        "    if len(members) >= size:\n",
+    ),
+    Flip(
+        "who leaves for a while keeps its assignment epochs",
+        _HEARTBEAT,
+        "dict.fromkeys(partitions, 0)",
+        "dict(partitions)",
+    ),
+    Flip(
+        "the metadata hash is compared at every heartbeat",
+        "member_update.py",
+        "    refreshes = must_bump or step.now_ms >= step.membership.metadata_deadline_ms\n",
+        "    refreshes = True\n",
+    ),
+    Flip(
+        "a removal does not bump the epoch",
+        "member_removal.py",
+        "GroupEpoch(step.membership.epoch + 1,",
+        "GroupEpoch(step.membership.epoch,",
+    ),
+)
+
+RECONCILIATION = (
+    Flip(
+        "partitions are taken from others",
+        "reconciliation.py",
+        "        free = [p for p in missing if p in own or not goal.is_held(topic_id, p)]\n",
+        "        free = missing\n",
+    ),
+    Flip(
+        "a client that says nothing has nothing",
+        "reconciliation.py",
+        "    if owned is None:\n        return True\n",
+        "    if owned is None:\n        return False\n",
+    ),
+    Flip(
+        "a member keeps what it no longer subscribes to",
+        "reconciliation.py",
+        "        wanted = goal.target.get(topic_id, ()) if topic_id in goal.topic_ids else ()\n",
+        "        wanted = goal.target.get(topic_id, ())\n",
+    ),
+    Flip(
+        "what a member waits for is forgotten",
+        "reconciliation.py",
+        "        waits = waits or len(free) < len(missing)\n",
+        "",
+    ),
+    Flip(
+        "a member that must give back moves on to the next epoch",
+        "reconciliation.py",
+        "            goal.epoch if current.state is MemberState.UNKNOWN else current.epoch,\n",
+        "            goal.epoch,\n",
+    ),
+)
+
+TARGETS = (
+    Flip(
+        "assignments need not wait",
+        "member_update.py",
+        "step.now_ms >= last_ms + interval_ms",
+        "True",
+    ),
+    Flip(
+        "the interval ends a millisecond late",
+        "member_update.py",
+        "step.now_ms >= last_ms + interval_ms",
+        "step.now_ms > last_ms + interval_ms",
+    ),
+    Flip(
+        "targets that stay are logged again",
+        "target_assignment.py",
+        "        if membership.targets.get(member_id) != target\n",
+        "",
+    ),
+    Flip(
+        "the majority does not choose the assignor",
+        "target_assignment.py",
+        "    return max(candidates, key=votes.__getitem__, default=default)\n",
+        "    return default\n",
+    ),
+)
+
+PATTERNS = (
+    Flip(
+        "new topics are found a millisecond early",
+        "regex_subscriptions.py",
+        "    return step.now_ms > last_ms + _SHORTEST_REFRESH_INTERVAL_MS\n",
+        "    return step.now_ms >= last_ms + _SHORTEST_REFRESH_INTERVAL_MS\n",
+    ),
+    Flip(
+        "new topics are not looked for",
+        "regex_subscriptions.py",
+        "        or version < step.group.new_topics_version\n",
+        "",
+    ),
+    Flip(
+        "the last subscriber leaves its pattern behind",
+        "member_removal.py",
+        "if subscribers.get(regex) == number}",
+        "if subscribers.get(regex) != number}",
+    ),
+)
+
+CONSUMER_TIMERS = (
+    Flip(
+        "the rebalance timeout counts at every epoch",
+        "consumer_timers.py",
+        "    return is_rebalance_timer(key) and membership.rebalance_epochs.get(member_id) != epoch\n",
+        "    return False\n",
+    ),
+    Flip(
+        "who gives back in time is removed nevertheless",
+        "member_update.py",
+        "        step.soft.append(CancelTimer(key))\n",
+        "        pass\n",
+    ),
+    Flip(
+        "a heartbeat does not keep a consumer alive",
+        _HEARTBEAT,
+        "    step.arm(session_timer(member_id), session_timeout_ms(group, config))\n",
+        "",
+    ),
+)
+
+CONSUMERS = (*EPOCHS, *RECONCILIATION, *TARGETS, *PATTERNS, *CONSUMER_TIMERS)

@@ -1,0 +1,128 @@
+"""Wrong rules of mixed groups, of conversions between the kinds of groups, and of offsets in consumer groups."""
+
+from __future__ import annotations
+
+from tests.mutations.flip import Flip
+
+CONSUMER_OFFSETS = (
+    Flip(
+        "a commit at an earlier epoch counts for every partition",
+        "consumer_offsets.py",
+        "return earlier.epoch >= since",
+        "return True",
+    ),
+    Flip(
+        "what a member has yet to give back it may not commit",
+        "consumer_offsets.py",
+        "for held in (current.assigned, current.pending_revocation):",
+        "for held in (current.assigned,):",
+    ),
+    Flip(
+        "a commit at a later epoch counts",
+        "consumer_offsets.py",
+        "if epoch > member.epoch:",
+        "if False:",
+    ),
+    Flip(
+        "consumers may commit as before version 9",
+        "consumer_offsets.py",
+        "version < _MEMBER_EPOCHS_SINCE",
+        "False",
+    ),
+    Flip(
+        "a fetch at another epoch is answered",
+        "consumer_offsets.py",
+        "if epoch != member.epoch:",
+        "if epoch > member.epoch:",
+    ),
+    Flip(
+        "offsets of subscribed topics expire in a consumer group",
+        "expiration.py",
+        'ExpirationRule("commit", group.subscribed_topics())',
+        'ExpirationRule("commit")',
+    ),
+)
+
+CONVERSIONS = (
+    Flip(
+        "custom assignors are no obstacle to an upgrade",
+        "migration.py",
+        "if assignment.user_data:",
+        "if False:",
+    ),
+    Flip(
+        "an upgrade is possible under any policy",
+        "migration.py",
+        "if not allows_upgrade(config):",
+        "if False:",
+    ),
+    Flip(
+        "sessions go on through an upgrade without a timer",
+        "migration.py",
+        "return [*kept, *sessions]",
+        "return kept",
+    ),
+    Flip(
+        "a group turns classic while a consumer is left",
+        "downgrade.py",
+        "member.uses_classic_protocol for member in staying.values()",
+        "True for member in staying.values()",
+    ),
+    Flip(
+        "a group that is empty turns classic",
+        "downgrade.py",
+        "0 < len(staying)",
+        "0 <= len(staying)",
+    ),
+    Flip(
+        "nobody rebalances after a downgrade",
+        "downgrade.py",
+        "    if must_rebalance:\n        rebalance.prepare_rebalance()\n",
+        "",
+    ),
+    Flip(
+        "a replaced member's target is lost in a downgrade",
+        "downgrade.py",
+        "targets[updated.member_id] = membership.target_of(replaced.member_id)",
+        "targets[updated.member_id] = {}",
+    ),
+)
+
+MIXED = (
+    Flip(
+        "a classic member is not told of partitions to give back",
+        "mixed/heartbeats.py",
+        "case MemberState.UNREVOKED_PARTITIONS:\n            return True",
+        "case MemberState.UNREVOKED_PARTITIONS:\n            return False",
+    ),
+    Flip(
+        "a classic member is told too early that its partitions are free",
+        "mixed/heartbeats.py",
+        "return not _waits_for_others(membership, member)",
+        "return True",
+    ),
+    Flip(
+        "every heartbeat gives a member more time to join again",
+        "mixed/members.py",
+        "if key not in step.membership.timers:",
+        "if True:",
+    ),
+    Flip(
+        "nobody waits for a SyncGroup",
+        "mixed/joins.py",
+        "    step.arm(sync_timer(member.member_id), max(0, request.rebalance_timeout_ms))\n",
+        "",
+    ),
+    Flip(
+        "members without a common protocol share a group",
+        "mixed/joins.py",
+        "return bool(common)",
+        "return True",
+    ),
+    Flip(
+        "SyncGroup hides a new target",
+        "mixed/syncs.py",
+        "is_behind = membership.assignment_epoch > member.epoch",
+        "is_behind = False",
+    ),
+)
