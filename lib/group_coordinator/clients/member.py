@@ -22,8 +22,6 @@ from group_coordinator.clients.membership import Membership
 from group_coordinator.clients.requests import Body
 from group_coordinator.clients.results import PartitionResults
 
-__all__ = ["Channel", "GroupMember"]
-
 _WAIT_S = 0.25
 
 _Result = TypeVar("_Result")

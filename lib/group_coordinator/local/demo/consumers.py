@@ -10,7 +10,8 @@ from kafka import TopicPartition
 
 from group_coordinator.clients import admin_messages
 from group_coordinator.clients.client_errors import ClientError
-from group_coordinator.clients.member import Channel, GroupMember
+from group_coordinator.clients.conversation import Channel
+from group_coordinator.clients.member import GroupMember
 from group_coordinator.clients.member_options import MemberOptions, MemberState
 from group_coordinator.clients.requests import Body, Request
 from group_coordinator.local.demo.cast import UNLIMITED, Application

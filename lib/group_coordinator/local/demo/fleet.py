@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 
 from group_coordinator.clients.client_errors import ClientError
-from group_coordinator.clients.member import Channel
+from group_coordinator.clients.conversation import Channel
 from group_coordinator.local.demo.cast import Application
 from group_coordinator.local.demo.consumers import (
     Consumer,

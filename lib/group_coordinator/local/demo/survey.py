@@ -12,9 +12,9 @@ from group_coordinator.clients.consumer_descriptions import (
     consumer_description,
     describe_consumer_group,
 )
+from group_coordinator.clients.conversation import Channel
 from group_coordinator.clients.descriptions import GroupDescription
 from group_coordinator.clients.errors import GroupIdNotFoundError
-from group_coordinator.clients.member import Channel
 from group_coordinator.clients.requests import Body
 
 _INTERVAL_S = 3.0
