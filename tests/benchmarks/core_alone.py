@@ -8,9 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from time import process_time
 
-from rich.console import Console
-from rich.table import Table
-
 from group_coordinator import settings
 from group_coordinator.codecs.consumer_protocol import encode_subscription
 from group_coordinator.core import coordinator
@@ -28,6 +25,7 @@ from group_coordinator.core.requests import (
 )
 from group_coordinator.core.values import Protocol, Ticket
 from group_coordinator.testing import GroupDriver
+from tests.benchmarks.measured import show
 
 RUNS = 5
 COMMITS = 100_000
@@ -109,14 +107,15 @@ def _commit(number: int) -> OffsetCommit:
 
 
 def main() -> None:
-    """Print the table."""
-    table = Table(title="The core alone, one thread")
-    table.add_column("what")
-    table.add_column("per second", justify="right")
-    table.add_row("offset commits", f"{commits_per_second():,}")
-    table.add_row("heartbeats", f"{heartbeats_per_second():,}")
-    table.add_row("join-sync cycles", f"{rebalances_per_second():,}")
-    Console().print(table)
+    """Print the table and the JSON."""
+    show(
+        "The core alone, one thread: so many a second",
+        {
+            "offset_commits": commits_per_second(),
+            "heartbeats": heartbeats_per_second(),
+            "join_sync_cycles": rebalances_per_second(),
+        },
+    )
 
 
 if __name__ == "__main__":

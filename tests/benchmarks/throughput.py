@@ -218,7 +218,7 @@ def main() -> None:
         "core_commits_per_second": core,
         "shapes": results,
     }
-    print(json.dumps(document, indent=2))
+    print(json.dumps(document))
 
 
 if __name__ == "__main__":

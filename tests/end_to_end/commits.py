@@ -27,14 +27,14 @@ def await_logged(installation: Installation, records: int, job: JobProcess) -> N
 
 
 class Commits:
-    """Ten simple groups commit without a pause while the block runs."""
+    """Ten simple groups commit without a pause while the block runs: offsets that only grow, from `first` on."""
 
-    def __init__(self, installation: Installation) -> None:
+    def __init__(self, installation: Installation, first: int = 0) -> None:
         self._topic = installation.settings.job.events_topic
         self._producer = KafkaProducer(bootstrap_servers=installation.bootstrap_servers)
         self._over = Event()
         self._thread = Thread(target=self._send)
-        self.sent = 0
+        self._next = first
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -47,14 +47,14 @@ class Commits:
 
     def _send(self) -> None:
         while not self._over.wait(0.02):
-            group = f"kill-{self.sent % 10}"
-            partition = {"partitionIndex": 0, "committedOffset": self.sent}
+            group = f"kill-{self._next % 10}"
+            partition = {"partitionIndex": 0, "committedOffset": self._next}
             body = {"groupId": group, "topics": [{"name": "orders", "partitions": [partition]}]}
             event = {
                 "api": "OffsetCommit",
                 "version": 8,
-                "correlationId": str(self.sent),
+                "correlationId": str(self._next),
                 "body": body,
             }
             self._producer.send(self._topic, key=group.encode(), value=json.dumps(event).encode())
-            self.sent += 1
+            self._next += 1

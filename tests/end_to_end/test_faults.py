@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.faults.kills import driver_killed
+from tests.faults.outages import broker_away, disk_full
 from tests.faults.scene import Scene, open_scene
 from tests.faults.soak import soak
 
@@ -30,5 +31,17 @@ def test_kills_amid_the_responses_after_the_log_and_between_merges_leave_no_trac
 
 def test_kills_while_events_keep_flowing_leave_no_trace(scene: Scene) -> None:
     result = soak(scene, kills=2, seed=1)
+
+    assert (result.problems, result.lost, result.doubled) == ([], 0, 0)
+
+
+def test_a_broker_that_goes_and_comes_back_leaves_no_trace(scene: Scene) -> None:
+    result = broker_away(scene, away_s=5)
+
+    assert (result.problems, result.lost, result.doubled) == ([], 0, 0)
+
+
+def test_a_full_disk_is_named_and_leaves_no_trace(scene: Scene) -> None:
+    result = disk_full(scene)
 
     assert (result.problems, result.lost, result.doubled) == ([], 0, 0)

@@ -1,11 +1,11 @@
 """Does the job lose or double anything when it is killed, stopped, or started twice?
 
-    python -m tests.faults [--only NAME]... [--kills 30]
+    python -m tests.faults [--only NAME]... [--kills 30] [--backlog 1000000]
 
 Every fault hits the real command in a process of its own, which reads from a real broker. What it leaves behind after the
 last restart is compared with what an undisturbed run of the same events leaves: the state of every group byte for byte,
-the log in its order, all tables, and the responses without repeats. The soak has no such run beside it: it is
-compared with what the state machine, without Spark, says to the events that were sent.
+the log in its order, all tables, and the responses without repeats. Where events keep flowing there is no such run: the
+outcome is compared with what the state machine, without Spark, says to the events that were sent.
 
 Prints a table, then the same as JSON on one line. The status is 1 if anything was lost, doubled or in any way wrong.
 """
@@ -27,31 +27,43 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
+from tests.faults.catch_up import catch_up
 from tests.faults.kills import driver_killed, worker_killed
+from tests.faults.outages import broker_away, disk_full
 from tests.faults.result import Result
 from tests.faults.runs import second_job, sigterm
 from tests.faults.scene import Scene, open_scene
+from tests.faults.schedule import drain_every_minute
 from tests.faults.soak import soak
 from tests.faults.steps import STEPS, WORKER_STEP
 
 _say = Console(stderr=True)
 
+_AWAY_S = 60
+_MINUTES = 10
+
 Inject = Callable[[Scene], Result]
 
 
-def faults(kills: int, seed: int) -> dict[str, Inject]:
+def faults(kills: int, seed: int, backlog: int) -> dict[str, Inject]:
     """All faults by name, in the order in which they are tried."""
     steps = [step for step in STEPS if step != WORKER_STEP]
     killed: dict[str, Inject] = {
         f"kill-{step}": partial(driver_killed, name=f"kill-{step}", steps=[step]) for step in steps
     }
     in_a_row = "kill-again-and-again"
+    limit = f"max.offsets.per.trigger={backlog // 10}"
     return {
         **killed,
         in_a_row: partial(driver_killed, name=in_a_row, steps=steps),
         "kill-worker": worker_killed,
         "second-job": second_job,
         "sigterm": sigterm,
+        "broker-away": partial(broker_away, away_s=_AWAY_S),
+        "disk-full": disk_full,
+        "drain-every-minute": partial(drain_every_minute, minutes=_MINUTES),
+        "catch-up": lambda scene: catch_up(scene, "catch-up", backlog),
+        "catch-up-limited": lambda scene: catch_up(scene, "catch-up-limited", backlog, limit),
         "soak": partial(soak, kills=kills, seed=seed, say=_say.print),
     }
 
@@ -61,9 +73,10 @@ def faults(kills: int, seed: int) -> dict[str, Inject]:
 @click.option("--list", "list_only", is_flag=True, help="Name the faults, and end.")
 @click.option("--kills", default=30, show_default=True, help="How many kills the soak has.")
 @click.option("--seed", default=0, show_default=True, help="Of the moments of the soak's kills.")
-def main(only: tuple[str, ...], list_only: bool, kills: int, seed: int) -> None:  # noqa: FBT001
+@click.option("--backlog", default=1_000_000, show_default=True, help="Events to catch up with.")
+def main(only: tuple[str, ...], list_only: bool, kills: int, seed: int, backlog: int) -> None:  # noqa: FBT001
     """Inject what is asked for."""
-    known = faults(kills, seed)
+    known = faults(kills, seed, backlog)
     unknown = [name for name in only if name not in known]
     if unknown:
         raise click.UsageError(f"--only {unknown[0]}: there is no such fault; --list names them")

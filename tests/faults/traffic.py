@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from itertools import count
-from threading import Event, Thread
+from threading import Event, Thread, current_thread
 from typing import Self
 
 from kafka import KafkaProducer, TopicPartition
@@ -40,7 +41,8 @@ class Traffic:
             for work in (self._commit, self._live)
         ]
         self.commits = 0
-        self.member_commits = 0
+        self.member_commits = [0] * (len(_TEAMS) * _MEMBERS)
+        """How often each member committed."""
         self.failures: list[str] = []
 
     def __enter__(self) -> Self:
@@ -53,11 +55,16 @@ class Traffic:
         for thread in self._threads:
             thread.join()
 
-    def _guarded(self, work: object) -> None:
+    @property
+    def have_all_committed(self) -> bool:
+        """Whether every member got to work."""
+        return all(self.member_commits)
+
+    def _guarded(self, work: Callable[[], None]) -> None:
         try:
             work()
         except Exception as failure:  # noqa: BLE001 - it is told in the result
-            self.failures.append(f"{work.__name__}: {failure!r}")
+            self.failures.append(f"{current_thread().name}: {failure!r}")
 
     def _commit(self) -> None:
         """Ten groups, offsets that only grow."""
@@ -90,7 +97,7 @@ class Traffic:
                     member.poll()
                     if number % _POLLS_A_COMMIT == 0 and member.state is MemberState.STABLE:
                         member.commit_async({TopicPartition("orders", partition): number})
-                        self.member_commits += 1
+                        self.member_commits[partition] += 1
 
     def _channel(self) -> RequestChannel:
         return RequestChannel(

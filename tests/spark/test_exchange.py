@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -82,14 +84,19 @@ def second_batch() -> Iterator[tuple[str, object]]:
     yield "group-200", tick
 
 
-def write(spark: SparkSession, folder: Path, batches: list[list[tuple[str, object]]]) -> None:
+def write(
+    spark: SparkSession,
+    folder: Path,
+    batches: list[list[tuple[str, object]]],
+    start_ms: int = START_MS,
+) -> None:
     offset = 0
     for events in batches:
         rows = []
         for group, content in events:
             value = content if isinstance(content, bytes) else json.dumps(content).encode()
             rows.append(
-                (group, bytearray(HEADER.pack(0, offset, START_MS + offset, 0, len(value)) + value))
+                (group, bytearray(HEADER.pack(0, offset, start_ms + offset, 0, len(value)) + value))
             )
             offset += 1
         frame = spark.createDataFrame(rows, PACKED)
@@ -99,22 +106,33 @@ def write(spark: SparkSession, folder: Path, batches: list[list[tuple[str, objec
 class Played:
     """One run over the events: what came out, and what it left in the state store."""
 
-    def __init__(self, spark: SparkSession, events: Path, folder: Path, way: Exchange) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        events: Path,
+        folder: Path,
+        way: Exchange,
+        context: UpdateContext = CONTEXT,
+    ) -> None:
         self.lines: dict[int, list[str]] = {}
         records = (
             spark.readStream.schema(PACKED).option("maxFilesPerTrigger", 1).parquet(str(events))
         )
         query = (
-            coordinate(records, OperatorSettings(CONTEXT, hold_windows=()), way)
+            coordinate(records, OperatorSettings(context, hold_windows=()), way)
             .writeStream.foreachBatch(self._collect)
             .option("checkpointLocation", str(folder))
             .trigger(processingTime="100 milliseconds")
             .start()
         )
-        while len(self.lines) < 3:
-            assert not query.awaitTermination(0.5), "the query ended"
+        while len(self.lines) < 3 or not self.is_over(context):
+            assert not query.awaitTermination(1), "the query ended"
         query.stop()
         self.states = self._states_of(spark, folder)
+
+    def is_over(self, context: UpdateContext) -> bool:
+        """Timers that do not hold have to be seen: a later batch than the first has output."""
+        return context.timers_hold or any(any(self.lines[b]) for b in self.lines if b > 0)
 
     def _collect(self, batch: DataFrame, batch_id: int) -> None:
         texts = [row.lines for row in batch.collect()]
@@ -153,6 +171,23 @@ def _same_timers(spark: SparkSession, folder: Path) -> None:
         return {row.key.group_id for row in rows if row.value.timeoutTimestamp > 0}
 
     assert waiting("lean") == waiting("stock") != set()
+
+
+@pytest.mark.parametrize("way", ["stock", "lean"])
+def test_a_timer_fires_in_a_batch_without_events(
+    spark: SparkSession, tmp_path: Path, way: Exchange
+) -> None:
+    # What is said to come from the future came now: the initial delay begins with the first batch.
+    tomorrow_ms = time.time_ns() // 1_000_000 + 24 * 3_600_000
+    write(spark, tmp_path / "in", [[("shop", join("shop", 1))]], tomorrow_ms)
+    context = replace(CONTEXT, timers_hold=False)
+
+    played = Played(spark, tmp_path / "in", tmp_path / way, way, context)
+
+    later = "".join(line for batch, lines in played.lines.items() if batch > 0 for line in lines)
+    assert "JoinGroup" not in "".join(played.lines[0])
+    assert '"correlationId":"c-1","api":"JoinGroup"' in later
+    assert '"generationId":1' in later
 
 
 def test_a_stock_function_in_the_same_workers_keeps_the_stock_way(

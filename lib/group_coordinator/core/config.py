@@ -8,7 +8,7 @@ NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
 """A constant in Kafka: how long a member that never got an answer may wait in a join phase."""
 
 HIGHEST_EVENT_MAX_BYTES = 1024 * 1024
-"""An Arrow batch holds a thousand events (streaming/session.py), and less than 2 GB."""
+"""Hundreds of events are in memory at once, outside the heap of Spark (streaming/session.py)."""
 
 _LOWEST = {
     "offsets_retention_minutes": 1,

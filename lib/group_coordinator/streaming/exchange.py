@@ -170,7 +170,8 @@ def _received(batches: Iterator[pa.RecordBatch]) -> Iterator[_Received]:
         for properties, key_row, pickled, start, count, is_last in rows:
             if properties is None:  # fewer chunks than events
                 break
-            packed.add(events[start : start + count])
+            if events[start] is not None:  # a group that timed out comes with a row of nulls
+                packed.add(events[start : start + count])
             if is_last:
                 yield _group(groups[start].as_py(), properties, key_row, pickled, packed)
                 packed = CallEvents()
@@ -184,7 +185,7 @@ def _group(
     call = GroupCall(
         group_id,
         stored,
-        CallEvents() if parsed.has_timed_out else packed,
+        packed,
         parsed.batch_processing_time_ms,
         parsed.has_timed_out,
     )

@@ -23,8 +23,9 @@ _EVERYWHERE = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.sql.session.timeZone": "UTC",
-    # Events may have a megabyte each, and Arrow holds less than two gigabytes: so many go from Spark to a worker at once.
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
+    # Events may have a megabyte each: as many as go from Spark to a worker at once are outside the heap, twice at the
+    # moment when Arrow doubles its buffer, and for every task that runs.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "250",
     # Only the causes below a failure say whether it is Kafka's, the disk's or ours (cli/query_failures.py).
     "spark.sql.pyspark.jvmStacktrace.enabled": "true",
     # A second attempt that runs beside the first would send responses twice.
@@ -46,9 +47,16 @@ _ON_THIS_MACHINE = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "1536m",
-    # By default a writer keeps 128 MB, and looks at that only every hundred rows, which may have a megabyte each.
+    # By default a writer keeps 128 MB, and guesses from the rows so far when to look at that again: up to 10,000 rows
+    # later, which may have a megabyte each.
     "spark.hadoop.parquet.block.size": str(32 * 1024 * 1024),
+    "spark.hadoop.parquet.block.size.row.check.min": "16",
+    "spark.hadoop.parquet.block.size.row.check.max": "16",
+    "spark.hadoop.parquet.page.size.check.estimate": "false",
     "spark.hadoop.parquet.page.size.row.check.min": "4",
+    # Java's serialization keeps what it has written or read until it is reset: by default a hundred pieces of a cached
+    # batch, which may have four megabytes each.
+    "spark.serializer.objectStreamReset": "4",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     # What the UI would show is collected even without it.

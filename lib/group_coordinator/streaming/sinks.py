@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -107,8 +108,9 @@ class Sinks:
     def write(self, batch: DataFrame, batch_id: int) -> None:
         """Send the responses, then append to the tables what a redone batch has not appended before."""
         # Without the cache every use of the batch would run the operator again. The first use reads all of it: what
-        # is left unread loses the state of its groups.
-        batch.persist()
+        # is left unread loses the state of its groups. On disk, as a batch may have gigabytes; a small one never leaves
+        # the operating system's memory.
+        batch.persist(StorageLevel.DISK_ONLY)
         in_tables = self.first_batch_id + batch_id
         try:
             volume = _volume(batch)

@@ -1,0 +1,189 @@
+"""How fast is the job, beside what Spark itself needs?
+
+    python -m tests.benchmarks [--only NAME]... [--list]
+
+Runs one benchmark after the other, each in a process of its own, and prints one table: what was measured, ours, the floor
+beside it in the same run, their ratio, and what the project promises. Ratios can be compared between machines, absolute
+figures cannot. All of them take about an hour on two cores, on which nothing else should run.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Column, Table
+
+_say = Console(stderr=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A row of the table; what is compared with nothing has no floor."""
+
+    what: str
+    ours: str
+    promise: str
+    floor: str = ""
+    ratio: str = ""
+
+
+Figures = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """A module of this folder, and how the JSON on its last line becomes rows."""
+
+    arguments: Sequence[str]
+    measures: Callable[[Figures], list[Measure]]
+
+
+def _throughput(figures: Figures) -> list[Measure]:
+    promises = {
+        (10_000, "stock"): 1.25,
+        (10_000, "lean"): 0.8,
+        (100, "stock"): 1.6,
+        (100, "lean"): 1.6,
+    }
+    return [
+        Measure(
+            f"{shape['groups']:,} groups x {shape['events_per_group']:,} events, exchange {way}",
+            f"{shape['events_per_second'][way]:,} events/s",
+            f"at most {promises[shape['groups'], way]} x the time",
+            f"{shape['events_per_second']['identity']:,} events/s",
+            f"{shape['time_ratio'][way]} x",
+        )
+        for shape in figures["shapes"]
+        for way in ("stock", "lean")
+    ]
+
+
+def _core_alone(figures: Figures) -> list[Measure]:
+    promises = {"offset_commits": 150_000, "heartbeats": 200_000, "join_sync_cycles": 20_000}
+    return [
+        Measure(
+            f"core alone, one thread: {name.replace('_', ' ')}",
+            f"{figures[name]:,}/s",
+            f"at least {promise:,}/s",
+        )
+        for name, promise in promises.items()
+    ]
+
+
+def _latency(figures: Figures) -> list[Measure]:
+    rate = f"{figures['events_per_second']} events/s, compaction running"
+    return [
+        Measure(
+            f"median response, {rate}",
+            f"{figures['median_s']} s",
+            "at most 1.3 x the time, and 1.5 s",
+            f"{figures['floor_median_s']} s",
+            f"{figures['median_ratio']} x",
+        ),
+        Measure(f"99 % of responses, {rate}", f"{figures['p99_s']} s", "at most 3 s"),
+        _memory(rate, figures, 3),
+    ]
+
+
+def _memory(when: str, figures: Figures, most_gigabytes: int) -> Measure:
+    used = f"{figures['memory_bytes'] / 1e9:.2f} GB"
+    return Measure(f"memory, driver and workers, {when}", used, f"below {most_gigabytes} GB")
+
+
+def _idle_groups(figures: Figures) -> list[Measure]:
+    return [
+        Measure(
+            "batch time, 10,000 -> 300,000 idle groups",
+            f"{figures['microseconds_an_idle_group']} microseconds a group",
+            "at most 2",
+        ),
+        _memory("300,000 groups", figures, 4),
+    ]
+
+
+def _big_group(figures: Figures) -> list[Measure]:
+    return [
+        Measure(
+            "a commit in a group of 10,000 offsets", f"{figures['commit_ms']} ms", "at most 10 ms"
+        ),
+        Measure("state", f"{figures['bytes_an_offset']} bytes an offset", "at most 64"),
+    ]
+
+
+def _compaction(figures: Figures) -> list[Measure]:
+    half = "10000_changes_s_{}_half"
+    first, second = (figures[half.format(which)] for which in ("first", "second"))
+    return [
+        Measure(
+            "compaction: 10,000 changed offsets into 1,000,000, as the log grows",
+            f"{second} s",
+            "flat",
+            f"{first} s, before it grew",
+            f"{second / first:.2f} x",
+        ),
+    ]
+
+
+def _cores(figures: Figures) -> list[Measure]:
+    return [
+        Measure(
+            "two cores for one",
+            f"{figures['two_cores_s']} s a batch",
+            "at least 1.7 x as fast",
+            f"{figures['one_core_s']} s a batch",
+            f"{figures['times_as_fast']} x",
+        )
+    ]
+
+
+BENCHMARKS = {
+    "core_alone": Benchmark([], _core_alone),
+    "big_group": Benchmark([], _big_group),
+    "throughput": Benchmark([], _throughput),
+    "cores": Benchmark([], _cores),
+    "latency": Benchmark(["--floor"], _latency),
+    "idle_groups": Benchmark([], _idle_groups),
+    "compaction": Benchmark([], _compaction),
+}
+
+
+@click.command(help=__doc__)
+@click.option("--only", multiple=True, metavar="NAME", help="Only this benchmark. Repeatable.")
+@click.option("--list", "list_only", is_flag=True, help="Name the benchmarks, and end.")
+def main(only: tuple[str, ...], list_only: bool) -> None:  # noqa: FBT001
+    """Run what is asked for."""
+    unknown = [name for name in only if name not in BENCHMARKS]
+    if unknown:
+        raise click.UsageError(
+            f"--only {unknown[0]}: there is no such benchmark; --list names them"
+        )
+    if list_only:
+        click.echo("\n".join(BENCHMARKS))
+        return
+    measures = [measure for name in only or BENCHMARKS for measure in _measured(name)]
+    table = Table(
+        "what", *(Column(name, justify="right") for name in ("ours", "floor", "ratio")), "promise"
+    )
+    for measure in measures:
+        table.add_row(measure.what, measure.ours, measure.floor, measure.ratio, measure.promise)
+    Console().print(table)
+    click.echo(json.dumps([asdict(measure) for measure in measures]))
+
+
+def _measured(name: str) -> list[Measure]:
+    _say.print(f"{name} ...")
+    benchmark = BENCHMARKS[name]
+    command = [sys.executable, "-m", f"tests.benchmarks.{name}", *benchmark.arguments]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return benchmark.measures(json.loads(done.stdout.splitlines()[-1]))
+
+
+if __name__ == "__main__":
+    main()

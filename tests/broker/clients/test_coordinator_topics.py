@@ -1,0 +1,83 @@
+"""The coordinator's own topics: what `init` makes, and what it refuses to work with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from itertools import count
+
+import pytest
+from kafka import KafkaAdminClient
+from kafka.admin import ConfigResource, ConfigResourceType, NewTopic
+
+from group_coordinator import settings
+from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.topics import TopicsError, check_topics, create_topics
+from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.settings import JobSettings
+
+pytestmark = pytest.mark.kafka
+
+_numbers = count(1)
+
+
+@pytest.fixture
+def job(broker: EmbeddedBroker) -> JobSettings:
+    number = next(_numbers)
+    return settings.load(
+        overrides=[
+            f"bootstrap.servers={broker.bootstrap_servers}",
+            f"events.topic=events-of-its-own-{number}",
+            f"responses.topic=responses-of-its-own-{number}",
+            "response.max.bytes=2000000",
+        ]
+    ).job
+
+
+def make(job: JobSettings, name: str, **configs: str) -> None:
+    dotted = {key.replace("_", "."): value for key, value in configs.items()}
+    with closing(KafkaAdminClient(bootstrap_servers=job.bootstrap_servers)) as admin:
+        admin.create_topics([NewTopic(name, 1, 1, topic_configs=dotted)], wait_for_metadata=True)
+
+
+def configs_of(job: JobSettings, topic: str) -> Mapping[str, str]:
+    resource = ConfigResource(ConfigResourceType.TOPIC, topic)
+    with closing(KafkaAdminClient(bootstrap_servers=job.bootstrap_servers)) as admin:
+        (of_topics,) = admin.describe_configs([resource], config_filter="all").values()
+    return {name: entry["value"] for name, entry in of_topics[topic].items()}
+
+
+def test_topics_are_made_once_with_the_brokers_clock_and_room_for_responses(
+    job: JobSettings,
+) -> None:
+    connection = Connection.of(job)
+
+    assert create_topics(connection, job) == [job.events_topic, job.responses_topic]
+    assert create_topics(connection, job) == []
+    check_topics(connection, job)
+
+    assert configs_of(job, job.events_topic)["message.timestamp.type"] == "LogAppendTime"
+    assert int(configs_of(job, job.responses_topic)["max.message.bytes"]) > 2_000_000
+
+
+def test_an_events_topic_with_the_clients_clock_is_refused(job: JobSettings) -> None:
+    make(job, job.events_topic, message_timestamp_type="CreateTime")
+
+    with pytest.raises(TopicsError, match="CreateTime, but the coordinator needs LogAppendTime"):
+        create_topics(Connection.of(job), job)
+
+
+def test_a_responses_topic_without_room_is_refused(job: JobSettings) -> None:
+    make(job, job.responses_topic, max_message_bytes="1048588")
+
+    with pytest.raises(
+        TopicsError, match=r"max\.message\.bytes = 1048588, but responses need 2\d{6}"
+    ):
+        create_topics(Connection.of(job), job)
+
+
+def test_a_missing_topic_is_named(job: JobSettings) -> None:
+    make(job, job.events_topic, message_timestamp_type="LogAppendTime")
+
+    with pytest.raises(TopicsError, match=f"topic {job.responses_topic} missing"):
+        check_topics(Connection.of(job), job)

@@ -1,0 +1,85 @@
+"""What should have come of an installation's events, by the log of events itself, and what did."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from itertools import pairwise
+
+from tests.end_to_end.installation import Installation, Row
+from tests.faults.result import Result
+
+_LOG_COLUMNS = (
+    "group_id",
+    "key",
+    "value",
+    "reason",
+    "principal",
+    "source_partition",
+    "source_offset",
+)
+_LOG_IN_ORDER = "SELECT * FROM coordinator_log ORDER BY group_id, batch_id, seq"
+
+
+def judged(fault: str, installation: Installation, runs: int) -> Result:
+    """Compare with what the state machine, without Spark, says to the events; all of them must have been read."""
+    expected = Counter(map(_fact, installation.expected_lines("L")))
+    log = [_parsed(row) for row in installation.rows(_LOG_IN_ORDER)]
+    found = Counter(map(_fact, log))
+    asked = {line["id"] for line in installation.expected_lines("R")}
+    answers = installation.answers()
+    problems = [
+        *_told("records lost", (expected - found).elements()),
+        *_told("records doubled or changed", (found - expected).elements()),
+        *_told("requests without a response", asked - answers.keys()),
+        *_told("responses to no request", answers.keys() - asked),
+        *_told("different answers to one", (e for e, s in answers.items() if len(set(s)) > 1)),
+        *_told("offsets that went back", _backward(log)),
+        *_told("offsets that are not the last committed", _not_last(installation, log)),
+    ]
+    figures = {
+        "records": len(log),
+        "responses": len(answers),
+        "repeated responses": sum(len(sent) - 1 for sent in answers.values()),
+    }
+    lost = (expected - found).total() + len(asked - answers.keys())
+    doubled = (found - expected).total() + len(answers.keys() - asked)
+    return Result(fault, runs, lost, doubled, problems, figures)
+
+
+def _parsed(row: Row) -> Row:
+    return row | {"key": json.loads(row["key"]), "value": json.loads(row["value"] or "null")}
+
+
+def _fact(row: Row) -> str:
+    return json.dumps([row[column] for column in _LOG_COLUMNS], sort_keys=True)
+
+
+def _told(what: str, those: Iterable[object]) -> list[str]:
+    found = list(those)
+    return [f"{len(found)} {what}, such as {found[0]}"] if found else []
+
+
+def _partition(row: Row) -> tuple[str, str, int]:
+    return row["group_id"], row["topic"], row["partition"]
+
+
+def _backward(log: list[Row]) -> list[str]:
+    """Commits of a partition, in the order of the log, whose offset is not above the one before."""
+    commits = sorted((row for row in log if row["offset"] is not None), key=_partition)  # stable
+    return [
+        f"{_partition(after)}: {before['offset']}, then {after['offset']}"
+        for before, after in pairwise(commits)
+        if _partition(before) == _partition(after) and before["offset"] >= after["offset"]
+    ]
+
+
+def _not_last(installation: Installation, log: list[Row]) -> list[str]:
+    last = {_partition(row): row["offset"] for row in log if row["offset"] is not None}
+    now = {
+        _partition(row): row["committed_offset"]
+        for row in installation.rows("SELECT * FROM offsets")
+    }
+    wrong = dict(now.items() ^ last.items())
+    return [f"{key}: {now.get(key)}, but {last.get(key)} was committed" for key in wrong]
