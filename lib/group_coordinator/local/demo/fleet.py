@@ -155,7 +155,8 @@ class Arrivals:
         member_count = sum(application.member_count for application in self._applications)
         return (
             f"{self.group_count} groups get their start positions, and {member_count} members join them. The members of a "
-            "group meet, one of them leads and shares out the partitions; then they read, and commit how far they got."
+            "classic group meet, and one of them shares out the partitions; in a group of the new protocol (KIP-848) the "
+            "coordinator does. Then they read, and commit how far they got."
         )
 
     def tick(self, arrived: int) -> None:
