@@ -29,15 +29,13 @@ class EarlierEpoch(Value, frozen=True):
 
 
 def check_partitions(
-    earlier: EarlierEpoch | None, records: Iterable[Record], topics: Mapping[str, Topic] | None
+    earlier: EarlierEpoch, records: Iterable[Record], topics: Mapping[str, Topic] | None
 ) -> None:
     """Refuse the whole commit for one partition that the member did not have at the epoch.
 
     Raises:
         CoordinatorError: STALE_MEMBER_EPOCH, or ILLEGAL_GENERATION.
     """
-    if earlier is None:
-        return
     for record in records:
         if isinstance(record, OffsetRecord) and not _had(earlier, record, topics or {}):
             raise CoordinatorError(earlier.error)

@@ -140,12 +140,14 @@ def _remove_offset(group: Group, record: OffsetRecord) -> None:
 
 def _soonest_deadline_after(group: Group, record: Record, config: CoordinatorConfig) -> int:
     """No deadline that this record brings lies before the time returned; 0 where that takes a look at the group."""
-    if isinstance(record, _WITHOUT_DEADLINE):
-        return NEVER_MS
     if not isinstance(record, OffsetRecord) or record.value is None:
-        return 0
-    membership = group.classic
-    if membership is not None and membership.protocol_type and membership.state is _EMPTY:
+        return NEVER_MS if isinstance(record, _WITHOUT_DEADLINE) else 0
+    membership = group.membership
+    if (
+        isinstance(membership, ClassicGroup)
+        and membership.protocol_type
+        and membership.state is _EMPTY
+    ):
         return 0  # the clock of an Empty group may have run out before the commit
     if record.value.expire_timestamp_ms is not None:
         return record.value.expire_timestamp_ms

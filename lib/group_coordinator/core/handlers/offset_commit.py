@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from group_coordinator.core import consumer_offsets
 from group_coordinator.core.committing import Limits, commit, existing_part, names_epoch, refused
 from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.consumer_group import ConsumerGroup
 from group_coordinator.core.consumer_offsets import EarlierEpoch
 from group_coordinator.core.decision import Decision
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
@@ -50,7 +51,8 @@ def decide(
             expire_timestamp_ms = _expire_timestamp(context.now_ms, request.retention_time_ms)
             limits = Limits(group, config)
             results = commit(topics, context.now_ms, expire_timestamp_ms, None, limits, records)
-            consumer_offsets.check_partitions(earlier, records, group.topics)
+            if earlier is not None:
+                consumer_offsets.check_partitions(earlier, records, group.topics)
         except CoordinatorError as error:
             records, results = [], [refused(topic, error.code) for topic in topics]
         else:
@@ -70,9 +72,26 @@ def check_commit(group: Group, request: OffsetCommit, version: int) -> EarlierEp
             REBALANCE_IN_PROGRESS; in consumer groups also UNSUPPORTED_VERSION, STALE_MEMBER_EPOCH.
     """
     membership = group.membership
-    if isinstance(membership, ClassicGroup):
-        _check_classic_commit(membership, request)
+    if not isinstance(membership, ClassicGroup):
+        return _check_other_commit(membership, request, version)
+    generation = request.generation
+    # As names_epoch says it; most commits come this way.
+    named = generation is not None and generation >= 0
+    if not named and membership.state is ClassicState.EMPTY:
         return None
+    if not named and not request.member_id and request.group_instance_id is None:
+        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+    membership.check_member(request.member_id, request.group_instance_id)
+    if request.generation != membership.generation:
+        raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
+    if membership.state is ClassicState.COMPLETING_REBALANCE:
+        raise CoordinatorError(ErrorCode.REBALANCE_IN_PROGRESS)
+    return None
+
+
+def _check_other_commit(
+    membership: ConsumerGroup | None, request: OffsetCommit, version: int
+) -> EarlierEpoch | None:
     if membership is not None:
         return consumer_offsets.check_commit(membership, request, version)
     if not names_epoch(request.generation):
@@ -82,21 +101,6 @@ def check_commit(group: Group, request: OffsetCommit, version: int) -> EarlierEp
         if version >= _MEMBER_EPOCHS_SINCE
         else ErrorCode.ILLEGAL_GENERATION
     )
-
-
-def _check_classic_commit(membership: ClassicGroup, request: OffsetCommit) -> None:
-    """ClassicGroup.validateOffsetCommit."""
-    named = names_epoch(request.generation)
-    if not named and membership.state is ClassicState.EMPTY:
-        return
-    anonymous = not request.member_id and request.group_instance_id is None
-    if not named and anonymous:
-        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
-    membership.check_member(request.member_id, request.group_instance_id)
-    if request.generation != membership.generation:
-        raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
-    if membership.state is ClassicState.COMPLETING_REBALANCE:
-        raise CoordinatorError(ErrorCode.REBALANCE_IN_PROGRESS)
 
 
 def _existing_topics(

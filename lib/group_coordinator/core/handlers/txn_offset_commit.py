@@ -35,7 +35,8 @@ def decide(
             earlier = check_commit(group, request)
             limits = Limits(group, config)
             results = commit(topics, context.now_ms, None, request.producer_id, limits, records)
-            consumer_offsets.check_partitions(earlier, records, group.topics)
+            if earlier is not None:
+                consumer_offsets.check_partitions(earlier, records, group.topics)
         except CoordinatorError as error:
             records, results = [], [refused(topic, error.code) for topic in topics]
         else:
