@@ -13,7 +13,7 @@ from group_coordinator.clients import delta_tables
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
-SMALL = ("--groups", "12", "--members", "29", "--duration", "20")
+SMALL = ("--groups", "13", "--members", "32", "--duration", "20")
 
 
 class RunningDemo:
@@ -52,7 +52,7 @@ def test_a_short_demo(tmp_path: Path) -> None:
     assert demo.process.wait(240) == 0, demo.output
 
     for text in (
-        "26 members join them",
+        "29 members join them",
         "returns-desk: all members leave.",
         "1. Who lost which offsets, when, and why?",
         "What is left",
@@ -65,7 +65,7 @@ def test_a_short_demo(tmp_path: Path) -> None:
         tables, "SELECT count(DISTINCT group_id) AS groups FROM coordinator_log"
     )
     [groups] = delta_tables.rows(tables, "SELECT count(*) AS groups FROM groups")
-    assert log == {"groups": 12}
+    assert log == {"groups": 13}
     assert groups["groups"] > 0
     assert processes_of(tmp_path) == []
 

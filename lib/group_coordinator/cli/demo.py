@@ -40,8 +40,9 @@ def command(
 ) -> None:
     """Show everything at work on this machine, in about three minutes.
 
-    A Kafka broker and the job are started, and a shop is opened: some fifty consumer groups read its
-    topics, meet, rebalance, commit and leave. Offsets are kept for one minute only, so that they can
+    A Kafka broker and the job are started, and a shop is opened: some fifty groups, half of them of
+    the new protocol (KIP-848), read its topics, rebalance, commit and leave. One is upgraded from the
+    old protocol to the new one while it works. Offsets are kept for one minute only, so that they can
     be seen to expire. A screen shows what happens; in the end the tables are asked about it.
 
     The tables and a chart stay, in a folder below the current one. Ctrl-C ends the demo at any time.

@@ -48,15 +48,34 @@ class MemberRow:
 
     group_id: str
     member: MemberDescription
+    target_epoch: int | None
+    """The epoch of the target assignment, one for the whole group; None: a classic group."""
 
     @property
     def assignment(self) -> str | None:
-        """The member's partitions as Kafka's tool writes them: topic1:0,1;topic2:2."""
-        topics: dict[str, list[int]] = {}
-        for topic, number in sorted(self.member.assignment):
-            topics.setdefault(topic, []).append(number)
-        texts = (f"{topic}:{','.join(map(str, numbers))}" for topic, numbers in topics.items())
-        return ";".join(texts) or None
+        """The member's partitions."""
+        return _shown(self.member.assignment)
+
+    @property
+    def target_assignment(self) -> str | None:
+        """The partitions that the member is to have."""
+        return _shown(self.member.target_assignment)
+
+    @property
+    def upgraded(self) -> str | None:
+        """Whether the member speaks the consumer protocol, as Java writes it."""
+        upgraded = self.member.upgraded
+        return None if upgraded is None else str(upgraded).lower()
+
+
+def _shown(partitions: Iterable[TopicPartition]) -> str | None:
+    """Partitions as Kafka's tool writes them: topic1:0,1;topic2:2."""
+    topics: dict[str, list[int]] = {}
+    for topic, number in sorted(partitions):
+        topics.setdefault(topic, []).append(number)
+    # The texts are sorted, not the topics: orders-2:0 comes before orders:0.
+    texts = sorted(f"{topic}:{','.join(map(str, numbers))}" for topic, numbers in topics.items())
+    return ";".join(texts) or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +124,9 @@ def assigned_partitions(group: GroupDescription) -> set[TopicPartition]:
 
 def member_rows(group: GroupDescription) -> list[MemberRow]:
     """The members in the coordinator's order."""
-    return [MemberRow(group.group_id, member) for member in group.members]
+    return [
+        MemberRow(group.group_id, member, group.target_assignment_epoch) for member in group.members
+    ]
 
 
 def partition_statuses(

@@ -49,10 +49,6 @@ def _known_partition(row: PartitionStatus) -> int | None:
     return int(row.partition.partition) if row.partition.partition >= 0 else None
 
 
-def _new_protocol_only(_: object) -> None:
-    """Epochs and targets exist in groups of the new protocol only."""
-
-
 def _of_member(attribute: str) -> Callable[[Any], object]:
     return lambda row: getattr(row.member, attribute) if row.member else None
 
@@ -93,11 +89,13 @@ MEMBERS = (
 END_OF_LINE = (Column("", lambda _: "", 0),)
 """Kafka's tool leaves a blank where the verbose columns would begin."""
 ASSIGNMENTS = (
-    Column("CURRENT-EPOCH", _new_protocol_only),
+    Column("CURRENT-EPOCH", attrgetter("member.member_epoch")),
     Column("CURRENT-ASSIGNMENT", attrgetter("assignment"), 20, margin=0),
-    Column("TARGET-EPOCH", _new_protocol_only),
-    Column("TARGET-ASSIGNMENT", _new_protocol_only, 20),
+    Column("TARGET-EPOCH", attrgetter("target_epoch")),
+    Column("TARGET-ASSIGNMENT", attrgetter("target_assignment"), 20, margin=0),
 )
+UPGRADED = (Column("UPGRADED", attrgetter("upgraded"), 0),)
+"""Last column of --members --verbose, while members of both protocols are in the group."""
 INSTANCE = (
     Column("GROUP-INSTANCE-ID", lambda row: row.member.group_instance_id or "", 17, margin=0),
 )
@@ -113,8 +111,8 @@ _MEMBER_COUNT = Column("#MEMBERS", lambda row: len(row.group.members), 0)
 STATES = (*_STATES, _MEMBER_COUNT)
 STATES_VERBOSE = (
     *_STATES,
-    Column("GROUP-EPOCH", _new_protocol_only),
-    Column("TARGET-ASSIGNMENT-EPOCH", _new_protocol_only, 25),
+    Column("GROUP-EPOCH", attrgetter("group.group_epoch")),
+    Column("TARGET-ASSIGNMENT-EPOCH", attrgetter("group.target_assignment_epoch"), 25),
     _MEMBER_COUNT,
 )
 
@@ -128,4 +126,6 @@ PARTITION_STATUSES = (
 def member_columns(rows: Sequence[Any], last: Sequence[Column]) -> list[Column]:
     """Columns of --members; instance ids appear when a member has one."""
     instance = INSTANCE if any(row.member.group_instance_id for row in rows) else ()
-    return [*MEMBERS[:2], *instance, *MEMBERS[2:], *last]
+    is_mixed = {row.member.upgraded for row in rows} >= {True, False}
+    upgraded = UPGRADED if last is ASSIGNMENTS and is_mixed else ()
+    return [*MEMBERS[:2], *instance, *MEMBERS[2:], *last, *upgraded]

@@ -7,7 +7,11 @@ from group_coordinator.clients.channel import RequestChannel
 from group_coordinator.clients.cluster import Cluster
 from group_coordinator.clients.connection import Connection
 from group_coordinator.clients.member import GroupMember
-from group_coordinator.clients.member_options import MemberOptions, MemberState
+from group_coordinator.clients.member_options import (
+    MemberOptions,
+    MemberState,
+    SubscriptionPattern,
+)
 
 __all__ = [
     "AdminClient",
@@ -17,4 +21,5 @@ __all__ = [
     "MemberOptions",
     "MemberState",
     "RequestChannel",
+    "SubscriptionPattern",
 ]

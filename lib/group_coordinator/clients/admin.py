@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import cached_property
@@ -17,8 +17,12 @@ from group_coordinator.clients import delta_tables
 from group_coordinator.clients.channel import RequestChannel
 from group_coordinator.clients.client_errors import ChannelError, ClientError
 from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.consumer_descriptions import (
+    consumer_description,
+    describe_consumer_group,
+)
 from group_coordinator.clients.descriptions import GroupDescription, GroupListing
-from group_coordinator.clients.requests import Body
+from group_coordinator.clients.requests import Body, Request
 from group_coordinator.clients.results import GroupResults, PartitionResults
 
 CLIENT_ID = "group-coordinator-admin"
@@ -90,14 +94,22 @@ class AdminClient:
     def describe_consumer_groups(self, group_ids: Collection[str]) -> dict[str, GroupDescription]:
         """State and members of each group; a group that is not there has an `error`.
 
+        All groups are asked for as consumer groups first, then those that are none as classic ones.
+
         Raises:
             ChannelError: a group's answer did not come.
         """
-        sent = {
-            group: self._channel.send(messages.describe_group(group))
-            for group in dict.fromkeys(group_ids)
+        asked = dict.fromkeys(group_ids)
+        found = {
+            group: consumer_description(group, body)
+            for group, body in self._answers(describe_consumer_group, asked).items()
         }
-        return {group: messages.description(group, reply.result()) for group, reply in sent.items()}
+        others = [group for group, description in found.items() if description is None]
+        classic = {
+            group: messages.description(group, body)
+            for group, body in self._answers(messages.describe_group, others).items()
+        }
+        return {group: description or classic[group] for group, description in found.items()}
 
     def delete_consumer_groups(self, group_ids: Collection[str]) -> GroupResults:
         """Delete Empty groups with their offsets (KIP-229): one result a group."""
@@ -138,6 +150,13 @@ class AdminClient:
         wanted = list(dict.fromkeys(partitions))
         request = messages.delete_offsets(group_id, wanted)
         return messages.partition_results(self._channel.send(request).result(), wanted)
+
+    def _answers(
+        self, request: Callable[[str], Request], group_ids: Iterable[str]
+    ) -> dict[str, Body]:
+        """Ask about all groups at once."""
+        sent = {group: self._channel.send(request(group)) for group in group_ids}
+        return {group: reply.result() for group, reply in sent.items()}
 
     def close(self) -> None:
         """Disconnect; harmless where nothing was connected."""

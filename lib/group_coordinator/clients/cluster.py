@@ -9,6 +9,7 @@ from kafka import KafkaAdminClient, OffsetSpec, TopicPartition
 from kafka.errors import KafkaError
 from kafka.partitioner import murmur2
 
+from group_coordinator.clients.cluster_topics import printed
 from group_coordinator.clients.connection import Connection
 
 
@@ -43,6 +44,10 @@ class Cluster:
     def partition_counts(self, topics: Collection[str]) -> dict[str, int]:
         """How many partitions each topic that exists has."""
         return {topic: len(numbers) for topic, numbers in self.partitions(topics).items()}
+
+    def topic_ids(self, topics: Collection[str] | None = None) -> dict[str, str]:
+        """The id of each of these topics that exists, or of all there are, as Kafka prints it."""
+        return {topic["name"]: printed(topic["topic_id"]) for topic in self._topics(topics)}
 
     def end_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """The log end offset of each partition that exists and has a leader; the others are left out."""
@@ -80,10 +85,11 @@ class Cluster:
         """Disconnect."""
         self._admin.close()
 
-    def _topics(self, topics: Collection[str]) -> list[dict[str, Any]]:
-        if not topics:
+    def _topics(self, topics: Collection[str] | None) -> list[dict[str, Any]]:
+        if topics is not None and not topics:
             return []
-        found = self._ask(self._admin.describe_topics, sorted(topics))
+        wanted = None if topics is None else sorted(topics)
+        found = self._ask(self._admin.describe_topics, wanted)
         return [topic for topic in found if topic["error_code"] == 0]
 
     def _ask(self, question: Any, *arguments: Any) -> Any:

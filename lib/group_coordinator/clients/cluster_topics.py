@@ -57,5 +57,10 @@ def _topic(topic: Mapping[str, Any], racks: Mapping[int, str]) -> Topic:
         tuple(sorted(racks[broker] for broker in partition["replica_nodes"] if broker in racks))
         for partition in partitions
     )
-    topic_id = urlsafe_b64encode(UUID(topic["topic_id"]).bytes).decode().rstrip("=")
+    topic_id = printed(topic["topic_id"])
     return Topic(topic["name"], topic_id, len(partitions), in_racks if any(in_racks) else None)
+
+
+def printed(topic_id: str) -> str:
+    """A topic id as Kafka prints it."""
+    return urlsafe_b64encode(UUID(topic_id).bytes).decode().rstrip("=")

@@ -27,13 +27,20 @@ class GroupListing:
 
 @dataclass(frozen=True, slots=True)
 class MemberDescription:
-    """A member of a live group; the assignment is empty unless the group is Stable."""
+    """A member of a live group; in a classic group the assignment is empty unless the group is Stable."""
 
     member_id: str
     group_instance_id: str | None
     client_id: str
     host: str
     assignment: tuple[TopicPartition, ...] = ()
+    """In a consumer group: with what the member is still to give back."""
+    target_assignment: tuple[TopicPartition, ...] = ()
+    """What the member is to have in the end; in consumer groups only."""
+    member_epoch: int | None = None
+    """None: a member of a classic group."""
+    upgraded: bool | None = None
+    """Whether a member of a consumer group speaks the consumer protocol; None: a member of a classic group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,12 @@ class GroupDescription:
     partition_assignor: str = ""
     members: tuple[MemberDescription, ...] = ()
     error: ClientError | None = None
+    group_type: str = "classic"
+    """classic or consumer."""
+    group_epoch: int | None = None
+    """None: a classic group."""
+    target_assignment_epoch: int | None = None
+    """The group epoch that the members' target assignments are of; None: a classic group."""
 
     @property
     def is_simple_consumer_group(self) -> bool:

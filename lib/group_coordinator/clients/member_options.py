@@ -4,35 +4,50 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal, NamedTuple
 
 
 class MemberState(StrEnum):
     """Where a member stands; each poll moves it on if it can."""
 
     UNJOINED = "unjoined"
-    """Not asked yet, or asked to join again: the next poll sends JoinGroup."""
+    """Not asked yet, or asked to join again: the next poll does."""
     JOINING = "joining"
-    """JoinGroup is parked until the group has met."""
+    """Has asked to join. A JoinGroup of the classic protocol is parked until the group has met."""
     SYNCING = "syncing"
-    """SyncGroup is parked until the leader has assigned."""
+    """SyncGroup is parked until the leader has assigned; in the classic protocol only."""
     STABLE = "stable"
-    """Has an assignment; polls send heartbeats."""
+    """Is a member and has an assignment; polls send heartbeats."""
     FAILED = "failed"
     """Refused for good; polls raise the reason."""
     LEFT = "left"
     """Left the group; polls do nothing."""
 
 
+class SubscriptionPattern(NamedTuple):
+    """A regular expression (RE2) of topic names, found out by the coordinator; in the consumer protocol only."""
+
+    regex: str
+
+
 @dataclass(frozen=True, slots=True)
 class MemberOptions:
     """Kafka's consumer settings of the same names.
 
-    An answer takes about a second (the job works in batches), so the session must outlast several heartbeats.
+    An answer takes about a second (the job works in batches), so the session must outlast several heartbeats. In the
+    consumer protocol (KIP-848) the group decides how long sessions and the time between heartbeats are.
     """
 
     client_id: str = "group-coordinator-member"
     group_instance_id: str | None = None
+    group_protocol: Literal["classic", "consumer"] = "classic"
     session_timeout_ms: int = 45_000
+    """Classic protocol only."""
     rebalance_timeout_ms: int = 60_000
     heartbeat_interval_ms: int = 3_000
+    """Classic protocol only."""
     retry_backoff_ms: int = 500
+    group_remote_assignor: str | None = None
+    """uniform or range; None: the group's first. Consumer protocol only."""
+    client_rack: str | None = None
+    """Consumer protocol only."""

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from itertools import count
 
@@ -11,6 +11,7 @@ from kafka.errors import CoordinatorNotAvailableError
 
 from group_coordinator.clients.admin import AdminClient
 from group_coordinator.clients.channel import RequestChannel
+from group_coordinator.clients.cluster import Cluster
 from group_coordinator.clients.connection import Connection
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.clients.fleet import until
@@ -56,6 +57,12 @@ def cluster_topics(broker: EmbeddedBroker, kafka_admin: KafkaAdminClient) -> Non
     with closing(KafkaProducer(bootstrap_servers=broker.bootstrap_servers)) as producer:
         for number in range(24):
             producer.send("orders", value=b"order", partition=number % 6)
+
+
+@pytest.fixture(scope="session")
+def topic_ids(broker: EmbeddedBroker, cluster_topics: None) -> Mapping[str, str]:  # noqa: ARG001
+    with closing(Cluster(Connection(broker.bootstrap_servers))) as cluster:
+        return cluster.topic_ids(["orders", "refunds-and-complaints"])
 
 
 @pytest.fixture(scope="session")

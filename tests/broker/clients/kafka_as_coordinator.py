@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from base64 import b64decode, b64encode
+from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Thread
 from types import SimpleNamespace
 from typing import Any, Self
+from uuid import UUID
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.protocol import admin as admin_protocol
 from kafka.protocol import consumer as consumer_protocol
 from msgspec import json
 
+from tests.broker.clients.messages import consumer_groups
+
 BYTES = frozenset({"metadata", "assignment", "member_metadata", "member_assignment"})
+PROTOCOLS = (consumer_protocol, admin_protocol, consumer_groups)
 
 
 class KafkaAsCoordinator:
@@ -65,9 +69,8 @@ class KafkaAsCoordinator:
         self._producer.send(self._responses_topic, key=record.key, value=json.encode(response))
 
     def _ask(self, event: dict[str, Any]) -> dict[str, Any]:
-        request_type = getattr(consumer_protocol, f"{event['api']}Request", None) or getattr(
-            admin_protocol, f"{event['api']}Request"
-        )
+        name = f"{event['api']}Request"
+        [request_type] = [getattr(one, name) for one in PROTOCOLS if hasattr(one, name)]
         fields = vars(_from_json(event["body"]))
         request = request_type[event["version"]](**fields)
         client = KafkaAdminClient(
@@ -91,6 +94,8 @@ def _from_json(value: Any, name: str = "") -> Any:
         )
     if isinstance(value, list):
         return [_from_json(one) for one in value]
+    if name == "topic_id":
+        return UUID(bytes=urlsafe_b64decode(f"{value}=="))
     return b64decode(value) if name in BYTES else value
 
 
@@ -99,6 +104,8 @@ def _to_json(value: Any) -> Any:
         return {_camel(key): _to_json(one) for key, one in value.items()}
     if isinstance(value, list):
         return [_to_json(one) for one in value]
+    if isinstance(value, UUID):
+        return urlsafe_b64encode(value.bytes).decode().rstrip("=")
     return b64encode(value).decode() if isinstance(value, bytes) else value
 
 

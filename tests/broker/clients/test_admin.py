@@ -118,7 +118,7 @@ def test_a_group_without_an_answer_does_not_hide_the_others(
 
         with pytest.raises(RequestTimedOutError, match="DeleteGroups v2 for group 'b'"):
             results["b"]
-        with pytest.raises(RequestTimedOutError, match="DescribeGroups v6 for group 'a'"):
+        with pytest.raises(RequestTimedOutError, match="ConsumerGroupDescribe v1 for group 'a'"):
             admin.describe_consumer_groups(["a"])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -30,21 +30,39 @@ Theirs = Callable[..., Said]
 
 
 @pytest.fixture(scope="module")
-def groups(admin: AdminClient, channel: RequestChannel) -> Iterator[None]:
-    """A group with two members and offsets, one with a static member, and one that only stores offsets."""
+def groups(
+    admin: AdminClient, channel: RequestChannel, topic_ids: Mapping[str, str]
+) -> Iterator[None]:
+    """Classic groups: one with two members and offsets, one with a static member, one that only stores offsets.
+
+    Consumer groups: one with a static member, an empty one, and one that has a classic member too.
+    """
     restore(admin)
+    idle = modern_member(channel, topic_ids, "modern-and-idle", "gone")
+    idle.join()
+    idle.leave()
     members = [
         member(channel, "billing-with-a-long-name", "first", ["orders", REFUNDS]),
         member(channel, "billing-with-a-long-name", "second-client-with-a-name", ["orders"]),
         member(channel, "static", "third", ["orders"], instance="instance-1"),
     ]
-    with polled(members):
+    modern = [
+        modern_member(channel, topic_ids, "modern-with-a-long-name", "fourth", REFUNDS),
+        modern_member(channel, topic_ids, "modern-with-a-long-name", "fifth", instance="till-1"),
+    ]
+    moving = [member(channel, "moving", "old", ["orders"])]
+    moving[0].join()
+    moving.append(modern_member(channel, topic_ids, "moving", "new"))
+    everybody = [*members, *modern, *moving]
+    with polled(everybody):
         until(lambda: all_have(members[:2], 8) and all_have(members[2:], 6))
+        until(lambda: all_have(modern, 8) and all(len(one.assignment) > 1 for one in modern))
+        until(lambda: all_have(moving, 6) and all(len(one.assignment) > 1 for one in moving))
         members[0].commit_async(
             {TopicPartition("orders", 0): 1, TopicPartition(REFUNDS, 0): 0}
         ).result().all()
         yield
-    for one in members:
+    for one in everybody:
         one.leave()
 
 
@@ -73,6 +91,19 @@ def member(
     return GroupMember(channel, group, topics, COUNTS, options=options)
 
 
+def modern_member(
+    channel: RequestChannel,
+    topic_ids: Mapping[str, str],
+    group: str,
+    name: str,
+    *more_topics: str,
+    instance: str | None = None,
+) -> GroupMember:
+    options = MemberOptions(client_id=name, group_instance_id=instance, group_protocol="consumer")
+    topics = ["orders", *more_topics]
+    return GroupMember(channel, group, topics, topic_ids=topic_ids, options=options)
+
+
 @pytest.fixture
 def ours(broker: EmbeddedBroker, topics: Topics, tmp_path: Path) -> Ours:
     def run(*arguments: str) -> tuple[int, str, str]:
@@ -96,7 +127,10 @@ def theirs(broker: EmbeddedBroker) -> Theirs:
     return lambda *arguments: kafka_consumer_groups(broker.bootstrap_servers, *arguments)
 
 
-ALL = ("--group", "billing-with-a-long-name", "--group", "simple", "--group", "static")
+ALL = (
+    *("--group", "billing-with-a-long-name", "--group", "simple", "--group", "static"),
+    *("--group", "modern-with-a-long-name", "--group", "modern-and-idle", "--group", "moving"),
+)
 
 
 def test_describe(ours: Ours, theirs: Theirs) -> None:
@@ -131,7 +165,13 @@ def test_list(ours: Ours, theirs: Theirs, kafka_admin: KafkaAdminClient, tmp_pat
     }
     write_deltalake(str(tmp_path / "groups"), table(by_column))
 
-    for arguments in ((), ("--state",), ("--type",), ("--state", "stable", "--type")):
+    for arguments in (
+        (),
+        ("--state",),
+        ("--type",),
+        ("--state", "stable", "--type"),
+        ("--type", "consumer"),
+    ):
         expected = theirs("--list", *arguments)
 
         status, out, err = ours("--list", *arguments)

@@ -51,6 +51,36 @@ STATIC = GroupDescription(
     ),
 )
 SIMPLE = GroupDescription("simple-group", "Empty")
+OLD = MemberDescription(
+    "old-8bae30c5-9e73-458f-8ba8-941e15d7450d",
+    None,
+    "old",
+    "/127.0.0.1",
+    (ORDERS[0], ORDERS[1]),
+    (ORDERS[0],),
+    member_epoch=4,
+    upgraded=False,
+)
+NEW = MemberDescription(
+    "rrcMLkrqRw61HaKM72SUyg",
+    None,
+    "new",
+    "/127.0.0.1",
+    (),
+    (ORDERS[1], ORDERS[2]),
+    member_epoch=5,
+    upgraded=True,
+)
+MOVING = GroupDescription(
+    "moving-group",
+    "Reconciling",
+    "consumer",
+    "uniform",
+    (OLD, NEW),
+    group_type="consumer",
+    group_epoch=6,
+    target_assignment_epoch=5,
+)
 ENDS = {ORDERS[0]: 4, ORDERS[1]: 3, ORDERS[2]: 3, PAYMENTS[0]: 2, PAYMENTS[1]: 2}
 
 
@@ -134,6 +164,44 @@ def test_members_with_assignments() -> None:
         "stable-group-with-a-long-name gamma-944854a7-1531-459b-a570-c369a45f9847 /127.0.0.1      gamma           1               -               orders:2                          -               -                   ",
         "stable-group-with-a-long-name alpha-8bae30c5-9e73-458f-8ba8-941e15d7450d /127.0.0.1      alpha           3               -               orders:0;payments-and-refunds:0,1 -               -                   ",
     ]
+
+
+def test_members_of_both_protocols() -> None:
+    rows = describe.member_rows(MOVING)
+
+    assert lines(layout.table(layout.member_columns(rows, layout.ASSIGNMENTS), rows)) == [
+        "GROUP           CONSUMER-ID                              HOST            CLIENT-ID       #PARTITIONS     CURRENT-EPOCH   CURRENT-ASSIGNMENT   TARGET-EPOCH    TARGET-ASSIGNMENT    UPGRADED",
+        "moving-group    old-8bae30c5-9e73-458f-8ba8-941e15d7450d /127.0.0.1      old             2               4               orders:0,1           5               orders:0             false",
+        "moving-group    rrcMLkrqRw61HaKM72SUyg                   /127.0.0.1      new             0               5               -                    5               orders:1,2           true",
+    ]
+    assert lines(layout.table(layout.member_columns(rows, layout.END_OF_LINE), rows))[0] == (
+        "GROUP           CONSUMER-ID                              HOST            CLIENT-ID       #PARTITIONS     "
+    )
+
+
+def test_members_of_the_consumer_protocol_alone_need_no_column_for_it() -> None:
+    rows = describe.member_rows(MOVING)[1:]
+
+    assert lines(layout.table(layout.member_columns(rows, layout.ASSIGNMENTS), rows)) == [
+        "GROUP           CONSUMER-ID            HOST            CLIENT-ID       #PARTITIONS     CURRENT-EPOCH   CURRENT-ASSIGNMENT   TARGET-EPOCH    TARGET-ASSIGNMENT   ",
+        "moving-group    rrcMLkrqRw61HaKM72SUyg /127.0.0.1      new             0               5               -                    5               orders:1,2          ",
+    ]
+
+
+def test_topics_of_an_assignment_are_sorted_with_their_partitions() -> None:
+    member = MemberDescription("m", None, "c", "h", (ORDERS[0], TopicPartition("orders-2", 1)))
+
+    assert describe.MemberRow("g", member, None).assignment == "orders-2:1;orders:0"
+
+
+def test_the_state_of_a_consumer_group() -> None:
+    row = describe.StateRow(MOVING, Broker("127.0.0.1", 39092, 1))
+
+    assert lines(layout.table(layout.STATES_VERBOSE, [row])) == [
+        "GROUP           COORDINATOR (ID)          ASSIGNMENT-STRATEGY  STATE                GROUP-EPOCH     TARGET-ASSIGNMENT-EPOCH   #MEMBERS",
+        "moving-group    127.0.0.1:39092  (1)      uniform              Reconciling          6               5                         2",
+    ]
+    assert describe.notice(MOVING) == "\nWarning: Consumer group 'moving-group' is rebalancing."
 
 
 def test_static_members() -> None:

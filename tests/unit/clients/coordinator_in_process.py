@@ -54,6 +54,18 @@ class CoordinatorInProcess:
             self._update(request.group_id, [row])
         return reply
 
+    def tell_topics(self, group_id: str, topics: Mapping[str, tuple[str, int]]) -> None:
+        """What the group may know of the cluster's topics: ids and numbers of partitions, by name."""
+        body = {
+            "groupId": group_id,
+            "topics": [
+                {"name": name, "topicId": topic_id, "numPartitions": count}
+                for name, (topic_id, count) in topics.items()
+            ],
+        }
+        event = {"api": "TopicMetadata", "version": 0, "correlationId": None, "body": body}
+        self._update(group_id, [EventRow(self._now_ms, 0, 0, None, json.encode(event))])
+
     def sleep(self, milliseconds: int) -> None:
         self._now_ms += milliseconds
         for group_id in self._groups:

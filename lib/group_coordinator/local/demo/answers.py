@@ -63,4 +63,21 @@ ORDER BY event_time, group_id
 """,
 )
 
-QUESTIONS = (LOST, NEXT, LIFE, DELETED)
+UPGRADED = Question(
+    "How was checkout moved to the new protocol, and was it ever without members?",
+    """
+SELECT to_char(event_time, '%H:%M:%S') AS at, reason,
+       sum(sum(old)) OVER (ORDER BY min(batch_id), min(seq)) AS old_members,
+       sum(sum(new)) OVER (ORDER BY min(batch_id), min(seq)) AS new_members
+FROM (SELECT *, CAST(kind = 'old' AS INT) - CAST(lag(kind, 1, 'gone') OVER life = 'old' AS INT) AS old,
+             CAST(kind = 'new' AS INT) - CAST(lag(kind, 1, 'gone') OVER life = 'new' AS INT) AS new
+      FROM (SELECT *, CASE WHEN value IS NULL THEN 'gone'
+                           WHEN value LIKE '%sessionTimeoutMs%' THEN 'old' ELSE 'new' END AS kind
+            FROM coordinator_log WHERE group_id = 'checkout' AND record_type = 5)
+      WINDOW life AS (PARTITION BY member_id ORDER BY batch_id, seq))
+GROUP BY event_time, reason
+ORDER BY min(batch_id), min(seq)
+""",
+)
+
+QUESTIONS = (LOST, NEXT, LIFE, DELETED, UPGRADED)

@@ -36,6 +36,8 @@ class Frame:
     group_states: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     """Groups by state, as the coordinator describes them."""
     member_count: int = 0
+    consumer_group_count: int = 0
+    """Groups whose members speak the consumer protocol (KIP-848)."""
     requests_per_s: float | None = None
     latency: Latency | None = None
     batch_s: float | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count, islice
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 PARTITION_COUNTS = {"orders": 6, "payments": 4, "shipments": 4, "clicks": 6, "reviews": 2}
 """The shop's topics."""
@@ -21,6 +21,8 @@ class Application(NamedTuple):
     session_timeout_ms: int = 30_000
     records_a_commit: int = UNLIMITED
     """How many records of a partition it can process between two commits."""
+    group_protocol: Literal["classic", "consumer"] = "classic"
+    """What its members speak; in the consumer protocol (KIP-848) the coordinator decides about sessions."""
 
 
 class CastError(ValueError):
@@ -29,7 +31,7 @@ class CastError(ValueError):
 
 RETURNS_DESK = Application("returns-desk", ("orders", "shipments"), 3)
 """Leaves, and stays away: it loses its offsets, then its name."""
-LOYALTY_POINTS = Application("loyalty-points", ("orders", "payments"), 3)
+LOYALTY_POINTS = Application("loyalty-points", ("orders", "payments"), 3, group_protocol="consumer")
 """Leaves, and is back before the retention is over: it loses nothing."""
 RECOMMENDATIONS = Application("recommendations", ("clicks", "orders"), 4)
 """Unsubscribes from one of its topics: loses the offsets of that topic only."""
@@ -41,14 +43,20 @@ MOBILE_PUSH = Application("mobile-push", ("orders", "payments"), 4, session_time
 """One member falls silent, and its session ends."""
 FRAUD_CHECK = Application("fraud-check", ("payments",), 2)
 """Gets more members: a rebalance."""
-NEWSLETTER = Application("newsletter", ("reviews",), 2)
+NEWSLETTER = Application("newsletter", ("reviews",), 2, group_protocol="consumer")
 """Leaves late: its offsets are those that expire next."""
-SALES_REPORT = Application("sales-report", ("orders",), 2, records_a_commit=4)
+SALES_REPORT = Application(
+    "sales-report", ("orders",), 2, records_a_commit=4, group_protocol="consumer"
+)
 """Reads more slowly than the shop sells: its lag grows."""
+CHECKOUT = Application("checkout", ("orders", "payments"), 3, session_timeout_ms=12_000)
+"""Is upgraded while it works: members of the new protocol come one by one, and those of the old one leave."""
+NEW_CHECKOUT = CHECKOUT._replace(group_protocol="consumer")
+"""The same application with the newer client."""
 
 LEADING_ROLES = (
     *(RETURNS_DESK, LOYALTY_POINTS, RECOMMENDATIONS, SPRING_SALE, WAREHOUSE),
-    *(MOBILE_PUSH, FRAUD_CHECK, NEWSLETTER, SALES_REPORT),
+    *(MOBILE_PUSH, FRAUD_CHECK, NEWSLETTER, SALES_REPORT, CHECKOUT),
 )
 
 NIGHTLY_EXPORT = Application("nightly-export", ("orders",), 0)
@@ -91,7 +99,12 @@ def extras(group_count: int, member_count: int) -> list[Application]:
         )
     share, remainder = divmod(members, groups)
     return [
-        Application(name, _INTERESTS[number % len(_INTERESTS)], share + (number < remainder))
+        Application(
+            name,
+            _INTERESTS[number % len(_INTERESTS)],
+            share + (number < remainder),
+            group_protocol="consumer" if number % 2 else "classic",
+        )
         for number, name in enumerate(islice(_names(), groups))
     ]
 

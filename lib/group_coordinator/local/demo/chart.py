@@ -33,7 +33,7 @@ _COMMIT_BIN_S = 2
 _LOG = """
 SELECT to_unixtime(event_time) + date_part('millisecond', event_time) % 1000 / 1000.0 AS at_s,
        group_id, record_type, reason, topic, partition, value IS NULL AS is_tombstone,
-       record_type = 2 AND value NOT LIKE '%"members":[]%' AS has_members
+       record_type = 2 AND value NOT LIKE '%"members":[]%' AS has_members, member_id
 FROM coordinator_log ORDER BY event_time, group_id, batch_id, seq
 """
 

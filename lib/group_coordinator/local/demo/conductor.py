@@ -18,6 +18,7 @@ from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.demo import cast
 from group_coordinator.local.demo.board import Board
 from group_coordinator.local.demo.commands import Administrator
+from group_coordinator.local.demo.consumers import ShopTopics
 from group_coordinator.local.demo.fleet import Arrivals, Fleet, Shifts
 from group_coordinator.local.demo.folder import DemoFolder
 from group_coordinator.local.demo.interruption import Interruption
@@ -167,7 +168,8 @@ class Conductor:
         channel = MeasuredChannel(premises.channel, self.measures)
         administrator = Administrator(self._folder, board)
         resources.callback(administrator.close)
-        fleet = Fleet(channel, shop.partition_counts, shop, board.tell, plan.topic_prefix)
+        topics = ShopTopics(shop.partition_counts, shop.topic_ids())
+        fleet = Fleet(channel, topics, shop, board.tell, plan.topic_prefix)
         everybody = [*cast.LEADING_ROLES, *self._extras, *cast.SIMPLE_COMMITTERS]
         return Play(
             fleet,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from kafka import TopicPartition
 
 from group_coordinator.clients import admin_messages
 from group_coordinator.clients.client_errors import ClientError
-from group_coordinator.clients.member import Channel, GroupMember
+from group_coordinator.clients.conversation import Channel
+from group_coordinator.clients.member import GroupMember
 from group_coordinator.clients.member_options import MemberOptions, MemberState
 from group_coordinator.clients.requests import Body, Request
 from group_coordinator.local.demo.cast import UNLIMITED, Application
@@ -26,13 +27,20 @@ class Records(Protocol):
         ...
 
 
+class ShopTopics(NamedTuple):
+    """What the members have to know of the shop's topics, by name."""
+
+    partition_counts: Mapping[str, int]
+    ids: Mapping[str, str]
+
+
 class Consumer:
     """One member: goes on where its group has committed, processes what is there, commits, heartbeats.
 
     Args:
         application: what it is a part of.
         channel: shared with everybody.
-        partition_counts: of all topics.
+        topics: of the whole shop.
         records: what there is to process.
         clock: the same seconds that `tick` gets.
     """
@@ -41,7 +49,7 @@ class Consumer:
         self,
         application: Application,
         channel: Channel,
-        partition_counts: Mapping[str, int],
+        topics: ShopTopics,
         records: Records,
         *,
         clock: Callable[[], float],
@@ -53,7 +61,8 @@ class Consumer:
             channel,
             application.group_id,
             application.topics,
-            partition_counts,
+            topics.partition_counts,
+            topic_ids=topics.ids,
             options=_options(application),
             clock=clock,
         )
@@ -122,6 +131,7 @@ def _options(application: Application) -> MemberOptions:
     session_timeout_ms = application.session_timeout_ms
     return MemberOptions(
         client_id=application.group_id,
+        group_protocol=application.group_protocol,
         session_timeout_ms=session_timeout_ms,
         heartbeat_interval_ms=session_timeout_ms // 4,
     )

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 
 from group_coordinator.clients.client_errors import ClientError
-from group_coordinator.clients.member import Channel
+from group_coordinator.clients.conversation import Channel
 from group_coordinator.local.demo.cast import Application
 from group_coordinator.local.demo.consumers import (
     Consumer,
     Records,
+    ShopTopics,
     SimpleCommitter,
     start_positions,
 )
@@ -22,7 +23,7 @@ class Fleet:
 
     Args:
         channel: shared by all of them.
-        partition_counts: of all topics.
+        topics: all that the shop has.
         records: what there is to read.
         tell: takes a sentence about a member that was refused for good.
         prefix: what the names of the shop's topics begin with on this cluster.
@@ -31,13 +32,13 @@ class Fleet:
     def __init__(
         self,
         channel: Channel,
-        partition_counts: Mapping[str, int],
+        topics: ShopTopics,
         records: Records,
         tell: Callable[[str], None],
         prefix: str = "",
     ) -> None:
         self._channel = channel
-        self._partition_counts = partition_counts
+        self._topics = topics
         self._records = records
         self._tell = tell
         self._prefix = prefix
@@ -57,14 +58,14 @@ class Fleet:
 
     def set_start(self, application: Application) -> None:
         """The group shall begin with the first record of every partition."""
-        self._channel.send(start_positions(self._here(application), self._partition_counts))
+        self._channel.send(start_positions(self._here(application), self._topics.partition_counts))
 
     def join(self, application: Application) -> None:
         """One more member."""
         consumer = Consumer(
             self._here(application),
             self._channel,
-            self._partition_counts,
+            self._topics,
             self._records,
             clock=lambda: self._now_s,
         )
@@ -73,7 +74,10 @@ class Fleet:
     def start_committing(self, application: Application) -> None:
         """A group that only stores offsets."""
         self._committers[application.group_id] = SimpleCommitter(
-            self._here(application), self._channel, self._partition_counts, self._records
+            self._here(application),
+            self._channel,
+            self._topics.partition_counts,
+            self._records,
         )
 
     def stop_committing(self, application: Application) -> None:
@@ -88,6 +92,10 @@ class Fleet:
     def leave_one(self, application: Application) -> None:
         """The member that came last says goodbye."""
         self._consumers[application.group_id].pop().leave()
+
+    def leave_eldest(self, application: Application) -> None:
+        """The member that came first says goodbye."""
+        self._consumers[application.group_id].pop(0).leave()
 
     def fall_silent(self, application: Application) -> None:
         """The member that came last is gone without a word."""
@@ -147,7 +155,8 @@ class Arrivals:
         member_count = sum(application.member_count for application in self._applications)
         return (
             f"{self.group_count} groups get their start positions, and {member_count} members join them. The members of a "
-            "group meet, one of them leads and shares out the partitions; then they read, and commit how far they got."
+            "classic group meet, and one of them shares out the partitions; in a group of the new protocol (KIP-848) the "
+            "coordinator does. Then they read, and commit how far they got."
         )
 
     def tick(self, arrived: int) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from msgspec import DecodeError, Struct, json
 
 from group_coordinator.clients import admin_messages
-from group_coordinator.clients.member import Channel
+from group_coordinator.clients.conversation import Channel
 from group_coordinator.local.demo.folder import DemoFolder
 from group_coordinator.local.demo.processes import ChildProcess
 

@@ -11,7 +11,7 @@ from statistics import median
 from threading import Lock
 from typing import NamedTuple
 
-from group_coordinator.clients.member import Channel
+from group_coordinator.clients.conversation import Channel
 from group_coordinator.clients.requests import Body, Request
 
 _WINDOW_S = 20.0

@@ -56,7 +56,9 @@ def story_lines(told: Told) -> list[str]:
 def figures_line(frame: Frame) -> str:
     """The figures of a frame in one line."""
     groups = ", ".join(f"{count} {state}" for state, count in grouped(frame.group_states).items())
-    parts = [f"{groups} | {frame.member_count} members"]
+    parts = [
+        f"{groups} | {frame.member_count} members | {frame.consumer_group_count} groups by KIP-848"
+    ]
     if frame.requests_per_s is not None:
         parts.append(f"{frame.requests_per_s:.0f} events/s")
     if frame.latency is not None:

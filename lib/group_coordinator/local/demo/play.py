@@ -58,6 +58,7 @@ class Play:
         self.board.show(
             group_states=self.survey.states,
             member_count=self.survey.member_count,
+            consumer_group_count=self.survey.consumer_group_count,
             requests_per_s=self.measures.requests_per_s(),
             latency=self.measures.recent(),
         )

@@ -25,6 +25,8 @@ _MEANINGS = {
     "Empty": "no members",
     "Dead": "expired, deleted",
 }
+_REBALANCING = ("PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling")
+"""Two of classic groups, two of consumer groups."""
 _FRAME_HEIGHT, _FRAME_WIDTH = 2, 4
 """Of a panel's lines, and of its borders and padding."""
 
@@ -101,13 +103,13 @@ def _groups(frame: Frame) -> RenderableType:
     ]
     rows.append((Text("Members"), str(frame.member_count), "of all groups"))
     bar = _StackedBar([(count, _STYLES[name]) for name, count in counts.items()])
-    title = f"{sum(counts.values())} groups"
+    title = f"{sum(counts.values())} groups, {frame.consumer_group_count} of them by KIP-848"
     return Panel(Group(_figures(rows), "", bar), title=title, title_align="left")
 
 
 def grouped(states: Mapping[str, int]) -> dict[str, int]:
-    """The states that a reader tells apart; the two of a rebalance are one."""
-    rebalancing = states.get("PreparingRebalance", 0) + states.get("CompletingRebalance", 0)
+    """The states that a reader tells apart; those of a rebalance are one."""
+    rebalancing = sum(states.get(state, 0) for state in _REBALANCING)
     return {
         "Stable": states.get("Stable", 0),
         "Rebalancing": rebalancing,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from itertools import count
 from threading import Event, Thread
 
@@ -11,6 +12,7 @@ from kafka.admin import NewTopic
 from kafka.errors import KafkaError
 from msgspec import json
 
+from group_coordinator.clients.cluster import Cluster
 from group_coordinator.clients.connection import Connection
 
 _ROUND_SECONDS = 0.2
@@ -53,6 +55,11 @@ class Shop:
         finally:
             admin.close()
         self._thread.start()
+
+    def topic_ids(self) -> dict[str, str]:
+        """The ids of the topics, by name."""
+        with closing(Cluster(self._connection)) as cluster:
+            return cluster.topic_ids(self.partition_counts.keys())
 
     def check(self) -> None:
         """Raise what ended the thread, if anything did."""

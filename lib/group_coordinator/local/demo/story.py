@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 from group_coordinator.local.demo.board import Board
 from group_coordinator.local.demo.cast import (
+    CHECKOUT,
     FRAUD_CHECK,
     LATER_MEMBERS,
     LOYALTY_POINTS,
     MOBILE_PUSH,
+    NEW_CHECKOUT,
     NEWSLETTER,
     NIGHTLY_EXPORT,
     RECOMMENDATIONS,
@@ -56,6 +58,7 @@ def scenes(fleet: Fleet, administrator: Administrator, plan: Plan) -> list[Scene
         *_departures(fleet),
         *_unsubscriptions(fleet),
         *_members_come_and_go(fleet),
+        *_upgrade(fleet, administrator),
         *_administration(administrator, plan),
     ]
 
@@ -128,6 +131,44 @@ def _members_come_and_go(fleet: Fleet) -> list[Scene]:
             partial(_join, fleet, FRAUD_CHECK, LATER_MEMBERS),
         ),
     ]
+
+
+def _upgrade(fleet: Fleet, administrator: Administrator) -> list[Scene]:
+    name = NEW_CHECKOUT.group_id
+    return [
+        Scene(
+            19,
+            f"{name}: its clients get a new version, one by one. The first one that speaks the new protocol (KIP-848) joins "
+            "the classic group, which becomes a consumer group while everybody goes on reading.",
+            partial(fleet.join, NEW_CHECKOUT),
+        ),
+        *(
+            Scene(
+                at_s,
+                f"{name}: a client of the old version leaves, one of the new version joins.",
+                partial(_replace_one, fleet),
+            )
+            for at_s in (31, 42)
+        ),
+        Scene(
+            36,
+            f"{name}: members of both protocols share one group, see UPGRADED.",
+            partial(
+                administrator.groups,
+                *("--describe", "--group", name, "--members", "--verbose"),
+            ),
+        ),
+        Scene(
+            53,
+            f"{name}: the last client of the old version leaves. The upgrade is done, nobody has stopped.",
+            partial(fleet.leave_eldest, CHECKOUT),
+        ),
+    ]
+
+
+def _replace_one(fleet: Fleet) -> None:
+    fleet.leave_eldest(CHECKOUT)
+    fleet.join(NEW_CHECKOUT)
 
 
 def _administration(administrator: Administrator, plan: Plan) -> list[Scene]:

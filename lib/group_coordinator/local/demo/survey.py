@@ -8,21 +8,34 @@ from concurrent.futures import Future
 
 from group_coordinator.clients import admin_messages
 from group_coordinator.clients.client_errors import ClientError
-from group_coordinator.clients.member import Channel
+from group_coordinator.clients.consumer_descriptions import (
+    consumer_description,
+    describe_consumer_group,
+)
+from group_coordinator.clients.conversation import Channel
+from group_coordinator.clients.descriptions import GroupDescription
+from group_coordinator.clients.errors import GroupIdNotFoundError
 from group_coordinator.clients.requests import Body
 
 _INTERVAL_S = 3.0
+_CONSUMER = "consumer"
 
 
 class Survey:
-    """One round of questions at a time; `states` are the answers of the last one."""
+    """One round of questions at a time; what is told are the answers of the last one.
+
+    A group is asked by the API of its protocol, and by the other one in the same round where that does not know it.
+    """
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self._asked: dict[str, Future[Body]] = {}
         self._due_s = 0.0
+        self._consumer_groups: set[str] = set()
+        self._described: dict[str, GroupDescription] = {}
         self.states: Counter[str] = Counter()
         self.member_count = 0
+        self.consumer_group_count = 0
 
     def tick(self, now_s: float, group_ids: Collection[str]) -> None:
         """Take the answers when all are there, then ask again when it is time."""
@@ -30,19 +43,41 @@ class Survey:
             self._take()
         if not self._asked and now_s >= self._due_s:
             self._due_s = now_s + _INTERVAL_S
-            self._asked = {
-                group_id: self._channel.send(admin_messages.describe_group(group_id))
-                for group_id in group_ids
-            }
+            self._described = {}
+            for group_id in group_ids:
+                self._ask(group_id)
+
+    def _ask(self, group_id: str) -> None:
+        is_consumer = group_id in self._consumer_groups
+        question = describe_consumer_group if is_consumer else admin_messages.describe_group
+        self._asked[group_id] = self._channel.send(question(group_id))
 
     def _take(self) -> None:
         asked, self._asked = self._asked, {}
         try:
-            groups = [
-                admin_messages.description(group_id, reply.result())
-                for group_id, reply in asked.items()
-            ]
+            for group_id, reply in asked.items():
+                self._hear(group_id, reply.result())
         except ClientError:
+            self._asked = {}
             return
-        self.states = Counter(group.state for group in groups)
-        self.member_count = sum(len(group.members) for group in groups)
+        if not self._asked:
+            groups = self._described.values()
+            self.states = Counter(group.state for group in groups)
+            self.member_count = sum(len(group.members) for group in groups)
+            self.consumer_group_count = sum(group.group_type == _CONSUMER for group in groups)
+
+    def _hear(self, group_id: str, body: Body) -> None:
+        """One that neither API knows is gone: it is asked by both."""
+        is_second = group_id in self._described
+        if group_id in self._consumer_groups:
+            found = consumer_description(group_id, body) or _gone(group_id)
+        else:
+            found = admin_messages.description(group_id, body)
+        self._described[group_id] = found
+        if found.error is not None and not is_second:
+            self._consumer_groups ^= {group_id}
+            self._ask(group_id)
+
+
+def _gone(group_id: str) -> GroupDescription:
+    return GroupDescription(group_id, state="Dead", error=GroupIdNotFoundError())

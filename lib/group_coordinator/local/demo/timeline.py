@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -11,7 +11,9 @@ WITH_MEMBERS, EMPTY, OFFSETS_ONLY = "with members", "empty", "offsets only"
 KINDS = (WITH_MEMBERS, EMPTY, OFFSETS_ONLY)
 """Kinds of groups; the last one never had a member."""
 
-GROUP_RECORD = 2
+_GROUP_RECORD, _EPOCH_RECORD, _MEMBER_RECORD = 2, 3, 5
+"""A classic group with its members; a consumer group, and a member of one."""
+_OFFSET_RECORDS = frozenset({0, 1})
 _COMMIT = "offset-commit"
 _LOSSES = {
     "offset-expired": "expired",
@@ -31,6 +33,9 @@ class LogRow(NamedTuple):
     partition: int | None
     is_tombstone: bool
     has_members: bool
+    """Of a classic group."""
+    member_id: str | None = None
+    """Of a member of a consumer group."""
 
 
 class Loss(NamedTuple):
@@ -60,29 +65,46 @@ def timeline(rows: Iterable[LogRow]) -> Timeline:
     kinds: dict[str, str] = {}
     held: set[tuple[str, str | None, int | None]] = set()
     lost: Counter[tuple[float, str, str]] = Counter()
+    members: defaultdict[str, set[str | None]] = defaultdict(set)
     for row in rows:
-        if row.record_type == GROUP_RECORD:
-            _apply_group(row, kinds)
-        elif row.is_tombstone:
-            held.discard((row.group_id, row.topic, row.partition))
+        if row.record_type in _OFFSET_RECORDS:
+            _apply_offset(row, kinds, held)
         else:
-            kinds.setdefault(row.group_id, OFFSETS_ONLY)
-            held.add((row.group_id, row.topic, row.partition))
+            _apply_group(row, kinds, members)
         if row.reason == _COMMIT:
             curves.commit_times_s.append(row.at_s)
         if row.is_tombstone and row.reason in _LOSSES:
-            is_offset = row.record_type != GROUP_RECORD
-            lost[row.at_s, row.group_id, _LOSSES[row.reason]] += is_offset
+            lost[row.at_s, row.group_id, _LOSSES[row.reason]] += row.record_type in _OFFSET_RECORDS
         _mark(curves, row.at_s, Counter(kinds.values()), len(held))
     curves.losses = [Loss(*key, count) for key, count in lost.items()]
     return curves
 
 
-def _apply_group(row: LogRow, kinds: dict[str, str]) -> None:
+def _apply_offset(
+    row: LogRow, kinds: dict[str, str], held: set[tuple[str, str | None, int | None]]
+) -> None:
+    key = (row.group_id, row.topic, row.partition)
     if row.is_tombstone:
-        kinds.pop(row.group_id, None)
+        held.discard(key)
     else:
+        kinds.setdefault(row.group_id, OFFSETS_ONLY)
+        held.add(key)
+
+
+def _apply_group(
+    row: LogRow, kinds: dict[str, str], members: defaultdict[str, set[str | None]]
+) -> None:
+    """A group that changes its protocol is gone for no time: its new records follow at once."""
+    if row.record_type == _MEMBER_RECORD:
+        of_group = members[row.group_id]
+        (of_group.discard if row.is_tombstone else of_group.add)(row.member_id)
+        kinds[row.group_id] = WITH_MEMBERS if of_group else EMPTY
+    elif row.record_type in (_GROUP_RECORD, _EPOCH_RECORD) and row.is_tombstone:
+        kinds.pop(row.group_id, None)
+    elif row.record_type == _GROUP_RECORD:
         kinds[row.group_id] = WITH_MEMBERS if row.has_members else EMPTY
+    elif row.record_type == _EPOCH_RECORD:
+        kinds[row.group_id] = WITH_MEMBERS if members[row.group_id] else EMPTY
 
 
 def _mark(curves: Timeline, at_s: float, kinds: Counter[str], held: int) -> None:

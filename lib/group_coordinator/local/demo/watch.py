@@ -29,6 +29,7 @@ _FRESH = timedelta(seconds=15)
 _SENTENCES = {
     "offset-expired": "{group_id}: {offsets} offsets expired.",
     "group-expired": "{group_id}: nothing was left of the group, its name is free again.",
+    "upgrade": "{group_id}: from now on a consumer group (KIP-848), with the members that it had.",
     "sync": "{group_id}: the partitions are shared out anew, members now: {members}.",
 }
 _WATCHED = frozenset(application.group_id for application in LEADING_ROLES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,8 +17,12 @@ from kafka import TopicPartition
 from group_coordinator import settings
 from group_coordinator.clients import admin_messages
 from group_coordinator.clients.requests import Body, Request
+from group_coordinator.clients.topic_agent import TopicAgent
+from group_coordinator.clients.topic_interests import TopicInterests
+from group_coordinator.core.values import Topic
 from group_coordinator.local.demo import cast
 from group_coordinator.local.demo.board import Board
+from group_coordinator.local.demo.consumers import ShopTopics
 from group_coordinator.local.demo.fleet import Arrivals, Fleet, Shifts
 from group_coordinator.local.demo.folder import DemoFolder
 from group_coordinator.local.demo.measures import MeasuredChannel, Measures
@@ -26,12 +30,13 @@ from group_coordinator.local.demo.plan import Plan, settings_of
 from group_coordinator.local.demo.play import Play
 from group_coordinator.local.demo.story import Story, scenes
 from group_coordinator.local.demo.survey import Survey
-from group_coordinator.streaming.output_lines import LOG, RESPONSE
+from group_coordinator.streaming.output_lines import LOG, RESPONSE, TOPIC_NEED
 from group_coordinator.streaming.packing import EventRow
 from group_coordinator.streaming.update_group import UpdateContext, update_group
 
 START_MS = 1_767_225_600_000
 BATCH_S = 0.7
+TOPIC_IDS = {name: f"{name:A<21}A" for name in cast.PARTITION_COUNTS}
 
 LOG_SCHEMA = pa.schema(
     [
@@ -60,7 +65,12 @@ class Coordinator:
 
     def __init__(self, overrides: list[str]) -> None:
         config = settings.load(overrides=overrides).coordinator
-        self._context = UpdateContext(config, "group-events", 1_000, timers_hold=False)
+        self._context = UpdateContext(
+            config, "group-events", 1_000, timers_hold=False, asks_for_topics=True
+        )
+        self._interests = TopicInterests(lambda: None, lambda _: None)
+        self._agent = TopicAgent(self._interests, _read_topics, self._tell)
+        self._needs: list[str] = []
         self._waiting: defaultdict[str, list[EventRow]] = defaultdict(list)
         self._replies: dict[str, Future[Body]] = {}
         self._states: dict[str, bytes | None] = {}
@@ -101,10 +111,19 @@ class Coordinator:
             for line in update.lines:
                 self._take(line)
         self._batch_id += 1
+        needs, self._needs = self._needs, []
+        self._interests.note(needs)
+        self._agent.look()
+
+    def _tell(self, events: Sequence[tuple[str, bytes]]) -> None:
+        for group_id, value in events:
+            self._waiting[group_id].append(EventRow(self.now_ms, 0, 0, None, value))
 
     def _take(self, line: str) -> None:
         tag, content = line[0], json.loads(line[1:])
-        if tag == RESPONSE:
+        if tag == TOPIC_NEED:
+            self._needs.append(line[1:])
+        elif tag == RESPONSE:
             self._replies[content["correlationId"]].set_result(content["body"])
         elif tag == LOG:
             moment = datetime.fromtimestamp(content.pop("event_time_ms") / 1000, UTC)
@@ -116,6 +135,14 @@ class Coordinator:
 
     def write_log(self, tables: Path) -> None:
         write_deltalake(tables / "coordinator_log", pa.Table.from_pylist(self.log, LOG_SCHEMA))
+
+
+def _read_topics(names: Collection[str] | None) -> dict[str, Topic]:
+    return {
+        name: Topic(name, TOPIC_IDS[name], count)
+        for name, count in cast.PARTITION_COUNTS.items()
+        if names is None or name in names
+    }
 
 
 class Shelf:
@@ -159,8 +186,9 @@ class Rehearsal:
         self.commands = CommandLine(self.coordinator)
         self.measures = Measures(clock)
         self.refusals: list[str] = []
+        topics = ShopTopics(cast.PARTITION_COUNTS, TOPIC_IDS)
         channel = MeasuredChannel(self.coordinator, self.measures)
-        self.fleet = Fleet(channel, cast.PARTITION_COUNTS, self.shelf, self.refusals.append)
+        self.fleet = Fleet(channel, topics, self.shelf, self.refusals.append)
         extras = cast.extras(plan.group_count, plan.member_count)
         everybody = [*cast.LEADING_ROLES, *extras, *cast.SIMPLE_COMMITTERS]
         self.play = Play(

@@ -87,10 +87,29 @@ def test_who_deleted_what(tables: Path) -> None:
     ]
 
 
+def test_a_group_is_upgraded_and_never_without_members(tables: Path) -> None:
+    steps = [row[1:] for row in rows(tables, answers.UPGRADED)]
+
+    assert steps == [
+        ("upgrade", 3, 0),
+        ("join", 3, 1),
+        ("leave", 2, 1),
+        ("join", 2, 2),
+        ("leave", 1, 2),
+        ("join", 1, 3),
+        ("leave", 0, 3),
+    ]
+
+
+def test_groups_of_both_protocols_are_at_work(rehearsal: Rehearsal) -> None:
+    assert rehearsal.board.frame().consumer_group_count == 8
+
+
 def test_the_administrator_uses_the_command_line(rehearsal: Rehearsal) -> None:
     assert rehearsal.commands.asked == [
         "--delete --group spring-sale --group fraud-check",
         "--delete-offsets --group warehouse --topic payments --topic shipments",
+        "--describe --group checkout --members --verbose",
         "--describe --group sales-report",
     ]
 

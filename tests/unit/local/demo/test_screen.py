@@ -23,6 +23,7 @@ FRAME = Frame(
         "Dead": 2,
     },
     member_count=148,
+    consumer_group_count=21,
     requests_per_s=62.3,
     latency=Latency(0.92, 1.71),
     batch_s=0.61,
@@ -47,7 +48,7 @@ def test_everything_is_on_a_small_terminal() -> None:
 
     for figure in (
         "1:07 of about 2:40",
-        "50 groups",
+        "50 groups, 21 of them by KIP-848",
         "62/s",
         "0.9 s",
         "1.7 s",
@@ -93,7 +94,7 @@ def test_the_end_is_announced() -> None:
 
 def test_figures_in_one_line() -> None:
     assert figures_line(FRAME) == (
-        " 1:07  [41 Stable, 2 Rebalancing, 5 Empty, 2 Dead | 148 members; 62 events/s; "
+        " 1:07  [41 Stable, 2 Rebalancing, 5 Empty, 2 Dead | 148 members | 21 groups by KIP-848; 62 events/s; "
         "answers in 0.9 s (99 %: 1.7 s); batch 0.6 s; 318 offsets, 12 expired, 4 deleted]"
     )
 

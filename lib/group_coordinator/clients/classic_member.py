@@ -1,0 +1,187 @@
+"""A member that speaks the classic protocol: it joins, syncs, and when it leads it assigns partitions to everybody."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from functools import partial
+
+from kafka import TopicPartition
+
+from group_coordinator.clients import admin_messages, member_messages
+from group_coordinator.clients.conversation import COORDINATOR_AWAY, Conversation
+from group_coordinator.clients.errors import error_for
+from group_coordinator.clients.member_messages import Identity
+from group_coordinator.clients.member_options import (
+    MemberOptions,
+    MemberState,
+    SubscriptionPattern,
+)
+from group_coordinator.clients.membership import Commit
+from group_coordinator.clients.requests import Body, Request
+from group_coordinator.core.errors import ErrorCode
+
+JOIN_MARGIN_MS = 10_000
+"""The answer to a JoinGroup comes when the group has met, at the latest after the rebalance timeout; then it travels."""
+
+_REJOIN = frozenset({ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATION})
+_FORGOTTEN = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.GROUP_ID_NOT_FOUND})
+
+
+class ClassicMember:
+    """Moves on with each poll; GroupMember says what everything means.
+
+    Args:
+        conversation: what it says and hears.
+        group_id: the group to join.
+        topics: what to subscribe to.
+        partition_counts: how many partitions each topic of the group has, for the member that leads.
+        options: timeouts and names.
+
+    Raises:
+        ValueError: a pattern is given for topics.
+    """
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        group_id: str,
+        topics: Collection[str] | SubscriptionPattern,
+        partition_counts: Mapping[str, int],
+        options: MemberOptions,
+    ) -> None:
+        self.state = MemberState.UNJOINED
+        self.assignment: frozenset[TopicPartition] = frozenset()
+        self.rebalances = 0
+        self.topics = _names(topics)
+        self._conversation = conversation
+        self._partition_counts = partition_counts
+        self._options = options
+        self._identity = Identity(group_id, group_instance_id=options.group_instance_id)
+        self._joined_topics: frozenset[str] = frozenset()
+
+    @property
+    def member_id(self) -> str:
+        """The id that the coordinator gave; empty before."""
+        return self._identity.member_id
+
+    @property
+    def generation_id(self) -> int:
+        """The generation that this member joined last; -1 before."""
+        return self._identity.generation_id
+
+    def poll(self) -> None:
+        """Take the answer that has come, then send what is due: a join, a sync, or a heartbeat."""
+        if not self._conversation.settle():
+            return
+        if self.state is MemberState.STABLE and self.topics != self._joined_topics:
+            self._start_over()
+        if self.state is MemberState.UNJOINED:
+            self._join()
+        elif self.state is MemberState.STABLE:
+            self._heartbeat()
+
+    def subscribe(self, topics: Collection[str] | SubscriptionPattern) -> None:
+        """Change the subscription: the next poll joins again, and the group rebalances.
+
+        Raises:
+            ValueError: a pattern is given for topics.
+        """
+        self.topics = _names(topics)
+
+    def commit(self, offsets: admin_messages.Offsets) -> Commit:
+        """What to send to commit as this member."""
+        identity = self._identity
+        request = admin_messages.commit_offsets(
+            identity.group_id, offsets, identity.commit_fields()
+        )
+        return Commit(request, partial(admin_messages.partition_results, partitions=list(offsets)))
+
+    def leave(self, reason: str) -> Request | None:
+        """Be a member no more; what to send so that the group learns it, None: it never knew."""
+        self.state = MemberState.LEFT
+        self.assignment = frozenset()
+        self._conversation.forget()
+        return member_messages.leave_group(self._identity, reason) if self.member_id else None
+
+    def _take(self, then: Callable[[Body], None], body: Body) -> None:
+        if body["errorCode"]:
+            self._refused(body)
+        else:
+            then(body)
+
+    def _refused(self, body: Body) -> None:
+        code = body["errorCode"]
+        if code in COORDINATOR_AWAY:
+            self._try_later()
+            return
+        if code == ErrorCode.MEMBER_ID_REQUIRED:
+            self._identity = replace(self._identity, member_id=body["memberId"])
+        elif code in _FORGOTTEN:
+            self._identity = replace(self._identity, member_id="", generation_id=-1)
+        elif code not in _REJOIN:
+            self.state = MemberState.FAILED
+            self._conversation.fail(error_for(code, body.get("errorMessage")))
+        self._start_over()
+
+    def _lost(self) -> None:
+        """A lost heartbeat is followed by another one; a lost join or sync has to begin anew."""
+        if self.state is not MemberState.STABLE:
+            self._start_over()
+
+    def _try_later(self) -> None:
+        if self.state is not MemberState.STABLE:
+            self._start_over()
+        self._conversation.pause(self._options.retry_backoff_ms)
+
+    def _start_over(self) -> None:
+        self.state = MemberState.UNJOINED
+        self.assignment = frozenset()
+        self._conversation.go_on()
+
+    def _join(self) -> None:
+        options = self._options
+        self._joined_topics = self.topics
+        self.state = MemberState.JOINING
+        request = member_messages.join_group(
+            self._identity, self.topics, options.session_timeout_ms, options.rebalance_timeout_ms
+        )
+        self._ask(request, self._joined, options.rebalance_timeout_ms + JOIN_MARGIN_MS)
+
+    def _joined(self, body: Body) -> None:
+        self._identity = replace(
+            self._identity, member_id=body["memberId"], generation_id=body["generationId"]
+        )
+        decision: Mapping[str, bytes] = {}
+        if member_messages.is_leader(body):
+            wanted = member_messages.subscriptions(body)
+            decision = member_messages.assignments(wanted, self._partition_counts)
+        self.state = MemberState.SYNCING
+        request = member_messages.sync_group(self._identity, decision)
+        self._ask(request, self._synced, self._options.rebalance_timeout_ms + JOIN_MARGIN_MS)
+
+    def _synced(self, body: Body) -> None:
+        self.assignment = frozenset(
+            admin_messages.assigned_partitions(b64decode(body["assignment"]))
+        )
+        self.state = MemberState.STABLE
+        self.rebalances += 1
+        self._conversation.pause(self._options.heartbeat_interval_ms)
+
+    def _heartbeat(self) -> None:
+        self._conversation.pause(self._options.heartbeat_interval_ms)
+        self._ask(member_messages.heartbeat(self._identity), lambda _: None)
+
+    def _ask(
+        self, request: Request, then: Callable[[Body], None], timeout_ms: int | None = None
+    ) -> None:
+        self._conversation.ask(request, partial(self._take, then), self._lost, timeout_ms)
+
+
+def _names(topics: Collection[str] | SubscriptionPattern) -> frozenset[str]:
+    if isinstance(topics, SubscriptionPattern):
+        raise ValueError(  # noqa: TRY004 - right for the other protocol
+            "a pattern needs the consumer protocol (MemberOptions.group_protocol)"
+        )
+    return frozenset(topics)

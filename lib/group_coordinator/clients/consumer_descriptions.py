@@ -1,0 +1,63 @@
+"""ConsumerGroupDescribe (KIP-848), and what its answers say of groups and members."""
+
+from __future__ import annotations
+
+from kafka import TopicPartition
+
+from group_coordinator.clients.admin_messages import refusal
+from group_coordinator.clients.descriptions import GroupDescription, MemberDescription
+from group_coordinator.clients.requests import Body, Request
+from group_coordinator.core.errors import ErrorCode
+
+_VERSION = 1
+_CONSUMER = "consumer"
+_UPGRADED = {0: False, 1: True}
+"""Kafka's types of members: classic, consumer; -1 is one that did not say."""
+_ANOTHER_KIND = frozenset({ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNSUPPORTED_VERSION})
+
+
+def describe_consumer_group(group_id: str) -> Request:
+    """A ConsumerGroupDescribe of one group."""
+    body = {"groupIds": [group_id], "includeAuthorizedOperations": False}
+    return Request("ConsumerGroupDescribe", _VERSION, group_id, body)
+
+
+def consumer_description(group_id: str, body: Body) -> GroupDescription | None:
+    """The group in a ConsumerGroupDescribe answer; None: DescribeGroups may know it, or nobody does."""
+    [group] = body.get("groups", [{}])
+    error = refusal(body) or refusal(group)
+    if error is not None and error.code in _ANOTHER_KIND:
+        return None
+    if error is not None:
+        return GroupDescription(group_id, state="Dead", error=error)
+    return GroupDescription(
+        group_id,
+        group["groupState"],
+        protocol_type=_CONSUMER,
+        partition_assignor=group["assignorName"],
+        members=tuple(_member(member) for member in group["members"]),
+        group_type=_CONSUMER,
+        group_epoch=group["groupEpoch"],
+        target_assignment_epoch=group["assignmentEpoch"],
+    )
+
+
+def _member(member: Body) -> MemberDescription:
+    return MemberDescription(
+        member_id=member["memberId"],
+        group_instance_id=member["instanceId"],
+        client_id=member["clientId"],
+        host=member["clientHost"],
+        assignment=_partitions(member["assignment"]),
+        target_assignment=_partitions(member["targetAssignment"]),
+        member_epoch=member["memberEpoch"],
+        upgraded=_UPGRADED.get(member["memberType"]),
+    )
+
+
+def _partitions(assignment: Body) -> tuple[TopicPartition, ...]:
+    return tuple(
+        TopicPartition(topic["topicName"], number)
+        for topic in assignment["topicPartitions"]
+        for number in topic["partitions"]
+    )

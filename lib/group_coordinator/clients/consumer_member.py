@@ -1,0 +1,213 @@
+"""A member that speaks the consumer protocol (KIP-848): heartbeats alone, and the coordinator assigns.
+
+Source: ConsumerMembershipManager and ConsumerHeartbeatRequestManager of Kafka's Java client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from functools import partial
+
+from kafka import TopicPartition
+
+from group_coordinator.clients import admin_messages
+from group_coordinator.clients import consumer_member_messages as messages
+from group_coordinator.clients.consumer_member_messages import Speaker, Statement
+from group_coordinator.clients.conversation import COORDINATOR_AWAY, Conversation
+from group_coordinator.clients.errors import error_for
+from group_coordinator.clients.member_options import (
+    MemberOptions,
+    MemberState,
+    SubscriptionPattern,
+)
+from group_coordinator.clients.membership import Commit
+from group_coordinator.clients.requests import Body, Request
+from group_coordinator.core.assignors.spec import Assignment
+from group_coordinator.core.errors import ErrorCode
+
+_FENCED = frozenset(
+    {
+        ErrorCode.FENCED_MEMBER_EPOCH,
+        ErrorCode.UNKNOWN_MEMBER_ID,
+        ErrorCode.GROUP_ID_NOT_FOUND,
+    }
+)
+_TRY_LATER = COORDINATOR_AWAY | {ErrorCode.UNRELEASED_INSTANCE_ID}
+
+
+class ConsumerMember:
+    """Moves on with each poll; GroupMember says what everything means.
+
+    Args:
+        conversation: what it says and hears.
+        group_id: the group to join.
+        topics: names, or a pattern of names.
+        topic_ids: the ids of topics by name, looked at again and again; what has no name yet is not taken over.
+        options: timeouts and names.
+    """
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        group_id: str,
+        topics: Collection[str] | SubscriptionPattern,
+        topic_ids: Mapping[str, str],
+        options: MemberOptions,
+    ) -> None:
+        self.state = MemberState.UNJOINED
+        self.assignment: frozenset[TopicPartition] = frozenset()
+        self.rebalances = 0
+        self._conversation = conversation
+        self._topic_ids = topic_ids
+        self._options = options
+        self._subscription = _subscription(topics)
+        instance_id = options.group_instance_id
+        member_id = messages.new_member_id()
+        self._speaker = Speaker(group_id, member_id, group_instance_id=instance_id)
+        self._assigned: Assignment = {}
+        self._owned: Assignment | None = None
+        """None: the coordinator has not assigned anything yet, not even nothing."""
+        self._told: Statement | None = None
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """The names that it subscribes to; none with a pattern."""
+        is_pattern = isinstance(self._subscription, SubscriptionPattern)
+        return frozenset() if is_pattern else frozenset(self._subscription)
+
+    @property
+    def member_id(self) -> str:
+        """The id that it made for itself."""
+        return self._speaker.member_id
+
+    @property
+    def generation_id(self) -> int:
+        """The member epoch; -1 while it is no member."""
+        return self._speaker.epoch if self.state is MemberState.STABLE else -1
+
+    def poll(self) -> None:
+        """Take the answer that has come, then send a heartbeat if one is due.
+
+        A changed assignment is acknowledged by the next poll, so that what is to be given away can be finished first.
+        """
+        rebalances = self.rebalances
+        is_free = self._conversation.settle()
+        if self.state is MemberState.STABLE and self._assigned != self._owned:
+            self._adopt()
+        if self.rebalances != rebalances or not is_free:
+            return
+        if self.state is MemberState.UNJOINED:
+            self.state = MemberState.JOINING
+            self._heartbeat()
+        elif self.state is MemberState.STABLE:
+            self._heartbeat()
+
+    def subscribe(self, topics: Collection[str] | SubscriptionPattern) -> None:
+        """Change the subscription: the next heartbeat says so, and goes out at once."""
+        self._subscription = _subscription(topics)
+        self._conversation.go_on()
+
+    def commit(self, offsets: admin_messages.Offsets) -> Commit:
+        """What to send to commit as this member; topics by id if its group gave it all of them."""
+        speaker = self._speaker
+        owned = {
+            name: topic_id
+            for name, topic_id in self._topic_ids.items()
+            if topic_id in (self._owned or {})
+        }
+        if owned.keys() >= set(messages.topics_of(offsets)):
+            request = messages.commit_by_id(speaker, offsets, owned)
+            return Commit(
+                request, partial(messages.results_by_id, offsets=offsets, topic_ids=owned)
+            )
+        request = admin_messages.commit_offsets(speaker.group_id, offsets, speaker.commit_fields())
+        return Commit(request, partial(admin_messages.partition_results, partitions=list(offsets)))
+
+    def leave(self, reason: str) -> Request | None:  # noqa: ARG002 - this protocol asks for none
+        """Be a member no more; what to send so that the group learns it, None: it never knew."""
+        is_known = self.state in (MemberState.JOINING, MemberState.STABLE)
+        self.state = MemberState.LEFT
+        self._let_go()
+        self._conversation.forget()
+        return messages.leave_group(self._speaker) if is_known else None
+
+    def _heartbeat(self) -> None:
+        statement = self._statement()
+        request = messages.heartbeat(self._speaker, self._options, statement, self._told)
+        self._told = statement
+        self._conversation.ask(request, self._take, self._lost)
+
+    def _statement(self) -> Statement:
+        return Statement(self._subscription, self._owned or {})
+
+    def _take(self, body: Body) -> None:
+        if body["errorCode"]:
+            self._refused(body)
+            return
+        self.state = MemberState.STABLE
+        self._speaker = replace(self._speaker, epoch=body["memberEpoch"])
+        assigned = messages.assigned(body)
+        if assigned is not None:
+            self._assigned = assigned
+            self._adopt()
+        if self._statement() == self._told:
+            self._conversation.pause(body["heartbeatIntervalMs"])
+        else:
+            self._conversation.go_on()
+
+    def _adopt(self) -> None:
+        """Take over what was assigned, as far as the topics' names are known."""
+        names = {topic_id: name for name, topic_id in self._topic_ids.items()}
+        owned = {
+            topic_id: numbers for topic_id, numbers in self._assigned.items() if topic_id in names
+        }
+        if owned == self._owned:
+            return
+        self._owned = owned
+        self.assignment = frozenset(
+            TopicPartition(names[topic_id], number)
+            for topic_id, numbers in owned.items()
+            for number in numbers
+        )
+        self.rebalances += 1
+        self._conversation.go_on()
+
+    def _refused(self, body: Body) -> None:
+        """After an error the coordinator may know less than it was told: the next request says all."""
+        code = body["errorCode"]
+        self._told = None
+        if code in _FENCED:
+            self._rejoin()
+        elif code in _TRY_LATER:
+            self._ask_again()
+            self._conversation.pause(self._options.retry_backoff_ms)
+        else:
+            self.state = MemberState.FAILED
+            self._conversation.fail(error_for(code, body.get("errorMessage")))
+
+    def _lost(self) -> None:
+        self._told = None
+        self._ask_again()
+
+    def _ask_again(self) -> None:
+        if self.state is MemberState.JOINING:
+            self.state = MemberState.UNJOINED
+        self._conversation.go_on()
+
+    def _rejoin(self) -> None:
+        """What it had belongs to others now; its id it keeps."""
+        self.state = MemberState.UNJOINED
+        self._speaker = replace(self._speaker, epoch=messages.JOIN_EPOCH)
+        self._let_go()
+        self._conversation.go_on()
+
+    def _let_go(self) -> None:
+        self._assigned, self._owned = {}, None
+        self.assignment = frozenset()
+
+
+def _subscription(
+    topics: Collection[str] | SubscriptionPattern,
+) -> frozenset[str] | SubscriptionPattern:
+    return topics if isinstance(topics, SubscriptionPattern) else frozenset(topics)
