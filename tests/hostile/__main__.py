@@ -23,7 +23,8 @@ from rich.table import Table
 from group_coordinator import settings
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.benchmarks.latency import Memory
-from tests.hostile.events import Sent, flood, hostile_events, stranger
+from tests.hostile.events import flood, hostile_events, stranger
+from tests.hostile.sent import Sent
 from tests.hostile.stage import Responses, Writer, letters, measured
 from tests.hostile.verdict import Expected, counted, faults
 from tests.job_process import JobProcess

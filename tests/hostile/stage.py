@@ -15,7 +15,8 @@ from kafka.serializer import Serializer
 
 from group_coordinator.clients.delta_tables import query
 from tests.benchmarks.latency import Memory
-from tests.hostile.events import Fate, Sent, commit, encoded
+from tests.hostile.events import commit
+from tests.hostile.sent import Fate, Sent, encoded
 from tests.hostile.verdict import Coordinates, Expected, Letter, expected
 from tests.job_process import JobProcess
 
