@@ -59,6 +59,7 @@ def play(arguments: argparse.Namespace, folder: Path) -> tuple[list[str], list[E
                 note = f"{name}: {seconds:.0f} s, memory so far {most_bytes / 2**20:,.0f} MiB"
                 print(note, flush=True)
             assert job.stop() == 0, job.log
+            responses.read_rest()
             memory.close()
         writer.close()
         responses.close()

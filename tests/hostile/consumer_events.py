@@ -6,7 +6,6 @@ their own.
 
 from __future__ import annotations
 
-import json
 from copy import deepcopy
 from random import Random
 from typing import Any
@@ -61,9 +60,8 @@ def consumer_group_describe(group: str, correlation_id: str | None) -> Tree:
 # Good ones.
 
 
-def joins(number: int) -> Sent:
+def joins(group: str, correlation_id: str) -> Sent:
     """A member that joins a group nobody else speaks of."""
-    group = f"consumers-{number}"
     answer = {
         "throttleTimeMs": 0,
         "errorCode": 0,
@@ -73,15 +71,15 @@ def joins(number: int) -> Sent:
         "heartbeatIntervalMs": 5_000,
         "assignment": {"topicPartitions": []},
     }
-    value = encoded(heartbeat(group, f"good-{number}"))
+    value = encoded(heartbeat(group, correlation_id))
     return Sent("join", group.encode(), value, Fate.ANSWERED, answer)
 
 
-def alters(number: int, group: str, interval_ms: int) -> Sent:
+def alters(group: str, correlation_id: str, interval_ms: int) -> Sent:
     """An administrator gives a group in use a setting."""
     result = {"errorCode": 0, "errorMessage": None, "resourceType": 32, "resourceName": group}
     answer = {"throttleTimeMs": 0, "responses": [result]}
-    value = encoded(alter_configs(group, f"good-{number}", str(interval_ms)))
+    value = encoded(alter_configs(group, correlation_id, str(interval_ms)))
     return Sent("setting", group.encode(), value, Fate.ANSWERED, answer)
 
 
@@ -214,8 +212,5 @@ def many_partitions(random: Random, group: str, _: str) -> Sent:
 def bad_setting(random: Random, group: str, correlation_id: str) -> Sent:
     """A group's setting that Kafka would refuse."""
     value = random.choice(["", "x", "4999", "15001", "1e4", "9" * 4_000, "-1", "5 000", "0x1388"])
-    tree = alter_configs(group, correlation_id, value)
-    return Sent("refused setting", group.encode(), json.dumps(tree).encode(), Fate.REFUSED, INVALID)
-
-
-INVALID = {"errorCode": 40}
+    tree = encoded(alter_configs(group, correlation_id, value))
+    return Sent("refused setting", group.encode(), tree, Fate.REFUSED, {"errorCode": 40})

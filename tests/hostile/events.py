@@ -36,7 +36,7 @@ def commit(group: str, offset: int, correlation_id: str | None = None, **entry: 
 def hostile_events(seed: int, number: int) -> Iterator[Sent]:
     """So many events; every other one is good."""
     random = Random(seed)  # noqa: S311 - the same events every time
-    good = _good_events(random)
+    good = _good_events(random, f"consumers-{seed}")
     kinds = [kind for kind, weight in _KINDS.items() for _ in range(weight)]
     for index in range(number):
         if index % 2 == 0:
@@ -46,15 +46,16 @@ def hostile_events(seed: int, number: int) -> Iterator[Sent]:
         yield kind(random, f"good-{random.randrange(GROUPS)}", f"bad-{index}")
 
 
-def _good_events(random: Random) -> Iterator[Sent]:
+def _good_events(random: Random, new_groups: str) -> Iterator[Sent]:
     """Commits, fetches of what was committed last, and now and then what the consumer protocol brought."""
     committed: dict[str, int] = {}
     for number in count():
         group = f"good-{random.randrange(GROUPS)}"
         correlation_id = f"good-{number}"
         if random.random() < _SELDOM:
-            yield consumer_events.joins(number)
-            yield consumer_events.alters(number, group, random.randrange(5_000, 15_001))
+            yield consumer_events.joins(f"{new_groups}-{number}", correlation_id)
+            interval_ms = random.randrange(5_000, 15_001)
+            yield consumer_events.alters(group, correlation_id, interval_ms)
         if group in committed and random.random() < 0.5:
             asked = [{"name": "orders", "partitionIndexes": [0]}]
             event = {"api": "OffsetFetch", "version": 7, "correlationId": correlation_id}
