@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -20,6 +21,7 @@ from tests.job_process import JobProcess
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 
 DEADLINE_S = 300
+COORDINATOR_LOAD_IN_PROGRESS = 14
 PATIENT = (
     "group.consumer.session.timeout.ms=600000",
     "group.consumer.max.session.timeout.ms=600000",
@@ -30,7 +32,15 @@ _numbers = count(1)
 
 
 def heartbeat(installation: Installation, job: JobProcess, epoch: int, **body: object) -> Row:
-    """Send a heartbeat of member m in group g, and wait for its answer."""
+    """Send a heartbeat of member m, in group g by default, and wait for its answer, which is no error."""
+    body_told = answer_to_heartbeat(installation, job, epoch, **body)
+    assert body_told["errorCode"] == 0, body_told
+    return body_told
+
+
+def answer_to_heartbeat(
+    installation: Installation, job: JobProcess, epoch: int, **body: object
+) -> Row:
     correlation_id = f"c-{next(_numbers)}"
     event: Row = {
         "api": "ConsumerGroupHeartbeat",
@@ -39,7 +49,8 @@ def heartbeat(installation: Installation, job: JobProcess, epoch: int, **body: o
         "body": {"groupId": "g", "memberId": "m", "memberEpoch": epoch, **body},
     }
     with closing(KafkaProducer(bootstrap_servers=installation.bootstrap_servers)) as producer:
-        producer.send("group-events", key=b"g", value=json.dumps(event).encode()).get(30)
+        key = str(event["body"]["groupId"]).encode()
+        producer.send("group-events", key=key, value=json.dumps(event).encode()).get(30)
 
     def answer() -> Row | None:
         for values in installation.answers().values():
@@ -49,15 +60,16 @@ def heartbeat(installation: Installation, job: JobProcess, epoch: int, **body: o
         return None
 
     body_told: Row = until(answer, job)["body"]
-    assert body_told["errorCode"] == 0, body_told
     return body_told
 
 
-def assigned(installation: Installation, job: JobProcess, epoch: int) -> tuple[int, Any]:
+def assigned(
+    installation: Installation, job: JobProcess, epoch: int, **body: object
+) -> tuple[int, Any]:
     """Heartbeats until the member gets a new assignment; its epoch then, and the assignment."""
     deadline_s = time.monotonic() + DEADLINE_S
     while time.monotonic() < deadline_s:
-        answer = heartbeat(installation, job, epoch)
+        answer = heartbeat(installation, job, epoch, **body)
         epoch = answer["memberEpoch"]
         if answer["assignment"] is not None and answer["assignment"]["topicPartitions"]:
             return epoch, answer["assignment"]["topicPartitions"]
@@ -94,3 +106,32 @@ def test_a_consumer_group_follows_its_topics(installation: Installation) -> None
         assert grown == {"topicId": orders["topicId"], "partitions": [0, 1, 2]}
         assert job.stop() == 0, job.log
     admin.close()
+
+
+def test_a_rebuilt_group_hears_of_its_topics_and_keeps_its_partitions(
+    installation: Installation,
+) -> None:
+    installation = replace(installation, overrides=(*installation.overrides, *PATIENT))
+    run = ["run", *installation.options]
+    group = {"groupId": "rebuilt"}
+    wishes = {**group, "rebalanceTimeoutMs": 60_000, "subscribedTopicNames": ["refunds"]}
+    with closing(KafkaAdminClient(bootstrap_servers=installation.bootstrap_servers)) as admin:
+        admin.create_topics([NewTopic("refunds", 2, 1)], wait_for_metadata=True)
+    with JobProcess(run, installation.folder) as job:
+        joined = heartbeat(installation, job, 0, **wishes, topicPartitions=[])
+        epoch, refunds = assigned(installation, job, joined["memberEpoch"], **group)
+        assert job.stop() == 0, job.log
+
+    shutil.rmtree(installation.folder / installation.settings.job.checkpoint_location)
+    with JobProcess(["rebuild", *installation.options], installation.folder) as rebuild:
+        assert rebuild.wait(DEADLINE_S) == 0, rebuild.log
+
+    with JobProcess(run, installation.folder) as job:
+        answer: Row = {"errorCode": COORDINATOR_LOAD_IN_PROGRESS}
+        while answer["errorCode"] == COORDINATOR_LOAD_IN_PROGRESS:
+            answer = answer_to_heartbeat(
+                installation, job, epoch, **wishes, topicPartitions=refunds
+            )
+        assert (answer["errorCode"], answer["memberEpoch"]) == (0, epoch)
+        assert answer["assignment"] == {"topicPartitions": refunds}
+        assert job.stop() == 0, job.log

@@ -23,7 +23,8 @@ from rich.table import Table
 from group_coordinator import settings
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.benchmarks.latency import Memory
-from tests.hostile.events import Sent, flood, hostile_events, stranger
+from tests.hostile.events import flood, hostile_events, stranger
+from tests.hostile.sent import Sent
 from tests.hostile.stage import Responses, Writer, letters, measured
 from tests.hostile.verdict import Expected, counted, faults
 from tests.job_process import JobProcess
@@ -58,6 +59,7 @@ def play(arguments: argparse.Namespace, folder: Path) -> tuple[list[str], list[E
                 note = f"{name}: {seconds:.0f} s, memory so far {most_bytes / 2**20:,.0f} MiB"
                 print(note, flush=True)
             assert job.stop() == 0, job.log
+            responses.read_rest()
             memory.close()
         writer.close()
         responses.close()

@@ -9,32 +9,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from enum import StrEnum
 from itertools import count
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
+
+from tests.hostile import consumer_events
+from tests.hostile.sent import Fate, Sent, Tree, bad, encoded
 
 GROUPS = 50
 LONGEST = 1_000_000
 """Of one long text: the broker takes a little more."""
-
-Tree = dict[str, Any]
-
-
-class Fate(StrEnum):
-    ANSWERED = "answered rightly"
-    DEAD_LETTER = "dead letter"
-    UNSUPPORTED = "answered UNSUPPORTED_VERSION"
-
-
-class Sent(NamedTuple):
-    """An event, what kind it is, what must become of it; of a good one, the body of the answer."""
-
-    kind: str
-    key: bytes | None
-    value: bytes | None
-    fate: Fate
-    answer: Tree | None = None
+_SELDOM = 0.05
 
 
 def commit(group: str, offset: int, correlation_id: str | None = None, **entry: Any) -> Tree:
@@ -48,14 +33,10 @@ def commit(group: str, offset: int, correlation_id: str | None = None, **entry: 
     return {"api": "OffsetCommit", "version": 8, "correlationId": correlation_id, "body": body}
 
 
-def encoded(tree: Tree) -> bytes:
-    return json.dumps(tree).encode()
-
-
 def hostile_events(seed: int, number: int) -> Iterator[Sent]:
     """So many events; every other one is good."""
     random = Random(seed)  # noqa: S311 - the same events every time
-    good = _good_events(random)
+    good = _good_events(random, f"consumers-{seed}")
     kinds = [kind for kind, weight in _KINDS.items() for _ in range(weight)]
     for index in range(number):
         if index % 2 == 0:
@@ -65,12 +46,16 @@ def hostile_events(seed: int, number: int) -> Iterator[Sent]:
         yield kind(random, f"good-{random.randrange(GROUPS)}", f"bad-{index}")
 
 
-def _good_events(random: Random) -> Iterator[Sent]:
-    """Commits, and fetches of what was committed last."""
+def _good_events(random: Random, new_groups: str) -> Iterator[Sent]:
+    """Commits, fetches of what was committed last, and now and then what the consumer protocol brought."""
     committed: dict[str, int] = {}
     for number in count():
         group = f"good-{random.randrange(GROUPS)}"
         correlation_id = f"good-{number}"
+        if random.random() < _SELDOM:
+            yield consumer_events.joins(f"{new_groups}-{number}", correlation_id)
+            interval_ms = random.randrange(5_000, 15_001)
+            yield consumer_events.alters(group, correlation_id, interval_ms)
         if group in committed and random.random() < 0.5:
             asked = [{"name": "orders", "partitionIndexes": [0]}]
             event = {"api": "OffsetFetch", "version": 7, "correlationId": correlation_id}
@@ -118,25 +103,21 @@ def flood(number: int) -> Sent:
 # The kinds of bad events. Each takes a group that is in use, and a correlation id.
 
 
-def _bad(kind: str, group: str | None, value: bytes | None) -> Sent:
-    return Sent(kind, None if group is None else group.encode(), value, Fate.DEAD_LETTER)
-
-
 def random_bytes(random: Random, group: str, _: str) -> Sent:
-    return _bad("random bytes", group, random.randbytes(random.choice([1, 2, 10, 100, 5_000])))
+    return bad("random bytes", group, random.randbytes(random.choice([1, 2, 10, 100, 5_000])))
 
 
 def flipped_byte(random: Random, group: str, correlation_id: str) -> Sent:
     """One byte of a good event is none of UTF-8's."""
     value = bytearray(encoded(commit(group, 1, correlation_id)))
     value[random.randrange(len(value))] = random.choice([0xC0, 0xC1, 0xF5, 0xFF])
-    return _bad("bad UTF-8", group, bytes(value))
+    return bad("bad UTF-8", group, bytes(value))
 
 
 def not_json(random: Random, group: str, correlation_id: str) -> Sent:
     value = encoded(commit(group, 1, correlation_id))
     cut = random.randrange(len(value))
-    return _bad(
+    return bad(
         "not JSON",
         group,
         random.choice(
@@ -183,12 +164,12 @@ def misfit(random: Random, group: str, correlation_id: str) -> Sent:
     wrong = random.choice(values)
     tree: Any = commit(group, 1, correlation_id)
     if not path:
-        return _bad("wrong types", group, encoded(wrong))
+        return bad("wrong types", group, encoded(wrong))
     node = tree
     for step in path[:-1]:
         node = node[step]
     node[path[-1]] = wrong
-    return _bad("wrong types", group, encoded(tree))
+    return bad("wrong types", group, encoded(tree))
 
 
 def nested(random: Random, group: str, correlation_id: str) -> Sent:
@@ -196,7 +177,7 @@ def nested(random: Random, group: str, correlation_id: str) -> Sent:
     start, end = random.choice([(b"[", b"]"), (b'{"a":', b"}")])
     deep = start * depth + random.choice([b"", b"1"]) + end * depth
     frame = encoded(commit(group, 1, correlation_id)).replace(b": 1,", b": %b,")
-    return _bad("deep nesting", group, random.choice([deep, frame.replace(b"%b", deep)]))
+    return bad("deep nesting", group, random.choice([deep, frame.replace(b"%b", deep)]))
 
 
 def long_text(random: Random, group: str, correlation_id: str) -> Sent:
@@ -215,35 +196,42 @@ def long_text(random: Random, group: str, correlation_id: str) -> Sent:
             tree["correlationId"] = long
         case _:
             tree[long] = 1
-    return _bad("1 MB texts", group, encoded(tree))
+    return bad("1 MB texts", group, encoded(tree))
 
 
 def too_long(random: Random, group: str, correlation_id: str) -> Sent:
     """More than event.max.bytes: it compresses well, or the broker would not take it."""
     value = encoded(commit(group, 1, correlation_id))
-    return _bad("above event.max.bytes", group, value.ljust(random.randrange(2**20 + 1, 2**21)))
+    return bad("above event.max.bytes", group, value.ljust(random.randrange(2**20 + 1, 2**21)))
 
 
 def unknown_api(random: Random, group: str, correlation_id: str) -> Sent:
     api = random.choice(["offsetcommit", "Produce", "__class__", "\x00", "OffsetCommit "])
-    return _bad("unknown api", group, encoded(commit(group, 1, correlation_id) | {"api": api}))
+    return bad("unknown api", group, encoded(commit(group, 1, correlation_id) | {"api": api}))
+
+
+_VERSIONED = (
+    *("OffsetCommit", "JoinGroup", "Heartbeat", "EndTxn", "DeleteGroups", "TopicMetadata"),
+    *("ConsumerGroupHeartbeat", "ConsumerGroupDescribe"),
+    *("DescribeConfigs", "IncrementalAlterConfigs"),
+)
 
 
 def unknown_version(random: Random, group: str, correlation_id: str) -> Sent:
-    api = random.choice(["OffsetCommit", "JoinGroup", "Heartbeat", "EndTxn", "DeleteGroups"])
+    api = random.choice(_VERSIONED)
     tree = commit(group, 1, correlation_id) | {"api": api, "version": random.choice([-1, 32_767])}
     return Sent("unknown version", group.encode(), encoded(tree), Fate.UNSUPPORTED)
 
 
 def unknown_field(random: Random, group: str, correlation_id: str) -> Sent:
     field = random.choice(["", "Api", "__proto__", "a.b", "\ud800"])
-    return _bad("unknown field", group, encoded(commit(group, 1, correlation_id) | {field: 1}))
+    return bad("unknown field", group, encoded(commit(group, 1, correlation_id) | {field: 1}))
 
 
 def wrong_key(random: Random, group: str, correlation_id: str) -> Sent:
     value = encoded(commit(group, 1, correlation_id))
     other = random.choice([f"{group} ", group.upper(), "", "\x00", "victim", "../" * 50])
-    return _bad("key mismatch", other, value)
+    return bad("key mismatch", other, value)
 
 
 def bad_key(random: Random, group: str, correlation_id: str) -> Sent:
@@ -261,21 +249,23 @@ def duplicate_key(random: Random, group: str, correlation_id: str) -> Sent:
     name = random.choice([b'"version"', b'"groupId"', b'"topics"', b'"committedOffset"'])
     before, after = value.split(name, 1)
     twice = before + name + b": 8, " + name + after
-    return _bad("duplicate keys", group, twice)
+    return bad("duplicate keys", group, twice)
 
 
 def lone_surrogate(random: Random, group: str, correlation_id: str) -> Sent:
     lone = random.choice(["\ud800", "\udfff", "\udc00\ud800", "ok\udbff"])
     tree = commit(group, 1, correlation_id, committedMetadata=lone)
     raw = json.dumps(tree, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    return _bad("lone surrogates", group, random.choice([encoded(tree), raw]))
+    return bad("lone surrogates", group, random.choice([encoded(tree), raw]))
 
 
 _KINDS: dict[Callable[[Random, str, str], Sent], int] = {
     **dict.fromkeys((random_bytes, flipped_byte, not_json, misfit, unknown_api), 60),
     **dict.fromkeys((unknown_version, unknown_field, wrong_key, null_value), 60),
     **dict.fromkeys((duplicate_key, lone_surrogate), 60),
-    **dict.fromkeys((nested, bad_key), 6),
-    **dict.fromkeys((long_text, too_long), 1),
+    **dict.fromkeys((consumer_events.consumer_misfit, consumer_events.refused_heartbeat), 120),
+    **dict.fromkeys((consumer_events.bad_setting, consumer_events.cut_consumer_event), 60),
+    **dict.fromkeys((nested, bad_key, consumer_events.many_partitions), 6),
+    **dict.fromkeys((long_text, too_long, consumer_events.many_names), 1),
 }
 """How often: a thousand megabytes more would test the disk."""

@@ -15,7 +15,8 @@ from kafka.serializer import Serializer
 
 from group_coordinator.clients.delta_tables import query
 from tests.benchmarks.latency import Memory
-from tests.hostile.events import Fate, Sent, commit, encoded
+from tests.hostile.events import commit
+from tests.hostile.sent import Fate, Sent, encoded
 from tests.hostile.verdict import Coordinates, Expected, Letter, expected
 from tests.job_process import JobProcess
 
@@ -89,9 +90,17 @@ class Responses:
         while not wanted <= self.correlation_ids or self._is_behind():
             job.check_alive()
             assert time.monotonic() < deadline_s, job.log
-            for records in self._consumer.poll(timeout_ms=500).values():
-                for record in records:
-                    self._take(json.loads(record.value))
+            self._read()
+
+    def read_rest(self) -> None:
+        """Read to the end, when the job has ended: others may have been answered later than the last ones."""
+        while self._is_behind():
+            self._read()
+
+    def _read(self) -> None:
+        for records in self._consumer.poll(timeout_ms=500).values():
+            for record in records:
+                self._take(json.loads(record.value))
 
     def _is_behind(self) -> bool:
         ends = self._consumer.end_offsets(list(self._consumer.assignment()))

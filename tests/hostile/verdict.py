@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from tests.hostile.events import Fate, Sent
+from tests.hostile.sent import Fate, Sent
 
 INVALID_REQUEST, UNSUPPORTED_VERSION = 42, 35
 Coordinates = tuple[int, int]
@@ -65,10 +65,19 @@ def _fault(event: Expected, answers: list[Any], letters: list[Letter]) -> str | 
         case Fate.UNSUPPORTED:
             codes = [body["errorCode"] for body in answers]
             good = codes == [UNSUPPORTED_VERSION] and not letters
+        case Fate.REFUSED:
+            codes = [_error_code(body) for body in answers]
+            good = [{"errorCode": code} for code in codes] == [event.answer] and not letters
         case Fate.DEAD_LETTER:
             good = len(letters) == 1 and _is_right(event, letters[0])
             good = good and all(body["errorCode"] == INVALID_REQUEST for body in answers)
     return None if good else f"{len(letters)} dead letters {letters[:1]}, answers {answers}"[:500]
+
+
+def _error_code(body: dict[str, Any]) -> int:
+    """Of the whole, or of the one setting's result."""
+    code: int = (body.get("responses") or [body])[0]["errorCode"]
+    return code
 
 
 def _is_right(event: Expected, letter: Letter) -> bool:

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.hostile.events import COMMITTED, Fate, Sent
+from tests.hostile.events import COMMITTED
+from tests.hostile.sent import Fate, Sent
 from tests.hostile.verdict import Letter, expected, faults
 
 AT = (3, 7)

@@ -36,6 +36,9 @@ def command(
     run on the same checkpoint is refused. On a cluster give jobs/run_coordinator.py to spark-submit
     instead.
 
+    With --drain consumer groups (KIP-848) hear of the cluster's topics when a run begins; topics that
+    they ask for while it goes on, the next run tells them of.
+
     \b
     Examples:
       group-coordinator run --with-compaction

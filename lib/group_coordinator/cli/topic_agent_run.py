@@ -32,7 +32,12 @@ class TellingOfTopics:
     interval_s: float
 
     def tell(self) -> None:
-        """Tell what is new since the last run, before a run that ends by itself; later needs wait for the next one."""
+        """Tell what is new since the last run, before a run that ends by itself.
+
+        What groups turn out to need while it goes on, it keeps for the next run: a run that waited for news of the
+        cluster would have no end of its own. Until then a group that is new, or subscribes to more, has no partitions
+        of topics that it has not been told of, and an upgrade is answered COORDINATOR_LOAD_IN_PROGRESS.
+        """
         if not self.interests.all():
             return
         for _ in range(_LOOKS_OF_A_DRAIN):

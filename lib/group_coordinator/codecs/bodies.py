@@ -246,6 +246,10 @@ class IncrementalAlterConfigsBody(Body):
     validate_only: bool | UnsetType = UNSET
 
 
+TopicsVersion = Annotated[int, Meta(ge=0, le=2**62)]
+"""The group counts on from it, and never comes to the end of an int64."""
+
+
 class KnownTopic(Body):
     """One topic of a TopicMetadata event."""
 
@@ -268,7 +272,7 @@ class TopicMetadataBody(Body):
     group_id: Text
     topics: list[KnownTopic]
     deleted_topics: list[GoneTopic] | UnsetType = UNSET
-    version: Int64 | UnsetType = UNSET
+    version: TopicsVersion | UnsetType = UNSET
     complete: bool | UnsetType = UNSET
 
 

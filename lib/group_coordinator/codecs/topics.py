@@ -10,16 +10,25 @@ from group_coordinator.codecs.faults import FieldError
 from group_coordinator.codecs.primitives import ZERO_UUID
 from group_coordinator.core.values import Topic
 
+MOST_PARTITIONS = 1_000_000
+"""Of all topics that a group is told of at once, more than any cluster has: a few bytes must not become gigabytes."""
+
 
 def known_topics(given: Sequence[KnownTopic]) -> tuple[Topic, ...]:
     """The topics, each name and each id once.
 
     Raises:
-        FieldError: a name or an id is there twice, or an id is the one that stands for none.
+        FieldError: a name or an id is there twice, an id is the one that stands for none, or there are too many
+            partitions.
     """
     ids = [entry.topic_id for entry in given]
     _check_distinct("topics.name", [entry.name for entry in given])
     _check_distinct("topics.topicId", ids)
+    partitions = sum(entry.num_partitions for entry in given)
+    if partitions > MOST_PARTITIONS:
+        raise FieldError(
+            f"topics.numPartitions = {partitions} together", f"more than {MOST_PARTITIONS}"
+        )
     if ZERO_UUID in ids:
         raise FieldError(f"topics.topicId = {ZERO_UUID}", "stands for no topic")
     return tuple(

@@ -15,6 +15,9 @@ from group_coordinator.core.errors import ErrorCode
 
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False
+_OPTIONS.max_mem = 1024 * 1024
+"""Bytes of a compiled pattern; re2 keeps 128 of them. Enough for a text of the greatest length that repeats nothing; RE2J
+has no such limit."""
 _DESCRIPTIONS = {
     "bad repetition operator": "invalid nested repetition operator",
     "invalid named capture group": "invalid named capture",

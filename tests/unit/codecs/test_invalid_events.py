@@ -167,6 +167,23 @@ MISTAKES = {
         event("OffsetFetch", 8, groups=[{"groupId": "a"}, {"groupId": "a"}]),
         "body.groups: must have exactly one entry, not 2",
     ),
+    "more partitions than any cluster has": (
+        event(
+            "TopicMetadata",
+            0,
+            groupId="g",
+            topics=[
+                {"name": "a", "topicId": "A" * 21 + "Q", "numPartitions": 600_000},
+                {"name": "b", "topicId": "A" * 21 + "g", "numPartitions": 400_001},
+            ],
+        ),
+        "body.topics.numPartitions = 1000001 together: more than 1000000",
+    ),
+    "a version of topics after which there is none": (
+        event("TopicMetadata", 0, groupId="g", topics=[])
+        | {"body": {"groupId": "g", "topics": [], "version": 2**62 + 1}},
+        "body.version = 4611686018427387905: Expected `int` <= 4611686018427387904",
+    ),
     "a topic known twice": (
         event(
             "TopicMetadata",

@@ -69,3 +69,11 @@ def test_an_invalid_pattern_is_refused_in_kafkas_words(pattern: str, description
 )
 def test_what_only_looks_like_a_fault_is_none(pattern: str) -> None:
     check_pattern(pattern)
+
+
+def test_a_pattern_of_the_greatest_length_is_taken_and_one_that_grows_too_much_is_not() -> None:
+    topics = [f"orders-{number:05}" for number in range(2_500)]
+    assert matching_topics("|".join(topics), topics) == set(topics)
+
+    with pytest.raises(InvalidPatternError, match="pattern too large"):
+        check_pattern(r"\pL{300}")
