@@ -114,6 +114,6 @@ def _set_current(group: Group, member_id: str, value: CurrentAssignment | None) 
 
 def _set_regex(group: Group, regex: str, value: ResolvedRegex | None) -> None:
     if value is not None:
-        _created(group).regexes[regex] = value
+        _created(group).put_regex(regex, value)
     elif group.consumer is not None:
-        group.consumer.regexes.pop(regex, None)
+        group.consumer.put_regex(regex, None)
