@@ -246,12 +246,17 @@ class IncrementalAlterConfigsBody(Body):
     validate_only: bool | UnsetType = UNSET
 
 
+MOST_PARTITIONS_OF_A_TOPIC = 1_000_000
+"""A topic's hash takes each partition (a millisecond for 10,000). Kafka has no limit of its own, but creates no more than
+10,000 in one request, and a cluster holds a few million at most."""
+
+
 class KnownTopic(Body):
     """One topic of a TopicMetadata event."""
 
     name: Text
     topic_id: Uuid
-    num_partitions: Annotated[int, Meta(ge=1, le=2**31 - 1)]
+    num_partitions: Annotated[int, Meta(ge=1, le=MOST_PARTITIONS_OF_A_TOPIC)]
     racks: list[list[Text]] | UnsetType | None = UNSET
 
 

@@ -205,11 +205,12 @@ class ConsumerGroup:
 
     def put_regex(self, regex: str, resolved: ResolvedRegex | None) -> None:
         """Store what a regular expression matched, or that it is not resolved any more; for replay alone."""
-        self.former_subscription_type = self.subscription_type
-        if resolved is None:
-            self.regexes.pop(regex, None)
-        else:
+        if resolved is not None:
+            self.former_subscription_type = self.subscription_type
             self.regexes[regex] = resolved
+        elif regex in self.regexes:
+            self.former_subscription_type = self.subscription_type
+            del self.regexes[regex]
 
     def _note_metadata(self, member: ConsumerMember) -> None:
         count(self.topic_subscribers, member.metadata.topic_names)
