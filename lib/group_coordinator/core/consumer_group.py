@@ -197,8 +197,10 @@ class ConsumerGroup:
     def remove(self, member_id: str) -> None:
         """Forget a member, if it is known; for replay alone."""
         old = self.members.pop(member_id, None)
+        if old is None:
+            return
         self.former_subscription_type = None
-        if old is not None and old.group_instance_id is not None:
+        if old.group_instance_id is not None:
             self.static_members.pop(old.group_instance_id, None)
         self._forget_metadata(old)
         self._forget_partitions(old)
