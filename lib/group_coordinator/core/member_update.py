@@ -157,7 +157,9 @@ def _refresh_epoch(
     if must_bump or new_hash != membership.metadata_hash:
         epoch += 1
         step.records.append(GroupEpochRecord(GroupEpoch(epoch, new_hash), step.reason))
-    step.soft.append(SetMetadataDeadline(step.now_ms + METADATA_REFRESH_MS))
+    # Kafka notes the time in an object that the records of a new, or of an upgraded, group replace.
+    if step.group.consumer is not None:
+        step.soft.append(SetMetadataDeadline(step.now_ms + METADATA_REFRESH_MS))
     return epoch
 
 
