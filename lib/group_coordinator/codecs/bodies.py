@@ -247,8 +247,8 @@ class IncrementalAlterConfigsBody(Body):
 
 
 MOST_PARTITIONS_OF_A_TOPIC = 1_000_000
-"""A topic's hash takes each partition (a millisecond for 10,000). Kafka has no limit of its own, but creates no more than
-10,000 in one request, and a cluster holds a few million at most."""
+"""A topic's hash takes each partition: a tenth of a second for so many, minutes for 2**31. Kafka creates no more than 10,000
+in one request (MAX_PARTITIONS_PER_BATCH), and no known cluster holds more than a few million."""
 
 
 class KnownTopic(Body):
