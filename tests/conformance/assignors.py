@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import zip_longest
@@ -65,7 +66,15 @@ def our_records(moment: Moment, targets: Mapping[str, Assignment]) -> dict[str, 
             frozenset(topic.id for topic in wanted),
             targets.get(held, {}),
         )
-    kind = subscription_type([(member.names, member.regex) for member in members.values()])
+    kind = subscription_type(
+        len(members),
+        Counter(name for member in members.values() for name in set(member.names)),
+        Counter(member.regex for member in members.values() if member.regex),
+        [
+            resolved[regex]
+            for regex in {member.regex for member in members.values()} & resolved.keys()
+        ],
+    )
     if moment.subscription_type is not None:
         kind = SubscriptionType[moment.subscription_type]
     found = ASSIGNORS[moment.assignor](specs, topics, kind)

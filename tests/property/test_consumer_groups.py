@@ -98,7 +98,7 @@ def durable(group: Group) -> ConsumerGroup | None:
         return None
     copied = membership.copy()
     copied.timers, copied.rebalance_epochs, copied.metadata_deadline_ms = {}, {}, 0
-    copied.static_members = {}
+    copied.static_members, copied.former_subscription_type = {}, None
     return copied
 
 

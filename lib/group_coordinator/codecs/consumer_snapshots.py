@@ -12,6 +12,7 @@ from typing import Generic, TypeAlias, TypeVar
 from msgspec import Struct
 
 from group_coordinator.codecs.consumer_protocol import parse_subscription
+from group_coordinator.core.assignors.spec import SubscriptionType
 from group_coordinator.core.consumer_group import ConsumerGroup, member_of_timer
 from group_coordinator.core.consumer_members import (
     Assignment,
@@ -73,6 +74,7 @@ class PackedConsumerGroup(Struct, array_like=True, tag="consumer", gc=False):
     metadata_deadline_ms: int
     former_instance_ids: dict[str, str]
     """Instance ids that members had before, with the ids of the members."""
+    former_subscription_type: SubscriptionType | None = None
 
 
 class _Places(Generic[Item]):
@@ -124,6 +126,7 @@ def pack(group: ConsumerGroup, clock_ms: int) -> PackedConsumerGroup:
             if member_id not in group.members
             or group.members[member_id].group_instance_id != instance_id
         },
+        group.former_subscription_type,
     )
 
 
@@ -197,6 +200,7 @@ def unpack(packed: PackedConsumerGroup, clock_ms: int) -> ConsumerGroup:
         timers=dict(_timer(timer, packed, clock_ms) for timer in packed.timers),
         rebalance_epochs=packed.rebalance_epochs,
         metadata_deadline_ms=packed.metadata_deadline_ms,
+        former_subscription_type=packed.former_subscription_type,
     )
     group.restore({member.member_id: _member(member, packed) for member in packed.members})
     for member in packed.members:

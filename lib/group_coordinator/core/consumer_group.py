@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from group_coordinator.core.assignors.spec import SubscriptionType
+from group_coordinator.core.assignors.subscriptions import subscription_type
 from group_coordinator.core.consumer_members import (
     Assignment,
     ConsumerMember,
@@ -92,6 +94,9 @@ class ConsumerGroup:
     classic_member_count: int = 0
     """How many members speak the classic protocol."""
 
+    former_subscription_type: SubscriptionType | None = None
+    """As it was before the last record of a regular expression, if none of a member came since: Kafka keeps to it."""
+
     def copy(self) -> ConsumerGroup:
         """A group that can be changed without touching this one; its values are immutable and shared."""
         return ConsumerGroup(
@@ -110,6 +115,7 @@ class ConsumerGroup:
             dict(self.topic_subscribers),
             dict(self.regex_subscribers),
             self.classic_member_count,
+            self.former_subscription_type,
         )
 
     @property
@@ -122,6 +128,16 @@ class ConsumerGroup:
         if all(m.is_reconciled_to(self.assignment_epoch) for m in self.members.values()):
             return ConsumerState.STABLE
         return ConsumerState.RECONCILING
+
+    @property
+    def subscription_type(self) -> SubscriptionType:
+        """Whether the members count as subscribed to the same topics."""
+        return self.former_subscription_type or subscription_type(
+            len(self.members),
+            self.topic_subscribers,
+            self.regex_subscribers,
+            [regex.topics for regex in self.regexes.values()],
+        )
 
     def is_subscribed_to(self, topic: str) -> bool:
         """Whether a member subscribes to the topic, by name or by a resolved regular expression."""
@@ -160,6 +176,7 @@ class ConsumerGroup:
         """Store a member in place of the one with its id; for replay alone."""
         old = self.members.get(member.member_id)
         self.members[member.member_id] = member
+        self.former_subscription_type = None
         if old is None or old.metadata is not member.metadata:
             self._forget_metadata(old)
             self._note_metadata(member)
@@ -180,10 +197,22 @@ class ConsumerGroup:
     def remove(self, member_id: str) -> None:
         """Forget a member, if it is known; for replay alone."""
         old = self.members.pop(member_id, None)
-        if old is not None and old.group_instance_id is not None:
+        if old is None:
+            return
+        self.former_subscription_type = None
+        if old.group_instance_id is not None:
             self.static_members.pop(old.group_instance_id, None)
         self._forget_metadata(old)
         self._forget_partitions(old)
+
+    def put_regex(self, regex: str, resolved: ResolvedRegex | None) -> None:
+        """Store what a regular expression matched, or that it is not resolved any more; for replay alone."""
+        if resolved is not None:
+            self.former_subscription_type = self.subscription_type
+            self.regexes[regex] = resolved
+        elif regex in self.regexes:
+            self.former_subscription_type = self.subscription_type
+            del self.regexes[regex]
 
     def _note_metadata(self, member: ConsumerMember) -> None:
         count(self.topic_subscribers, member.metadata.topic_names)

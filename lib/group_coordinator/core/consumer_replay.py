@@ -114,8 +114,8 @@ def _set_current(group: Group, member_id: str, value: CurrentAssignment | None) 
 
 def _set_regex(group: Group, regex: str, value: ResolvedRegex | None) -> None:
     if value is not None:
-        _created(group).regexes[regex] = value
+        _created(group).put_regex(regex, value)
         # A group that is rebuilt goes on counting: what it is told next is newer than what the log knows.
         group.topics_version = max(group.topics_version, value.version)
     elif group.consumer is not None:
-        group.consumer.regexes.pop(regex, None)
+        group.consumer.put_regex(regex, None)

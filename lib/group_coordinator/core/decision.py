@@ -10,22 +10,28 @@ from group_coordinator.core.value import Value
 from group_coordinator.core.values import Topic
 
 
+class LearnedTopics(Value, frozen=True):
+    """The cluster's topics by name, as a group is told of them."""
+
+    topics: dict[str, Topic]
+    version: int
+    brings_new_ones: bool
+    are_complete: bool
+
+
 class Decision(Value, frozen=True):
     """The outcome of one request or one deadline.
 
     Records are Kafka's, in log order. What a classic group keeps beside the log (parked requests, timers) comes as
     its next `membership`; None leaves it as it is. `session_of` re-arms one member's session, the one change so
     frequent that a whole next membership would be waste. A consumer group's membership follows from the records; `soft` is
-    what changes in it beside them. `topics` is what the group knows of the cluster from now on, at `topics_version`.
+    what changes in it beside them. `topics` is what the group knows of the cluster from now on.
     """
 
     records: list[Record]
     replies: list[Reply]
     membership: ClassicGroup | None = None
     session_of: str | None = None
-    topics: dict[str, Topic] | None = None
+    topics: LearnedTopics | None = None
     forgets_topics: bool = False
-    topics_version: int = 0
-    brings_new_topics: bool = False
-    topics_are_complete: bool = True
     soft: tuple[SoftChange, ...] = ()

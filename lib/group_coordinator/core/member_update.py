@@ -42,10 +42,10 @@ from group_coordinator.core.subscriptions import (
     metadata_hash,
     names_after_update,
     topic_names_of,
+    type_after_update,
 )
 from group_coordinator.core.target_assignment import (
     assign,
-    kind_of,
     members_after,
     preferred_assignor,
     target_records,
@@ -157,7 +157,9 @@ def _refresh_epoch(
     if must_bump or new_hash != membership.metadata_hash:
         epoch += 1
         step.records.append(GroupEpochRecord(GroupEpoch(epoch, new_hash), step.reason))
-    step.soft.append(SetMetadataDeadline(step.now_ms + METADATA_REFRESH_MS))
+    # Kafka notes the time in an object that the records of a new, or of an upgraded, group replace.
+    if step.group.consumer is not None:
+        step.soft.append(SetMetadataDeadline(step.now_ms + METADATA_REFRESH_MS))
     return epoch
 
 
@@ -172,9 +174,12 @@ def _target(step: ConsumerStep, change: MemberChange) -> tuple[int, Assignment]:
             member_id = membership.static_members.get(instance_id, member_id)
         return membership.assignment_epoch, membership.target_of(member_id)
     members = members_after(membership, updated)
-    present = [member for member, _ in members.values()]
     # Kafka looks anew at what the members want only together with the metadata of their topics.
-    kind = kind_of(present if change.refreshes else membership.members.values())
+    kind = (
+        type_after_update(membership, change.before, updated)
+        if change.refreshes
+        else membership.subscription_type
+    )
     name = preferred_assignor(membership, step.config.assignors[0], change.before, updated)
     try:
         targets = assign(step.group, membership, members, ASSIGNORS[name], kind)

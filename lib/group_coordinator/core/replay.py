@@ -8,7 +8,7 @@ from group_coordinator.core import pending_offsets
 from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.consumer_group import ConsumerGroup
 from group_coordinator.core.consumer_replay import replay_consumer_record
-from group_coordinator.core.decision import Decision
+from group_coordinator.core.decision import Decision, LearnedTopics
 from group_coordinator.core.generation import union_of_subscriptions
 from group_coordinator.core.group import NEVER_MS, ClassicGroup, Group, session_timer
 from group_coordinator.core.group_configs import session_timeout_ms
@@ -38,7 +38,7 @@ def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConf
         group.membership = decision.membership
         group.wake_ms = 0
     if decision.topics is not None:
-        _learn(group, decision)
+        _learn(group, decision.topics)
     if decision.forgets_topics:
         group.topics = None
     for record in decision.records:
@@ -53,12 +53,12 @@ def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConf
         _apply_soft_changes(group, group.membership, decision.soft, now_ms)
 
 
-def _learn(group: Group, decision: Decision) -> None:
-    group.topics = decision.topics
-    group.topics_version = decision.topics_version
-    group.topics_are_complete = decision.topics_are_complete
-    if decision.brings_new_topics:
-        group.new_topics_version = decision.topics_version
+def _learn(group: Group, learned: LearnedTopics) -> None:
+    group.topics = learned.topics
+    group.topics_version = learned.version
+    group.topics_are_complete = learned.are_complete
+    if learned.brings_new_ones:
+        group.new_topics_version = learned.version
 
 
 def _apply_soft_changes(

@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.consumer_members import SubscriptionMetadata
+from group_coordinator.core.assignors.spec import SubscriptionType
+from group_coordinator.core.assignors.subscriptions import subscription_type
+from group_coordinator.core.consumer_group import ConsumerGroup, count
+from group_coordinator.core.consumer_members import ConsumerMember, SubscriptionMetadata
 from group_coordinator.core.group import Group
 from group_coordinator.core.topic_hash import group_hash, topic_hash
 
@@ -19,10 +21,44 @@ def names_after_update(
     membership: ConsumerGroup, old: SubscriptionMetadata, new: SubscriptionMetadata
 ) -> set[str]:
     """The topics that the group will subscribe to when one member's subscription is another one."""
+    dropped = _dropped_regexes(membership, old, new)
+    return _names_without(membership, [old], dropped) | set(new.topic_names)
+
+
+def type_after_update(
+    membership: ConsumerGroup, old: ConsumerMember, new: ConsumerMember
+) -> SubscriptionType:
+    """Whether the members will count as subscribed to the same topics when `old` is `new`, or `new` joins."""
+    topic_subscribers = dict(membership.topic_subscribers)
+    count(topic_subscribers, old.metadata.topic_names, -1)
+    count(topic_subscribers, new.metadata.topic_names)
+    regex_subscribers = dict(membership.regex_subscribers)
+    count(regex_subscribers, _regex_of(old.metadata), -1)
+    count(regex_subscribers, _regex_of(new.metadata))
+    dropped = _dropped_regexes(membership, old.metadata, new.metadata)
+    is_known = (
+        new.member_id in membership.members
+        or (new.group_instance_id or "") in membership.static_members
+    )
+    return subscription_type(
+        len(membership.members) + (not is_known),
+        topic_subscribers,
+        regex_subscribers,
+        [found.topics for regex, found in membership.regexes.items() if regex not in dropped],
+    )
+
+
+def _regex_of(metadata: SubscriptionMetadata) -> tuple[str, ...]:
+    return (metadata.topic_regex,) if metadata.topic_regex else ()
+
+
+def _dropped_regexes(
+    membership: ConsumerGroup, old: SubscriptionMetadata, new: SubscriptionMetadata
+) -> set[str]:
+    """The regular expression that a member subscribed to, if no other member does."""
     regex = old.topic_regex
     is_last = regex is not None and membership.regex_subscribers.get(regex) == 1
-    dropped = {regex} if regex is not None and regex != new.topic_regex and is_last else set()
-    return _names_without(membership, [old], dropped) | set(new.topic_names)
+    return {regex} if regex is not None and regex != new.topic_regex and is_last else set()
 
 
 def names_after_removal(

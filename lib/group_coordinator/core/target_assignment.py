@@ -6,11 +6,10 @@ Source: TargetAssignmentBuilder in Kafka 4.3.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from group_coordinator.core.assignors.kafka_order import member_order, topic_name_order
 from group_coordinator.core.assignors.spec import Assignor, MemberSpec, SubscriptionType, TopicSpec
-from group_coordinator.core.assignors.subscriptions import subscription_type
 from group_coordinator.core.config import BUILTIN_ASSIGNORS
 from group_coordinator.core.consumer_group import ConsumerGroup
 from group_coordinator.core.consumer_members import (
@@ -88,11 +87,6 @@ def assign(
             topic_ids = subscribed[wish] = frozenset(wanted)
         specs[member_id] = _spec(member.metadata, topic_ids, target)
     return assignor(specs, topics, kind)
-
-
-def kind_of(members: Iterable[ConsumerMember]) -> SubscriptionType:
-    """Whether the members all want the same."""
-    return subscription_type([_wish(member.metadata) for member in members])
 
 
 def _wish(metadata: SubscriptionMetadata) -> tuple[tuple[str, ...], str | None]:

@@ -6,6 +6,7 @@ import msgspec
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.codecs.consumer_protocol import encode_subscription
+from group_coordinator.core.assignors.spec import SubscriptionType
 from group_coordinator.core.consumer_group import ConsumerGroup
 from group_coordinator.core.consumer_members import (
     ClassicMetadata,
@@ -54,6 +55,7 @@ def group_with_everything() -> Group:
     spoken = wish.replace(group_instance_id=None, rack_id=None, topic_regex=None, classic=classic)
     membership.put(ConsumerMember("m2", spoken))
     membership.static_members["former"] = "m1"
+    membership.former_subscription_type = SubscriptionType.HETEROGENEOUS
     return Group("g", membership, clock_ms=1_000)
 
 
@@ -86,6 +88,7 @@ LAYOUT = [
     {"m1": 5},
     2_147_484_000,
     {"former": "m1"},
+    "heterogeneous",
 ]  # fmt: skip
 
 

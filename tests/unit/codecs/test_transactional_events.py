@@ -98,6 +98,7 @@ OTHER_ID = "kR2Wz3XqTl6mQ0v9s8bEuA"
         ([("orders", ID, 1), ("clicks", ID, 1)], f"topics.topicId = {ID}: is there twice"),
         ([("orders", "A" * 22, 1)], "topics.topicId = A{22}: stands for no topic"),
         ([("orders", ID, 0)], r"topics\[0\].numPartitions = 0"),
+        ([("orders", ID, 1_000_001)], r"topics\[0\].numPartitions = 1000001"),
         ([("orders", ID + "\n", 1)], r"topics\[0\].topicId = "),
     ],
 )
@@ -105,6 +106,12 @@ def test_topics_that_cannot_be(topics: list[tuple[str, str, int]], complaint: st
     given = [dict(zip(("name", "topicId", "numPartitions"), t, strict=True)) for t in topics]
     with pytest.raises(InvalidEventError, match=complaint):
         decoded("TopicMetadata", 0, {"groupId": "g", "topics": given})
+
+
+def test_the_most_partitions_of_a_topic() -> None:
+    given = [{"name": "orders", "topicId": ID, "numPartitions": 1_000_000}]
+
+    decoded("TopicMetadata", 0, {"groupId": "g", "topics": given})
 
 
 def test_a_number_too_long_for_anybody_hides_nobody() -> None:

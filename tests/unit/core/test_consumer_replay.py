@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from group_coordinator.core.consumer_group import ConsumerGroup
 from group_coordinator.core.consumer_members import (
     CurrentAssignment,
     GroupEpoch,
@@ -69,11 +72,17 @@ def test_records_make_the_group() -> None:
     assert not group.is_subscribed_to("bills")
 
 
+def without_former_type(group: Group) -> ConsumerGroup:
+    """What Kafka remembers of the members' subscriptions depends on the order of the records."""
+    assert group.consumer is not None
+    return replace(group.consumer, former_subscription_type=None)
+
+
 @pytest.mark.parametrize("first", range(len(FULL)))
 def test_any_record_may_be_the_first(first: int) -> None:
     turned = FULL[first:] + FULL[:first]
 
-    assert replayed(*turned).membership == replayed(*FULL).membership
+    assert without_former_type(replayed(*turned)) == without_former_type(replayed(*FULL))
 
 
 def test_tombstones_take_it_apart() -> None:

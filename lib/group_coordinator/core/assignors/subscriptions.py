@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from group_coordinator.core.assignors.spec import (
@@ -14,19 +14,25 @@ from group_coordinator.core.assignors.spec import (
 
 
 def subscription_type(
-    wishes: Iterable[tuple[Collection[str], str | None]],
+    number_of_members: int,
+    topic_subscribers: Mapping[str, int],
+    regex_subscribers: Mapping[str, int],
+    found: Iterable[Collection[str]],
 ) -> SubscriptionType:
-    """What Kafka makes of the members' wishes: the topic names (unknown ones count as well) and the regex of each.
+    """What Kafka makes of how many members subscribe to each name (unknown ones count as well) and each regex.
 
-    Names and a regex together are never homogeneous, nor is a regex beside the names that it finds.
+    `found`: the topics that each resolved regex matched, those of a regex that nobody subscribes to included; where one
+    of them is subscribed to otherwise as well the members count as different (ConsumerGroup.subscriptionType).
     """
-    distinct = {(frozenset(names), regex or None) for names, regex in wishes}
-    mixed = any(names and regex for names, regex in distinct)
-    return (
-        SubscriptionType.HETEROGENEOUS
-        if mixed or len(distinct) > 1
-        else SubscriptionType.HOMOGENEOUS
-    )
+    matches = Counter(name for names in found for name in names)
+    if regex_subscribers:
+        is_one_regex = set(regex_subscribers.values()) == {number_of_members}
+        finds_all = not topic_subscribers and all(number == 1 for number in matches.values())
+        is_homogeneous = is_one_regex and finds_all
+    else:
+        names = topic_subscribers.keys() | matches.keys()
+        is_homogeneous = all(topic_subscribers.get(name) == number_of_members for name in names)
+    return SubscriptionType.HOMOGENEOUS if is_homogeneous else SubscriptionType.HETEROGENEOUS
 
 
 def type_told_by_topic_ids(members: Iterable[MemberSpec]) -> SubscriptionType:

@@ -32,12 +32,15 @@ def decide(
             INCONSISTENT_GROUP_PROTOCOL, REBALANCE_IN_PROGRESS.
     """
     _check_request(request, context.ticket.version)
-    if isinstance(group.membership, ConsumerGroup):
-        return fetch_assignment(group, group.membership, request, context, config)
-    member = _check(group, request)
-    if group.classic is None or group.classic.state is ClassicState.PREPARING_REBALANCE:
+    membership = group.membership
+    if membership is None:
+        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+    if isinstance(membership, ConsumerGroup):
+        return fetch_assignment(group, membership, request, context, config)
+    member = _check(membership, request)
+    if membership.state is ClassicState.PREPARING_REBALANCE:
         raise CoordinatorError(ErrorCode.REBALANCE_IN_PROGRESS)
-    step = Rebalance(group.classic, context.now_ms, config, Reason.SYNC)
+    step = Rebalance(membership, context.now_ms, config, Reason.SYNC)
     step.group.pending_syncs.discard(member.member_id)
     if not step.group.pending_syncs:
         step.cancel(SYNC_TIMER)
@@ -61,10 +64,7 @@ def _check_request(request: SyncGroup, version: int) -> None:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
 
 
-def _check(group: Group, request: SyncGroup) -> Member:
-    membership = group.classic
-    if membership is None:
-        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+def _check(membership: ClassicGroup, request: SyncGroup) -> Member:
     member = membership.check_member(request.member_id, request.group_instance_id)
     if request.generation != membership.generation:
         raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)

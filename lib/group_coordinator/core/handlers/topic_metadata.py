@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.decision import Decision
+from group_coordinator.core.decision import Decision, LearnedTopics
 from group_coordinator.core.group import Group
 from group_coordinator.core.records import OffsetRecord, Reason, Record
 from group_coordinator.core.requests import RequestContext, TopicMetadata
@@ -54,15 +54,9 @@ def decide(
     topics = {topic.name: topic for topic in request.topics}
     version = group.topics_version + 1 if request.version is None else request.version
     known_ids = group.topics_by_id()
-    return Decision(
-        records,
-        [],
-        topics=topics,
-        topics_version=version,
-        brings_new_topics=any(topic.topic_id not in known_ids for topic in request.topics),
-        topics_are_complete=request.is_complete,
-        soft=_refresh(group, topics),
-    )
+    brings_new_ones = any(topic.topic_id not in known_ids for topic in request.topics)
+    learned = LearnedTopics(topics, version, brings_new_ones, request.is_complete)
+    return Decision(records, [], topics=learned, soft=_refresh(group, topics))
 
 
 def _refresh(group: Group, topics: Mapping[str, Topic]) -> tuple[SoftChange, ...]:

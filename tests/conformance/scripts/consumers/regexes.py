@@ -270,3 +270,20 @@ def the_same_expression_said_again(s: ConsumerScript) -> None:
     s.ack("m1")
     s.beat("m1", regex="or.*", gets=UNCHANGED, gives="")
     s.beat("m1", regex="or.*", rebalance=60_000, owns="orders:01", gets="orders:01", gives="")
+
+
+@consumer_story(group_consumer_assignment_interval_ms=1_000)
+def an_expression_that_is_given_up_makes_members_different(s: ConsumerScript) -> None:
+    """Not among Kafka's tests: with the member's record its expression is still there, so the next target is that of
+    members that want different topics, although they want the same by then.
+    """
+    s.cluster("billing:2", "audit:2", "oranges:2", "orders:1")
+    s.enter("m3", "orders")
+    s.enter("m1", "billing orders", assignor="uniform")
+    s.at(1_100)
+    s.beat("m3", topics="orders audit", regex="or.*")
+    s.at(1_200)
+    s.beat("m3", topics="billing orders", regex="", owns="orders:0")
+    s.at(2_000)
+    s.beat("m3", owns="orders:0")
+    s.describe_consumers(targets={"m1": "billing:01", "m3": "orders:0"})

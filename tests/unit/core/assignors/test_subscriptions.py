@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import pytest
 
 from group_coordinator.core.assignors.spec import SubscriptionType
@@ -16,24 +14,33 @@ SAME, DIFFERENT = SubscriptionType.HOMOGENEOUS, SubscriptionType.HETEROGENEOUS
 
 
 @pytest.mark.parametrize(
-    ("wishes", "kind"),
+    ("members", "by_name", "by_regex", "found", "kind"),
     [
-        ([], SAME),
-        ([((), None)], SAME),
-        ([(["a"], None), (["a"], None)], SAME),
-        ([(["a", "b"], None), (["b", "a"], "")], SAME),
-        ([(["a"], None), (["a", "unknown"], None)], DIFFERENT),
-        ([(["a"], None), ((), None)], DIFFERENT),
-        ([((), "a.*"), ((), "a.*")], SAME),
-        ([((), "a.*"), ((), "b.*")], DIFFERENT),
-        ([((), "a.*"), (["a"], None)], DIFFERENT),
-        ([(["a"], "a.*"), (["a"], "a.*")], DIFFERENT),
+        (0, {}, {}, [], SAME),
+        (1, {}, {}, [], SAME),
+        (2, {"a": 2}, {}, [], SAME),
+        (2, {"a": 2, "b": 2}, {}, [], SAME),
+        (2, {"a": 2, "unknown": 1}, {}, [], DIFFERENT),
+        (2, {"a": 1}, {}, [], DIFFERENT),
+        (2, {}, {"a.*": 2}, [["a", "aa"]], SAME),
+        (2, {}, {"a.*": 2}, [], SAME),
+        (2, {}, {"a.*": 1, "b.*": 1}, [["a"], ["b"]], DIFFERENT),
+        (2, {}, {"a.*": 1}, [["a"]], DIFFERENT),
+        (2, {"a": 1}, {"a.*": 1}, [["a"]], DIFFERENT),
+        (2, {"a": 2}, {"a.*": 2}, [["a"]], DIFFERENT),
+        (2, {"a": 2}, {}, [["a"]], SAME),
+        (2, {"a": 2}, {}, [["a", "aa"]], DIFFERENT),
+        (2, {}, {"a.*": 2}, [["a"], ["a"]], DIFFERENT),
     ],
 )
-def test_what_kafka_makes_of_wishes(
-    wishes: list[tuple[Collection[str], str | None]], kind: SubscriptionType
+def test_what_kafka_makes_of_subscriptions(
+    members: int,
+    by_name: dict[str, int],
+    by_regex: dict[str, int],
+    found: list[list[str]],
+    kind: SubscriptionType,
 ) -> None:
-    assert subscription_type(wishes) is kind
+    assert subscription_type(members, by_name, by_regex, found) is kind
 
 
 def test_what_topic_ids_tell() -> None:
