@@ -98,7 +98,7 @@ OTHER_ID = "kR2Wz3XqTl6mQ0v9s8bEuA"
         ([("orders", ID, 1), ("clicks", ID, 1)], f"topics.topicId = {ID}: is there twice"),
         ([("orders", "A" * 22, 1)], "topics.topicId = A{22}: stands for no topic"),
         ([("orders", ID, 0)], r"topics\[0\].numPartitions = 0"),
-        ([("orders", ID, 1_000_001)], r"topics\[0\].numPartitions = 1000001"),
+        ([("orders", ID, 1_000_001)], r"topics.numPartitions = 1000001 together"),
         ([("orders", ID + "\n", 1)], r"topics\[0\].topicId = "),
     ],
 )
