@@ -4,7 +4,7 @@
 
 Runs one benchmark after the other, each in a process of its own, and prints one table: what was measured, ours, the floor
 beside it in the same run, their ratio, and what the project promises. Ratios can be compared between machines, absolute
-figures cannot. All of them take about an hour on two cores, on which nothing else should run.
+figures cannot. Nothing else should run on the machine meanwhile.
 """
 
 from __future__ import annotations

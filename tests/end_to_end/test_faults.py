@@ -43,5 +43,7 @@ def test_a_broker_that_goes_and_comes_back_leaves_no_trace(scene: Scene) -> None
 
 def test_a_full_disk_is_named_and_leaves_no_trace(scene: Scene) -> None:
     result = disk_full(scene)
+    if not result.runs:
+        pytest.skip(result.figures["not tried"])
 
     assert (result.problems, result.lost, result.doubled) == ([], 0, 0)

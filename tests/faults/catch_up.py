@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -146,10 +145,8 @@ def _write_backlog(installation: Installation, count: int) -> None:
         resources.enter_context(closing(producer))
         for number in range(count):
             group = f"backlog-{number % _BACKLOG_GROUPS}"
-            partition = {"partitionIndex": 0, "committedOffset": number}
-            body = {"groupId": group, "topics": [{"name": "orders", "partitions": [partition]}]}
-            event = {"api": "OffsetCommit", "version": 8, "body": body}
-            producer.send(topic, key=group.encode(), value=json.dumps(event).encode())
+            value = as_json(commit(Identity(group), number), None)
+            producer.send(topic, key=group.encode(), value=value)
 
 
 def _await_backlog(installation: Installation, backlog: int, job: JobProcess) -> None:

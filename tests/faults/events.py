@@ -163,7 +163,8 @@ def _send(
     return f"{topic}-{at.partition}-{at.offset}"
 
 
-def as_json(request: Request, correlation_id: str) -> bytes:
+def as_json(request: Request, correlation_id: str | None) -> bytes:
+    """The event; without correlation id nobody waits for its response."""
     return json.dumps(
         {
             "api": request.api,

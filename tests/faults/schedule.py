@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import time
 from contextlib import closing
 
 from kafka import KafkaProducer
 
+from group_coordinator.clients.member_messages import Identity
 from tests.end_to_end.installation import Installation, Row
+from tests.faults.events import as_json, commit
 from tests.faults.result import Result
 from tests.faults.scene import Scene, drain
 
@@ -45,12 +46,10 @@ def _drained_s(installation: Installation) -> float:
 
 
 def _commit(installation: Installation, group: str, offset: int) -> None:
-    partition = {"partitionIndex": 0, "committedOffset": offset}
-    body = {"groupId": group, "topics": [{"name": "orders", "partitions": [partition]}]}
-    event = json.dumps({"api": "OffsetCommit", "version": 8, "body": body})
+    event = as_json(commit(Identity(group), offset), None)
     topic = installation.settings.job.events_topic
     with closing(KafkaProducer(bootstrap_servers=installation.bootstrap_servers)) as producer:
-        producer.send(topic, key=group.encode(), value=event.encode())
+        producer.send(topic, key=group.encode(), value=event)
 
 
 def _steady(log: list[Row], minutes: int) -> list[str]:

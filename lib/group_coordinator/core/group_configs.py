@@ -80,29 +80,30 @@ class GroupConfigError(ValueError):
 
 def session_timeout_ms(group: Group, config: CoordinatorConfig) -> int:
     """How long a member of the consumer group may be silent."""
-    value = group.configs.get(SESSION_TIMEOUT.name)
-    if value is None:
-        return config.group_consumer_session_timeout_ms
-    lowest = config.group_consumer_min_session_timeout_ms
-    return _clamped(value, lowest, config.group_consumer_max_session_timeout_ms)
+    return _effective(SESSION_TIMEOUT, group, config, config.group_consumer_session_timeout_ms)
 
 
 def heartbeat_interval_ms(group: Group, config: CoordinatorConfig) -> int:
     """How often a member of the consumer group is asked to send a heartbeat."""
-    value = group.configs.get(HEARTBEAT_INTERVAL.name)
-    if value is None:
-        return config.group_consumer_heartbeat_interval_ms
-    lowest = config.group_consumer_min_heartbeat_interval_ms
-    return _clamped(value, lowest, config.group_consumer_max_heartbeat_interval_ms)
+    otherwise = config.group_consumer_heartbeat_interval_ms
+    return _effective(HEARTBEAT_INTERVAL, group, config, otherwise)
 
 
 def assignment_interval_ms(group: Group, config: CoordinatorConfig) -> int:
     """The least time between two assignments of the consumer group."""
-    value = group.configs.get(ASSIGNMENT_INTERVAL.name)
+    otherwise = config.group_consumer_assignment_interval_ms
+    return _effective(ASSIGNMENT_INTERVAL, group, config, otherwise)
+
+
+def _effective(
+    definition: GroupConfig, group: Group, config: CoordinatorConfig, otherwise: int
+) -> int:
+    """The group's own setting within the coordinator's bounds, which may have changed since; `otherwise` if it has none."""
+    value = group.configs.get(definition.name)
     if value is None:
-        return config.group_consumer_assignment_interval_ms
-    lowest = config.group_consumer_min_assignment_interval_ms
-    return _clamped(value, lowest, config.group_consumer_max_assignment_interval_ms)
+        return otherwise
+    lowest = broker_value(definition.minimum_name, config)
+    return min(max(int(value), lowest), broker_value(definition.maximum_name, config))
 
 
 def broker_value(name: str, config: CoordinatorConfig) -> int:
@@ -162,8 +163,3 @@ def _check_bounds(definition: GroupConfig, value: int, config: CoordinatorConfig
 def _invalid_value(definition: GroupConfig, value: object, why: str) -> GroupConfigError:
     message = f"Invalid value {value} for configuration {definition.name}: {why}"
     return GroupConfigError(ErrorCode.INVALID_CONFIG, message)
-
-
-def _clamped(value: str, lowest: int, highest: int) -> int:
-    """The coordinator's bounds may have changed since the group was given its setting: then the nearer one counts."""
-    return min(max(int(value), lowest), highest)

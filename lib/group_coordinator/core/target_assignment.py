@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from group_coordinator.core.assignors.kafka_order import member_order, topic_name_order
+from group_coordinator.core.assignors.kafka_order import member_order, subscribed_order
 from group_coordinator.core.assignors.spec import Assignor, MemberSpec, SubscriptionType, TopicSpec
 from group_coordinator.core.config import BUILTIN_ASSIGNORS
 from group_coordinator.core.consumer_group import ConsumerGroup
@@ -99,11 +99,9 @@ def _topics_of(
     """The existing topics that a member wants, by id in the order in which Kafka finds them."""
     names, regex = wish
     resolved = membership.regexes.get(regex or "")
-    ordered = topic_name_order(names)
-    if resolved is not None:
-        ordered += topic_name_order(resolved.topics)
+    ordered = subscribed_order(names, () if resolved is None else resolved.topics)
     known = group.topics or {}
-    topics = (known[name] for name in dict.fromkeys(ordered) if name in known)
+    topics = (known[name] for name in ordered if name in known)
     return {topic.topic_id: _topic_spec(topic) for topic in topics}
 
 

@@ -84,7 +84,7 @@ def update_group(
     """
     group = Group(group_id) if state is None else snapshots.load(group_id, state)
     call = _Call(group, context)
-    need_before = topic_need(group)
+    need_before = topic_need(group) if context.asks_for_topics else NOTHING
     for row in rows:
         call.take(row, max(min(row.timestamp_ms, batch_time_ms), group.clock_ms))
     if not context.timers_hold:

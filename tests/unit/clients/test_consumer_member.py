@@ -1,15 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 import pytest
-from kafka import TopicPartition
 
 from group_coordinator.clients.errors import (
-    FencedInstanceIdError,
     InvalidRegularExpressionError,
-    StaleMemberEpochError,
     UnsupportedAssignorError,
 )
 from group_coordinator.clients.member import GroupMember
@@ -18,59 +12,23 @@ from group_coordinator.clients.member_options import (
     MemberState,
     SubscriptionPattern,
 )
+from tests.unit.clients.billing import (
+    INTERVAL_MS,
+    ORDERS,
+    REFUNDS,
+    bodies,
+    coordinator_of_billing,
+    live,
+    new_member,
+    partitions,
+    poll,
+)
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
-
-ORDERS, REFUNDS = "b3JkZXJzb3JkZXJzb3JkZQ", "cmVmdW5kc3JlZnVuZHNyZQ"
-IDS = {"orders": ORDERS, "refunds": REFUNDS}
-INTERVAL_MS = 5_000
-
-
-def partitions(topic: str, *numbers: int) -> set[TopicPartition]:
-    return {TopicPartition(topic, number) for number in numbers}
 
 
 @pytest.fixture
 def coordinator() -> CoordinatorInProcess:
-    coordinator = CoordinatorInProcess()
-    coordinator.tell_topics("billing", {"orders": (ORDERS, 4), "refunds": (REFUNDS, 2)})
-    return coordinator
-
-
-def new_member(
-    coordinator: CoordinatorInProcess,
-    name: str,
-    topics: Iterable[str] | SubscriptionPattern = ("orders",),
-    topic_ids: Mapping[str, str] = IDS,
-    **options: Any,
-) -> GroupMember:
-    if not isinstance(topics, SubscriptionPattern):
-        topics = list(topics)
-    return GroupMember(
-        coordinator,
-        "billing",
-        topics,
-        topic_ids=topic_ids,
-        options=MemberOptions(client_id=name, group_protocol="consumer", **options),
-        clock=coordinator.clock,
-    )
-
-
-def poll(*members: GroupMember, rounds: int = 5) -> None:
-    for _ in range(rounds):
-        for member in members:
-            member.poll()
-
-
-def live(coordinator: CoordinatorInProcess, *members: GroupMember, heartbeats: int = 4) -> None:
-    """Let everybody heartbeat until the group has come to rest."""
-    poll(*members)
-    for _ in range(heartbeats):
-        coordinator.sleep(INTERVAL_MS)
-        poll(*members)
-
-
-def bodies(coordinator: CoordinatorInProcess) -> list[Any]:
-    return [event["body"] for event in coordinator.events]
+    return coordinator_of_billing()
 
 
 def test_a_member_makes_its_own_id_and_joins_with_one_full_request(
@@ -289,128 +247,6 @@ def test_a_lost_join_is_asked_again(coordinator: CoordinatorInProcess) -> None:
     poll(member)
 
     assert member.state is MemberState.STABLE
-
-
-def test_a_member_leaves_for_good(coordinator: CoordinatorInProcess) -> None:
-    a, b = new_member(coordinator, "a"), new_member(coordinator, "b")
-    live(coordinator, a, b)
-
-    b.leave()
-    live(coordinator, a, b)
-
-    assert (b.state, b.assignment) == (MemberState.LEFT, set())
-    assert a.assignment == partitions("orders", 0, 1, 2, 3)
-    [goodbye] = [body for body in bodies(coordinator) if body["memberEpoch"] < 0]
-    assert (goodbye["memberId"], goodbye["memberEpoch"]) == (b.member_id, -1)
-
-
-def test_a_static_member_leaves_its_place_to_its_successor(
-    coordinator: CoordinatorInProcess,
-) -> None:
-    first = new_member(coordinator, "a", group_instance_id="till-1")
-    other = new_member(coordinator, "b")
-    live(coordinator, first, other)
-    had = first.assignment
-
-    first.leave()
-    assert bodies(coordinator)[-1]["memberEpoch"] == -2
-    live(coordinator, other)
-    assert len(other.assignment) == 2
-
-    successor = new_member(coordinator, "a", group_instance_id="till-1")
-    live(coordinator, successor, other)
-    assert successor.assignment == had
-    assert successor.member_id != first.member_id
-
-
-def test_a_successor_waits_until_the_instance_id_is_released(
-    coordinator: CoordinatorInProcess,
-) -> None:
-    first = new_member(coordinator, "a", group_instance_id="till-1")
-    live(coordinator, first)
-    successor = new_member(coordinator, "a", group_instance_id="till-1")
-
-    poll(successor)
-    assert successor.state is MemberState.UNJOINED
-
-    first.leave()
-    coordinator.sleep(499)
-    poll(successor)
-    assert successor.state is MemberState.UNJOINED
-    coordinator.sleep(1)
-    poll(successor)
-    assert successor.assignment == partitions("orders", 0, 1, 2, 3)
-
-
-def test_a_static_member_whose_place_was_taken_is_fenced(
-    coordinator: CoordinatorInProcess,
-) -> None:
-    first = new_member(coordinator, "a", group_instance_id="till-1")
-    live(coordinator, first)
-    coordinator.sleep(45_000)
-    successor = new_member(coordinator, "a", group_instance_id="till-1")
-    poll(successor)
-
-    with pytest.raises(FencedInstanceIdError):
-        poll(first)
-    assert first.state is MemberState.FAILED
-
-
-def test_a_member_that_never_joined_leaves_without_a_word(
-    coordinator: CoordinatorInProcess,
-) -> None:
-    member = new_member(coordinator, "a")
-
-    member.leave()
-    poll(member)
-
-    assert coordinator.events == []
-    assert member.generation_id == -1
-
-
-def test_commits_name_topics_by_id_where_the_group_gave_them(
-    coordinator: CoordinatorInProcess,
-) -> None:
-    member = new_member(coordinator, "a")
-    live(coordinator, member)
-
-    member.commit({TopicPartition("orders", 0): 42})
-
-    event = coordinator.events[-1]
-    assert (event["api"], event["version"]) == ("OffsetCommit", 10)
-    assert event["body"]["generationIdOrMemberEpoch"] == 2
-    assert event["body"]["memberId"] == member.member_id
-    assert [topic["topicId"] for topic in event["body"]["topics"]] == [ORDERS]
-
-
-def test_commits_name_other_topics_by_name(coordinator: CoordinatorInProcess) -> None:
-    member = new_member(coordinator, "a")
-    live(coordinator, member)
-
-    member.commit({TopicPartition("orders", 0): 42, TopicPartition("refunds", 1): 7})
-
-    event = coordinator.events[-1]
-    assert event["version"] == 9
-    assert [topic["name"] for topic in event["body"]["topics"]] == ["orders", "refunds"]
-
-
-def test_a_commit_at_an_epoch_that_is_over_is_refused(coordinator: CoordinatorInProcess) -> None:
-    a, b = new_member(coordinator, "a"), new_member(coordinator, "b")
-    live(coordinator, a)
-    poll(b)
-    live(coordinator, a, b)
-    commit = a._membership.commit(dict.fromkeys(a.assignment, 42))  # noqa: SLF001 - sent too late
-    c = new_member(coordinator, "c")
-    poll(c)
-    live(coordinator, a, b, c)
-    given_away = new_member(coordinator, "d")
-    poll(given_away)
-    live(coordinator, a, b, c, given_away)
-
-    results = commit.results(coordinator.send(commit.request).result())
-
-    with pytest.raises(StaleMemberEpochError):
-        results.all()
 
 
 def test_a_member_that_is_refused_for_good_says_why_at_every_poll(
