@@ -1,0 +1,86 @@
+"""JoinGroup: the protocols that members share, and the one that is chosen."""
+
+from __future__ import annotations
+
+import pytest
+
+from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.states import ClassicState
+from group_coordinator.testing import GroupDriver
+from tests.unit.core import messages
+from tests.unit.core.messages import protocol
+from tests.unit.core.situations import membership_of, state_of
+
+
+@pytest.mark.parametrize(
+    ("protocol_type", "name"), [("connect", "range"), ("consumer", "sticky"), ("", "range")]
+)
+def test_a_newcomer_must_share_a_protocol_with_all(protocol_type: str, name: str) -> None:
+    driver = GroupDriver()
+    driver.form()
+
+    outcome = driver.send(messages.join("", protocol(name), protocol_type=protocol_type), 9)
+
+    assert outcome.response.error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    assert state_of(driver) is ClassicState.STABLE
+
+
+@pytest.mark.parametrize(
+    ("protocol_type", "error"),
+    [
+        ("consumer", ErrorCode.MEMBER_ID_REQUIRED),
+        ("connect", ErrorCode.INCONSISTENT_GROUP_PROTOCOL),
+    ],
+)
+def test_when_all_left_during_the_initial_delay_the_protocol_type_stays(
+    protocol_type: str, error: ErrorCode
+) -> None:
+    driver = GroupDriver()
+    driver.join(instance_id="i")
+    driver.leave(instance_id="i")
+    assert state_of(driver) is ClassicState.PREPARING_REBALANCE
+
+    outcome = driver.send(messages.join("", protocol("any"), protocol_type=protocol_type), 9)
+
+    assert outcome.response.error is error
+
+
+def test_an_empty_group_may_change_its_protocol_type() -> None:
+    driver = GroupDriver()
+    driver.leave(*driver.form())
+
+    driver.send(messages.join(protocol_type="connect"), 3)
+    driver.sleep(3_000)
+
+    assert membership_of(driver).protocol_type == "connect"
+    assert membership_of(driver).subscribed_topics is None
+
+
+def test_the_majority_chooses_the_protocol() -> None:
+    driver = GroupDriver()
+    for names in (("range", "sticky"), ("sticky", "range"), ("sticky", "range")):
+        driver.send(messages.join("", *map(protocol, names)), 3)
+
+    driver.at(6_000)
+
+    assert membership_of(driver).protocol == "sticky"
+
+
+def test_a_tied_vote_goes_by_name() -> None:
+    driver = GroupDriver()
+    for names in (("sticky", "range"), ("range", "sticky")):
+        driver.send(messages.join("", *map(protocol, names)), 3)
+
+    driver.at(6_000)
+
+    assert membership_of(driver).protocol == "range"
+
+
+def test_only_what_all_have_can_be_chosen() -> None:
+    driver = GroupDriver()
+    for names in (("sticky", "range"), ("sticky", "range"), ("range",)):
+        driver.send(messages.join("", *map(protocol, names)), 3)
+
+    driver.at(6_000)
+
+    assert membership_of(driver).protocol == "range"
