@@ -5,8 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from group_coordinator.core.group import ClassicGroup
+from group_coordinator.core.records import GroupMetadata, GroupRecord, Reason
 from group_coordinator.core.states import ClassicState
 from group_coordinator.testing import GroupDriver
+
+EMPTY, PREPARING, COMPLETING, STABLE = (
+    ClassicState.EMPTY,
+    ClassicState.PREPARING_REBALANCE,
+    ClassicState.COMPLETING_REBALANCE,
+    ClassicState.STABLE,
+)
 
 
 class Situation(NamedTuple):
@@ -22,6 +30,11 @@ def membership_of(driver: GroupDriver) -> ClassicGroup:
 def state_of(driver: GroupDriver) -> ClassicState:
     membership = driver.group.membership
     return ClassicState.DEAD if membership is None else membership.state
+
+
+def became_empty(at_ms: int, generation: int, reason: Reason) -> GroupRecord:
+    """What a group of consumers writes when its last member is gone."""
+    return GroupRecord(GroupMetadata("consumer", generation, None, None, at_ms, ()), reason)
 
 
 def stable(driver: GroupDriver, *, static: str = "i") -> list[str]:
