@@ -24,7 +24,7 @@ from group_coordinator.streaming.packing import HEADER, pack_load
 from group_coordinator.streaming.rebuilt_groups import LoggedRecord, rebuilt_group
 from group_coordinator.testing import GroupDriver
 from tests.unit.core.consumers import BILLS, ORD, ORDERS, cluster
-from tests.unit.streaming.test_update_group import CONTEXT
+from tests.unit.streaming.group_updates import CONTEXT
 
 LOST_MS, LOADED_MS = 20_000, 3_600_000
 SESSION_MS, PATIENCE_MS = 50_000, 60_000

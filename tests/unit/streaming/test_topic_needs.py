@@ -8,7 +8,7 @@ from dataclasses import replace
 from group_coordinator.codecs.consumer_protocol import encode_assignment
 from group_coordinator.core.group import ClassicGroup
 from group_coordinator.streaming.update_group import GroupUpdate
-from tests.unit.streaming.test_update_group import (
+from tests.unit.streaming.group_updates import (
     COMMIT,
     CONTEXT,
     DELETE,
