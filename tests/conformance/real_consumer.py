@@ -91,6 +91,12 @@ class RealConsumer:
             consumer.commit(offsets=partitions, asynchronous=False)
 
 
+def all_consumed(count: int, *consumers: RealConsumer) -> bool:
+    """Whether these consume so many partitions, none of them twice."""
+    found = [partition for one in consumers for partition in one.partitions]
+    return len(found) == len(set(found)) == count
+
+
 def _parsed(specs: Iterable[str]) -> list[TopicPartition]:
     found = []
     for spec in specs:

@@ -1,0 +1,11 @@
+"""All stories that real consumers live through, by name."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from tests.conformance.real_story import STORIES as STORIES
+
+for module in pkgutil.walk_packages(__path__, f"{__name__}."):
+    importlib.import_module(module.name)

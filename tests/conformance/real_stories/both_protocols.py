@@ -1,0 +1,68 @@
+"""Groups with members of both protocols, and those that go from one to the other."""
+
+from __future__ import annotations
+
+from tests.conformance.real_consumer import all_consumed
+from tests.conformance.real_story import real_story
+from tests.conformance.stage import Stage
+
+
+@real_story
+def a_classic_group_is_upgraded(stage: Stage) -> None:
+    """Member by member, and nobody stops."""
+    stage.topics("orders:4")
+    c1, c2 = (
+        stage.classic(name, "orders", partition_assignment_strategy="range")
+        for name in ("c1", "c2")
+    )
+    stage.until_shared((c1, 2), (c2, 2))
+    m1 = stage.consumer("m1", "orders")
+    stage.until(lambda: all_consumed(4, c1, c2, m1) and m1.partitions)
+    c1.close()
+    m2 = stage.consumer("m2", "orders")
+    stage.until(lambda: all_consumed(4, c2, m1, m2) and m2.partitions)
+    c2.close()
+    stage.until_shared((m1, 2), (m2, 2))
+
+
+@real_story
+def an_assignor_that_only_clients_know_is_not_upgraded(stage: Stage) -> None:
+    """A sticky member that had partitions when it last joined says so in user data: the broker does not take its place."""
+    stage.topics("orders:4")
+    c1 = stage.classic("c1", "orders", partition_assignment_strategy="cooperative-sticky")
+    stage.until_shared((c1, 4))
+    c2 = stage.classic("c2", "orders", partition_assignment_strategy="cooperative-sticky")
+    stage.until_shared((c1, 2), (c2, 2))
+    m1 = stage.consumer("m1", "orders")
+    stage.until(lambda: m1.errors)
+    stage.until_shared((c1, 2), (c2, 2))
+
+
+@real_story
+def a_consumer_group_is_downgraded(stage: Stage) -> None:
+    """The last member of the new protocol goes, and a classic group is what stays."""
+    stage.topics("orders:4")
+    m1, m2 = (stage.consumer(name, "orders") for name in ("m1", "m2"))
+    stage.until_shared((m1, 2), (m2, 2))
+    c1 = stage.classic("c1", "orders", partition_assignment_strategy="cooperative-sticky")
+    stage.until(lambda: all_consumed(4, m1, m2, c1) and c1.partitions)
+    m1.close()
+    c2 = stage.classic("c2", "orders", partition_assignment_strategy="cooperative-sticky")
+    stage.until(lambda: all_consumed(4, m2, c1, c2) and c2.partitions)
+    m2.close()
+    stage.until_shared((c1, 2), (c2, 2))
+    assert c1.commit(f"{c1.partitions[0]}=9") == 0
+
+
+@real_story
+def a_mixed_group_commits(stage: Stage) -> None:
+    """Members of both protocols commit, each with its own epoch or generation, and fetch what the other committed."""
+    stage.topics("orders:4")
+    c1 = stage.classic("c1", "orders", partition_assignment_strategy="range")
+    stage.until_shared((c1, 4))
+    m1 = stage.consumer("m1", "orders")
+    stage.until_shared((c1, 2), (m1, 2))
+    assert c1.commit(*(f"{one}=3" for one in c1.partitions)) == 0
+    assert m1.commit(*(f"{one}=4" for one in m1.partitions)) == 0
+    assert m1.committed(c1.partitions[0]) == [f"{c1.partitions[0]}=3"]
+    assert c1.committed(m1.partitions[0]) == [f"{m1.partitions[0]}=4"]
