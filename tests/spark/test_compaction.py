@@ -135,6 +135,27 @@ def test_a_log_becomes_tables(
     assert {table: rows(table) for table in ALL} == done
 
 
+@pytest.mark.parametrize("way", ["on_the_driver", "by_spark"])
+def test_a_group_may_be_called_anything(
+    request: pytest.FixtureRequest, rows: Callable[..., list[Any]], way: str
+) -> None:
+    take: Take = request.getfixturevalue(way)
+    log, later = Log(), Log(batch_id=1, now_ms=60_000)
+    for group in ("o'brien", "' OR 1=1 --", r"back\slash", "crème 🐟", "'"):
+        log.commit(group, "orders", 0, 5)
+        later.commit(group, "orders", 0, 6)
+    take(log, "first")
+    take(later, "first")
+
+    assert rows("offsets", "group_id", "committed_offset") == [
+        ("' OR 1=1 --", 6),
+        ("'", 6),
+        ("back\\slash", 6),
+        ("crème 🐟", 6),
+        ("o'brien", 6),
+    ]
+
+
 def a_rebalance() -> Log:
     """A member of a consumer group that gives a partition back."""
     log = Log()

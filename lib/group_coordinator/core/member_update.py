@@ -182,7 +182,7 @@ def _target(step: ConsumerStep, change: MemberChange) -> tuple[int, Assignment]:
     )
     name = preferred_assignor(membership, step.config.assignors[0], change.before, updated)
     try:
-        targets = assign(step.group, membership, members, ASSIGNORS[name], kind)
+        targets = assign(step.group, membership, members, ASSIGNORS[name], kind, step.names_as_told)
     except PartitionAssignorError:
         # Kafka tells a client nothing of its own faults.
         raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR) from None

@@ -62,6 +62,8 @@ class Upgrade(Value, frozen=True):
     records: list[Record]
     replies: list[Reply]
     soft: list[SoftChange]
+    names_as_told: dict[str, tuple[str, ...]]
+    """The topics that members subscribe to, in the order of their subscriptions."""
 
 
 class Converted(Value, frozen=True):
@@ -71,6 +73,7 @@ class Converted(Value, frozen=True):
     metadata: SubscriptionMetadata
     target: Assignment
     current: CurrentAssignment
+    names_as_told: tuple[str, ...]
 
 
 def upgrade(group: Group, classic: ClassicGroup, now_ms: int, config: CoordinatorConfig) -> Upgrade:
@@ -82,7 +85,7 @@ def upgrade(group: Group, classic: ClassicGroup, now_ms: int, config: Coordinato
             contradict themselves.
     """
     if is_empty(classic):
-        return Upgrade(ConsumerGroup(), [GroupRecord(None, Reason.JOIN)], [], [])
+        return Upgrade(ConsumerGroup(), [GroupRecord(None, Reason.JOIN)], [], [], {})
     _check(group, classic, config)
     members = _converted_members(group, classic)
     records = _records(group, classic, members)
@@ -95,6 +98,7 @@ def upgrade(group: Group, classic: ClassicGroup, now_ms: int, config: Coordinato
         [GroupRecord(None, _REASON), *records],
         _told_to_rejoin(classic),
         _timers(classic, now_ms),
+        {member.member_id: member.names_as_told for member in members},
     )
 
 
@@ -206,7 +210,7 @@ def _converted(group: Group, classic: ClassicGroup, member: Member) -> Converted
     epoch = classic.generation
     owned = {topic_id: dict.fromkeys(partitions, epoch) for topic_id, partitions in target.items()}
     current = CurrentAssignment(epoch, epoch, MemberState.STABLE, owned, {})
-    return Converted(member.member_id, metadata, target, current)
+    return Converted(member.member_id, metadata, target, current, tuple(subscription.topics))
 
 
 def _last_assignment(group: Group, member: Member, topics: Mapping[str, Topic]) -> Assignment:

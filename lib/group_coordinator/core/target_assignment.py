@@ -6,7 +6,7 @@ Source: TargetAssignmentBuilder in Kafka 4.3.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from group_coordinator.core.assignors.kafka_order import member_order, subscribed_order
 from group_coordinator.core.assignors.spec import Assignor, MemberSpec, SubscriptionType, TopicSpec
@@ -69,8 +69,11 @@ def assign(
     members: Mapping[str, tuple[ConsumerMember, Assignment]],
     assignor: Assignor,
     kind: SubscriptionType,
+    names_as_told: Mapping[str, Sequence[str]],
 ) -> dict[str, Assignment]:
     """The new targets of all members, in the order of their records.
+
+    Names that share a bucket of Kafka's hash tables are in the order in which they were told, sorted by default.
 
     Raises:
         PartitionAssignorError: the assignor has no answer.
@@ -79,7 +82,8 @@ def assign(
     subscribed: dict[tuple[tuple[str, ...], str | None], frozenset[str]] = {}
     specs = {}
     for member_id, (member, target) in members.items():
-        wish = _wish(member.metadata)
+        names = names_as_told.get(member_id, member.metadata.topic_names)
+        wish = (tuple(names), member.metadata.topic_regex)
         topic_ids = subscribed.get(wish)
         if topic_ids is None:
             wanted = _topics_of(group, membership, wish)
@@ -87,10 +91,6 @@ def assign(
             topic_ids = subscribed[wish] = frozenset(wanted)
         specs[member_id] = _spec(member.metadata, topic_ids, target)
     return assignor(specs, topics, kind)
-
-
-def _wish(metadata: SubscriptionMetadata) -> tuple[tuple[str, ...], str | None]:
-    return metadata.topic_names, metadata.topic_regex
 
 
 def _topics_of(

@@ -73,7 +73,7 @@ def stop() -> Daemon | None:
         if daemon is not None:
             _end(daemon)
             if not daemon.keeps_data:
-                rmtree(daemon.folder, ignore_errors=True)
+                _remove(Path(daemon.folder))
         return daemon
 
 
@@ -126,3 +126,12 @@ def _end(daemon: Daemon) -> None:
             os.kill(daemon.pid, signal.SIGKILL)
             return
         time.sleep(_POLL_SECONDS)
+
+
+def _remove(folder: Path) -> None:
+    """The broker lets go of its lock before it writes its last files: they may come while others are removed."""
+    deadline = time.monotonic() + _STOP_TIMEOUT_SECONDS
+    rmtree(folder, ignore_errors=True)
+    while folder.exists() and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
+        rmtree(folder, ignore_errors=True)

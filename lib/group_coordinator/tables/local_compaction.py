@@ -12,8 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
-from deltalake import CommitProperties, DeltaTable, Transaction
+from deltalake import CommitProperties, DeltaTable, QueryBuilder, Transaction
 
 from group_coordinator.tables.arrow_rows import from_arrow, to_arrow
 from group_coordinator.tables.compacted import COMPACTED
@@ -34,6 +33,8 @@ def compact(root: Path, log: pa.Table, retention: Retention, transaction: Transa
         retention: for the forecasts.
         transaction: the application and its version; each table takes one version once.
     """
+    if not log.num_rows:
+        return
     entries: dict[GroupId, list[LogEntry]] = defaultdict(list)
     for row in from_arrow(log):
         entries[_group_id(row)].append(LogEntry(*(row[name] for name in LogEntry._fields)))
@@ -53,13 +54,17 @@ def compact(root: Path, log: pa.Table, retention: Retention, transaction: Transa
 
 def _rows_of_groups(root: Path, groups: Iterable[GroupId]) -> dict[GroupId, GroupRows]:
     found: dict[GroupId, GroupRows] = defaultdict(GroupRows)
-    wanted = pa.array({group_id for _, group_id in groups}, pa.string())
+    wanted = ", ".join(sorted({_in_sql(group_id) for _, group_id in groups}))
     for definition in COMPACTED:
-        table = DeltaTable(root / definition.name).to_pyarrow_table()
-        ids = table["group_id"].cast(pa.string())
-        for row in from_arrow(table.filter(pc.is_in(ids, wanted))):
+        table = QueryBuilder().register("present", DeltaTable(root / definition.name))
+        rows = table.execute(f"SELECT * FROM present WHERE group_id IN ({wanted})")  # noqa: S608
+        for row in from_arrow(pa.table(rows)):
             found[_group_id(row)].add(definition.name, row)
     return found
+
+
+def _in_sql(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _group_id(row: Row) -> GroupId:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Sequence
 
 from group_coordinator.core.assignors.java_order import (
     DEFAULT_TABLE_SIZE,
@@ -32,12 +32,17 @@ def member_order(present: Iterable[str], updated: str, replaced: str | None = No
     return hash_map_order(puts, string_spot, grown_table_size(DEFAULT_TABLE_SIZE, most))
 
 
-def subscribed_order(names: Collection[str], found: Collection[str] = ()) -> list[str]:
+def subscribed_order(names: Sequence[str], found: Sequence[str] = ()) -> list[str]:
     """The topics that a member wants, by name or found by its regex, in the order of Kafka's UnionSet of both."""
-    large, small = (names, found) if len(names) > len(found) else (found, names)
-    return list(dict.fromkeys([*topic_name_order(large), *topic_name_order(small)]))
+    by_name, by_regex = topic_name_order(names), topic_name_order(found)
+    large, small = (by_name, by_regex) if len(by_name) > len(by_regex) else (by_regex, by_name)
+    return list(dict.fromkeys([*large, *small]))
 
 
-def topic_name_order(names: Collection[str]) -> list[str]:
-    """The topics of a subscription, or of a resolved regex, as Kafka has them in memory."""
-    return hash_map_order(sorted(names), string_spot, table_size_of_copy(len(names)))
+def topic_name_order(names: Sequence[str]) -> list[str]:
+    """The topics of a subscription, or of a resolved regex, in Kafka's order once they were read in the given one.
+
+    A record has them sorted, a request as its client pleased: names that share a bucket stay in that order.
+    """
+    order = hash_map_order(names, string_spot, table_size_of_copy(len(names)))
+    return list(dict.fromkeys(order))

@@ -66,6 +66,8 @@ def _go_on(
     member_id = request.member_id or context.fresh_short_id
     member = _member(step, request, member_id)
     metadata = _metadata_after(member.metadata, request, context)
+    if request.topic_names is not None:
+        step.names_as_told[member_id] = request.topic_names
     updated = update_member(step, member, metadata, request.owned)
     step.arm(session_timer(member_id), session_timeout_ms(group, config))
     must_tell = is_join or _is_full(request) or _differs(member, updated)
@@ -100,6 +102,7 @@ def _step(
     step = ConsumerStep(group, upgraded.membership, context.now_ms, config, reason)
     step.records += upgraded.records
     step.soft += upgraded.soft
+    step.names_as_told |= upgraded.names_as_told
     return step, upgraded.replies
 
 

@@ -64,6 +64,7 @@ def _join(step: ConsumerStep, request: JoinGroup, context: RequestContext) -> Jo
         return JoinGroupResponse(ErrorCode.MEMBER_ID_REQUIRED, member_id)
     member = _member(step, request, member_id)
     subscription = _subscription(request)
+    step.names_as_told[member_id] = subscription.topics
     metadata = _metadata_after(member.metadata, request, subscription, context)
     updated = _update(step, request, member, metadata, subscription)
     return JoinGroupResponse(

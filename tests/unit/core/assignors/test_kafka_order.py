@@ -38,11 +38,16 @@ def test_the_first_member() -> None:
 
 
 def test_names_of_topics() -> None:
-    eleven = [6, 7, 0, 1, 2, 10, 3, 11, 4, 12, 5]
-    thirteen = [6, 7, 8, 9, *eleven[2:]]
+    eleven = [f"topic-{n}" for n in (6, 7, 0, 1, 2, 10, 3, 11, 4, 12, 5)]
+    thirteen = ["topic-6", "topic-7", "topic-8", "topic-9", *eleven[2:]]
 
-    assert topic_name_order({f"topic-{n}" for n in eleven}) == [f"topic-{n}" for n in eleven]
-    assert topic_name_order({f"topic-{n}" for n in thirteen}) == [f"topic-{n}" for n in thirteen]
+    assert topic_name_order(sorted(eleven)) == eleven
+    assert topic_name_order(sorted(thirteen)) == thirteen
+
+
+def test_names_of_one_bucket_stay_as_they_were_told() -> None:
+    assert topic_name_order(["bills", "orders", "audit"]) == ["audit", "bills", "orders"]
+    assert topic_name_order(["orders", "audit", "bills", "audit"]) == ["audit", "orders", "bills"]
 
 
 def test_names_beside_a_regex_the_larger_set_comes_first() -> None:
