@@ -12,7 +12,7 @@ from statistics import median
 from time import process_time
 
 from group_coordinator.core.assignors import ASSIGNORS
-from group_coordinator.core.assignors.java_order import string_hash
+from group_coordinator.core.assignors.java_order import string_hash, timeline_order
 from group_coordinator.core.assignors.kafka_order import member_order
 from group_coordinator.core.assignors.spec import (
     Assignment,
@@ -97,7 +97,7 @@ def _milliseconds(assignor: Assignor, specs: Specs, kind: SubscriptionType) -> f
     for _ in range(RUNS):
         string_hash.cache_clear()
         start = process_time()
-        order = member_order(present, updated)
+        order = member_order(timeline_order(present), updated)
         found = assignor({member_id: members[member_id] for member_id in order}, topics, kind)
         seconds.append(process_time() - start)
         assert _count(found) == sum(topic.num_partitions for topic in topics.values())

@@ -10,6 +10,7 @@ from itertools import zip_longest
 from typing import IO, TypeAlias
 
 from group_coordinator.core.assignors import ASSIGNORS
+from group_coordinator.core.assignors.java_order import timeline_order
 from group_coordinator.core.assignors.kafka_order import member_order, subscribed_order
 from group_coordinator.core.assignors.spec import (
     Assignment,
@@ -54,7 +55,7 @@ def our_records(moment: Moment, targets: Mapping[str, Assignment]) -> dict[str, 
     specs: dict[str, MemberSpec] = {}
     topics: dict[str, TopicSpec] = {}
     present = [member.id for member in moment.members]
-    for member_id in member_order(present, moment.updated.id, moment.replaced):
+    for member_id in member_order(timeline_order(present), moment.updated.id, moment.replaced):
         member = members[member_id]
         names = subscribed_order(member.names, resolved.get(member.regex or "", ()))
         wanted = [there[name] for name in names if name in there]

@@ -11,6 +11,7 @@ from group_coordinator.core.assignors.java_order import (
     DEFAULT_TABLE_SIZE,
     grown_table_size,
     hash_map_order,
+    new_timeline_order,
     string_spot,
     timeline_order,
 )
@@ -19,6 +20,11 @@ from group_coordinator.core.assignors.java_order import (
 def consumer_group_order(member_ids: Iterable[str]) -> list[str]:
     """The members of a consumer group, which came in the given order."""
     return timeline_order(member_ids)
+
+
+def upgraded_group_order(member_ids: Iterable[str]) -> list[str]:
+    """The members of a classic group, in its order, as the request finds them that makes it a consumer group."""
+    return new_timeline_order(member_ids)
 
 
 def classic_group_order(member_ids: Sequence[str]) -> list[str]:

@@ -19,6 +19,7 @@ from group_coordinator.core.consumer_members import (
 from group_coordinator.core.consumer_step import ConsumerStep
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.group_configs import assignment_interval_ms
+from group_coordinator.core.member_order import consumer_group_order
 from group_coordinator.core.reconciliation import Goal, reconcile
 from group_coordinator.core.records import (
     CurrentRecord,
@@ -173,7 +174,8 @@ def _target(step: ConsumerStep, change: MemberChange) -> tuple[int, Assignment]:
         if instance_id is not None:
             member_id = membership.static_members.get(instance_id, member_id)
         return membership.assignment_epoch, membership.target_of(member_id)
-    members = members_after(membership, updated)
+    present = step.upgraded_members or consumer_group_order(membership.members)
+    members = members_after(membership, present, updated)
     # Kafka looks anew at what the members want only together with the metadata of their topics.
     kind = (
         type_after_update(membership, change.before, updated)

@@ -32,7 +32,7 @@ from group_coordinator.core.decision import Decision
 from group_coordinator.core.embedded_assignments import by_topic_id
 from group_coordinator.core.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.group import ClassicGroup, Group, is_empty, session_timer
-from group_coordinator.core.member_order import classic_group_order, consumer_group_order
+from group_coordinator.core.member_order import classic_group_order, upgraded_group_order
 from group_coordinator.core.migration_policy import allows_upgrade
 from group_coordinator.core.records import (
     ConsumerRecord,
@@ -63,7 +63,7 @@ class Upgrade(Value, frozen=True):
     replies: list[Reply]
     soft: list[SoftChange]
     names_as_told: dict[str, tuple[str, ...]]
-    """The topics that members subscribe to, in the order of their subscriptions."""
+    """By member, in Kafka's order: the topics that it subscribes to, in the order of its subscription."""
 
 
 class Converted(Value, frozen=True):
@@ -134,7 +134,7 @@ def _check(group: Group, classic: ClassicGroup, config: CoordinatorConfig) -> No
 
 def _converted_members(group: Group, classic: ClassicGroup) -> list[Converted]:
     """The members, in Kafka's order."""
-    ids = consumer_group_order(classic_group_order(list(classic.members)))
+    ids = upgraded_group_order(classic_group_order(list(classic.members)))
     try:
         members = [_converted(group, classic, classic.members[member_id]) for member_id in ids]
     except MalformedProtocolError:
@@ -167,7 +167,7 @@ def _timers(classic: ClassicGroup, now_ms: int) -> list[SoftChange]:
     ]
     sessions = [
         SetTimer(session_timer(member_id), now_ms + classic.members[member_id].session_timeout_ms)
-        for member_id in consumer_group_order(classic_group_order(list(classic.members)))
+        for member_id in upgraded_group_order(classic_group_order(list(classic.members)))
     ]
     return [*kept, *sessions]
 

@@ -44,22 +44,23 @@ def preferred_assignor(
 
 
 def members_after(
-    membership: ConsumerGroup, updated: ConsumerMember
+    membership: ConsumerGroup, present: Sequence[str], updated: ConsumerMember
 ) -> dict[str, tuple[ConsumerMember, Assignment]]:
     """The members with their present targets, in the order that the assignors want, once `updated` is one of them.
 
+    `present` are the members before, in the order of the group's table.
     A static member that comes back under another id takes the place, and the target, of the one it was.
     """
     instance_id = updated.group_instance_id
     before_id = membership.static_members.get(instance_id or "") or updated.member_id
     replaced_id = None if before_id == updated.member_id else before_id
-    present = {**membership.members, updated.member_id: updated}
+    members = {**membership.members, updated.member_id: updated}
     return {
         member_id: (
-            present[member_id],
+            members[member_id],
             membership.target_of(before_id if member_id == updated.member_id else member_id),
         )
-        for member_id in member_order(membership.members, updated.member_id, replaced_id)
+        for member_id in member_order(present, updated.member_id, replaced_id)
     }
 
 

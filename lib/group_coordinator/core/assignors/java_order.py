@@ -99,8 +99,19 @@ def timeline_order(keys: Iterable[str]) -> list[str]:
     Such a table never shrinks: one that has held more keys may have another order.
     """
     newest_first = list(keys)[::-1]
+    # It looks for room before it looks for the key.
+    return _timeline_order(newest_first, len(newest_first) + 1)
+
+
+def new_timeline_order(keys: Iterable[str]) -> list[str]:
+    """The same where each key was put once."""
+    newest_first = list(keys)[::-1]
+    return _timeline_order(newest_first, len(newest_first))
+
+
+def _timeline_order(newest_first: list[str], places: int) -> list[str]:
     table_size = 2
-    while (len(newest_first) + 1) * 0.75 > table_size:
+    while places * 0.75 > table_size:
         table_size *= 2
     shift = 65 - table_size.bit_length()
     return sorted(newest_first, key=lambda key: _slot(key, shift))

@@ -10,17 +10,16 @@ from group_coordinator.core.assignors.java_order import (
     hash_map_order,
     string_spot,
     table_size_of_copy,
-    timeline_order,
 )
 
 
 def member_order(present: Iterable[str], updated: str, replaced: str | None = None) -> list[str]:
     """The members of a group in the order of the table that TargetAssignmentBuilder makes of them.
 
-    `present` are those that were there before the request, in the order in which they joined; `updated` is the member
-    that asks, new or not; `replaced` the static member whose place it takes.
+    `present` are those that were there before the request, in the order of the group's own table; `updated` is the
+    member that asks, new or not; `replaced` the static member whose place it takes.
     """
-    puts = timeline_order(present)
+    puts = list(present)
     changes = [updated] if replaced is None else [updated, replaced]
     most = len(puts)
     for change in hash_map_order(changes, string_spot, DEFAULT_TABLE_SIZE):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.assignors.java_order import string_spot
+from group_coordinator.core.assignors.java_order import (
+    new_timeline_order,
+    string_spot,
+    timeline_order,
+)
 from group_coordinator.core.assignors.kafka_order import (
     member_order,
     subscribed_order,
@@ -13,14 +17,19 @@ from group_coordinator.core.assignors.kafka_order import (
 def test_members_in_the_order_of_a_table_of_strings() -> None:
     present = [f"m{number}" for number in range(1, 14)]
 
-    assert member_order(present, "m14") == [
+    assert member_order(timeline_order(present), "m14") == [
         f"m{number}" for number in (1, 2, 3, 4, 5, 6, 7, 8, 11, 9, 10, 13, 12, 14)
     ]
 
 
 def test_in_one_bucket_the_newcomer_is_last() -> None:
     assert {string_spot(member_id) % 16 for member_id in ("m1", "mA", "mQ", "ma")} == {4}
-    assert member_order(["m1", "mA", "mQ"], "ma") == ["mQ", "mA", "m1", "ma"]
+    assert member_order(timeline_order(["m1", "mA", "mQ"]), "ma") == ["mQ", "mA", "m1", "ma"]
+
+
+def test_members_that_were_put_twice_may_have_a_larger_table() -> None:
+    assert new_timeline_order(["m1", "mE"]) == ["mE", "m1"]
+    assert timeline_order(["m1", "mE"]) == ["m1", "mE"]
 
 
 def test_an_update_changes_nothing() -> None:
