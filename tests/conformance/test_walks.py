@@ -8,8 +8,9 @@ from tests.conformance.walks import Walk
 from tests.conformance.witness import Oracle
 
 
+# The last two: ids that share a bucket, right after an upgrade.
 @pytest.mark.oracle
-@pytest.mark.parametrize("seed", range(500))
+@pytest.mark.parametrize("seed", [*range(500), 11427, 14128])
 def test_kafka_tells_of_consumer_groups_what_we_tell(seed: int, oracle: Oracle) -> None:
     found = differences_from_kafka(ConsumerWalk(seed).story(f"walk {seed}"), oracle)
     if found:

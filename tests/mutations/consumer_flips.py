@@ -113,6 +113,24 @@ TARGETS = (
 
 PATTERNS = (
     Flip(
+        "names are sorted before they are counted out",
+        _HEARTBEAT,
+        "        step.names_as_told[member_id] = request.topic_names\n",
+        "        pass\n",
+    ),
+    Flip(
+        "a new answer to a pattern leaves the kind of subscription as it was told",
+        "consumer_group.py",
+        "        if resolved is not None:\n            self.former_subscription_type = self.subscription_type\n",
+        "        if resolved is not None:\n",
+    ),
+    Flip(
+        "metadata count for a new group too",
+        "member_update.py",
+        "    if step.group.consumer is not None:\n        step.soft.append(SetMetadataDeadline",
+        "    if True:\n        step.soft.append(SetMetadataDeadline",
+    ),
+    Flip(
         "new topics are found a millisecond early",
         "regex_subscriptions.py",
         "    return step.now_ms > last_ms + _SHORTEST_REFRESH_INTERVAL_MS\n",

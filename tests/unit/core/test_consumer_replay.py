@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from group_coordinator.core.assignors.spec import SubscriptionType
 from group_coordinator.core.consumer_group import ConsumerGroup
 from group_coordinator.core.consumer_members import (
     CurrentAssignment,
@@ -143,3 +144,18 @@ def test_an_unknown_state_is_kept() -> None:
 
     assert group is not None
     assert group.members["m1"].current.state is MemberState.UNKNOWN
+
+
+def test_the_kind_of_subscription_follows_a_pattern_only_with_the_next_member() -> None:
+    """ConsumerGroup.updateResolvedRegularExpression leaves subscriptionType alone."""
+    wish = WISH.replace(topic_names=())
+    left = ResolvedRegex(("orders", "audit"), 2, 900)
+    found = [RegexRecord("o.*", ResolvedRegex(("orders",), 1, 800), M), RegexRecord(".*", left, M)]
+
+    group = replayed(MemberRecord("m1", wish, M), MemberRecord("m2", wish, M), *found)
+    kind = group.consumer and group.consumer.subscription_type
+    replayed(MemberRecord("m2", wish, M), group=group)
+
+    assert kind is SubscriptionType.HOMOGENEOUS
+    assert group.consumer
+    assert group.consumer.subscription_type is SubscriptionType.HETEROGENEOUS

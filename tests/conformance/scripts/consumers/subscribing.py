@@ -263,3 +263,17 @@ def members_that_wish_different_topics(s: ConsumerScript) -> None:
     s.quit("m1")
     s.settle("m2", "m3")
     s.describe_consumers(state="Stable", holds={"m3": "billing:01 orders:01"})
+
+
+@consumer_story()
+def topics_of_one_bucket_go_in_the_order_in_which_they_were_told(s: ConsumerScript) -> None:
+    """Names and ids of both share a bucket of Kafka's tables: the member gives up what it named first."""
+    s.cluster("orders:2", "returns:2")
+    other = s.other("h")
+    for group, topics, left in (
+        (s, "orders returns", "returns:01"),
+        (other, "returns orders", "orders:01"),
+    ):
+        group.enter("m1", topics, gets="orders:01 returns:01")
+        group.enter("m2", topics, tells=3, gets="")
+        group.ack("m1", gets=left)
