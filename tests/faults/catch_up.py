@@ -45,6 +45,17 @@ _EXPIRED = (
 _COUNT = "SELECT count(*) AS records FROM coordinator_log WHERE group_id LIKE 'backlog-%' AND offset IS NOT NULL"
 
 
+_PACE = """
+WITH batches AS (
+    SELECT count(*) AS records, date_part('epoch', ingested_at) AS written_s
+    FROM coordinator_log WHERE group_id LIKE 'backlog-%' GROUP BY ingested_at
+)
+SELECT sum(records) / (max(written_s) - (SELECT min(written_s) FROM batches)) AS events_per_s
+FROM batches WHERE written_s > (SELECT min(written_s) FROM batches)
+"""
+"""From batch to batch, without the start of the job; null if there was but one batch."""
+
+
 def catch_up(scene: Scene, name: str, backlog: int, *overrides: str) -> Result:
     """No live member and no live offset may expire, neither while the job is down nor while it reads."""
     topic = f"events.topic=events-{name}"
@@ -70,6 +81,9 @@ def catch_up(scene: Scene, name: str, backlog: int, *overrides: str) -> Result:
     [logged] = installation.rows(_COUNT)
     lost = backlog - logged["records"]
     figures = {"down_s": round(down_s), "read_s": round(read_s), "backlog": backlog}
+    [pace] = installation.rows(_PACE)
+    if pace["events_per_s"] is not None:
+        figures["events_per_s"] = round(pace["events_per_s"])
     return Result(name, 2, max(0, lost), max(0, -lost), problems, figures)
 
 
