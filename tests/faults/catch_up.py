@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from threading import Event, Thread
 from typing import Self
 
@@ -99,16 +100,23 @@ def _first_life(installation: Installation) -> list[Identity]:
             request_timeout_ms=RUN_S * 1_000,
         ) as channel,
     ):
+        # Static members join with one request; others are sent an id first, and a sweep finds their group empty meanwhile.
         members = [
-            GroupMember(channel, f"team-{team}", ["orders"], {"orders": 6}, options=_OPTIONS)
+            GroupMember(
+                channel,
+                f"team-{team}",
+                ["orders"],
+                {"orders": 6},
+                options=replace(_OPTIONS, group_instance_id=f"instance-{team}"),
+            )
             for team in range(_TEAMS)
         ]
         # A JoinGroup that waits for Spark's start for too long would be asked again, under another id.
-        channel.send(commit(Identity("steady-0"), 0)).result()
+        channel.send(commit(Identity("first"), 0)).result()
         for member in members:
             member.join(RUN_S * 1_000)
         identities = [
-            Identity(f"team-{team}", member.member_id, member.generation_id)
+            Identity(f"team-{team}", member.member_id, member.generation_id, f"instance-{team}")
             for team, member in enumerate(members)
         ]
         assert process.stop() == 0, process.log
