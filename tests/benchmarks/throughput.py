@@ -116,7 +116,8 @@ def batch_seconds(
         .option("maxOffsetsPerTrigger", BATCH_EVENTS)
         .load()
     )
-    with TemporaryDirectory() as checkpoint:
+    # State stores may still be at their maintenance when the query has ended.
+    with TemporaryDirectory(ignore_cleanup_errors=True) as checkpoint:
         query = (
             function(pack(records, settings.load().coordinator.event_max_bytes))
             .writeStream.format("noop")
