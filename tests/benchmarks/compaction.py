@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +19,7 @@ from threading import Event, Thread
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.streaming.listener import StreamingQueryProgress
 from rich.console import Console
 
 from group_coordinator import settings
@@ -39,8 +41,11 @@ SMALL = 10
 class GrowingLog:
     """Writes stretches of the log, and waits until they are compacted."""
 
-    def __init__(self, spark: SparkSession, chosen: Settings, offsets: int) -> None:
+    def __init__(
+        self, spark: SparkSession, chosen: Settings, offsets: int, compacts: Thread
+    ) -> None:
         self._spark = spark
+        self._compacts = compacts
         self._catalog = TableCatalog(chosen.job.tables_root)
         self._offsets = offsets
         self._batches = 0
@@ -90,15 +95,20 @@ class GrowingLog:
         )
 
     def _seconds_of_compaction(self, count: int) -> float:
-        for _ in range(TIMEOUT_S * 10):
-            [query] = [q for q in self._spark.streams.active if q.name == QUERY_NAME]
-            for progress in query.recentProgress:
+        deadline_s = time.monotonic() + TIMEOUT_S
+        while time.monotonic() < deadline_s and self._compacts.is_alive():
+            for progress in self._progress():
                 # A long stretch is read more than once.
                 if progress.numInputRows >= count and progress.batchId not in self._compacted:
                     self._compacted[progress.batchId] = progress.durationMs["addBatch"] / 1_000
                     return self._compacted[progress.batchId]
-            query.awaitTermination(1)
-        raise TimeoutError(f"{count} rows are not compacted after {TIMEOUT_S} s")
+            time.sleep(0.05)
+        raise RuntimeError(f"{count} rows are not compacted")
+
+    def _progress(self) -> list[StreamingQueryProgress]:
+        """Of the compaction query; nothing before it has started."""
+        active = [query for query in self._spark.streams.active if query.name == QUERY_NAME]
+        return [progress for query in active for progress in query.recentProgress]
 
     def files(self) -> dict[str, int]:
         """How many files each table's folder holds, and its Delta log."""
@@ -127,10 +137,10 @@ def run(offsets: int, changed: int, stretches: int, small: int) -> Mapping[str, 
         over = Event()
         beside = Thread(target=CompactionQuery(spark, chosen).run, args=[over])
         beside.start()
-        log = GrowingLog(spark, chosen, offsets)
+        log = GrowingLog(spark, chosen, offsets, beside)
         result = {f"first_{offsets}_offsets_s": log.append(offsets)}
         result |= _stretches(log, changed, stretches)
-        result[f"{SMALL}_changes_s"] = statistics.median(log.append(SMALL) for _ in range(small))
+        result[f"{SMALL}_changes_s"] = _median([log.append(SMALL) for _ in range(small)])
         result |= log.files()
         over.set()
         beside.join()
@@ -146,9 +156,13 @@ def _stretches(log: GrowingLog, changed: int, stretches: int) -> dict[str, float
         say(f"stretch {number + 1} of {stretches}: {seconds[-1]} s")
     half = stretches // 2
     return {
-        f"{changed}_changes_s_first_half": statistics.median(seconds[:half]),
-        f"{changed}_changes_s_second_half": statistics.median(seconds[half:]),
+        f"{changed}_changes_s_first_half": _median(seconds[:half]),
+        f"{changed}_changes_s_second_half": _median(seconds[half:]),
     }
+
+
+def _median(seconds: list[float]) -> float:
+    return round(statistics.median(seconds), 3)
 
 
 def main() -> None:
