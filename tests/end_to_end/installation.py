@@ -92,7 +92,7 @@ class Installation:
         while self.rows(sql)[0]["batches"] < before + batches:
             job.check_alive()
             assert time.monotonic() < deadline, job.log
-            time.sleep(0.05)
+            time.sleep(0.2)
 
     def expected_lines(self, tag: str) -> list[Row]:
         """What an undisturbed run puts out of one kind: every group's events in one call, without Spark."""
