@@ -13,7 +13,7 @@ from tests.conformance.lines import Json, Story
 from tests.conformance.telling import Telling, disagreements, repeat, tell
 from tests.conformance.witness import Oracle, Ours
 
-_TELLINGS = 40
+_TELLINGS = 150
 _SALTS = 60
 _LEADER = re.compile(r"^    \* output .* [.\w]*leader: ", re.MULTILINE)
 _CONSUMERS = re.compile(r'ConsumerGroup|"key": {"type": ([35678]|16),')
