@@ -49,7 +49,11 @@ COORDINATOR_LOG = TableDefinition(
             required("ingested_at", TimestampType(), "When the row was written, by the wall clock"),
         ]
     ),
-    properties={"delta.dataSkippingStatsColumns": "group_id,event_time,batch_id"},
+    properties={
+        "delta.dataSkippingStatsColumns": "group_id,event_time,batch_id",
+        # Compaction that is far behind still reads files that its own maintenance has replaced.
+        "delta.deletedFileRetentionDuration": "interval 1 days",
+    },
 )
 
 LINE = StructType(

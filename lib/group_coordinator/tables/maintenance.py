@@ -13,7 +13,7 @@ from group_coordinator.tables.compacted import COMPACTED
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 
 _OPTIMIZE_EVERY = 100
-_VACUUM_EVERY = 2_000
+_VACUUM_EVERY = 250
 _TABLES = (COORDINATOR_LOG, *COMPACTED)
 
 
