@@ -141,19 +141,16 @@ def test_a_group_may_be_called_anything(
 ) -> None:
     take: Take = request.getfixturevalue(way)
     log, later = Log(), Log(batch_id=1, now_ms=60_000)
-    for group in ("o'brien", "' OR 1=1 --", r"back\slash", "crème 🐟", "'"):
+    groups = ("o'brien", "' OR 1=1 --", "back\\slash", "crème 🐟", "'")
+    for group in groups:
         log.commit(group, "orders", 0, 5)
         later.commit(group, "orders", 0, 6)
     take(log, "first")
     take(later, "first")
 
-    assert rows("offsets", "group_id", "committed_offset") == [
-        ("' OR 1=1 --", 6),
-        ("'", 6),
-        ("back\\slash", 6),
-        ("crème 🐟", 6),
-        ("o'brien", 6),
-    ]
+    assert sorted(rows("offsets", "group_id", "committed_offset")) == sorted(
+        (group, 6) for group in groups
+    )
 
 
 def a_rebalance() -> Log:
