@@ -41,8 +41,6 @@ class ConsumerStep:
         self.soft: list[SoftChange] = []
         self.classic: ClassicGroup | None = None
         """Set: the records make the group this classic one."""
-        self.upgraded_members: Sequence[str] = ()
-        """The members that the request has just made consumers, as Kafka finds them until it ends."""
         self.names_as_told: dict[str, Sequence[str]] = {}
         """The topics of members who have just told them, in their order; by the log all are sorted."""
 

@@ -174,7 +174,9 @@ def _target(step: ConsumerStep, change: MemberChange) -> tuple[int, Assignment]:
         if instance_id is not None:
             member_id = membership.static_members.get(instance_id, member_id)
         return membership.assignment_epoch, membership.target_of(member_id)
-    present = step.upgraded_members or consumer_group_order(membership.members)
+    # An upgrade has its members in Kafka's order.
+    is_upgrade = step.group.consumer is None
+    present = list(membership.members) if is_upgrade else consumer_group_order(membership.members)
     members = members_after(membership, present, updated)
     # Kafka looks anew at what the members want only together with the metadata of their topics.
     kind = (

@@ -56,14 +56,17 @@ _AGAIN = ErrorCode.REBALANCE_IN_PROGRESS
 
 
 class Upgrade(Value, frozen=True):
-    """A classic group as a consumer group: the records that make it one, and what it becomes by them."""
+    """A classic group as a consumer group: the records that make it one, and what it becomes by them.
+
+    The members are in the order in which Kafka finds them until the request ends.
+    """
 
     membership: ConsumerGroup
     records: list[Record]
     replies: list[Reply]
     soft: list[SoftChange]
     names_as_told: dict[str, tuple[str, ...]]
-    """By member, in Kafka's order: the topics that it subscribes to, in the order of its subscription."""
+    """By member: the topics that it subscribes to, in the order of its subscription."""
 
 
 class Converted(Value, frozen=True):
@@ -97,7 +100,7 @@ def upgrade(group: Group, classic: ClassicGroup, now_ms: int, config: Coordinato
         membership,
         [GroupRecord(None, _REASON), *records],
         _told_to_rejoin(classic),
-        _timers(classic, now_ms),
+        _timers(classic, members, now_ms),
         {member.member_id: member.names_as_told for member in members},
     )
 
@@ -158,7 +161,7 @@ def _records(group: Group, classic: ClassicGroup, members: list[Converted]) -> l
     ]
 
 
-def _timers(classic: ClassicGroup, now_ms: int) -> list[SoftChange]:
+def _timers(classic: ClassicGroup, members: list[Converted], now_ms: int) -> list[SoftChange]:
     """Every session begins anew; timers that were left from a consumer group before count again."""
     kept = [
         SetTimer(key, timer.due_ms)
@@ -166,8 +169,11 @@ def _timers(classic: ClassicGroup, now_ms: int) -> list[SoftChange]:
         if is_classic_members_timer(key)
     ]
     sessions = [
-        SetTimer(session_timer(member_id), now_ms + classic.members[member_id].session_timeout_ms)
-        for member_id in upgraded_group_order(classic_group_order(list(classic.members)))
+        SetTimer(
+            session_timer(member.member_id),
+            now_ms + classic.members[member.member_id].session_timeout_ms,
+        )
+        for member in members
     ]
     return [*kept, *sessions]
 

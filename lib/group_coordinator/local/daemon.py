@@ -73,7 +73,7 @@ def stop() -> Daemon | None:
         if daemon is not None:
             _end(daemon)
             if not daemon.keeps_data:
-                _remove(Path(daemon.folder))
+                rmtree(daemon.folder, ignore_errors=True)
         return daemon
 
 
@@ -121,17 +121,24 @@ def _is_alive(daemon: Daemon) -> bool:
 def _end(daemon: Daemon) -> None:
     os.kill(daemon.pid, signal.SIGTERM)
     deadline = time.monotonic() + _STOP_TIMEOUT_SECONDS
-    while _is_alive(daemon):
+    while not _has_ended(daemon.pid):
         if time.monotonic() > deadline:
             os.kill(daemon.pid, signal.SIGKILL)
-            return
         time.sleep(_POLL_SECONDS)
 
 
-def _remove(folder: Path) -> None:
-    """The broker lets go of its lock before it writes its last files: they may come while others are removed."""
-    deadline = time.monotonic() + _STOP_TIMEOUT_SECONDS
-    rmtree(folder, ignore_errors=True)
-    while folder.exists() and time.monotonic() < deadline:
-        time.sleep(_POLL_SECONDS)
-        rmtree(folder, ignore_errors=True)
+def _has_ended(pid: int) -> bool:
+    """Not only let go of its lock: the broker writes files after that."""
+    try:
+        ended, _ = os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:  # another command started it
+        return not _exists(pid)
+    return ended == pid
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -17,18 +17,12 @@ from tests.unit.clients.billing import (
     ORDERS,
     REFUNDS,
     bodies,
-    coordinator_of_billing,
     live,
     new_member,
     partitions,
     poll,
 )
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
-
-
-@pytest.fixture
-def coordinator() -> CoordinatorInProcess:
-    return coordinator_of_billing()
 
 
 def test_a_member_makes_its_own_id_and_joins_with_one_full_request(

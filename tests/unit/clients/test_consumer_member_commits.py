@@ -8,17 +8,11 @@ from group_coordinator.clients.errors import (
 )
 from tests.unit.clients.billing import (
     ORDERS,
-    coordinator_of_billing,
     live,
     new_member,
     poll,
 )
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
-
-
-@pytest.fixture
-def coordinator() -> CoordinatorInProcess:
-    return coordinator_of_billing()
 
 
 def test_commits_name_topics_by_id_where_the_group_gave_them(

@@ -10,18 +10,12 @@ from group_coordinator.clients.member_options import (
 )
 from tests.unit.clients.billing import (
     bodies,
-    coordinator_of_billing,
     live,
     new_member,
     partitions,
     poll,
 )
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
-
-
-@pytest.fixture
-def coordinator() -> CoordinatorInProcess:
-    return coordinator_of_billing()
 
 
 def test_a_member_leaves_for_good(coordinator: CoordinatorInProcess) -> None:

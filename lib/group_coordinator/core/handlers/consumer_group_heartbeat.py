@@ -102,7 +102,6 @@ def _step(
     step = ConsumerStep(group, upgraded.membership, context.now_ms, config, reason)
     step.records += upgraded.records
     step.soft += upgraded.soft
-    step.upgraded_members = list(upgraded.names_as_told)
     step.names_as_told |= upgraded.names_as_told
     return step, upgraded.replies
 

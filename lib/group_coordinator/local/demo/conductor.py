@@ -72,15 +72,11 @@ class Conductor:
 
     def perform(self) -> None:
         """Return when the story is over and nothing runs any more; the tables stay."""
-        with ExitStack() as resources:
-            try:
-                self._perform(resources)
-            except Exception:
-                # A Ctrl-C goes to every process of the terminal: what failed of it is not worth telling.
-                self._interruption.check()
-                raise
-            finally:
-                self._board.show(is_ending=True)
+        with ExitStack() as resources, ExitStack() as ending:
+            ending.callback(self._board.show, is_ending=True)
+            # A Ctrl-C goes to every process of the terminal: what failed of it is not worth telling.
+            ending.callback(self._interruption.check)
+            self._perform(resources)
 
     def _perform(self, resources: ExitStack) -> None:
         premises = self._open_premises(resources)
