@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from group_coordinator.cli.job_options import job_options, job_settings
-from group_coordinator.cli.job_run import run_compaction
+from group_coordinator.job.run import run_compaction
 from group_coordinator.streaming.session import submitted_session
 
 

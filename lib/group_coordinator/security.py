@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_type_hints
 
-from group_coordinator.core.config import ConfigError
+from group_coordinator.core.model.config import ConfigError
 
 _LOGIN_MODULES = {
     "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",

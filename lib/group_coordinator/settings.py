@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin,
 
 from msgspec import Meta, ValidationError, convert
 
-from group_coordinator.core.config import ConfigError, CoordinatorConfig
+from group_coordinator.core.model.config import ConfigError, CoordinatorConfig
 from group_coordinator.security import SECRETS, Secret, Security, variable_of
 
 DEFAULTS: Traversable = resources.files("group_coordinator") / "conf" / "coordinator.toml"

@@ -12,8 +12,6 @@ from statistics import median
 from time import process_time
 
 from group_coordinator.core.assignors import ASSIGNORS
-from group_coordinator.core.assignors.java_order import string_hash, timeline_order
-from group_coordinator.core.assignors.kafka_order import member_order
 from group_coordinator.core.assignors.spec import (
     Assignment,
     Assignor,
@@ -21,6 +19,8 @@ from group_coordinator.core.assignors.spec import (
     SubscriptionType,
     TopicSpec,
 )
+from group_coordinator.core.kafka_order.assignor_order import member_order
+from group_coordinator.core.kafka_order.java_tables import string_hash, timeline_order
 from tests.benchmarks.measured import show
 
 RUNS = 7

@@ -9,8 +9,8 @@ from statistics import median
 from time import process_time
 
 from group_coordinator import settings
-from group_coordinator.streaming.packing import EventRow
-from group_coordinator.streaming.update_group import UpdateContext, update_group
+from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.update_group import UpdateContext, update_group
 from tests.benchmarks.measured import show
 from tests.benchmarks.throughput import commit_of
 

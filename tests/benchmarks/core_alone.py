@@ -11,9 +11,10 @@ from time import process_time
 from group_coordinator import settings
 from group_coordinator.codecs.consumer_protocol import encode_subscription
 from group_coordinator.core import coordinator
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.group import Group
-from group_coordinator.core.requests import (
+from group_coordinator.core.model.classic_member import Protocol, Ticket
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.requests import (
     Heartbeat,
     JoinGroup,
     OffsetCommit,
@@ -23,7 +24,6 @@ from group_coordinator.core.requests import (
     SyncGroup,
     TopicCommit,
 )
-from group_coordinator.core.values import Protocol, Ticket
 from group_coordinator.testing import GroupDriver
 from tests.benchmarks.measured import show
 

@@ -14,8 +14,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
 from group_coordinator.cli.main import main
+from group_coordinator.runtime.packing import HEADER
 from group_coordinator.streaming import query
-from group_coordinator.streaming.packing import HEADER
 
 _STATE = b"x" * 200
 _TIMEOUT_MS = 600_000

@@ -22,9 +22,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from group_coordinator import settings
-from group_coordinator.clients.connection import Connection
-from group_coordinator.clients.ticks import write_ticks
-from group_coordinator.clients.topics import create_topics
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.coordinator_topics import create_topics
+from group_coordinator.clients.cluster.ticks import write_ticks
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.settings import Settings

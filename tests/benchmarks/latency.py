@@ -25,7 +25,7 @@ from group_coordinator import settings
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.benchmarks.measured import Memory, show
 from tests.benchmarks.throughput import commit
-from tests.job_process import COMMAND, JobProcess
+from tests.support.job_process import COMMAND, JobProcess
 
 GROUPS = 500
 WARM_UP_S = 60

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.throughput [--rounds 3]
 
-The job runs with the stock exchange and with the lean one (streaming/exchange.py). All read the same Kafka topic through
+The job runs with the stock exchange and with the lean one (streaming/operator/lean_exchange.py). All read the same Kafka topic through
 the same two columns, keep a state a group in the same store, and throw their output away; only the function differs, and
 Python's workers, which the job tunes for itself. The ratio of times, ours to that of the identity function on the stock
 exchange, is what the project is held to; absolute figures are the machine's. The core is measured alone as well: one
@@ -29,13 +29,13 @@ from rich.table import Table
 from group_coordinator import settings
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.jars import spark_jars
+from group_coordinator.runtime.group_call import OperatorSettings
+from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.exchange import Exchange
-from group_coordinator.streaming.group_call import OperatorSettings
+from group_coordinator.streaming.operator.lean_exchange import Exchange
+from group_coordinator.streaming.operator.stateful import coordinate
 from group_coordinator.streaming.session import local_session
 from group_coordinator.streaming.source import pack
-from group_coordinator.streaming.stateful import coordinate
-from group_coordinator.streaming.update_group import UpdateContext
 from tests.benchmarks.core_alone import commits_per_second
 from tests.benchmarks.identity import identity
 

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing
 
-from tests.conformance.lines import Story
-from tests.conformance.scripts import STORIES
-from tests.conformance.telling import brief, tell, unexpected
-from tests.conformance.witness import Oracle, Witness
+from tests.conformance.kafka.coordinators import Oracle, Witness
+from tests.conformance.language.lines import Story
+from tests.conformance.language.transcript import brief, tell, unexpected
+from tests.conformance.stories import STORIES
 
 
 def show(story: Story, witness: Witness) -> list[str]:

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.conformance.witness import NoCompilerError, Oracle
+from tests.conformance.kafka.coordinators import NoCompilerError, Oracle
 
 
 @pytest.fixture(scope="session")

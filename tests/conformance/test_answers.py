@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from tests.conformance.consumer_walks import ConsumerWalk
-from tests.conformance.lines import Line, Story
-from tests.conformance.scripts import STORIES
-from tests.conformance.telling import tell
-from tests.conformance.walks import Walk
-from tests.conformance.witness import Ours
+from tests.conformance.kafka.coordinators import Ours
+from tests.conformance.language.lines import Line, Story
+from tests.conformance.language.transcript import tell
+from tests.conformance.random_scripts.classic import Walk
+from tests.conformance.random_scripts.consumer import ConsumerWalk
+from tests.conformance.stories import STORIES
 
 A_DAY_MS = 86_400_000  # longer than anybody waits
 

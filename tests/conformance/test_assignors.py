@@ -5,9 +5,9 @@ from contextlib import closing
 
 import pytest
 
-from tests.conformance.assignors import KafkaAssignors, differences
-from tests.conformance.group_lives import SMALL, WIDE, Size
-from tests.conformance.witness import NoCompilerError
+from tests.conformance.assignors.comparison import KafkaAssignors, differences
+from tests.conformance.assignors.group_lives import SMALL, WIDE, Size
+from tests.conformance.kafka.coordinators import NoCompilerError
 
 
 @pytest.fixture(scope="module")

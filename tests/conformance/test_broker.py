@@ -8,15 +8,15 @@ from dataclasses import replace
 
 import pytest
 
-from tests.conformance.broker_records import timeless, without_topic_ids
-from tests.conformance.broker_witness import BrokerWitness
-from tests.conformance.lines import Story
-from tests.conformance.outcome import comparable, differences
-from tests.conformance.real_broker import RealBroker, real_broker
-from tests.conformance.retelling import groups, mentioned_topics, retold, told_otherwise
-from tests.conformance.scripts import STORIES
-from tests.conformance.telling import Telling, disagreements, script, tell
-from tests.conformance.witness import Ours
+from tests.conformance.kafka.broker_records import timeless, without_topic_ids
+from tests.conformance.kafka.broker_coordinator import BrokerWitness
+from tests.conformance.kafka.coordinators import Ours
+from tests.conformance.kafka.real_broker import RealBroker, real_broker
+from tests.conformance.language.lines import Story
+from tests.conformance.language.outcome import comparable, differences
+from tests.conformance.language.transcript import Telling, disagreements, script, tell
+from tests.conformance.live.for_real_broker import groups, mentioned_topics, retold, told_otherwise
+from tests.conformance.stories import STORIES
 
 pytestmark = pytest.mark.kafka
 

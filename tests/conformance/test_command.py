@@ -3,9 +3,9 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-from tests.conformance.scripts import STORIES
-from tests.conformance.telling import disagreements, tell
-from tests.conformance.witness import Command, Ours
+from tests.conformance.kafka.coordinators import Command, Ours
+from tests.conformance.language.transcript import disagreements, tell
+from tests.conformance.stories import STORIES
 
 
 def test_the_command_tells_what_the_state_machine_tells(tmp_path: Path) -> None:

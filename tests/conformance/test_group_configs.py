@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.lines import Json
-from tests.conformance.real_broker import RealBroker, real_broker
-from tests.conformance.witness import Ours
+from tests.conformance.kafka.coordinators import Ours
+from tests.conformance.kafka.real_broker import RealBroker, real_broker
+from tests.conformance.language.lines import Json
 
 pytestmark = pytest.mark.kafka
 

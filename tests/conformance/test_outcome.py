@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from tests.conformance.embedded import embedded_assignment, with_sorted_topics
-from tests.conformance.lines import PARKED, Json, Line, packed
-from tests.conformance.outcome import comparable, complaints, differences, gist, reduced
+from tests.conformance.language.embedded import embedded_assignment, with_sorted_topics
+from tests.conformance.language.lines import PARKED, Json, Line, packed
+from tests.conformance.language.outcome import comparable, complaints, differences, gist, reduced
 
 M1 = "m1-00000000-0000-4000-8000-000000000001"
 M2 = "m2-00000000-0000-4000-8000-000000000002"

@@ -10,16 +10,16 @@ from contextlib import closing, contextmanager
 import pytest
 
 from group_coordinator import settings
-from group_coordinator.member_ids import fresh_id
-from group_coordinator.replay_session import Replay
-from tests.conformance.broker_records import lines_of, timeless
-from tests.conformance.conversation import Conversation, now_ms
-from tests.conformance.lines import Json
-from tests.conformance.outcome import differences, reduced
-from tests.conformance.real_broker import RealBroker
-from tests.conformance.real_stories import STORIES
-from tests.conformance.recording_proxy import RecordingProxy
-from tests.conformance.stage import SETTINGS, Stage, broker_behind_proxy
+from group_coordinator.runtime.member_ids import fresh_id
+from group_coordinator.runtime.replay_session import Replay
+from tests.conformance.kafka.broker_records import lines_of, timeless
+from tests.conformance.kafka.real_broker import RealBroker
+from tests.conformance.language.lines import Json
+from tests.conformance.language.outcome import differences, reduced
+from tests.conformance.live.cluster import SETTINGS, Stage, broker_behind_proxy
+from tests.conformance.live.conversation import Conversation, now_ms
+from tests.conformance.live.real_stories import STORIES
+from tests.conformance.live.recording_proxy import RecordingProxy
 
 pytestmark = pytest.mark.kafka
 

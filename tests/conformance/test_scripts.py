@@ -2,9 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance.scripts import STORIES
-from tests.conformance.telling import disagreements, forgotten_requests, script, tell, unexpected
-from tests.conformance.witness import Oracle, Ours
+from tests.conformance.kafka.coordinators import Oracle, Ours
+from tests.conformance.language.transcript import (
+    disagreements,
+    forgotten_requests,
+    script,
+    tell,
+    unexpected,
+)
+from tests.conformance.stories import STORIES
 
 SHOWN = 3  # one difference mostly explains those after it
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance.comparison import differences_from_kafka
-from tests.conformance.consumer_walks import ConsumerWalk
-from tests.conformance.walks import Walk
-from tests.conformance.witness import Oracle
+from tests.conformance.kafka.coordinators import Oracle
+from tests.conformance.language.comparison import differences_from_kafka
+from tests.conformance.random_scripts.classic import Walk
+from tests.conformance.random_scripts.consumer import ConsumerWalk
 
 
 # The last two: ids that share a bucket, right after an upgrade.
@@ -14,9 +14,7 @@ from tests.conformance.witness import Oracle
 def test_kafka_tells_of_consumer_groups_what_we_tell(seed: int, oracle: Oracle) -> None:
     found = differences_from_kafka(ConsumerWalk(seed).story(f"walk {seed}"), oracle)
     if found:
-        again = (
-            f"python -m tests.conformance.long_run --only consumers --first-seed {seed} --walks 1"
-        )
+        again = f"python -m tests.conformance.random_scripts.long_run --only consumers --first-seed {seed} --walks 1"
         pytest.fail(f"{again}\n" + "\n".join(found[:2]), pytrace=False)
 
 

@@ -10,7 +10,7 @@ from typing import Self
 from kafka import KafkaProducer
 
 from tests.end_to_end.installation import Installation
-from tests.job_process import JobProcess
+from tests.support.job_process import JobProcess
 
 
 def logged(installation: Installation) -> int:

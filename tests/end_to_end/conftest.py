@@ -7,7 +7,7 @@ import pytest
 
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.end_to_end.installation import Installation
-from tests.job_process import JobProcess
+from tests.support.job_process import JobProcess
 
 
 @pytest.fixture(scope="module")

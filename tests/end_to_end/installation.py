@@ -12,11 +12,11 @@ from typing import Any
 from kafka import KafkaConsumer, TopicPartition
 
 from group_coordinator import settings
-from group_coordinator.clients.delta_tables import query
+from group_coordinator.clients.sql_tables import query
+from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.update_group import UpdateContext, update_group
 from group_coordinator.settings import Settings
-from group_coordinator.streaming.packing import EventRow
-from group_coordinator.streaming.update_group import UpdateContext, update_group
-from tests.job_process import JobProcess
+from tests.support.job_process import JobProcess
 
 Row = dict[str, Any]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from group_coordinator.clients import delta_tables
+from group_coordinator.clients import sql_tables
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
@@ -61,10 +61,10 @@ def test_a_short_demo(tmp_path: Path) -> None:
     [folder] = tmp_path.glob("group-coordinator-demo-*")
     assert sorted(entry.name for entry in folder.iterdir()) == ["chart.png", "tables"]
     tables = str(folder / "tables")
-    [log] = delta_tables.rows(
+    [log] = sql_tables.rows(
         tables, "SELECT count(DISTINCT group_id) AS groups FROM coordinator_log"
     )
-    [groups] = delta_tables.rows(tables, "SELECT count(*) AS groups FROM groups")
+    [groups] = sql_tables.rows(tables, "SELECT count(*) AS groups FROM groups")
     assert log == {"groups": 13}
     assert groups["groups"] > 0
     assert processes_of(tmp_path) == []

@@ -6,7 +6,7 @@ import pytest
 
 from tests.end_to_end.commits import Commits, await_logged, logged
 from tests.end_to_end.installation import Installation
-from tests.job_process import JobProcess
+from tests.support.job_process import JobProcess
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 

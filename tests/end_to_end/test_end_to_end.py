@@ -8,7 +8,7 @@ from kafka import TopicPartition
 from group_coordinator.clients import AdminClient
 from group_coordinator.clients.errors import GroupIdNotFoundError
 from tests.end_to_end.installation import Installation, Row
-from tests.job_process import JobProcess
+from tests.support.job_process import JobProcess
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 

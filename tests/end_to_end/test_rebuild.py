@@ -9,12 +9,12 @@ import pytest
 from kafka import KafkaProducer, TopicPartition
 
 from group_coordinator.clients import AdminClient
-from group_coordinator.clients.channel import RequestChannel
-from group_coordinator.clients.connection import Connection
-from group_coordinator.clients.member import GroupMember
-from group_coordinator.clients.member_options import MemberOptions
+from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.member.member import GroupMember
+from group_coordinator.clients.member.options import MemberOptions
 from tests.end_to_end.installation import Installation, Row
-from tests.job_process import JobProcess
+from tests.support.job_process import JobProcess
 
 pytestmark = [
     pytest.mark.spark,

@@ -7,7 +7,7 @@ import pytest
 from kafka import KafkaProducer
 
 from tests.end_to_end.installation import Installation
-from tests.job_process import JobProcess
+from tests.support.job_process import JobProcess
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 

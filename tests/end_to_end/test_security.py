@@ -26,7 +26,7 @@ from tests.end_to_end.secured_broker import (
     secured_broker,
     trust_store,
 )
-from tests.job_process import JobProcess
+from tests.support.job_process import JobProcess
 
 pytestmark = [
     pytest.mark.spark,

@@ -16,7 +16,7 @@ from kafka import KafkaAdminClient, KafkaProducer
 from kafka.admin import NewPartitions, NewTopic
 
 from tests.end_to_end.installation import Installation, Row
-from tests.job_process import JobProcess
+from tests.support.job_process import JobProcess
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 

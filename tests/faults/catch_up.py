@@ -11,18 +11,18 @@ from typing import Self
 
 from kafka import KafkaProducer
 
-from group_coordinator.clients import member_messages
-from group_coordinator.clients.channel import RequestChannel
-from group_coordinator.clients.connection import Connection
-from group_coordinator.clients.member import GroupMember
-from group_coordinator.clients.member_messages import Identity
-from group_coordinator.clients.member_options import MemberOptions
-from group_coordinator.clients.requests import Request
+from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.channel.request import Request
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.member import classic_messages
+from group_coordinator.clients.member.classic_messages import Identity
+from group_coordinator.clients.member.member import GroupMember
+from group_coordinator.clients.member.options import MemberOptions
 from tests.end_to_end.installation import Installation
 from tests.faults.events import as_json, commit
 from tests.faults.result import Result
 from tests.faults.scene import RUN_S, Scene
-from tests.job_process import JobProcess
+from tests.support.job_process import JobProcess
 
 LIFETIME_MS = 30_000
 """Of sessions and of offsets."""
@@ -153,7 +153,7 @@ class Pulse:
 
     def _requests(self, number: int) -> Iterator[Request]:
         for member in self._members:
-            yield member_messages.heartbeat(member)
+            yield classic_messages.heartbeat(member)
         for steady in range(_STEADY):
             yield commit(Identity(f"steady-{steady}"), number)
 

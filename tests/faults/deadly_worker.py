@@ -7,8 +7,8 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-from group_coordinator.streaming.group_call import OperatorSettings
-from group_coordinator.streaming.update_group import UpdateContext
+from group_coordinator.runtime.group_call import OperatorSettings
+from group_coordinator.runtime.update_group import UpdateContext
 
 _CALLS_BEFORE = 3
 _calls: list[int] = []

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from kafka import KafkaProducer
 
-from group_coordinator.clients import member_messages
-from group_coordinator.clients.member_messages import Identity
-from group_coordinator.clients.requests import Request
-from group_coordinator.member_ids import fresh_id
+from group_coordinator.clients.channel.request import Request
+from group_coordinator.clients.member import classic_messages
+from group_coordinator.clients.member.classic_messages import Identity
+from group_coordinator.runtime.member_ids import fresh_id
 
 SETTINGS = (
     *("events.topic.partitions=2", "responses.topic.partitions=2", "shuffle.partitions=2"),
@@ -63,7 +63,7 @@ def team(name: str) -> Story:
     members = yield from _shift(name, 1)
     for turn in range(1, ROUNDS // 4):
         for member in members:
-            yield member_messages.leave_group(member, "done")
+            yield classic_messages.leave_group(member, "done")
         members = yield from _shift(name, 3 * turn + 1)
 
 
@@ -73,7 +73,7 @@ def _shift(name: str, generation: int) -> Generator[Request | BadEvent, str, lis
     yield _synced(first, [first])
     yield commit(first, generation)
     second = yield from _joined(name, generation + 1)
-    yield member_messages.heartbeat(first)  # REBALANCE_IN_PROGRESS
+    yield classic_messages.heartbeat(first)  # REBALANCE_IN_PROGRESS
     yield _join(first)
     first = replace(first, generation_id=generation + 1)
     yield _synced(second, [])
@@ -91,12 +91,12 @@ def _joined(group: str, generation: int) -> Generator[Request | BadEvent, str, I
 
 
 def _join(member: Identity) -> Request:
-    return member_messages.join_group(member, ["orders"], DAY_MS, DAY_MS)
+    return classic_messages.join_group(member, ["orders"], DAY_MS, DAY_MS)
 
 
 def _synced(member: Identity, assigned: list[Identity]) -> Request:
     decision = {one.member_id: f"of {one.member_id}".encode() for one in assigned}
-    return member_messages.sync_group(member, decision)
+    return classic_messages.sync_group(member, decision)
 
 
 def producer_of(group: str) -> Story:

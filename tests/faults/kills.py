@@ -10,7 +10,7 @@ from tests.end_to_end.installation import Installation
 from tests.faults.result import Result, compared
 from tests.faults.scene import RUN_S, Scene, drain
 from tests.faults.steps import WORKER_STEP
-from tests.job_process import JobProcess
+from tests.support.job_process import JobProcess
 
 _LAUNCHER = "tests.faults.job_with_fault"
 _BATCH = "1"

@@ -15,7 +15,7 @@ from tests.end_to_end.installation import Installation
 from tests.faults.judgement import judged
 from tests.faults.result import Result
 from tests.faults.scene import RUN_S, Scene, drain, run_to_end
-from tests.job_process import JobProcess
+from tests.support.job_process import JobProcess
 
 _DISK = "size=4m"
 _FAILED = 1

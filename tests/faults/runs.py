@@ -9,7 +9,7 @@ from group_coordinator.streaming.query import QUERY_NAME, checkpoint_of
 from tests.end_to_end.installation import Installation
 from tests.faults.result import Result, compared
 from tests.faults.scene import RUN_S, Scene, drain
-from tests.job_process import JobProcess
+from tests.support.job_process import JobProcess
 
 _LONGEST_STOP_S = 30
 _REFUSAL = "Error: checkpoint {}: another run works on it"

@@ -22,7 +22,7 @@ from group_coordinator.streaming.session import local_session
 from tests.end_to_end.installation import Installation
 from tests.faults import events
 from tests.faults.outcome import Difference, Outcome, difference, outcome_of
-from tests.job_process import COMMAND, JobProcess
+from tests.support.job_process import COMMAND, JobProcess
 
 BATCH_EVENTS = 80
 """Of a disturbed run, so that there is something before and after a fault."""

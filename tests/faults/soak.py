@@ -12,7 +12,7 @@ from tests.faults.judgement import judged
 from tests.faults.result import Result
 from tests.faults.scene import Scene, drain
 from tests.faults.traffic import Traffic
-from tests.job_process import JobProcess
+from tests.support.job_process import JobProcess
 
 _START_S, _BATCH_S = 10.0, 1.5
 _KILLS_IN_START = 0.2

@@ -17,7 +17,7 @@ from typing import Any
 from group_coordinator.streaming import query, sinks
 from group_coordinator.streaming.query import QUERY_NAME, checkpoint_of
 from group_coordinator.streaming.sinks import Sinks
-from group_coordinator.tables import local_compaction
+from group_coordinator.tables.compaction import local
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.groups import GROUPS
@@ -123,15 +123,15 @@ def before_the_commit(trigger: Trigger) -> None:
 
 
 def between_members_and_offsets(trigger: Trigger) -> None:
-    _before(local_compaction, "_merge", _at_table(trigger, OFFSETS))
+    _before(local, "_merge", _at_table(trigger, OFFSETS))
 
 
 def between_offsets_and_groups(trigger: Trigger) -> None:
-    _before(local_compaction, "_merge", _at_table(trigger, GROUPS))
+    _before(local, "_merge", _at_table(trigger, GROUPS))
 
 
 def after_all_merges(trigger: Trigger) -> None:
-    _after(local_compaction, "_merge", _at_table(trigger, GROUPS))
+    _after(local, "_merge", _at_table(trigger, GROUPS))
 
 
 def worker_amid_a_batch(trigger: Trigger) -> None:

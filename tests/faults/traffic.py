@@ -10,11 +10,11 @@ from typing import Self
 
 from kafka import KafkaProducer, TopicPartition
 
-from group_coordinator.clients.channel import RequestChannel
-from group_coordinator.clients.connection import Connection
-from group_coordinator.clients.member import GroupMember
-from group_coordinator.clients.member_messages import Identity
-from group_coordinator.clients.member_options import MemberOptions, MemberState
+from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.member.classic_messages import Identity
+from group_coordinator.clients.member.member import GroupMember
+from group_coordinator.clients.member.options import MemberOptions, MemberState
 from tests.end_to_end.installation import Installation
 from tests.faults.events import as_json, commit
 

@@ -8,19 +8,19 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from group_coordinator.runtime.group_call import OperatorSettings
+from group_coordinator.runtime.hold_windows import HoldWindow
+from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
-from group_coordinator.streaming.exchange import chosen_exchange
-from group_coordinator.streaming.group_call import OperatorSettings
-from group_coordinator.streaming.hold_windows import HoldWindow
+from group_coordinator.streaming.operator.lean_exchange import chosen_exchange
+from group_coordinator.streaming.operator.stateful import coordinate
 from group_coordinator.streaming.sinks import outputs
 from group_coordinator.streaming.source import PACKED, read_groups
-from group_coordinator.streaming.stateful import coordinate
-from group_coordinator.streaming.update_group import UpdateContext
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.compaction import Compaction
+from group_coordinator.tables.compaction.compaction import Compaction
+from group_coordinator.tables.compaction.fold import Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import add_missing_columns
-from group_coordinator.tables.fold import Retention
 from tests.golden.story import TOPIC, PackedEvent
 
 SETTINGS = (

@@ -13,15 +13,15 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-from group_coordinator.codecs.snapshots import SCHEMA_VERSION
+from group_coordinator.codecs.snapshots.snapshot import SCHEMA_VERSION
 from group_coordinator.local.jars import spark_jars
+from group_coordinator.runtime.group_call import STATE_VERSION
+from group_coordinator.runtime.packing import unpack
+from group_coordinator.runtime.update_group import UpdateContext, update_group
 from group_coordinator.settings import Settings, load
 from group_coordinator.streaming.batch_gate import BatchGate
-from group_coordinator.streaming.group_call import STATE_VERSION
-from group_coordinator.streaming.packing import unpack
 from group_coordinator.streaming.session import local_session
 from group_coordinator.streaming.sinks import Sinks
-from group_coordinator.streaming.update_group import UpdateContext, update_group
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import create_tables
 from tests.golden.job import SETTINGS, compact, send, settings_in, start

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from group_coordinator.codecs.consumer_protocol import encode_subscription
-from group_coordinator.member_ids import fresh_id
-from group_coordinator.streaming.packing import HEADER
+from group_coordinator.runtime.member_ids import fresh_id
+from group_coordinator.runtime.packing import HEADER
 
 FILES = Path(__file__).parent
 """Where the golden files are."""

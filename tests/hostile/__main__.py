@@ -27,7 +27,7 @@ from tests.hostile.events import flood, hostile_events, stranger
 from tests.hostile.sent import Sent
 from tests.hostile.stage import Responses, Writer, letters, measured
 from tests.hostile.verdict import Expected, counted, faults
-from tests.job_process import JobProcess
+from tests.support.job_process import JobProcess
 
 
 def acts(arguments: argparse.Namespace) -> dict[str, Iterable[Sent]]:

@@ -13,12 +13,12 @@ from typing import Any
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.serializer import Serializer
 
-from group_coordinator.clients.delta_tables import query
+from group_coordinator.clients.sql_tables import query
 from tests.benchmarks.latency import Memory
 from tests.hostile.events import commit
 from tests.hostile.sent import Fate, Sent, encoded
 from tests.hostile.verdict import Coordinates, Expected, Letter, expected
-from tests.job_process import JobProcess
+from tests.support.job_process import JobProcess
 
 EVENTS, RESPONSES = "group-events", "group-responses"
 PARTITIONS = 4

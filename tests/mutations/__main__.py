@@ -40,7 +40,7 @@ CORE = Path("group_coordinator", "core")
 # Neither Spark nor Kafka nor Java; those that kill most in the shortest time come first.
 FAST_TESTS = (
     "tests/unit/core",
-    "tests/unit/test_testing.py",
+    "tests/unit/testing/test_driver.py",
     "tests/conformance/test_scripts.py::test_we_tell_the_story",
     "tests/property",
 )

@@ -7,31 +7,31 @@ from tests.mutations.flip import Flip
 REBALANCES = (
     Flip(
         "a new member does not extend the initial delay",
-        "rebalance.py",
+        "classic/rebalance.py",
         "group.new_member_added = True",
         "group.new_member_added = False",
     ),
     Flip(
         "the initial delay is extended beyond the rebalance timeout",
-        "rebalance.py",
+        "classic/rebalance.py",
         "max(group.rebalance_timeout_ms - delay_ms, 0)",
         "group.rebalance_timeout_ms",
     ),
     Flip(
         "the initial delay ends when all have joined",
-        "rebalance.py",
+        "classic/rebalance.py",
         "in_phase and not self._is_initial_rebalance and",
         "in_phase and",
     ),
     Flip(
         "the join phase has no end",
-        "rebalance.py",
+        "classic/rebalance.py",
         "            self.arm(JOIN_TIMER, group.rebalance_timeout_ms)\n",
         "            pass\n",
     ),
     Flip(
         "the sync phase has no end",
-        "rebalance.py",
+        "classic/rebalance.py",
         "        self.arm(SYNC_TIMER, group.rebalance_timeout_ms)\n",
         "",
     ),
@@ -43,25 +43,25 @@ REBALANCES = (
     ),
     Flip(
         "the quickest member sets the rebalance timeout",
-        "group.py",
+        "model/group.py",
         "return max((member.rebalance_timeout_ms",
         "return min((member.rebalance_timeout_ms",
     ),
     Flip(
         "a static member that did not join is dropped",
-        "rebalance.py",
+        "classic/rebalance.py",
         "if member.awaiting_join is None and member.group_instance_id is None:",
         "if member.awaiting_join is None:",
     ),
     Flip(
         "a leader that did not join leads on",
-        "rebalance.py",
+        "classic/rebalance.py",
         "if group.leader not in joined:",
         "if group.leader is None:",
     ),
     Flip(
         "a static leader that comes back leads no more",
-        "rebalance.py",
+        "classic/rebalance.py",
         "            group.leader = new_member_id\n",
         "            pass\n",
     ),
@@ -79,7 +79,7 @@ REBALANCES = (
     ),
     Flip(
         "a member that came back stays pending",
-        "rebalance.py",
+        "classic/rebalance.py",
         "        group.pending_joins.discard(member.member_id)\n",
         "",
     ),
@@ -97,19 +97,19 @@ REBALANCES = (
     ),
     Flip(
         "syncs stay parked when a rebalance begins",
-        "rebalance.py",
+        "classic/rebalance.py",
         "            self._abandon_syncs()\n",
         "            pass\n",
     ),
     Flip(
         "a removed member's join is never answered",
-        "rebalance.py",
+        "classic/rebalance.py",
         "            self.answer(member.awaiting_join, gone)\n",
         "            pass\n",
     ),
     Flip(
         "members that have nothing in common",
-        "group.py",
+        "model/group.py",
         "and not names.isdisjoint(self.common_protocols())",
         "and bool(names)",
     ),
@@ -139,7 +139,7 @@ REBALANCES = (
     ),
     Flip(
         "the generation of a group that became Empty stays",
-        "rebalance.py",
+        "classic/rebalance.py",
         "        group.generation += 1\n",
         "        group.generation += 1 if group.members else 0\n",
     ),
@@ -148,7 +148,7 @@ REBALANCES = (
 REFUSALS = (
     Flip(
         "fenced and unknown are swapped",
-        "group.py",
+        "model/group.py",
         "if existing is not None and existing != member_id:\n"
         "                raise CoordinatorError(ErrorCode.FENCED_INSTANCE_ID)",
         "if existing is not None and existing != member_id:\n"
@@ -180,13 +180,13 @@ REFUSALS = (
     ),
     Flip(
         "metadata of the greatest length is too long",
-        "committing.py",
+        "offsets/committing.py",
         "// 2 > longest",
         "// 2 >= longest",
     ),
     Flip(
         "the partition after the last one exists",
-        "group.py",
+        "model/group.py",
         "0 <= partition < known.num_partitions",
         "0 <= partition <= known.num_partitions",
     ),
@@ -249,19 +249,19 @@ TRANSACTIONS = (
     ),
     Flip(
         "a transaction replaces an offset committed after its own",
-        "pending_offsets.py",
+        "offsets/pending.py",
         " and producers[producer_id].order is not None",
         "",
     ),
     Flip(
         "a commit outside transactions does not outdo what waits",
         "replay.py",
-        "    if group.pending:\n        pending_offsets.supersede(group, record)\n",
+        "    if group.pending:\n        pending.supersede(group, record)\n",
         "",
     ),
     Flip(
         "the older of two transactions replaces the newer one",
-        "pending_offsets.py",
+        "offsets/pending.py",
         "waiting.order is not None and waiting.order < order",
         "waiting.order is not None and waiting.order > order",
     ),

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from group_coordinator import settings
 from group_coordinator.codecs import snapshots
 from group_coordinator.codecs.consumer_protocol import encode_subscription
-from group_coordinator.core.group import ClassicGroup, Group
-from group_coordinator.core.states import ClassicState
-from group_coordinator.member_ids import fresh_id
-from group_coordinator.streaming.packing import EventRow
-from group_coordinator.streaming.update_group import UpdateContext, update_group
+from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.core.model.states import ClassicState
+from group_coordinator.runtime.member_ids import fresh_id
+from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.update_group import UpdateContext, update_group
 
 TOPIC = "group-events"
 SESSION_MS, REBALANCE_MS, DELAY_MS, SWEEP_MS, RETENTION_MS = 10_000, 20_000, 3_000, 30_000, 60_000

@@ -10,9 +10,9 @@ from random import Random
 import pytest
 
 from group_coordinator import settings
-from group_coordinator.codecs.primitives import LONGEST_TEXT
-from group_coordinator.streaming.packing import KEY_FAULTS, EventRow
-from group_coordinator.streaming.update_group import UpdateContext, update_group
+from group_coordinator.codecs.fields import LONGEST_TEXT
+from group_coordinator.runtime.packing import KEY_FAULTS, EventRow
+from group_coordinator.runtime.update_group import UpdateContext, update_group
 from tests.hostile.events import hostile_events
 from tests.hostile.sent import Sent
 from tests.hostile.verdict import Coordinates, Letter, expected, faults

@@ -8,7 +8,8 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.consumer_member import (
     CurrentAssignment,
     GroupEpoch,
     MemberState,
@@ -16,7 +17,7 @@ from group_coordinator.core.consumer_members import (
     SubscriptionMetadata,
     TargetEpoch,
 )
-from group_coordinator.core.records import (
+from group_coordinator.core.model.records import (
     CurrentRecord,
     GroupEpochRecord,
     MemberRecord,
@@ -25,13 +26,12 @@ from group_coordinator.core.records import (
     TargetEpochRecord,
     TargetRecord,
 )
-from group_coordinator.core.values import Topic
-from group_coordinator.tables import spark_compaction
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.compaction import Compaction
-from group_coordinator.tables.fold import LogEntry, Retention
+from group_coordinator.tables.compaction import spark as spark_compaction
+from group_coordinator.tables.compaction.compaction import Compaction
+from group_coordinator.tables.compaction.fold import LogEntry, Retention
 from group_coordinator.tables.keys import GROUP_KEY
-from tests.log_rows import Log, member
+from tests.support.log_rows import Log, member
 
 pytestmark = pytest.mark.spark
 

@@ -15,12 +15,12 @@ from pyspark.sql.streaming.state import GroupState
 
 from group_coordinator import settings
 from group_coordinator.codecs import snapshots
-from group_coordinator.streaming import exchange
-from group_coordinator.streaming.exchange import Exchange, chosen_exchange
-from group_coordinator.streaming.group_call import OperatorSettings
-from group_coordinator.streaming.packing import HEADER
-from group_coordinator.streaming.stateful import coordinate
-from group_coordinator.streaming.update_group import UpdateContext
+from group_coordinator.runtime.group_call import OperatorSettings
+from group_coordinator.runtime.packing import HEADER
+from group_coordinator.runtime.update_group import UpdateContext
+from group_coordinator.streaming.operator import lean_exchange
+from group_coordinator.streaming.operator.lean_exchange import Exchange, chosen_exchange
+from group_coordinator.streaming.operator.stateful import coordinate
 
 pytestmark = pytest.mark.spark
 
@@ -276,13 +276,13 @@ def _count(key: tuple[str], frames: Any, state: GroupState) -> Any:
 def test_auto_is_lean_where_the_version_is_known(
     setting: str, version: str, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exchange.pyspark, "__version__", version)
+    monkeypatch.setattr(lean_exchange.pyspark, "__version__", version)
 
     assert chosen_exchange(settings.load(overrides=[f"exchange={setting}"]).job) == expected
 
 
 def test_a_lean_operator_is_called_in_a_worker_only() -> None:
-    operator: Callable[..., Any] = exchange.LeanOperator(
+    operator: Callable[..., Any] = lean_exchange.LeanOperator(
         print, OperatorSettings(CONTEXT, hold_windows=())
     )
 

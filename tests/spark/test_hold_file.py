@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from group_coordinator.runtime.hold_windows import HoldWindow
 from group_coordinator.streaming.hold_file import HoldFile
-from group_coordinator.streaming.hold_windows import HoldWindow
 
 pytestmark = pytest.mark.spark
 

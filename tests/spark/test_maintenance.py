@@ -6,11 +6,11 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
-from group_coordinator.tables.arrow_rows import to_arrow
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.compaction.arrow_rows import to_arrow
+from group_coordinator.tables.compaction.rows import simple_group_row
 from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.maintenance import Maintenance
-from group_coordinator.tables.rows import simple_group_row
 
 pytestmark = pytest.mark.spark
 

@@ -14,14 +14,14 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from group_coordinator.runtime.group_call import OperatorSettings
+from group_coordinator.runtime.packing import HEADER
+from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
-from group_coordinator.streaming.exchange import chosen_exchange
-from group_coordinator.streaming.group_call import OperatorSettings
-from group_coordinator.streaming.packing import HEADER
+from group_coordinator.streaming.operator.lean_exchange import chosen_exchange
+from group_coordinator.streaming.operator.stateful import coordinate
 from group_coordinator.streaming.sinks import BatchCounts, Sinks, outputs
 from group_coordinator.streaming.source import pack
-from group_coordinator.streaming.stateful import coordinate
-from group_coordinator.streaming.update_group import UpdateContext
 from group_coordinator.tables import append
 from group_coordinator.tables.catalog import TableCatalog
 

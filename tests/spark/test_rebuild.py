@@ -8,26 +8,26 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.codecs import snapshots
-from group_coordinator.core import requests
-from group_coordinator.core.group import ClassicGroup, Group
+from group_coordinator.core.model import requests
+from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.runtime.packing import loaded_snapshot
 from group_coordinator.settings import JobSettings, Settings
-from group_coordinator.streaming.checkpoint import (
+from group_coordinator.streaming.checkpoint.layout import (
     GROUPS,
     Origin,
     coordinator_folder,
     folder_of_groups,
     read_origin,
 )
-from group_coordinator.streaming.packing import loaded_snapshot
-from group_coordinator.streaming.rebuild import (
+from group_coordinator.streaming.rebuild.rebuild import (
     CheckpointError,
     Rebuilt,
     check_checkpoint,
     rebuild,
 )
 from group_coordinator.tables.catalog import TableCatalog
-from tests.log_rows import Log, member
-from tests.unit.core.consumers import ORD, two_members_sharing_orders
+from tests.support.log_rows import Log, member
+from tests.unit.core.consumer_groups import ORD, two_members_sharing_orders
 
 pytestmark = pytest.mark.spark
 

@@ -13,16 +13,16 @@ from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator import settings
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.group import Group
 from group_coordinator.core.handlers import offset_commit
-from group_coordinator.core.requests import OffsetCommit
-from group_coordinator.streaming.exchange import Exchange
-from group_coordinator.streaming.group_call import OperatorSettings
-from group_coordinator.streaming.packing import EventRow
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.requests import OffsetCommit
+from group_coordinator.runtime.group_call import OperatorSettings
+from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.update_group import UpdateContext, update_group
+from group_coordinator.streaming.operator.lean_exchange import Exchange
+from group_coordinator.streaming.operator.stateful import coordinate
 from group_coordinator.streaming.source import pack
-from group_coordinator.streaming.stateful import coordinate
-from group_coordinator.streaming.update_group import UpdateContext, update_group
 
 pytestmark = pytest.mark.spark
 BOTH_WAYS = pytest.mark.parametrize("exchange", ["stock", "lean"])

@@ -14,7 +14,7 @@ from typing import Self
 STOP_TIMEOUT_S = 180
 
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 COMMAND = ("group_coordinator.cli.main",)
 
 

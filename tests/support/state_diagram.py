@@ -1,10 +1,10 @@
-"""The state diagram of the README, drawn from the transition table: `python -m tests.state_diagram` prints it."""
+"""The state diagram of the README, drawn from the transition table: `python -m tests.support.state_diagram` prints it."""
 
 from __future__ import annotations
 
 import sys
 
-from group_coordinator.core.states import TRANSITIONS, ClassicState
+from group_coordinator.core.model.states import TRANSITIONS, ClassicState
 
 
 def diagram() -> str:

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from group_coordinator.cli.job_options import job_options, job_settings
-from group_coordinator.cli.job_run import refusals_told
-from group_coordinator.clients.connection import Connection
-from group_coordinator.clients.topics import create_topics
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.coordinator_topics import create_topics
+from group_coordinator.job.run import refusals_told
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.streaming.session import local_session
 from group_coordinator.tables.creation import create_tables

@@ -14,17 +14,20 @@ from group_coordinator.local.java import JavaMissingError
 from group_coordinator.settings import SettingsError
 
 COMMANDS = {
-    "demo": "Show everything at work on this machine, in a few minutes.",
-    "broker": "Start or stop a Kafka broker on this machine.",
-    "init": "Create the topics and the tables; safe to repeat.",
-    "run": "Run the coordinator: events in, responses and log out.",
-    "rebuild": "Make a lost checkpoint anew from the log.",
-    "compact": "Fold the log into the tables groups, members and offsets.",
-    "groups": "List, describe and delete groups, like kafka-consumer-groups.",
-    "sql": "Ask the tables.",
-    "replay-events": "Try events on the state machine, without Kafka or Spark.",
+    "demo": ("demo.command", "Show everything at work on this machine, in a few minutes."),
+    "broker": ("cli.broker", "Start or stop a Kafka broker on this machine."),
+    "init": ("cli.init", "Create the topics and the tables; safe to repeat."),
+    "run": ("cli.run", "Run the coordinator: events in, responses and log out."),
+    "rebuild": ("cli.rebuild", "Make a lost checkpoint anew from the log."),
+    "compact": ("cli.compact", "Fold the log into the tables groups, members and offsets."),
+    "groups": ("cli.groups", "List, describe and delete groups, like kafka-consumer-groups."),
+    "sql": ("cli.sql", "Ask the tables."),
+    "replay-events": (
+        "cli.replay_events",
+        "Try events on the state machine, without Kafka or Spark.",
+    ),
 }
-"""In the order in which a new user meets them."""
+"""Name -> (module, help), in the order in which a new user meets them."""
 
 _REFUSALS = (AlreadyRunsError, BrokerError, JarsError, JavaMissingError)
 
@@ -41,17 +44,17 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The object named `command` in the module named like the command."""
+        """The object named `command` in the command's module."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"group_coordinator.cli.{cmd_name.replace('-', '_')}")
-        command: click.Command = module.command
+        module, _ = COMMANDS[cmd_name]
+        command: click.Command = import_module(f"group_coordinator.{module}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(name, meaning) for name, (_, meaning) in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; 1 is the status of a refusal, 2 of wrong usage."""

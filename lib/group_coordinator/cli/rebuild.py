@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from group_coordinator.cli.job_options import job_options, job_settings
-from group_coordinator.cli.rebuild_run import rebuild_checkpoint
+from group_coordinator.job.rebuild import rebuild_checkpoint
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.streaming.session import local_session
 

@@ -10,7 +10,7 @@ import click
 from msgspec import json
 
 from group_coordinator.cli.settings_options import settings_options
-from group_coordinator.replay_session import Replay
+from group_coordinator.runtime.replay_session import Replay
 from group_coordinator.settings import load
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import click
 
 from group_coordinator.cli.job_options import job_options, job_settings
-from group_coordinator.cli.job_run import RunOptions, checkpoints_held, run_coordinator
+from group_coordinator.job.run import RunOptions, checkpoints_held, run_coordinator
 from group_coordinator.local.jars import spark_jars
-from group_coordinator.streaming import checkpoint, compaction_query
+from group_coordinator.streaming import compaction_query
+from group_coordinator.streaming.checkpoint import layout
 from group_coordinator.streaming.session import local_session
 
 
@@ -45,7 +46,7 @@ def command(
       group-coordinator run --drain --with-compaction     # as a scheduled job
     """  # noqa: D301
     settings = job_settings(config, overrides, bootstrap_server)
-    queries = [checkpoint.QUERY_NAME] + [compaction_query.QUERY_NAME] * with_compaction
+    queries = [layout.QUERY_NAME] + [compaction_query.QUERY_NAME] * with_compaction
     with checkpoints_held(settings.job, *queries):
         run_coordinator(
             settings,

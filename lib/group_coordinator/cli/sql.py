@@ -9,8 +9,8 @@ import click
 from group_coordinator import settings
 from group_coordinator.cli.query_output import FORMATS
 from group_coordinator.cli.settings_options import settings_options
-from group_coordinator.clients import delta_tables
-from group_coordinator.clients.client_errors import ClientError
+from group_coordinator.clients import sql_tables
+from group_coordinator.clients.channel_errors import ClientError
 
 
 @click.command()
@@ -40,7 +40,7 @@ def command(
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     root = tables or settings.load(config, overrides).job.tables_root
     try:
-        answer = delta_tables.query(root, query)
+        answer = sql_tables.query(root, query)
     except ClientError as error:
         raise click.ClickException(str(error)) from error
     FORMATS[output](answer)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from group_coordinator.clients.admin import AdminClient
-from group_coordinator.clients.channel import RequestChannel
-from group_coordinator.clients.cluster import Cluster
-from group_coordinator.clients.connection import Connection
-from group_coordinator.clients.member import GroupMember
-from group_coordinator.clients.member_options import (
-    MemberOptions,
-    MemberState,
-    SubscriptionPattern,
-)
+from group_coordinator.clients.admin.client import AdminClient
+from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.cluster.cluster import Cluster
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.member.member import GroupMember
+from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
 
 __all__ = [
     "AdminClient",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from group_coordinator.clients.client_errors import ClientError
-from group_coordinator.core.errors import ErrorCode
+from group_coordinator.clients.channel_errors import ClientError
+from group_coordinator.core.model.errors import ErrorCode
 
 
 class CoordinatorResponseError(ClientError):

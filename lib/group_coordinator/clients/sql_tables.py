@@ -8,7 +8,7 @@ import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import DeltaError
 
-from group_coordinator.clients.client_errors import ClientError, TablesUnavailableError
+from group_coordinator.clients.channel_errors import ClientError, TablesUnavailableError
 
 TABLES = ("coordinator_log", "groups", "members", "offsets", "dead_letters")
 _SESSION = {"datafusion.catalog.information_schema": "true"}

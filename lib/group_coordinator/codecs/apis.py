@@ -19,9 +19,9 @@ from group_coordinator.codecs import (
     offset_requests,
     versions,
 )
-from group_coordinator.codecs.faults import check_unknown, only
+from group_coordinator.codecs.field_errors import check_unknown, only
 from group_coordinator.codecs.topics import known_topics
-from group_coordinator.core import requests
+from group_coordinator.core.model import requests
 
 Body = TypeVar("Body", bound=bodies.Body)
 

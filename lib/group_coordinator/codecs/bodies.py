@@ -10,7 +10,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from group_coordinator.codecs.primitives import Int8, Int16, Int32, Int64, Text, Uuid
+from group_coordinator.codecs.fields import Int8, Int16, Int32, Int64, Text, Uuid
 
 
 class Body(Struct, rename="camel", forbid_unknown_fields=True, gc=False):

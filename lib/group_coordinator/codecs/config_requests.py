@@ -7,9 +7,9 @@ from typing import TypeVar
 from msgspec import UnsetType
 
 from group_coordinator.codecs import bodies, versions
-from group_coordinator.codecs.faults import FieldError, check_unknown, only
-from group_coordinator.codecs.primitives import given
-from group_coordinator.core import requests
+from group_coordinator.codecs.field_errors import FieldError, check_unknown, only
+from group_coordinator.codecs.fields import given
+from group_coordinator.core.model import requests
 
 Resource = TypeVar("Resource", bodies.DescribedResource, bodies.AlteredResource)
 

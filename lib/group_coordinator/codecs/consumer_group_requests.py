@@ -6,8 +6,8 @@ from msgspec import UNSET, UnsetType
 
 from group_coordinator.codecs import versions
 from group_coordinator.codecs.bodies import Body
-from group_coordinator.codecs.faults import check_unknown, only
-from group_coordinator.codecs.primitives import (
+from group_coordinator.codecs.field_errors import check_unknown, only
+from group_coordinator.codecs.fields import (
     ABSENT,
     ZERO_UUID,
     Int32,
@@ -16,7 +16,7 @@ from group_coordinator.codecs.primitives import (
     given,
     number_or_none,
 )
-from group_coordinator.core import requests
+from group_coordinator.core.model import requests
 
 
 class OwnedTopic(Body):

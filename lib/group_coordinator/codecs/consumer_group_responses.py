@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from group_coordinator.codecs import versions
-from group_coordinator.core import responses
-from group_coordinator.core.values import Topic
+from group_coordinator.core.model import responses
+from group_coordinator.core.model.classic_member import Topic
 
 JsonObject: TypeAlias = dict[str, Any]
 

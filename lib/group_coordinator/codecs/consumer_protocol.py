@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from struct import Struct, error
 
-from group_coordinator.core.consumer_protocol import Reader, assignment_bytes
+from group_coordinator.core.embedded_protocol import Reader, assignment_bytes
 
 _SHORT = Struct(">h")
 _INT = Struct(">i")

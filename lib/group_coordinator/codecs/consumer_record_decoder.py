@@ -8,7 +8,7 @@ from msgspec import Struct, json
 
 from group_coordinator.codecs import consumer_records, consumer_values
 from group_coordinator.codecs.consumer_values import TopicPartitions
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     CurrentAssignment,
     GroupEpoch,
@@ -16,7 +16,7 @@ from group_coordinator.core.consumer_members import (
     SubscriptionMetadata,
     TargetEpoch,
 )
-from group_coordinator.core.records import (
+from group_coordinator.core.model.records import (
     ConsumerRecord,
     CurrentRecord,
     GroupEpochRecord,

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias, assert_never
 
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.consumer_member import (
     Assignment,
     ClassicMetadata,
     CurrentAssignment,
@@ -18,7 +19,7 @@ from group_coordinator.core.consumer_members import (
     SubscriptionMetadata,
     TargetEpoch,
 )
-from group_coordinator.core.records import (
+from group_coordinator.core.model.records import (
     ConsumerRecord,
     CurrentRecord,
     GroupEpochRecord,
@@ -28,7 +29,6 @@ from group_coordinator.core.records import (
     TargetEpochRecord,
     TargetRecord,
 )
-from group_coordinator.core.values import Topic
 
 JsonObject: TypeAlias = dict[str, Any]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from group_coordinator.codecs.consumer_protocol import parse_subscription
-from group_coordinator.core.consumer_members import Assignment, MemberState, OwnedPartitions
-from group_coordinator.core.values import Protocol
+from group_coordinator.core.model.classic_member import Protocol
+from group_coordinator.core.model.consumer_member import Assignment, MemberState, OwnedPartitions
 
 
 class TopicPartitions(NamedTuple):

@@ -5,17 +5,17 @@ from __future__ import annotations
 from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError, json
 
 from group_coordinator.codecs.apis import APIS, Api
-from group_coordinator.codecs.faults import (
+from group_coordinator.codecs.field_errors import (
     FieldError,
     at_path,
     check_distinct_keys,
     check_text_sizes,
     plain_tree,
 )
-from group_coordinator.codecs.primitives import HIGHEST_INT16, LONGEST_TEXT, Int16, Text
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.requests import Request
+from group_coordinator.codecs.fields import HIGHEST_INT16, LONGEST_TEXT, Int16, Text
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.requests import Request
 
 _UNNAMED_CLIENT_ID = "client"
 _UNNAMED_CLIENT_HOST = "/127.0.0.1"

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from group_coordinator.codecs.primitives import LONGEST_TEXT
+from group_coordinator.codecs.fields import LONGEST_TEXT
 
 _LONGEST_VALUE = 100
 _PATH = re.compile(r"(?P<why>.*?)(?: - at `\$(?P<path>.*)`)?", re.DOTALL)

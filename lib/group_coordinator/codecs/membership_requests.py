@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from group_coordinator.codecs import bodies, versions
 from group_coordinator.codecs.consumer_protocol import parse_subscription
-from group_coordinator.codecs.faults import check_unknown
-from group_coordinator.codecs.primitives import ABSENT, given
-from group_coordinator.core import requests
-from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE
-from group_coordinator.core.values import Protocol
+from group_coordinator.codecs.field_errors import check_unknown
+from group_coordinator.codecs.fields import ABSENT, given
+from group_coordinator.core.model import requests
+from group_coordinator.core.model.classic_member import Protocol
+from group_coordinator.core.model.group import CONSUMER_PROTOCOL_TYPE
 
 
 def join_group(body: bodies.JoinGroupBody, version: int) -> requests.JoinGroup:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType
 
 from group_coordinator.codecs import bodies, versions
-from group_coordinator.codecs.faults import FieldError, check_unknown, only
-from group_coordinator.codecs.primitives import ABSENT, ZERO_UUID, given, number_or_none
-from group_coordinator.core import requests
+from group_coordinator.codecs.field_errors import FieldError, check_unknown, only
+from group_coordinator.codecs.fields import ABSENT, ZERO_UUID, given, number_or_none
+from group_coordinator.core.model import requests
 
 
 def offset_commit(body: bodies.OffsetCommitBody, version: int) -> requests.OffsetCommit:

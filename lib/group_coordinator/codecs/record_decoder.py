@@ -7,7 +7,7 @@ from msgspec import DecodeError, Struct, json
 from group_coordinator.codecs import consumer_record_decoder
 from group_coordinator.codecs.consumer_protocol import parse_subscription
 from group_coordinator.codecs.consumer_record_decoder import ConsumerKey
-from group_coordinator.codecs.primitives import ABSENT, number_or_none
+from group_coordinator.codecs.fields import ABSENT, number_or_none
 from group_coordinator.codecs.records import (
     COMMIT,
     GROUP_CONFIG,
@@ -15,8 +15,9 @@ from group_coordinator.codecs.records import (
     OFFSET_COMMIT,
     TRANSACTION_MARKER,
 )
-from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE
-from group_coordinator.core.records import (
+from group_coordinator.core.model.classic_member import CommittedOffset, Protocol
+from group_coordinator.core.model.group import CONSUMER_PROTOCOL_TYPE
+from group_coordinator.core.model.records import (
     ConfigRecord,
     GroupMetadata,
     GroupRecord,
@@ -26,7 +27,6 @@ from group_coordinator.core.records import (
     Record,
     TransactionMarker,
 )
-from group_coordinator.core.values import CommittedOffset, Protocol
 
 
 class RecordError(ValueError):

@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from group_coordinator.codecs import consumer_records
-from group_coordinator.codecs.primitives import number_on_wire
-from group_coordinator.core.records import (
+from group_coordinator.codecs.fields import number_on_wire
+from group_coordinator.core.model.classic_member import CommittedOffset, Topic
+from group_coordinator.core.model.records import (
     ConfigRecord,
     GroupMetadata,
     GroupRecord,
@@ -18,7 +19,6 @@ from group_coordinator.core.records import (
     Record,
     TransactionMarker,
 )
-from group_coordinator.core.values import CommittedOffset, Topic
 
 JsonObject: TypeAlias = dict[str, Any]
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, TypeAlias
 from group_coordinator.codecs import consumer_group_responses, versions
 from group_coordinator.codecs.config_requests import GROUP_RESOURCE
 from group_coordinator.codecs.events import InvalidEventError
-from group_coordinator.codecs.primitives import ZERO_UUID, number_on_wire
-from group_coordinator.core import responses
-from group_coordinator.core.errors import ErrorCode
+from group_coordinator.codecs.fields import ZERO_UUID, number_on_wire
+from group_coordinator.core.model import responses
+from group_coordinator.core.model.errors import ErrorCode
 
 JsonObject: TypeAlias = dict[str, Any]
 

@@ -9,11 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from group_coordinator.core import replay, timers
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.errors import CoordinatorError
-from group_coordinator.core.group import NEVER_MS, Group
+from group_coordinator.core import replay
+from group_coordinator.core.deadlines import next_deadline as timers
 from group_coordinator.core.handlers import (
     alter_configs,
     consumer_group_describe,
@@ -32,9 +29,12 @@ from group_coordinator.core.handlers import (
     topic_metadata,
     txn_offset_commit,
 )
-from group_coordinator.core.records import Record
-from group_coordinator.core.rejections import rejection
-from group_coordinator.core.requests import (
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import CoordinatorError
+from group_coordinator.core.model.group import NEVER_MS, Group
+from group_coordinator.core.model.records import Record
+from group_coordinator.core.model.requests import (
     AlterConfigs,
     ConsumerGroupDescribe,
     ConsumerGroupHeartbeat,
@@ -55,7 +55,8 @@ from group_coordinator.core.requests import (
     TopicMetadata,
     TxnOffsetCommit,
 )
-from group_coordinator.core.responses import Reply
+from group_coordinator.core.model.responses import Reply
+from group_coordinator.core.rejections import rejection
 from group_coordinator.core.value import Value
 
 

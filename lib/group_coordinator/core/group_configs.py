@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.group import Group
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.value import Value
 
 _INTEGER = re.compile(r"[+-]?\d+")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.requests import (
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.requests import (
     AlterConfigs,
     ConsumerGroupDescribe,
     ConsumerGroupHeartbeat,
@@ -25,7 +25,7 @@ from group_coordinator.core.requests import (
     TopicMetadata,
     TxnOffsetCommit,
 )
-from group_coordinator.core.responses import (
+from group_coordinator.core.model.responses import (
     ConsumerGroupDescribeResponse,
     ConsumerGroupHeartbeatResponse,
     DeleteGroupResponse,
@@ -40,7 +40,7 @@ from group_coordinator.core.responses import (
     Response,
     SyncGroupResponse,
 )
-from group_coordinator.core.topic_results import same_result
+from group_coordinator.core.offsets.results import same_result
 
 
 def rejection(  # noqa: C901, PLR0911, PLR0912 - one line an API

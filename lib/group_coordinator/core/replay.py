@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from group_coordinator.core import pending_offsets
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.consumer_replay import replay_consumer_record
-from group_coordinator.core.decision import Decision, LearnedTopics
-from group_coordinator.core.generation import union_of_subscriptions
-from group_coordinator.core.group import NEVER_MS, ClassicGroup, Group, session_timer
+from group_coordinator.core.classic.generation import union_of_subscriptions
+from group_coordinator.core.consumer.replay import replay_consumer_record
 from group_coordinator.core.group_configs import session_timeout_ms
-from group_coordinator.core.records import (
+from group_coordinator.core.model.changes import SoftChange, apply_soft_change, begin_timers
+from group_coordinator.core.model.classic_member import CommittedOffset, Member, Timer
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.decision import Decision, LearnedTopics
+from group_coordinator.core.model.group import NEVER_MS, ClassicGroup, Group, session_timer
+from group_coordinator.core.model.records import (
     ConfigRecord,
     CurrentRecord,
     GroupMetadata,
@@ -23,9 +24,8 @@ from group_coordinator.core.records import (
     TargetRecord,
     TransactionMarker,
 )
-from group_coordinator.core.soft_state import SoftChange, apply_soft_change, begin_timers
-from group_coordinator.core.states import ClassicState
-from group_coordinator.core.values import CommittedOffset, Member, Timer
+from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.offsets import pending
 
 _EMPTY = ClassicState.EMPTY
 _WITHOUT_DEADLINE = (CurrentRecord, TargetRecord, TargetEpochRecord)
@@ -104,7 +104,7 @@ def replay_record(group: Group, record: Record, now_ms: int) -> None:
             metadata = record.value
             group.membership = None if metadata is None else load_membership(metadata, now_ms)
         case TransactionMarker():
-            pending_offsets.end_transaction(group, record)
+            pending.end_transaction(group, record)
         case ConfigRecord():
             _set_config(group, record)
         case _:
@@ -123,10 +123,10 @@ def _take_offset(group: Group, record: OffsetRecord, offset: CommittedOffset, no
     if group.membership is None:
         group.membership = ClassicGroup(state_timestamp_ms=now_ms)
     if record.producer_id is not None:
-        pending_offsets.add(group, record, offset, record.producer_id)
+        pending.add(group, record, offset, record.producer_id)
         return
     if group.pending:
-        pending_offsets.supersede(group, record)
+        pending.supersede(group, record)
     group.store_offset(record.topic, record.partition, offset)
 
 

@@ -9,7 +9,7 @@ from threading import Lock
 from types import MappingProxyType
 from typing import Any
 
-from group_coordinator.local.demo.measures import Latency
+from group_coordinator.demo.measures import Latency
 
 _KEPT = 60
 """More than a screen can show."""

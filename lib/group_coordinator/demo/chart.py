@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from group_coordinator.clients import delta_tables
-from group_coordinator.local.demo.timeline import (
+from group_coordinator.clients import sql_tables
+from group_coordinator.demo.timeline import (
     EMPTY,
     OFFSETS_ONLY,
     WITH_MEMBERS,
@@ -46,7 +46,7 @@ def draw(tables_root: Path, file: Path) -> None:
 
 def read_log(tables_root: str) -> list[LogRow]:
     """The log in order of time; the first row is at 0."""
-    rows = delta_tables.rows(tables_root, _LOG)
+    rows = sql_tables.rows(tables_root, _LOG)
     first_s = rows[0]["at_s"] if rows else 0.0
     return [
         LogRow(**{**row, "at_s": row["at_s"] - first_s, "has_members": bool(row["has_members"])})

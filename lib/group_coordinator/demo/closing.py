@@ -10,16 +10,16 @@ from rich.text import Text
 
 from group_coordinator import settings
 from group_coordinator.cli.query_output import print_table
-from group_coordinator.clients import delta_tables
-from group_coordinator.local.demo.answers import QUESTIONS, Question
-from group_coordinator.local.demo.board import Board, Told
-from group_coordinator.local.demo.commands import typed_name
-from group_coordinator.local.demo.folder import DemoFolder
-from group_coordinator.local.demo.interruption import Interruption
-from group_coordinator.local.demo.measures import Measures
-from group_coordinator.local.demo.plain import story_lines
-from group_coordinator.local.demo.plan import Plan
-from group_coordinator.local.demo.screen import clock
+from group_coordinator.clients import sql_tables
+from group_coordinator.demo.answers import QUESTIONS, Question
+from group_coordinator.demo.board import Board, Told
+from group_coordinator.demo.commands import typed_name
+from group_coordinator.demo.folder import DemoFolder
+from group_coordinator.demo.interruption import Interruption
+from group_coordinator.demo.measures import Measures
+from group_coordinator.demo.plain import story_lines
+from group_coordinator.demo.plan import Plan
+from group_coordinator.demo.screen import clock
 
 
 class Closing:
@@ -55,11 +55,11 @@ class Closing:
     def _print_answer(self, number: int, question: Question) -> None:
         self._line(Text(f"\n{number}. {question.text}\n", style="bold"))
         self._line(Text(f'{self._sql} "{question.sql}"\n', style="cyan"))
-        print_table(delta_tables.query(str(self._folder.tables), question.sql))
+        print_table(sql_tables.query(str(self._folder.tables), question.sql))
 
     def _draw(self) -> None:
         # matplotlib takes a second to import.
-        from group_coordinator.local.demo.chart import draw  # noqa: PLC0415
+        from group_coordinator.demo.chart import draw
 
         self._interruption.check()
         draw(self._folder.tables, self._folder.chart)

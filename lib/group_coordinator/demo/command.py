@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from group_coordinator.clients.client_errors import ClientError
-from group_coordinator.local.demo.cast import CastError
-from group_coordinator.local.demo.interruption import Interrupted, Interruption
-from group_coordinator.local.demo.plan import STORY_S, Plan
-from group_coordinator.local.demo.processes import CommandFailedError
+from group_coordinator.clients.channel_errors import ClientError
+from group_coordinator.demo.cast import CastError
+from group_coordinator.demo.interruption import Interrupted, Interruption
+from group_coordinator.demo.plan import STORY_S, Plan
+from group_coordinator.local.child_process import CommandFailedError
 
 
 @click.command()
@@ -49,7 +49,7 @@ def command(
     """
     with Interruption() as interruption:
         # What the demo needs takes half a second to import: a Ctrl-C must not be lost in it.
-        from group_coordinator.local.demo import performance  # noqa: PLC0415
+        from group_coordinator.demo import performance
 
         try:
             wanted = Plan(groups, members, duration, keep, bootstrap_server)

@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
-from group_coordinator.local.demo.board import Board
-from group_coordinator.local.demo.folder import DemoFolder
-from group_coordinator.local.demo.processes import ChildProcess
+from group_coordinator.demo.board import Board
+from group_coordinator.demo.folder import DemoFolder
+from group_coordinator.local.child_process import ChildProcess
 
 
 def program(*arguments: str) -> list[str]:

@@ -11,26 +11,26 @@ from typing import NamedTuple
 from kafka import KafkaAdminClient
 
 from group_coordinator import settings
-from group_coordinator.clients.channel import RequestChannel
-from group_coordinator.clients.connection import Connection
-from group_coordinator.clients.topics import create_topics
+from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.coordinator_topics import create_topics
+from group_coordinator.demo import cast
+from group_coordinator.demo.board import Board
+from group_coordinator.demo.commands import Administrator
+from group_coordinator.demo.consumers import ShopTopics
+from group_coordinator.demo.fleet import Arrivals, Fleet, Shifts
+from group_coordinator.demo.folder import DemoFolder
+from group_coordinator.demo.interruption import Interruption
+from group_coordinator.demo.job import Job
+from group_coordinator.demo.measures import MeasuredChannel, Measures
+from group_coordinator.demo.plan import Plan, settings_of
+from group_coordinator.demo.play import Play
+from group_coordinator.demo.shop import Shop
+from group_coordinator.demo.story import Story, scenes
+from group_coordinator.demo.survey import Survey
+from group_coordinator.demo.watch import TablesWatch
 from group_coordinator.local.broker import EmbeddedBroker
-from group_coordinator.local.demo import cast
-from group_coordinator.local.demo.board import Board
-from group_coordinator.local.demo.commands import Administrator
-from group_coordinator.local.demo.consumers import ShopTopics
-from group_coordinator.local.demo.fleet import Arrivals, Fleet, Shifts
-from group_coordinator.local.demo.folder import DemoFolder
-from group_coordinator.local.demo.interruption import Interruption
-from group_coordinator.local.demo.job import Job
-from group_coordinator.local.demo.measures import MeasuredChannel, Measures
-from group_coordinator.local.demo.plan import Plan, settings_of
-from group_coordinator.local.demo.play import Play
-from group_coordinator.local.demo.processes import ChildProcess
-from group_coordinator.local.demo.shop import Shop
-from group_coordinator.local.demo.story import Story, scenes
-from group_coordinator.local.demo.survey import Survey
-from group_coordinator.local.demo.watch import TablesWatch
+from group_coordinator.local.child_process import ChildProcess
 from group_coordinator.settings import Settings
 
 _TICK_S = 0.1

@@ -8,13 +8,13 @@ from typing import NamedTuple, Protocol
 
 from kafka import TopicPartition
 
-from group_coordinator.clients import admin_messages
-from group_coordinator.clients.client_errors import ClientError
-from group_coordinator.clients.conversation import Channel
-from group_coordinator.clients.member import GroupMember
-from group_coordinator.clients.member_options import MemberOptions, MemberState
-from group_coordinator.clients.requests import Body, Request
-from group_coordinator.local.demo.cast import UNLIMITED, Application
+from group_coordinator.clients.admin import messages
+from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.channel_errors import ClientError
+from group_coordinator.clients.member.conversation import Channel
+from group_coordinator.clients.member.member import GroupMember
+from group_coordinator.clients.member.options import MemberOptions, MemberState
+from group_coordinator.demo.cast import UNLIMITED, Application
 
 COMMIT_INTERVAL_S = 5.0
 
@@ -99,7 +99,7 @@ class Consumer:
     def _fetch_positions(self) -> None:
         """The partitions may be new to this member: its group knows where to go on."""
         self._positions = {}
-        request = admin_messages.fetch_offsets(self._application.group_id, self._member.assignment)
+        request = messages.fetch_offsets(self._application.group_id, self._member.assignment)
         self._fetching = self._channel.send(request)
 
     def _take_positions(self, now_s: float) -> None:
@@ -107,7 +107,7 @@ class Consumer:
             return
         reply, self._fetching = self._fetching, None
         try:
-            committed = admin_messages.fetched_offsets(reply.result())
+            committed = messages.fetched_offsets(reply.result())
         except ClientError:
             self._fetch_positions()
             return
@@ -160,8 +160,8 @@ class SimpleCommitter:
             return
         self._commit_due_s = now_s + COMMIT_INTERVAL_S
         self._positions = advanced(self._positions, self._records)
-        request = admin_messages.commit_offsets(
-            self._application.group_id, self._positions, admin_messages.ADMINISTRATOR
+        request = messages.commit_offsets(
+            self._application.group_id, self._positions, messages.ADMINISTRATOR
         )
         self._channel.send(request._replace(client_id=self._application.group_id))
 
@@ -176,9 +176,7 @@ def start_positions(application: Application, partition_counts: Mapping[str, int
     Without offsets, the sweep of expired ones would take a group away while its first members are still on their way.
     """
     positions = dict.fromkeys(partitions_of(application, partition_counts), 0)
-    return admin_messages.commit_offsets(
-        application.group_id, positions, admin_messages.ADMINISTRATOR
-    )
+    return messages.commit_offsets(application.group_id, positions, messages.ADMINISTRATOR)
 
 
 def partitions_of(

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 
-from group_coordinator.clients.client_errors import ClientError
-from group_coordinator.clients.conversation import Channel
-from group_coordinator.local.demo.cast import Application
-from group_coordinator.local.demo.consumers import (
+from group_coordinator.clients.channel_errors import ClientError
+from group_coordinator.clients.member.conversation import Channel
+from group_coordinator.demo.cast import Application
+from group_coordinator.demo.consumers import (
     Consumer,
     Records,
     ShopTopics,

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from msgspec import DecodeError, Struct, json
 
-from group_coordinator.clients import admin_messages
-from group_coordinator.clients.conversation import Channel
-from group_coordinator.local.demo.folder import DemoFolder
-from group_coordinator.local.demo.processes import ChildProcess
+from group_coordinator.clients.admin import messages
+from group_coordinator.clients.member.conversation import Channel
+from group_coordinator.demo.folder import DemoFolder
+from group_coordinator.local.child_process import ChildProcess
 
 _START_TIMEOUT_MS = 180_000
 _POLL_S = 0.1
@@ -25,7 +25,7 @@ class Job:
 
     def __init__(self, folder: DemoFolder) -> None:
         self._progress = folder.progress
-        module = "group_coordinator.local.demo.job_process"
+        module = "group_coordinator.demo.job_process"
         self._process = ChildProcess(
             "The job",
             [sys.executable, "-m", module, str(folder.settings), str(self._progress)],
@@ -39,7 +39,7 @@ class Job:
 
     def await_first_answer(self, channel: Channel, pause: Callable[[float], None]) -> None:
         """Return when the job answers."""
-        question = admin_messages.describe_group("is anybody there?")
+        question = messages.describe_group("is anybody there?")
         reply = channel.send(question, timeout_ms=_START_TIMEOUT_MS)
         while not reply.done():
             self.check_alive()

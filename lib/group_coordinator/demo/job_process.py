@@ -1,6 +1,6 @@
 """The job of the demo: `run --with-compaction`, and before it the tables of `init` (Spark takes its time to start).
 
-python -m group_coordinator.local.demo.job_process SETTINGS PROGRESS
+python -m group_coordinator.demo.job_process SETTINGS PROGRESS
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from group_coordinator import settings
-from group_coordinator.cli.job_run import RunOptions, run_coordinator
+from group_coordinator.job.run import RunOptions, run_coordinator
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.session import local_session

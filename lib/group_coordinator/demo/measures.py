@@ -11,8 +11,8 @@ from statistics import median
 from threading import Lock
 from typing import NamedTuple
 
-from group_coordinator.clients.conversation import Channel
-from group_coordinator.clients.requests import Body, Request
+from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.member.conversation import Channel
 
 _WINDOW_S = 20.0
 _PARKED = frozenset({"JoinGroup", "SyncGroup"})

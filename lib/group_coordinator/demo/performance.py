@@ -8,14 +8,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from group_coordinator.local.demo.board import Board
-from group_coordinator.local.demo.closing import Closing
-from group_coordinator.local.demo.conductor import Conductor
-from group_coordinator.local.demo.folder import DemoFolder
-from group_coordinator.local.demo.interruption import Interrupted, Interruption
-from group_coordinator.local.demo.plain import PlainLines
-from group_coordinator.local.demo.plan import Plan
-from group_coordinator.local.demo.screen import Screen
+from group_coordinator.demo.board import Board
+from group_coordinator.demo.closing import Closing
+from group_coordinator.demo.conductor import Conductor
+from group_coordinator.demo.folder import DemoFolder
+from group_coordinator.demo.interruption import Interrupted, Interruption
+from group_coordinator.demo.plain import PlainLines
+from group_coordinator.demo.plan import Plan
+from group_coordinator.demo.screen import Screen
 
 
 def perform(plan: Plan, interruption: Interruption) -> None:

@@ -8,8 +8,8 @@ from typing import Self
 
 from rich.console import Console
 
-from group_coordinator.local.demo.board import Board, Frame, Told
-from group_coordinator.local.demo.screen import clock, grouped
+from group_coordinator.demo.board import Board, Frame, Told
+from group_coordinator.demo.screen import clock, grouped
 
 _INTERVAL_S = 5.0
 

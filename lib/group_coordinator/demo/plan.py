@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from group_coordinator.local.demo.cast import PARTITION_COUNTS
-from group_coordinator.local.demo.folder import DemoFolder
+from group_coordinator.demo.cast import PARTITION_COUNTS
+from group_coordinator.demo.folder import DemoFolder
 
 STORY_S = 85
 """How long the fleet is at work by default: long enough to see everything expire that will."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
-from group_coordinator.local.demo.board import Board
-from group_coordinator.local.demo.commands import Administrator
-from group_coordinator.local.demo.fleet import Arrivals, Fleet, Shifts
-from group_coordinator.local.demo.measures import Measures
-from group_coordinator.local.demo.story import Story
-from group_coordinator.local.demo.survey import Survey
+from group_coordinator.demo.board import Board
+from group_coordinator.demo.commands import Administrator
+from group_coordinator.demo.fleet import Arrivals, Fleet, Shifts
+from group_coordinator.demo.measures import Measures
+from group_coordinator.demo.story import Story
+from group_coordinator.demo.survey import Survey
 
 _ARRIVAL_S = 7.0
 """In this time everybody comes."""

@@ -15,7 +15,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from group_coordinator.local.demo.board import Board, Frame, Told
+from group_coordinator.demo.board import Board, Frame, Told
 
 _FIGURES_HEIGHT = 9
 _STYLES = {"Stable": "green", "Rebalancing": "yellow", "Empty": "blue", "Dead": "red"}

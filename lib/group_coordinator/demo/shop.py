@@ -12,8 +12,8 @@ from kafka.admin import NewTopic
 from kafka.errors import KafkaError
 from msgspec import json
 
-from group_coordinator.clients.cluster import Cluster
-from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.cluster.cluster import Cluster
+from group_coordinator.clients.cluster.connection import Connection
 
 _ROUND_SECONDS = 0.2
 _RECORDS_A_ROUND = 10

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import NamedTuple
 
-from group_coordinator.local.demo.board import Board
-from group_coordinator.local.demo.cast import (
+from group_coordinator.demo.board import Board
+from group_coordinator.demo.cast import (
     CHECKOUT,
     FRAUD_CHECK,
     LATER_MEMBERS,
@@ -23,9 +23,9 @@ from group_coordinator.local.demo.cast import (
     WAREHOUSE,
     Application,
 )
-from group_coordinator.local.demo.commands import Administrator
-from group_coordinator.local.demo.fleet import Fleet
-from group_coordinator.local.demo.plan import Plan
+from group_coordinator.demo.commands import Administrator
+from group_coordinator.demo.fleet import Fleet
+from group_coordinator.demo.plan import Plan
 
 
 class Scene(NamedTuple):

@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Collection
 from concurrent.futures import Future
 
-from group_coordinator.clients import admin_messages
-from group_coordinator.clients.client_errors import ClientError
-from group_coordinator.clients.consumer_descriptions import (
+from group_coordinator.clients.admin import messages
+from group_coordinator.clients.admin.consumer_descriptions import (
     consumer_description,
     describe_consumer_group,
 )
-from group_coordinator.clients.conversation import Channel
-from group_coordinator.clients.descriptions import GroupDescription
+from group_coordinator.clients.admin.descriptions import GroupDescription
+from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel_errors import ClientError
 from group_coordinator.clients.errors import GroupIdNotFoundError
-from group_coordinator.clients.requests import Body
+from group_coordinator.clients.member.conversation import Channel
 
 _INTERVAL_S = 3.0
 _CONSUMER = "consumer"
@@ -49,7 +49,7 @@ class Survey:
 
     def _ask(self, group_id: str) -> None:
         is_consumer = group_id in self._consumer_groups
-        question = describe_consumer_group if is_consumer else admin_messages.describe_group
+        question = describe_consumer_group if is_consumer else messages.describe_group
         self._asked[group_id] = self._channel.send(question(group_id))
 
     def _take(self) -> None:
@@ -72,7 +72,7 @@ class Survey:
         if group_id in self._consumer_groups:
             found = consumer_description(group_id, body) or _gone(group_id)
         else:
-            found = admin_messages.description(group_id, body)
+            found = messages.description(group_id, body)
         self._described[group_id] = found
         if found.error is not None and not is_second:
             self._consumer_groups ^= {group_id}

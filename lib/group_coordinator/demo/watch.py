@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from threading import Event, Thread
 from typing import Any
 
-from group_coordinator.clients import delta_tables
-from group_coordinator.clients.client_errors import ClientError, TablesUnavailableError
-from group_coordinator.local.demo.board import Board
-from group_coordinator.local.demo.cast import LEADING_ROLES
+from group_coordinator.clients import sql_tables
+from group_coordinator.clients.channel_errors import ClientError, TablesUnavailableError
+from group_coordinator.demo.board import Board
+from group_coordinator.demo.cast import LEADING_ROLES
 
 _INTERVAL_S = 2.0
 _log = logging.getLogger(__name__)
@@ -99,7 +99,7 @@ class TablesWatch:
         return True
 
     def _rows(self, sql: str) -> list[dict[str, Any]]:
-        return delta_tables.rows(self._tables_root, sql)
+        return sql_tables.rows(self._tables_root, sql)
 
     def _run(self) -> None:
         while not self._closing.wait(_INTERVAL_S):

@@ -8,8 +8,8 @@ from threading import Event
 
 from pyspark.errors import StreamingQueryException
 
-from group_coordinator.cli.query_failures import outage
-from group_coordinator.clients.client_errors import BrokerUnreachableError
+from group_coordinator.clients.channel_errors import BrokerUnreachableError
+from group_coordinator.job.query_failures import outage
 
 _PAUSE_S = 5
 _log = logging.getLogger(__name__)

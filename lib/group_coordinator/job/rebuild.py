@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import click
 
-from group_coordinator.cli.job_run import MakeSession, refusals_told
-from group_coordinator.clients.connection import Connection
-from group_coordinator.clients.topic_extent import offsets_present
-from group_coordinator.clients.topics import check_topics
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.coordinator_topics import check_topics
+from group_coordinator.clients.cluster.topic_extent import offsets_present
+from group_coordinator.job.run import MakeSession, refusals_told
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import Settings
-from group_coordinator.streaming.rebuild import Rebuilt, rebuild
+from group_coordinator.streaming.rebuild.rebuild import Rebuilt, rebuild
 from group_coordinator.tables.creation import check_tables
 
 

@@ -12,24 +12,24 @@ from threading import Thread
 import click
 from pyspark.sql import SparkSession
 
-from group_coordinator.cli.outages import outlast_outages
-from group_coordinator.cli.query_failures import query_failures_told
-from group_coordinator.cli.stop_signals import stop_on_signals
-from group_coordinator.cli.topic_agent_run import TellingOfTopics, telling_of_topics
-from group_coordinator.clients.client_errors import ClientError
-from group_coordinator.clients.connection import Connection
-from group_coordinator.clients.ticks import write_ticks
-from group_coordinator.clients.topics import TopicsError, check_topics
+from group_coordinator.clients.channel_errors import ClientError
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.coordinator_topics import TopicsError, check_topics
+from group_coordinator.clients.cluster.ticks import write_ticks
+from group_coordinator.job.outages import outlast_outages
+from group_coordinator.job.query_failures import query_failures_told
+from group_coordinator.job.stop_signals import stop_on_signals
+from group_coordinator.job.topic_agent_run import TellingOfTopics, telling_of_topics
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.observability.progress import ProgressReport
 from group_coordinator.settings import JobSettings, Settings
-from group_coordinator.streaming.checkpoint import checkpoint_of
-from group_coordinator.streaming.checkpoint_lock import CheckpointInUseError, locked_checkpoint
+from group_coordinator.streaming.checkpoint.layout import checkpoint_of
+from group_coordinator.streaming.checkpoint.lock import CheckpointInUseError, locked_checkpoint
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.streaming.coordination import Coordination
-from group_coordinator.streaming.rebuild import CheckpointError, check_checkpoint
+from group_coordinator.streaming.rebuild.rebuild import CheckpointError, check_checkpoint
+from group_coordinator.streaming.rebuild.starting_offsets import ForeignLogError
 from group_coordinator.streaming.sinks import BatchCounts
-from group_coordinator.streaming.starting_offsets import ForeignLogError
 from group_coordinator.tables.creation import MissingTablesError, check_tables
 
 _log = logging.getLogger(__name__)

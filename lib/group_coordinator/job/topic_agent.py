@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import json
 
-from group_coordinator.clients.client_errors import ChannelError
-from group_coordinator.clients.topic_interests import Interest, Told, TopicInterests
-from group_coordinator.core.topic_hash import topic_hash
-from group_coordinator.core.topic_patterns import matching_topics
-from group_coordinator.core.values import Topic
+from group_coordinator.clients.channel_errors import ChannelError
+from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.topics.hash import topic_hash
+from group_coordinator.core.topics.patterns import matching_topics
+from group_coordinator.job.topic_interests import Interest, Told, TopicInterests
 
 _log = logging.getLogger(__name__)
 

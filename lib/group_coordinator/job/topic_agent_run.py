@@ -10,13 +10,13 @@ from threading import Event, Thread
 
 from pyspark.sql import SparkSession
 
-from group_coordinator.clients.cluster_topics import ClusterTopics
-from group_coordinator.clients.connection import Connection
-from group_coordinator.clients.event_writer import EventWriter
-from group_coordinator.clients.topic_agent import TopicAgent
-from group_coordinator.clients.topic_interests import TopicInterests
+from group_coordinator.clients.cluster.cluster_topics import ClusterTopics
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.event_writer import EventWriter
+from group_coordinator.job.topic_agent import TopicAgent
+from group_coordinator.job.topic_interests import TopicInterests
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.checkpoint import coordinator_folder
+from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 
 _INTERESTS = "topics/interests.json"
 _LOOKS_OF_A_DRAIN = 2

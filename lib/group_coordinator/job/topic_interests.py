@@ -9,7 +9,7 @@ from typing import TypeAlias
 from msgspec import Struct, json
 
 Told: TypeAlias = dict[str, tuple[str, int]]
-"""Topic names with topic ids and hashes (core/topic_hash.py)."""
+"""Topic names with topic ids and hashes (core/topics/hash.py)."""
 
 
 class Interest(Struct, frozen=True):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from heapq import merge
 
-from group_coordinator.streaming.spill_file import SpillFile
+from group_coordinator.runtime.spill_file import SpillFile
 
 _MOST_BYTES_HELD = 64 * 1024 * 1024
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from group_coordinator.codecs import snapshots
-from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.replay import begin_sessions
-from group_coordinator.streaming.hold_windows import RETRY_MS, Windows, timers_hold
-from group_coordinator.streaming.packing import loaded_snapshot, unpack
-from group_coordinator.streaming.update_group import GroupUpdate, UpdateContext, update_group
+from group_coordinator.runtime.hold_windows import RETRY_MS, Windows, timers_hold
+from group_coordinator.runtime.packing import loaded_snapshot, unpack
+from group_coordinator.runtime.update_group import GroupUpdate, UpdateContext, update_group
 
 STATE_VERSION = 1
 
@@ -47,7 +47,7 @@ class StoredState(NamedTuple):
 class GroupCall(NamedTuple):
     """What Spark hands over: events packed by source.py, in order, or none because the group's timer fired.
 
-    After a rebuild the first call of a group also brings what it begins with, see rebuild.py.
+    After a rebuild the first call of a group also brings what it begins with, see rebuild/rebuild.py.
     """
 
     group_id: str

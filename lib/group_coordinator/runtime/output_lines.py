@@ -14,11 +14,11 @@ import msgspec
 from group_coordinator.codecs import records, responses
 from group_coordinator.codecs.events import InvalidEventError
 from group_coordinator.core.coordinator import Step
-from group_coordinator.core.group import Group
-from group_coordinator.core.records import Record
-from group_coordinator.core.topic_needs import TopicNeed
-from group_coordinator.streaming.packing import EventRow
-from group_coordinator.streaming.spill_file import SpillFile
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.records import Record
+from group_coordinator.core.topics.needs import TopicNeed
+from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.spill_file import SpillFile
 
 RESPONSE, LOG, DEAD_LETTER, TOPIC_NEED = "R", "L", "D", "T"
 _RESPONSE, _LOG, _DEAD_LETTER = RESPONSE.encode(), LOG.encode(), DEAD_LETTER.encode()

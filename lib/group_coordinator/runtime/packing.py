@@ -13,7 +13,7 @@ from struct import Struct
 
 import msgspec
 
-from group_coordinator.codecs.primitives import LONGEST_TEXT
+from group_coordinator.codecs.fields import LONGEST_TEXT
 
 HEADER = Struct(">iqqBi")
 _FAULT_AT = 20

@@ -7,21 +7,21 @@ from typing import Annotated, Any, TypeAlias
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, json, to_builtins
 
-from group_coordinator.codecs import descriptions, events, records, responses
+from group_coordinator.codecs import events, group_view, records, responses
 from group_coordinator.codecs.bodies import KnownTopic
 from group_coordinator.codecs.events import Event, InvalidEventError
-from group_coordinator.codecs.faults import FieldError
-from group_coordinator.codecs.primitives import Text
+from group_coordinator.codecs.field_errors import FieldError
+from group_coordinator.codecs.fields import Text
 from group_coordinator.codecs.topics import known_topics
 from group_coordinator.core import coordinator
-from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.coordinator import Step
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.group import Group
-from group_coordinator.core.records import ConfigRecord
-from group_coordinator.core.requests import Request, RequestContext, TopicMetadata
-from group_coordinator.core.values import Ticket, Topic
-from group_coordinator.member_ids import fresh_id
+from group_coordinator.core.model.classic_member import Ticket, Topic
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.records import ConfigRecord
+from group_coordinator.core.model.requests import Request, RequestContext, TopicMetadata
+from group_coordinator.runtime.member_ids import fresh_id
 
 Output: TypeAlias = dict[str, Any]
 
@@ -189,7 +189,7 @@ class Replay:
     def _described(self, group_id: str) -> Output:
         group = self._groups.get(group_id, Group(group_id))
         deadline_ms = coordinator.next_deadline(group, self._config)
-        return {"kind": "group", **descriptions.to_json(group, self._config, deadline_ms)}
+        return {"kind": "group", **group_view.to_json(group, self._config, deadline_ms)}
 
 
 def _placed(topic: KnownTopic) -> KnownTopic:

@@ -13,28 +13,23 @@ from typing import NamedTuple
 from group_coordinator.codecs import events, snapshots
 from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.core import coordinator
-from group_coordinator.core.config import CoordinatorConfig
 from group_coordinator.core.coordinator import Step
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.group import Group
-from group_coordinator.core.rejections import rejection
-from group_coordinator.core.requests import (
+from group_coordinator.core.model.classic_member import Ticket
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.requests import (
     ConsumerGroupHeartbeat,
     JoinGroup,
     Request,
     RequestContext,
 )
-from group_coordinator.core.responses import Reply
-from group_coordinator.core.topic_needs import (
-    NOTHING,
-    TopicNeed,
-    missing_topics,
-    topic_need,
-)
-from group_coordinator.core.values import Ticket
-from group_coordinator.member_ids import fresh_id
-from group_coordinator.streaming.output_lines import OutputLines
-from group_coordinator.streaming.packing import EventRow
+from group_coordinator.core.model.responses import Reply
+from group_coordinator.core.rejections import rejection
+from group_coordinator.core.topics.needs import NOTHING, TopicNeed, missing_topics, topic_need
+from group_coordinator.runtime.member_ids import fresh_id
+from group_coordinator.runtime.output_lines import OutputLines
+from group_coordinator.runtime.packing import EventRow
 
 _TOPICS_ON_THE_WAY = "The group's topics are being looked up."
 _JOINS = (JoinGroup, ConsumerGroupHeartbeat)
@@ -68,7 +63,7 @@ class UpdateContext:
     timer_slack_ms: int
     timers_hold: bool
     asks_for_topics: bool = False
-    """Whether there is somebody who tells groups of the topics that they need (clients/topic_agent.py)."""
+    """Whether there is somebody who tells groups of the topics that they need (job/topic_agent.py)."""
 
 
 def update_group(

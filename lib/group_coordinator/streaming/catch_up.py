@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 from pyspark.sql import SparkSession
 
+from group_coordinator.runtime import hold_windows
+from group_coordinator.runtime.hold_windows import Windows
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming import hold_windows
-from group_coordinator.streaming.checkpoint import QUERY_NAME, checkpoint_of
+from group_coordinator.streaming.checkpoint.layout import QUERY_NAME, checkpoint_of
 from group_coordinator.streaming.hold_file import HoldFile
-from group_coordinator.streaming.hold_windows import Windows
 
 
 def windows_after_catch_up(

@@ -13,13 +13,13 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.batch_gate import BatchGate
-from group_coordinator.streaming.checkpoint import checkpoint_of
+from group_coordinator.streaming.checkpoint.layout import checkpoint_of
 from group_coordinator.tables.append import running_query_id
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.compaction import Compaction
+from group_coordinator.tables.compaction.compaction import Compaction
+from group_coordinator.tables.compaction.fold import Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import add_missing_columns
-from group_coordinator.tables.fold import Retention
 from group_coordinator.tables.maintenance import Maintenance
 
 QUERY_NAME = "compaction"

@@ -9,12 +9,12 @@ from threading import Event
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from group_coordinator.runtime import hold_windows
+from group_coordinator.runtime.hold_windows import Windows
 from group_coordinator.settings import Settings
-from group_coordinator.streaming import hold_windows
 from group_coordinator.streaming.batch_gate import BatchGate
 from group_coordinator.streaming.catch_up import windows_after_catch_up
-from group_coordinator.streaming.checkpoint import coordinator_folder, read_origin
-from group_coordinator.streaming.hold_windows import Windows
+from group_coordinator.streaming.checkpoint.layout import coordinator_folder, read_origin
 from group_coordinator.streaming.query import has_begun_batch_after, has_read, start_query
 from group_coordinator.streaming.sinks import BatchCounts, Sinks
 from group_coordinator.tables.catalog import TableCatalog

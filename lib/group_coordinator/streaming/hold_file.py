@@ -10,7 +10,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from group_coordinator.streaming.hold_windows import Windows, dump, load
+from group_coordinator.runtime.hold_windows import Windows, dump, load
 
 _FOLDER = "hold_windows"
 

@@ -9,21 +9,21 @@ from datetime import datetime
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from group_coordinator.runtime.group_call import OperatorSettings
+from group_coordinator.runtime.hold_windows import Windows
+from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
-from group_coordinator.streaming.checkpoint import (
+from group_coordinator.streaming.checkpoint.layout import (
     QUERY_NAME,
     Origin,
     checkpoint_of,
     coordinator_folder,
     folder_of_groups,
 )
-from group_coordinator.streaming.exchange import chosen_exchange
-from group_coordinator.streaming.group_call import OperatorSettings
-from group_coordinator.streaming.hold_windows import Windows
+from group_coordinator.streaming.operator.lean_exchange import chosen_exchange
+from group_coordinator.streaming.operator.stateful import coordinate
 from group_coordinator.streaming.sinks import outputs
 from group_coordinator.streaming.source import read_events, read_groups
-from group_coordinator.streaming.stateful import coordinate
-from group_coordinator.streaming.update_group import UpdateContext
 
 
 def start_query(

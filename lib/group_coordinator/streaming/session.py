@@ -26,7 +26,7 @@ _EVERYWHERE = {
     # Events may have a megabyte each: as many as go from Spark to a worker at once are outside the heap, twice at the
     # moment when Arrow doubles its buffer, and for every task that runs.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "250",
-    # Only the causes below a failure say whether it is Kafka's, the disk's or ours (cli/query_failures.py).
+    # Only the causes below a failure say whether it is Kafka's, the disk's or ours (job/query_failures.py).
     "spark.sql.pyspark.jvmStacktrace.enabled": "true",
     # A second attempt that runs beside the first would send responses twice.
     "spark.speculation": "false",

@@ -14,10 +14,10 @@ from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.runtime.output_lines import DEAD_LETTER, LOG, RESPONSE, TOPIC_NEED
 from group_coordinator.settings import RECORD_OVERHEAD, JobSettings
 from group_coordinator.streaming.cluster_options import cluster_options
-from group_coordinator.streaming.output_lines import DEAD_LETTER, LOG, RESPONSE, TOPIC_NEED
 from group_coordinator.tables import coordinator_log, dead_letters
 from group_coordinator.tables.append import Size, append_once
 from group_coordinator.tables.catalog import TableCatalog
@@ -26,7 +26,7 @@ from group_coordinator.tables.dead_letters import DEAD_LETTERS, dead_letter_row
 from group_coordinator.tables.definition import TableDefinition
 
 _DEFECT = "D!"
-"""The kind of a dead letter whose reason is a mistake of ours, see update_group.py."""
+"""The kind of a dead letter whose reason is a mistake of ours, see runtime/update_group.py."""
 
 
 class BatchCounts(NamedTuple):

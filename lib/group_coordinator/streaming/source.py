@@ -8,12 +8,12 @@ from msgspec import json
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from group_coordinator.codecs.primitives import LONGEST_TEXT
+from group_coordinator.codecs.fields import LONGEST_TEXT
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.cluster_options import cluster_options
 
 PACKED = "group_id STRING, event BINARY"
-"""A packed event, or what a group begins with (packing.py)."""
+"""A packed event, or what a group begins with (runtime/packing.py)."""
 
 _ABSENT_KEY, _BAD_KEY, _LONG_KEY = 1, 2, 3
 _SHOWN_CHARACTERS = 255

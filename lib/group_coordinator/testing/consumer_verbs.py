@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from group_coordinator.core import requests
+from group_coordinator.core.model import requests
 
 
 class Sender(Protocol):

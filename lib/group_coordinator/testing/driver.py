@@ -8,16 +8,17 @@ from functools import cache
 from typing import Any, Generic, TypeVar, cast
 
 from group_coordinator.codecs.consumer_protocol import encode_assignment, encode_subscription
-from group_coordinator.consumer_verbs import ConsumerVerbs
-from group_coordinator.core import coordinator, requests, responses
-from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core import coordinator
 from group_coordinator.core.coordinator import Step
-from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE, Group
-from group_coordinator.core.records import Record
+from group_coordinator.core.model import requests, responses
+from group_coordinator.core.model.classic_member import Protocol, Ticket, Topic
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.group import CONSUMER_PROTOCOL_TYPE, Group
+from group_coordinator.core.model.records import Record
 from group_coordinator.core.replay import begin_sessions, replay
-from group_coordinator.core.values import Protocol, Ticket, Topic
-from group_coordinator.member_ids import fresh_id
+from group_coordinator.runtime.member_ids import fresh_id
 from group_coordinator.settings import load
+from group_coordinator.testing.consumer_verbs import ConsumerVerbs
 
 R_co = TypeVar("R_co", bound=responses.Response, covariant=True)
 

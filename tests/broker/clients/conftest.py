@@ -9,10 +9,10 @@ from kafka import KafkaAdminClient, KafkaProducer
 from kafka.admin import NewTopic
 from kafka.errors import CoordinatorNotAvailableError
 
-from group_coordinator.clients.admin import AdminClient
-from group_coordinator.clients.channel import RequestChannel
-from group_coordinator.clients.cluster import Cluster
-from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.admin.client import AdminClient
+from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.cluster.cluster import Cluster
+from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.clients.fleet import until
 from tests.broker.clients.kafka_as_coordinator import KafkaAsCoordinator

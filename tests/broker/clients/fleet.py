@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event, Thread
 
-from group_coordinator.clients.member import GroupMember
-from group_coordinator.clients.member_options import MemberState
+from group_coordinator.clients.member.member import GroupMember
+from group_coordinator.clients.member.options import MemberState
 
 DEADLINE_S = 30
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 from kafka import OffsetAndMetadata, TopicPartition
 
-from group_coordinator.clients.admin import AdminClient
-from group_coordinator.clients.channel import RequestChannel
-from group_coordinator.clients.client_errors import RequestTimedOutError
-from group_coordinator.clients.cluster import Cluster
-from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.admin.client import AdminClient
+from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.channel_errors import RequestTimedOutError
+from group_coordinator.clients.cluster.cluster import Cluster
+from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import (
     GroupIdNotFoundError,
     GroupSubscribedToTopicError,
@@ -15,8 +15,8 @@ from group_coordinator.clients.errors import (
     UnknownMemberIdError,
     UnknownTopicOrPartitionError,
 )
-from group_coordinator.clients.member import GroupMember
-from group_coordinator.clients.member_options import MemberOptions
+from group_coordinator.clients.member.member import GroupMember
+from group_coordinator.clients.member.options import MemberOptions
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.clients.fleet import all_have, polled, until
 from tests.broker.clients.topics import NewTopics

@@ -9,15 +9,15 @@ import pytest
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from msgspec import json
 
-from group_coordinator.clients.channel import RequestChannel, responses_from_now
-from group_coordinator.clients.client_errors import (
+from group_coordinator.clients.channel.channel import RequestChannel, responses_from_now
+from group_coordinator.clients.channel.request import Request
+from group_coordinator.clients.channel_errors import (
     BrokerUnreachableError,
     ChannelClosedError,
     RequestTimedOutError,
     TopicMissingError,
 )
-from group_coordinator.clients.connection import Connection
-from group_coordinator.clients.requests import Request
+from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.clients.topics import NewTopics, Topics
 

@@ -8,14 +8,10 @@ from typing import Any
 import pytest
 from kafka import OffsetAndMetadata, TopicPartition
 
-from group_coordinator.clients.admin import AdminClient
-from group_coordinator.clients.channel import RequestChannel
-from group_coordinator.clients.member import GroupMember
-from group_coordinator.clients.member_options import (
-    MemberOptions,
-    MemberState,
-    SubscriptionPattern,
-)
+from group_coordinator.clients.admin.client import AdminClient
+from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.member.member import GroupMember
+from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
 from tests.broker.clients.fleet import all_have, polled, until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("coordinator", "cluster_topics")]

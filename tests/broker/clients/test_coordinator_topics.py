@@ -11,8 +11,12 @@ from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType, NewTopic
 
 from group_coordinator import settings
-from group_coordinator.clients.connection import Connection
-from group_coordinator.clients.topics import TopicsError, check_topics, create_topics
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.coordinator_topics import (
+    TopicsError,
+    check_topics,
+    create_topics,
+)
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import JobSettings
 

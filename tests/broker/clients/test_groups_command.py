@@ -12,10 +12,10 @@ from kafka import KafkaAdminClient, OffsetAndMetadata, TopicPartition
 from pyarrow import table
 
 from group_coordinator.cli.groups import command
-from group_coordinator.clients.admin import AdminClient
-from group_coordinator.clients.channel import RequestChannel
-from group_coordinator.clients.member import GroupMember
-from group_coordinator.clients.member_options import MemberOptions
+from group_coordinator.clients.admin.client import AdminClient
+from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.member.member import GroupMember
+from group_coordinator.clients.member.options import MemberOptions
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.clients.fleet import all_have, polled, until
 from tests.broker.clients.kafka_tool import Said, kafka_consumer_groups

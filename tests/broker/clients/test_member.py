@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 from kafka import KafkaAdminClient, OffsetAndMetadata, TopicPartition
 
-from group_coordinator.clients.admin import AdminClient
-from group_coordinator.clients.channel import RequestChannel
-from group_coordinator.clients.member import GroupMember
-from group_coordinator.clients.member_options import MemberOptions, MemberState
+from group_coordinator.clients.admin.client import AdminClient
+from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.member.member import GroupMember
+from group_coordinator.clients.member.options import MemberOptions, MemberState
 from tests.broker.clients.fleet import all_have, polled, until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("coordinator", "cluster_topics")]

@@ -14,17 +14,17 @@ import pytest
 from kafka import KafkaAdminClient, KafkaConsumer
 from kafka.admin import NewPartitions, NewTopic
 
-from group_coordinator.clients.client_errors import BrokerUnreachableError
-from group_coordinator.clients.cluster_topics import ClusterTopics
-from group_coordinator.clients.connection import Connection
-from group_coordinator.clients.event_writer import EventWriter
-from group_coordinator.clients.topic_agent import TopicAgent
-from group_coordinator.clients.topic_interests import TopicInterests
-from group_coordinator.core.values import Topic
+from group_coordinator.clients.channel_errors import BrokerUnreachableError
+from group_coordinator.clients.cluster.cluster_topics import ClusterTopics
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.event_writer import EventWriter
+from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.job.topic_agent import TopicAgent
+from group_coordinator.job.topic_interests import TopicInterests
 from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.update_group import UpdateContext, update_group
 from group_coordinator.settings import load
-from group_coordinator.streaming.packing import EventRow
-from group_coordinator.streaming.update_group import UpdateContext, update_group
 
 pytestmark = pytest.mark.kafka
 

@@ -10,8 +10,6 @@ from itertools import zip_longest
 from typing import IO, TypeAlias
 
 from group_coordinator.core.assignors import ASSIGNORS
-from group_coordinator.core.assignors.java_order import timeline_order
-from group_coordinator.core.assignors.kafka_order import member_order, subscribed_order
 from group_coordinator.core.assignors.spec import (
     Assignment,
     MemberSpec,
@@ -19,8 +17,10 @@ from group_coordinator.core.assignors.spec import (
     TopicSpec,
 )
 from group_coordinator.core.assignors.subscriptions import subscription_type
-from tests.conformance.group_lives import GroupLife, Moment, Size
-from tests.conformance.witness import kafka_program
+from group_coordinator.core.kafka_order.assignor_order import member_order, subscribed_order
+from group_coordinator.core.kafka_order.java_tables import timeline_order
+from tests.conformance.assignors.group_lives import GroupLife, Moment, Size
+from tests.conformance.kafka.coordinators import kafka_program
 
 Target: TypeAlias = Mapping[str, Sequence[int]]
 """The partitions of a member by topic, both in the order of the record."""

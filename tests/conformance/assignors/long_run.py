@@ -1,6 +1,6 @@
 """Compare our assignors with Kafka's own, in as many lives of groups as there is time for.
 
-    python -m tests.conformance.assignors_long_run [--lives 10000] [--first-seed 0]
+    python -m tests.conformance.assignors.long_run [--lives 10000] [--first-seed 0]
 
 One life in ten is that of a group with many members, topics and partitions. Prints how many new assignments there were and
 every difference; the exit status is 1 if there is one.
@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from tests.conformance.assignors import STEPS, KafkaAssignors, differences
-from tests.conformance.group_lives import SMALL, WIDE, Size
+from tests.conformance.assignors.comparison import STEPS, KafkaAssignors, differences
+from tests.conformance.assignors.group_lives import SMALL, WIDE, Size
 
 _say = Console(stderr=True)
 

@@ -9,12 +9,12 @@ from collections.abc import Set as AbstractSet
 from selectors import EVENT_READ, DefaultSelector
 from typing import Final
 
-from tests.conformance.broker_records import lines_of
-from tests.conformance.lines import Json
-from tests.conformance.producers import Producers
-from tests.conformance.raw_requests import RawRequest
-from tests.conformance.real_broker import RealBroker
-from tests.conformance.retelling import groups_of
+from tests.conformance.kafka.broker_records import lines_of
+from tests.conformance.kafka.producers import Producers
+from tests.conformance.kafka.raw_requests import RawRequest
+from tests.conformance.kafka.real_broker import RealBroker
+from tests.conformance.language.lines import Json
+from tests.conformance.live.for_real_broker import groups_of
 
 _TIMEOUT_S: Final = 5.0
 _POLL_S: Final = 0.02

@@ -9,9 +9,9 @@ from typing import Any, Final
 from msgspec import to_builtins
 
 from group_coordinator.codecs import offsets_topic, records
-from group_coordinator.core.records import GroupRecord, OffsetRecord
-from tests.conformance.lines import Json
-from tests.conformance.real_broker import Message
+from group_coordinator.core.model.records import GroupRecord, OffsetRecord
+from tests.conformance.kafka.real_broker import Message
+from tests.conformance.language.lines import Json
 
 _TIMES: Final = ("commitTimestamp", "currentStateTimestamp", "assignmentTimestamp", "timestamp")
 _OF_TOPIC_IDS: Final = "metadataHash"

@@ -17,9 +17,9 @@ from group_coordinator import settings
 from group_coordinator.local.cache import cache_folder
 from group_coordinator.local.jars import broker_jars
 from group_coordinator.local.java import java
-from group_coordinator.member_ids import fresh_id
-from group_coordinator.replay_session import Replay
-from tests.conformance.lines import Json
+from group_coordinator.runtime.member_ids import fresh_id
+from group_coordinator.runtime.replay_session import Replay
+from tests.conformance.language.lines import Json
 
 SOURCES = Path(__file__).parent / "oracle"
 PACKAGE = "org.apache.kafka.coordinator.group"

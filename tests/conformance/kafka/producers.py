@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-from tests.conformance.lines import Json
-from tests.conformance.real_broker import RealBroker
+from tests.conformance.kafka.real_broker import RealBroker
+from tests.conformance.language.lines import Json
 
 _END_TXN_VERSION: Final = 4
 """The newest with which a producer keeps its epoch."""

@@ -11,14 +11,14 @@ from uuid import UUID
 
 from kafka.protocol import admin, consumer, metadata, producer
 
-from tests.conformance import messages
-from tests.conformance.lines import Json
+from tests.conformance.language.lines import Json
+from tests.support import kip848_messages
 
 TIMEOUT_S: Final = 10.0
 _SIZE: Final = 4
 _NULLS: Final = {"authorized_operations": -(2**31)}
 """What kafka-python takes for null."""
-_MODULES: Final[tuple[ModuleType, ...]] = (consumer, admin, metadata, producer, messages)
+_MODULES: Final[tuple[ModuleType, ...]] = (consumer, admin, metadata, producer, kip848_messages)
 
 
 def speaks(api: str, version: int) -> bool:

@@ -16,8 +16,8 @@ from kafka.record import MemoryRecords
 
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.ports import LOOPBACK
-from tests.conformance.lines import Json
-from tests.conformance.raw_requests import RawRequest, ask
+from tests.conformance.kafka.raw_requests import RawRequest, ask
+from tests.conformance.language.lines import Json
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 _POLL_S: Final = 0.02

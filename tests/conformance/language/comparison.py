@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from tests.conformance.lines import Json, Story
-from tests.conformance.telling import Telling, disagreements, repeat, tell
-from tests.conformance.witness import Oracle, Ours
+from tests.conformance.kafka.coordinators import Oracle, Ours
+from tests.conformance.language.lines import Json, Story
+from tests.conformance.language.transcript import Telling, disagreements, repeat, tell
 
 _TELLINGS = 150
 _SALTS = 60

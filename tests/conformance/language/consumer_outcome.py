@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any, Final
 
-from tests.conformance.lines import Json
+from tests.conformance.language.lines import Json
 
 _EPOCH, _PARTITION_METADATA, _MEMBER, _TARGET_EPOCH, _TARGET, _CURRENT, _REGEX = (
     3,

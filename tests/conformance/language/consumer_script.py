@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from tests.conformance.embedded import embedded_assignment
-from tests.conformance.lines import Errors, Generation, Json, named_partitions, partitions
-from tests.conformance.script import Script
+from tests.conformance.language.embedded import embedded_assignment
+from tests.conformance.language.lines import Errors, Generation, Json, named_partitions, partitions
+from tests.conformance.language.script import Script
 
 UNCHANGED: Final = "unchanged"
 """What a member gets whose answer has no assignment: it keeps what it has."""

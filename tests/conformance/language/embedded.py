@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Sequence
 
-from tests.conformance.lines import Json, packed
+from tests.conformance.language.lines import Json, packed
 
 _NO_BYTES = (-1).to_bytes(4, signed=True)
 _NO_STRING = (-1).to_bytes(2, signed=True)

@@ -25,7 +25,7 @@ class Line:
     """A line of `group-coordinator replay-events` with placeholders.
 
     "$m1" is the id that member m1 was given, "#m1" the generation that m1 last joined or the epoch that it was last told, 0
-    before; "@m1" the partitions that it was last given. A classic member's metadata may be {"subscribes": ...} (embedded.py).
+    before; "@m1" the partitions that it was last given. A classic member's metadata may be {"subscribes": ...} (language/embedded.py).
     """
 
     text: Json

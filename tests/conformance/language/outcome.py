@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from tests.conformance import consumer_outcome
-from tests.conformance.embedded import assigned_in, with_sorted_topics
-from tests.conformance.lines import Errors, Json, Line
+from tests.conformance.language import consumer_outcome
+from tests.conformance.language.embedded import assigned_in, with_sorted_topics
+from tests.conformance.language.lines import Errors, Json, Line
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _OFFSET, _GROUP, _MARKER = 1, 2, -1

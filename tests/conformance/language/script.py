@@ -1,6 +1,6 @@
 """Scripts: conversations with a coordinator in the protocol's verbs.
 
-A script is played to Kafka's own classes and to ours (witness.py); its lines are those of
+A script is played to Kafka's own classes and to ours (kafka/coordinators.py); its lines are those of
 `group-coordinator replay-events`.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tests.conformance.lines import (
+from tests.conformance.language.lines import (
     PARKED,
     Errors,
     Generation,

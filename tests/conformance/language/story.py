@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from tests.conformance.consumer_script import ConsumerScript
-from tests.conformance.lines import Story, Tape
-from tests.conformance.script import Script
+from tests.conformance.language.consumer_script import ConsumerScript
+from tests.conformance.language.lines import Story, Tape
+from tests.conformance.language.script import Script
 
 STORIES: Final[dict[str, Story]] = {}
 _AT_ONCE: Final[dict[str, int | str]] = {"group_consumer_assignment_interval_ms": 0}

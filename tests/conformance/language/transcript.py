@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
-from tests.conformance.embedded import assigned_in, with_metadata
-from tests.conformance.lines import FORGOTTEN, Json, Line, Story
-from tests.conformance.outcome import comparable, complaints, differences, reduced
-from tests.conformance.witness import Witness
+from tests.conformance.kafka.coordinators import Witness
+from tests.conformance.language.embedded import assigned_in, with_metadata
+from tests.conformance.language.lines import FORGOTTEN, Json, Line, Story
+from tests.conformance.language.outcome import comparable, complaints, differences, reduced
 
 _GENERATION = re.compile(r'"#(\w+)"')
 _ASSIGNED = re.compile(r'"@(\w+)"')

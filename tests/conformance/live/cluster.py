@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from group_coordinator.local.ports import LOOPBACK
-from tests.conformance.conversation import Conversation, Exchange, TopicsChange, now_ms
-from tests.conformance.lines import described_topic
-from tests.conformance.real_broker import RealBroker, real_broker
-from tests.conformance.real_consumer import RealConsumer
-from tests.conformance.recording_proxy import RecordingProxy
+from tests.conformance.kafka.real_broker import RealBroker, real_broker
+from tests.conformance.language.lines import described_topic
+from tests.conformance.live.conversation import Conversation, Exchange, TopicsChange, now_ms
+from tests.conformance.live.real_consumer import RealConsumer
+from tests.conformance.live.recording_proxy import RecordingProxy
 
 SETTINGS: Final = {
     "group.initial.rebalance.delay.ms": "0",

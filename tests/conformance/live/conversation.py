@@ -10,7 +10,7 @@ from threading import Event
 from typing import Any, Final
 from uuid import UUID
 
-from tests.conformance.lines import Json
+from tests.conformance.language.lines import Json
 
 _UUID_TEXT: Final = 36
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from tests.conformance.lines import Json, Line, Story, described_topic
-from tests.conformance.outcome import complaints
-from tests.conformance.raw_requests import speaks
-from tests.conformance.telling import Telling, brief
+from tests.conformance.kafka.raw_requests import speaks
+from tests.conformance.language.lines import Json, Line, Story, described_topic
+from tests.conformance.language.outcome import complaints
+from tests.conformance.language.transcript import Telling, brief
 
 LOOPBACK_HOST: Final = "/127.0.0.1"
 _LOOK: Final = "look"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from tests.conformance.stage import Stage
+from tests.conformance.live.cluster import Stage
 
 RealStory: TypeAlias = Callable[[Stage], None]
 

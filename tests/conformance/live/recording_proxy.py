@@ -14,9 +14,9 @@ from typing import BinaryIO, Final
 from kafka.protocol.api_header import RequestHeader
 
 from group_coordinator.local.ports import LOOPBACK
-from tests.conformance.conversation import Conversation, Exchange, now_ms
-from tests.conformance.lines import Json
-from tests.conformance.raw_requests import decoded, message_class
+from tests.conformance.kafka.raw_requests import decoded, message_class
+from tests.conformance.language.lines import Json
+from tests.conformance.live.conversation import Conversation, Exchange, now_ms
 
 _RECORDED: Final = {
     8: "OffsetCommit",

@@ -6,8 +6,8 @@ import random
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tests.conformance.lines import Generation, Story, Tape, subscription
-from tests.conformance.script import Script
+from tests.conformance.language.lines import Generation, Story, Tape, subscription
+from tests.conformance.language.script import Script
 
 STEPS = 50
 STATIC = {"m4": "i4", "n2": "i2"}

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
-from tests.conformance.consumer_clients import ConsumerClients
-from tests.conformance.consumer_script import ConsumerScript
-from tests.conformance.lines import Story, Tape
+from tests.conformance.language.consumer_script import ConsumerScript
+from tests.conformance.language.lines import Story, Tape
+from tests.conformance.random_scripts.members import ConsumerClients
 
 STEPS: Final = 45
 TOPICS: Final = {"orders": 4, "audit": 2, "billing": 3, "oranges": 2}

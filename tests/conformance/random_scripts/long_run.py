@@ -1,9 +1,9 @@
 """Compare ours with Kafka's own classes: every story, and as many walks as there is time for.
 
-    python -m tests.conformance.long_run [--only KIND] [--walks 20000] [--first-seed 0]
+    python -m tests.conformance.random_scripts.long_run [--only KIND] [--walks 20000] [--first-seed 0]
 
 Prints how many there were and every difference; the exit status is 1 if there is one. A walk that shows a difference is
-shown again by `python -m tests.conformance.long_run --only KIND --first-seed SEED --walks 1`, with the lines that both
+shown again by `python -m tests.conformance.random_scripts.long_run --only KIND --first-seed SEED --walks 1`, with the lines that both
 were told: they are lines of `group-coordinator replay-events`, to be shortened by hand and played again.
 """
 
@@ -21,13 +21,13 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from tests.conformance.comparison import differences_from_kafka
-from tests.conformance.consumer_walks import ConsumerWalk
-from tests.conformance.lines import Story
-from tests.conformance.scripts import STORIES
-from tests.conformance.telling import disagreements, tell, unexpected
-from tests.conformance.walks import Walk
-from tests.conformance.witness import Oracle, Ours
+from tests.conformance.kafka.coordinators import Oracle, Ours
+from tests.conformance.language.comparison import differences_from_kafka
+from tests.conformance.language.lines import Story
+from tests.conformance.language.transcript import disagreements, tell, unexpected
+from tests.conformance.random_scripts.classic import Walk
+from tests.conformance.random_scripts.consumer import ConsumerWalk
+from tests.conformance.stories import STORIES
 
 _say = Console(stderr=True)
 _WALKS: Final[dict[str, Callable[[int], Story]]] = {

@@ -6,8 +6,8 @@ import random
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tests.conformance.consumer_script import ConsumerScript
-from tests.conformance.lines import Json, Tape, partitions
+from tests.conformance.language.consumer_script import ConsumerScript
+from tests.conformance.language.lines import Json, Tape, partitions
 
 SUBSCRIPTIONS: Final = (
     "orders",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
-from tests.conformance.story import STORIES as STORIES
+from tests.conformance.language.story import STORIES as STORIES
 
 for module in pkgutil.walk_packages(__path__, f"{__name__}."):
     importlib.import_module(module.name)

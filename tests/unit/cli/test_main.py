@@ -16,7 +16,7 @@ from group_coordinator.settings import SettingsError
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_a_module(name: str) -> None:
-    assert find_spec(f"group_coordinator.cli.{name.replace('-', '_')}") is not None
+    assert find_spec(f"group_coordinator.{COMMANDS[name][0]}") is not None
 
 
 def test_help_lists_the_commands_in_the_order_of_their_use() -> None:

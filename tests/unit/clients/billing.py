@@ -7,11 +7,8 @@ from typing import Any
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.member import GroupMember
-from group_coordinator.clients.member_options import (
-    MemberOptions,
-    SubscriptionPattern,
-)
+from group_coordinator.clients.member.member import GroupMember
+from group_coordinator.clients.member.options import MemberOptions, SubscriptionPattern
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 
 ORDERS, REFUNDS = "b3JkZXJzb3JkZXJzb3JkZQ", "cmVmdW5kc3JlZnVuZHNyZQ"

@@ -10,10 +10,10 @@ from typing import Any
 from msgspec import json
 
 from group_coordinator import settings
-from group_coordinator.clients.client_errors import RequestTimedOutError
-from group_coordinator.clients.requests import Body, Request
-from group_coordinator.streaming.packing import EventRow
-from group_coordinator.streaming.update_group import UpdateContext, update_group
+from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.channel_errors import RequestTimedOutError
+from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.update_group import UpdateContext, update_group
 
 START_MS = 1_700_000_000_000
 

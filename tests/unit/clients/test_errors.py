@@ -11,7 +11,7 @@ from group_coordinator.clients.errors import (
     UnknownError,
     error_for,
 )
-from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.model.errors import ErrorCode
 
 CODES = [code for code in ErrorCode if code is not ErrorCode.NONE]
 KNOWN_TO_KAFKA_PYTHON = [

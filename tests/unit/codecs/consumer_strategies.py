@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from group_coordinator.codecs.consumer_values import classic_protocol
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.model.consumer_member import (
     Assignment,
     ClassicMetadata,
     CurrentAssignment,
@@ -19,7 +19,7 @@ from group_coordinator.core.consumer_members import (
     SubscriptionMetadata,
     TargetEpoch,
 )
-from group_coordinator.core.records import (
+from group_coordinator.core.model.records import (
     ConfigRecord,
     ConsumerRecord,
     CurrentRecord,

@@ -9,18 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from group_coordinator.codecs.consumer_protocol import encode_subscription, parse_subscription
-from group_coordinator.core.group import ClassicGroup, Group
-from group_coordinator.core.records import (
-    GroupMetadata,
-    GroupRecord,
-    MemberMetadata,
-    OffsetRecord,
-    Reason,
-    Record,
-    TransactionMarker,
-)
-from group_coordinator.core.states import ClassicState
-from group_coordinator.core.values import (
+from group_coordinator.core.model.classic_member import (
     CommittedOffset,
     Member,
     PendingOffset,
@@ -29,6 +18,17 @@ from group_coordinator.core.values import (
     Timer,
     Topic,
 )
+from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.core.model.records import (
+    GroupMetadata,
+    GroupRecord,
+    MemberMetadata,
+    OffsetRecord,
+    Reason,
+    Record,
+    TransactionMarker,
+)
+from group_coordinator.core.model.states import ClassicState
 
 int32s = st.integers(-(2**31), 2**31 - 1)
 int64s = st.integers(-(2**63), 2**63 - 1)

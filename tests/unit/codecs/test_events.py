@@ -9,7 +9,8 @@ import pytest
 from group_coordinator.codecs import events
 from group_coordinator.codecs.consumer_protocol import encode_subscription
 from group_coordinator.codecs.events import Event
-from group_coordinator.core.requests import (
+from group_coordinator.core.model.classic_member import Protocol, Topic
+from group_coordinator.core.model.requests import (
     DeleteGroup,
     DescribeGroup,
     Heartbeat,
@@ -27,7 +28,6 @@ from group_coordinator.core.requests import (
     TopicMetadata,
     TopicPartitions,
 )
-from group_coordinator.core.values import Protocol, Topic
 
 Body = dict[str, Any]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from group_coordinator.codecs import events
 from group_coordinator.codecs.apis import APIS
 from group_coordinator.codecs.events import InvalidEventError
-from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.model.errors import ErrorCode
 
 Json = dict[str, Any]
 

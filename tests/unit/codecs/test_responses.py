@@ -9,8 +9,9 @@ import pytest
 
 from group_coordinator.codecs import responses
 from group_coordinator.codecs.events import InvalidEventError
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.responses import (
+from group_coordinator.core.model.classic_member import Ticket
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.responses import (
     DeleteGroupResponse,
     DescribedMember,
     DescribeGroupResponse,
@@ -30,7 +31,6 @@ from group_coordinator.core.responses import (
     SyncGroupResponse,
     TopicResult,
 )
-from group_coordinator.core.values import Ticket
 
 NONE = ErrorCode.NONE
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from group_coordinator.core.group import ClassicGroup
-from group_coordinator.core.records import GroupMetadata, GroupRecord, Reason
-from group_coordinator.core.states import ClassicState
+from group_coordinator.core.model.group import ClassicGroup
+from group_coordinator.core.model.records import GroupMetadata, GroupRecord, Reason
+from group_coordinator.core.model.states import ClassicState
 from group_coordinator.testing import GroupDriver
 
 EMPTY, PREPARING, COMPLETING, STABLE = (

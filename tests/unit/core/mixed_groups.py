@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from group_coordinator.codecs.consumer_protocol import encode_subscription
-from group_coordinator.core.consumer_protocol import assignment_bytes, read_assignment
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.requests import JoinGroup, SyncGroup
-from group_coordinator.core.values import Protocol
+from group_coordinator.core.embedded_protocol import assignment_bytes, read_assignment
+from group_coordinator.core.model.classic_member import Protocol
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.requests import JoinGroup, SyncGroup
 from group_coordinator.testing import GroupDriver, Outcome
-from tests.unit.core.consumers import cluster
+from tests.unit.core.consumer_groups import cluster
 
 Partitions = Mapping[str, Sequence[int]]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from group_coordinator.codecs.consumer_protocol import encode_subscription
-from group_coordinator.core.requests import (
+from group_coordinator.core.model.classic_member import Protocol
+from group_coordinator.core.model.requests import (
     Heartbeat,
     JoinGroup,
     LeaveGroup,
@@ -17,7 +18,6 @@ from group_coordinator.core.requests import (
     TopicCommit,
     TopicPartitions,
 )
-from group_coordinator.core.values import Protocol
 
 
 def protocol(name: str = "range", *topics: str) -> Protocol:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.records import GroupRecord, OffsetRecord, Reason
+from group_coordinator.core.model.records import GroupRecord, OffsetRecord, Reason
 from group_coordinator.testing import GroupDriver
 
 GROUP_GONE = GroupRecord(None, Reason.GROUP_EXPIRED)

@@ -5,15 +5,15 @@ from copy import deepcopy
 import pytest
 
 from group_coordinator.core import coordinator
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.group import Group
-from group_coordinator.core.records import GroupRecord, OffsetRecord, Reason
-from group_coordinator.core.requests import Heartbeat, RequestContext, Tick
-from group_coordinator.core.responses import HeartbeatResponse, Reply
-from group_coordinator.core.values import Ticket
+from group_coordinator.core.model.classic_member import Ticket
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.records import GroupRecord, OffsetRecord, Reason
+from group_coordinator.core.model.requests import Heartbeat, RequestContext, Tick
+from group_coordinator.core.model.responses import HeartbeatResponse, Reply
 from group_coordinator.testing import GroupDriver
-from tests.unit.core import messages
-from tests.unit.core.situations import SITUATIONS, membership_of, state_of
+from tests.unit.core import requests
+from tests.unit.core.groups_in_every_state import SITUATIONS, membership_of, state_of
 
 TICKET = Ticket("topic-0-1", "c-1", 4)
 
@@ -52,11 +52,11 @@ def test_who_decides_changes_nothing(name: str) -> None:
     driver, ids = SITUATIONS[name][0]()
     before = deepcopy(driver.group)
 
-    for request in (messages.join(), messages.leave((ids[0] if ids else "", None))):
+    for request in (requests.join(), requests.leave((ids[0] if ids else "", None))):
         coordinator.decide(driver.group, request, context(driver.now_ms), driver.config)
     with pytest.raises(CoordinatorError, match="UNKNOWN_MEMBER_ID"):
         coordinator.decide(
-            driver.group, messages.join("nobody"), context(driver.now_ms), driver.config
+            driver.group, requests.join("nobody"), context(driver.now_ms), driver.config
         )
 
     assert driver.group == before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.consumer_protocol import (
+from group_coordinator.core.embedded_protocol import (
     EmbeddedAssignment,
     ImpossibleProtocolError,
     MalformedProtocolError,

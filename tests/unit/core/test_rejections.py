@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.rejections import rejection
-from group_coordinator.core.requests import (
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.requests import (
     DeleteGroup,
     DescribeGroup,
     Heartbeat,
@@ -14,7 +13,7 @@ from group_coordinator.core.requests import (
     Tick,
     TopicMetadata,
 )
-from group_coordinator.core.responses import (
+from group_coordinator.core.model.responses import (
     DeleteGroupResponse,
     DescribeGroupResponse,
     HeartbeatResponse,
@@ -28,8 +27,9 @@ from group_coordinator.core.responses import (
     SyncGroupResponse,
     TopicResult,
 )
-from tests.unit.core import messages
-from tests.unit.core.messages import at_offset
+from group_coordinator.core.rejections import rejection
+from tests.unit.core import requests
+from tests.unit.core.requests import at_offset
 
 NO = ErrorCode.COORDINATOR_NOT_AVAILABLE
 
@@ -37,10 +37,10 @@ NO = ErrorCode.COORDINATOR_NOT_AVAILABLE
 @pytest.mark.parametrize(
     ("request_", "response"),
     [
-        (messages.join("m"), JoinGroupResponse(NO, "m")),
-        (messages.sync("m", 1), SyncGroupResponse(NO)),
+        (requests.join("m"), JoinGroupResponse(NO, "m")),
+        (requests.sync("m", 1), SyncGroupResponse(NO)),
         (Heartbeat("g", 1, "m", None), HeartbeatResponse(NO)),
-        (messages.leave(("m", None)), LeaveGroupResponse(NO)),
+        (requests.leave(("m", None)), LeaveGroupResponse(NO)),
         (OffsetFetch("g", None, None, None, require_stable=False), OffsetFetchResponse(NO, "g")),
         (OffsetDelete("g", ()), OffsetDeleteResponse(NO)),
         (DeleteGroup("g"), DeleteGroupResponse(NO, "g")),
@@ -52,7 +52,7 @@ def test_every_api_has_its_own_way_to_say_no(request_: Request, response: Respon
 
 
 def test_a_refused_commit_is_told_for_every_partition() -> None:
-    request = messages.commit(at_offset(1, 3), at_offset(2, 5))
+    request = requests.commit(at_offset(1, 3), at_offset(2, 5))
 
     assert rejection(request, NO) == OffsetCommitResponse(
         (TopicResult("orders", None, (PartitionResult(3, NO), PartitionResult(5, NO))),)

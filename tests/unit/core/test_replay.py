@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 from group_coordinator.codecs.consumer_protocol import encode_assignment
-from group_coordinator.core.group import NEVER_MS, ClassicGroup, Group, session_timer
-from group_coordinator.core.records import (
+from group_coordinator.core.model.classic_member import CommittedOffset, Member, Protocol, Timer
+from group_coordinator.core.model.group import NEVER_MS, ClassicGroup, Group, session_timer
+from group_coordinator.core.model.records import (
     GroupMetadata,
     GroupRecord,
     MemberMetadata,
@@ -10,12 +11,11 @@ from group_coordinator.core.records import (
     Reason,
     Record,
 )
+from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.replay import replay
-from group_coordinator.core.states import ClassicState
-from group_coordinator.core.values import CommittedOffset, Member, Protocol, Timer
 from group_coordinator.testing import GroupDriver
-from tests.unit.core.messages import protocol, unreadable
-from tests.unit.core.situations import membership_of
+from tests.unit.core.groups_in_every_state import membership_of
+from tests.unit.core.requests import protocol, unreadable
 
 OFFSET = CommittedOffset(42, 5, "note", 1_000, None, None)
 

@@ -15,24 +15,24 @@ from deltalake import write_deltalake
 from kafka import TopicPartition
 
 from group_coordinator import settings
-from group_coordinator.clients import admin_messages
-from group_coordinator.clients.requests import Body, Request
-from group_coordinator.clients.topic_agent import TopicAgent
-from group_coordinator.clients.topic_interests import TopicInterests
-from group_coordinator.core.values import Topic
-from group_coordinator.local.demo import cast
-from group_coordinator.local.demo.board import Board
-from group_coordinator.local.demo.consumers import ShopTopics
-from group_coordinator.local.demo.fleet import Arrivals, Fleet, Shifts
-from group_coordinator.local.demo.folder import DemoFolder
-from group_coordinator.local.demo.measures import MeasuredChannel, Measures
-from group_coordinator.local.demo.plan import Plan, settings_of
-from group_coordinator.local.demo.play import Play
-from group_coordinator.local.demo.story import Story, scenes
-from group_coordinator.local.demo.survey import Survey
-from group_coordinator.streaming.output_lines import LOG, RESPONSE, TOPIC_NEED
-from group_coordinator.streaming.packing import EventRow
-from group_coordinator.streaming.update_group import UpdateContext, update_group
+from group_coordinator.clients.admin import messages
+from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.demo import cast
+from group_coordinator.demo.board import Board
+from group_coordinator.demo.consumers import ShopTopics
+from group_coordinator.demo.fleet import Arrivals, Fleet, Shifts
+from group_coordinator.demo.folder import DemoFolder
+from group_coordinator.demo.measures import MeasuredChannel, Measures
+from group_coordinator.demo.plan import Plan, settings_of
+from group_coordinator.demo.play import Play
+from group_coordinator.demo.story import Story, scenes
+from group_coordinator.demo.survey import Survey
+from group_coordinator.job.topic_agent import TopicAgent
+from group_coordinator.job.topic_interests import TopicInterests
+from group_coordinator.runtime.output_lines import LOG, RESPONSE, TOPIC_NEED
+from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.update_group import UpdateContext, update_group
 
 START_MS = 1_767_225_600_000
 BATCH_S = 0.7
@@ -164,10 +164,10 @@ class CommandLine:
     def groups(self, *arguments: str) -> None:
         self.asked.append(" ".join(arguments))
         if arguments[0] == "--delete":
-            self._coordinator.send(admin_messages.delete_group(arguments[2]))
+            self._coordinator.send(messages.delete_group(arguments[2]))
         elif arguments[0] == "--delete-offsets":
             partitions = [TopicPartition(arguments[4], number) for number in range(4)]
-            self._coordinator.send(admin_messages.delete_offsets(arguments[2], partitions))
+            self._coordinator.send(messages.delete_offsets(arguments[2], partitions))
 
     def tick(self) -> None:
         """Everything was sent at once."""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.local.demo import cast
+from group_coordinator.demo import cast
 
 
 def test_extras_share_out_what_the_leading_roles_leave() -> None:

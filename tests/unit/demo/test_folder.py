@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from group_coordinator import settings
-from group_coordinator.local.demo.folder import DemoFolder
-from group_coordinator.local.demo.plan import Plan, settings_of
+from group_coordinator.demo.folder import DemoFolder
+from group_coordinator.demo.plan import Plan, settings_of
 
 
 def test_what_the_closing_words_point_to_stays(tmp_path: Path) -> None:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 
-from group_coordinator.clients.client_errors import RequestTimedOutError
-from group_coordinator.clients.requests import Body, Request
-from group_coordinator.local.demo.measures import Latency, MeasuredChannel, Measures, latency_of
+from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.channel_errors import RequestTimedOutError
+from group_coordinator.demo.measures import Latency, MeasuredChannel, Measures, latency_of
 
 HEARTBEAT = Request("Heartbeat", 4, "billing", {})
 JOIN = Request("JoinGroup", 9, "billing", {})

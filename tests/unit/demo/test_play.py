@@ -7,13 +7,13 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from group_coordinator.clients import delta_tables
-from group_coordinator.local.demo import answers
-from group_coordinator.local.demo.board import Board
-from group_coordinator.local.demo.chart import draw
-from group_coordinator.local.demo.plan import Plan
-from group_coordinator.local.demo.watch import TablesWatch
-from tests.unit.local.demo.rehearsal import Rehearsal
+from group_coordinator.clients import sql_tables
+from group_coordinator.demo import answers
+from group_coordinator.demo.board import Board
+from group_coordinator.demo.chart import draw
+from group_coordinator.demo.plan import Plan
+from group_coordinator.demo.watch import TablesWatch
+from tests.unit.demo.rehearsal import Rehearsal
 
 PNG = b"\x89PNG"
 COMPACTED = datetime(2026, 1, 1, 0, 1, 30, tzinfo=UTC)
@@ -36,7 +36,7 @@ def tables(rehearsal: Rehearsal, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 def rows(tables: Path, question: answers.Question) -> list[tuple[object, ...]]:
-    return [tuple(row.values()) for row in delta_tables.rows(str(tables), question.sql)]
+    return [tuple(row.values()) for row in sql_tables.rows(str(tables), question.sql)]
 
 
 def test_nobody_is_refused_for_good(rehearsal: Rehearsal) -> None:

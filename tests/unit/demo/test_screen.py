@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from group_coordinator.local.demo.board import Board, Frame, Told
-from group_coordinator.local.demo.measures import Latency
-from group_coordinator.local.demo.plain import PlainLines, figures_line
-from group_coordinator.local.demo.screen import picture, squeezed
+from group_coordinator.demo.board import Board, Frame, Told
+from group_coordinator.demo.measures import Latency
+from group_coordinator.demo.plain import PlainLines, figures_line
+from group_coordinator.demo.screen import picture, squeezed
 
 FRAME = Frame(
     elapsed_s=67,

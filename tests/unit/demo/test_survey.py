@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from kafka import TopicPartition
 
-from group_coordinator.clients import admin_messages
-from group_coordinator.clients.member import GroupMember
-from group_coordinator.clients.member_options import MemberOptions
-from group_coordinator.local.demo.survey import Survey
+from group_coordinator.clients.admin import messages
+from group_coordinator.clients.member.member import GroupMember
+from group_coordinator.clients.member.options import MemberOptions
+from group_coordinator.demo.survey import Survey
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 
 GROUPS = ["modern", "simple", "gone"]
@@ -14,7 +14,7 @@ GROUPS = ["modern", "simple", "gone"]
 def test_each_group_is_asked_by_the_api_that_knows_it() -> None:
     coordinator = CoordinatorInProcess()
     offsets = {TopicPartition("orders", 0): 1}
-    coordinator.send(admin_messages.commit_offsets("simple", offsets, admin_messages.ADMINISTRATOR))
+    coordinator.send(messages.commit_offsets("simple", offsets, messages.ADMINISTRATOR))
     GroupMember(
         coordinator,
         "modern",

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from group_coordinator.local.demo.timeline import (
+from group_coordinator.demo.timeline import (
     EMPTY,
     OFFSETS_ONLY,
     WITH_MEMBERS,

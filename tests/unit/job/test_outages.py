@@ -4,9 +4,9 @@ from threading import Event
 
 import pytest
 
-from group_coordinator.cli import outages
-from group_coordinator.cli.outages import outlast_outages
-from group_coordinator.clients.client_errors import BrokerUnreachableError, LoginRefusedError
+from group_coordinator.clients.channel_errors import BrokerUnreachableError, LoginRefusedError
+from group_coordinator.job import outages
+from group_coordinator.job.outages import outlast_outages
 
 
 class Run:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from group_coordinator import settings
-from group_coordinator.cli.query_failures import outage, sentence
+from group_coordinator.job.query_failures import outage, sentence
 
 JOB = settings.load(overrides=["tables.root=/data/tables", "checkpoint.location=/data/state"]).job
 TIMEOUT = (

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from group_coordinator.cli.rebuild_run import summary
-from group_coordinator.streaming.checkpoint import Origin
-from group_coordinator.streaming.rebuild import Rebuilt
+from group_coordinator.job.rebuild import summary
+from group_coordinator.streaming.checkpoint.layout import Origin
+from group_coordinator.streaming.rebuild.rebuild import Rebuilt
 
 
 def test_it_says_where_the_job_goes_on_and_what_is_gone() -> None:

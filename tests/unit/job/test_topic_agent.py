@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.clients.client_errors import BrokerUnreachableError
-from group_coordinator.clients.topic_agent import TopicAgent
-from group_coordinator.clients.topic_interests import TopicInterests
-from group_coordinator.core.values import Topic
+from group_coordinator.clients.channel_errors import BrokerUnreachableError
+from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.job.topic_agent import TopicAgent
+from group_coordinator.job.topic_interests import TopicInterests
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)
 PAY = Topic("pay", "AAAAAAAAAAAAAAAAAAAAAg", 1)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 
-from group_coordinator.cli.topic_agent_run import TellingOfTopics
-from group_coordinator.clients.topic_agent import TopicAgent
-from group_coordinator.clients.topic_interests import TopicInterests
-from group_coordinator.core.values import Topic
+from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.job.topic_agent import TopicAgent
+from group_coordinator.job.topic_agent_run import TellingOfTopics
+from group_coordinator.job.topic_interests import TopicInterests
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from group_coordinator.local.demo.processes import ChildProcess, CommandFailedError
+from group_coordinator.local.child_process import ChildProcess, CommandFailedError
 
 FAMILY = "sleep 300 & echo $!; sleep 300"
 PARENT = """
 import sys
 from pathlib import Path
-from group_coordinator.local.demo.processes import ChildProcess
+from group_coordinator.local.child_process import ChildProcess
 child = ChildProcess("Family", ["sh", "-c", sys.argv[1]], Path(sys.argv[2]))
 print(flush=True)
 sys.stdin.read()

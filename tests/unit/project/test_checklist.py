@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.scripts import STORIES
+from tests.conformance.stories import STORIES
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 CONFORMANCE = ROOT / "tests" / "conformance"
 LINES = (CONFORMANCE / "CHECKLIST.md").read_text(encoding="utf-8").splitlines()
 HEADER = ("Kafka's test", "ours")
@@ -51,7 +51,7 @@ def test_something_is_said_about_every_test() -> None:
 @pytest.mark.parametrize("reference", REFERENCES)
 def test_what_is_referred_to_exists(reference: str) -> None:
     file, _, name = reference.partition("::")
-    if file.startswith("scripts/"):
+    if file.startswith("stories/"):
         assert name in STORIES
         assert name in functions(CONFORMANCE / file)
     else:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TOOLS = ("bash", "cat", "cksum", "dirname", "env", "head", "sed")
 JAVA_17 = 'echo "openjdk version \\"17.0.15\\" 2025-04-15" >&2'
 JAVA_8 = 'echo "java version \\"1.8.0_392\\"" >&2'

@@ -29,7 +29,7 @@ def test_flips_are_told_apart_by_their_names() -> None:
 
 @pytest.mark.parametrize("old", ["b", "c"])
 def test_a_flip_without_exactly_one_place_is_refused(old: str) -> None:
-    flip = Flip("a rotten flip", "values.py", old, "x")
+    flip = Flip("a rotten flip", "coordinator.py", old, "x")
 
-    with pytest.raises(ValueError, match=r"a rotten flip: [02] places in values\.py"):
+    with pytest.raises(ValueError, match=r"a rotten flip: [02] places in coordinator\.py"):
         flip.of("a b b")

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.security import Security
 from group_coordinator.settings import DEFAULTS, JobSettings
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SOURCES = sorted(path.relative_to(ROOT) for path in ROOT.glob("lib/**/*.py"))
 SETTING = re.compile(r'"?(?P<key>[a-z.]+)"? = ')
 EXPLANATION = re.compile(r"# \S.*\. [A-Z].*\.$")

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.state_diagram import diagram
+from tests.support.state_diagram import diagram
 
-README = Path(__file__).parents[2] / "README.md"
+README = Path(__file__).parents[3] / "README.md"
 
 
 def test_the_state_diagram_is_that_of_the_transition_table() -> None:

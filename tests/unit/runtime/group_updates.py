@@ -7,13 +7,9 @@ from typing import Any
 
 from group_coordinator import settings
 from group_coordinator.codecs import snapshots
-from group_coordinator.core.group import Group
-from group_coordinator.streaming.packing import EventRow
-from group_coordinator.streaming.update_group import (
-    GroupUpdate,
-    UpdateContext,
-    update_group,
-)
+from group_coordinator.core.model.group import Group
+from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.update_group import GroupUpdate, UpdateContext, update_group
 
 Json = dict[str, Any]
 

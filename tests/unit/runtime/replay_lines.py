@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from group_coordinator.replay_session import Replay
+from group_coordinator.runtime.replay_session import Replay
 from group_coordinator.settings import load
 
 Json = dict[str, Any]

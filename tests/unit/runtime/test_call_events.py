@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.streaming import call_events
-from group_coordinator.streaming.call_events import CallEvents
-from group_coordinator.streaming.packing import HEADER
+from group_coordinator.runtime import call_events
+from group_coordinator.runtime.call_events import CallEvents
+from group_coordinator.runtime.packing import HEADER
 
 
 def packed(partition: int, offset: int) -> bytes:

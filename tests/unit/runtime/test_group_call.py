@@ -3,10 +3,9 @@ from __future__ import annotations
 import json
 
 from group_coordinator.codecs import snapshots
-from group_coordinator.core.group import Group
-from group_coordinator.core.values import Timer
-from group_coordinator.settings import load
-from group_coordinator.streaming.group_call import (
+from group_coordinator.core.model.classic_member import Timer
+from group_coordinator.core.model.group import Group
+from group_coordinator.runtime.group_call import (
     STATE_VERSION,
     CallResult,
     GroupCall,
@@ -14,10 +13,11 @@ from group_coordinator.streaming.group_call import (
     StoredState,
     call_group,
 )
-from group_coordinator.streaming.packing import HEADER, pack_load
-from group_coordinator.streaming.update_group import UpdateContext
+from group_coordinator.runtime.packing import HEADER, pack_load
+from group_coordinator.runtime.update_group import UpdateContext
+from group_coordinator.settings import load
 from group_coordinator.testing import GroupDriver
-from tests.unit.core.situations import membership_of
+from tests.unit.core.groups_in_every_state import membership_of
 
 CONTEXT = UpdateContext(load().coordinator, "group-events", timer_slack_ms=1_000, timers_hold=False)
 HOUR_MS = 3_600_000

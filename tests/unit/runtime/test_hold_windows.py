@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from group_coordinator.streaming.hold_windows import (
+from group_coordinator.runtime.hold_windows import (
     HoldWindow,
     closed,
     dump,

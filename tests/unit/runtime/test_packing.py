@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from struct import pack
 
-from group_coordinator.streaming.packing import EventRow, loaded_snapshot, pack_load, unpack
+from group_coordinator.runtime.packing import EventRow, loaded_snapshot, pack_load, unpack
 
 
 def packed(offset: int, timestamp_ms: int, fault: int, size: int, value: bytes = b"") -> bytes:

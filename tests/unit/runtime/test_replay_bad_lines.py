@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.unit.replay_lines import DONE, commit, event, replay, say, tombstone
+from tests.unit.runtime.replay_lines import DONE, commit, event, replay, say, tombstone
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unit.replay_lines import ORDERS_ID, OTHER_ID, event, replay, say
+from tests.unit.runtime.replay_lines import ORDERS_ID, OTHER_ID, event, replay, say
 
 Json = dict[str, Any]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.replay_lines import commit, event, join, replay, say
+from tests.unit.runtime.replay_lines import commit, event, join, replay, say
 
 
 def test_a_group_that_is_not_there_is_dead() -> None:

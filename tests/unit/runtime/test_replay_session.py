@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.replay_lines import commit, event, join, replay, say, tombstone
+from tests.unit.runtime.replay_lines import commit, event, join, replay, say, tombstone
 
 
 def test_a_commit_gives_a_record_and_a_response() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.replay_lines import (
+from tests.unit.runtime.replay_lines import (
     ORDERS_ID,
     OTHER_ID,
     commit,

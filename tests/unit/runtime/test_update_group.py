@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from group_coordinator.streaming import output_lines
-from tests.unit.streaming.group_updates import (
+from group_coordinator.runtime import output_lines
+from tests.unit.runtime.group_updates import (
     COMMIT,
     CONTEXT,
     DELETE,

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from group_coordinator.streaming.packing import EventRow
-from tests.unit.streaming.group_updates import (
+from group_coordinator.runtime.packing import EventRow
+from tests.unit.runtime.group_updates import (
     COMMIT,
     CONTEXT,
     Json,

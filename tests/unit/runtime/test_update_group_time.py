@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from group_coordinator.codecs import snapshots
-from group_coordinator.core.states import ClassicState
-from tests.unit.streaming.group_updates import (
+from group_coordinator.core.model.states import ClassicState
+from tests.unit.runtime.group_updates import (
     COMMIT,
     CONTEXT,
     JOIN,

@@ -10,15 +10,14 @@ from typing import Any
 import click
 
 from group_coordinator import settings
-from group_coordinator.cli import groups_actions as actions
-from group_coordinator.cli import groups_format as layout
-from group_coordinator.cli import groups_usage as usage
-from group_coordinator.cli.client_properties import PropertiesError, read_client_properties
+from group_coordinator.cli.groups import actions, usage
+from group_coordinator.cli.groups import format as layout
+from group_coordinator.cli.groups.client_properties import PropertiesError, read_client_properties
 from group_coordinator.cli.settings_options import settings_options
-from group_coordinator.clients.admin import AdminClient
-from group_coordinator.clients.client_errors import ClientError
-from group_coordinator.clients.cluster import Cluster
-from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.admin.client import AdminClient
+from group_coordinator.clients.channel_errors import ClientError
+from group_coordinator.clients.cluster.cluster import Cluster
+from group_coordinator.clients.cluster.connection import Connection
 
 
 @click.command()

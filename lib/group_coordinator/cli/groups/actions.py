@@ -7,15 +7,15 @@ from collections.abc import Collection, Sequence
 import click
 from kafka import TopicPartition
 
-from group_coordinator.cli import groups_describe as describe
-from group_coordinator.cli import groups_format as layout
-from group_coordinator.cli.groups_usage import TopicChoice
-from group_coordinator.clients.admin import AdminClient
-from group_coordinator.clients.client_errors import ClientError
-from group_coordinator.clients.cluster import Cluster
-from group_coordinator.clients.descriptions import GroupDescription
+from group_coordinator.cli.groups import describe
+from group_coordinator.cli.groups import format as layout
+from group_coordinator.cli.groups.usage import TopicChoice
+from group_coordinator.clients.admin.client import AdminClient
+from group_coordinator.clients.admin.descriptions import GroupDescription
+from group_coordinator.clients.channel_errors import ClientError
+from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.errors import CoordinatorResponseError, UnknownTopicOrPartitionError
-from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.model.errors import ErrorCode
 
 _GROUP_LEVEL = frozenset(
     {

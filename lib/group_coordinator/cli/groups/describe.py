@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from kafka import OffsetAndMetadata, TopicPartition
 
-from group_coordinator.clients.client_errors import ClientError
-from group_coordinator.clients.cluster import Broker
-from group_coordinator.clients.descriptions import GroupDescription, MemberDescription
+from group_coordinator.clients.admin.descriptions import GroupDescription, MemberDescription
+from group_coordinator.clients.channel_errors import ClientError
+from group_coordinator.clients.cluster.cluster import Broker
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from group_coordinator.cli.groups_describe import PartitionStatus, StateRow
+from group_coordinator.cli.groups.describe import PartitionStatus, StateRow
 
 _MISSING = "-"
 

@@ -12,18 +12,18 @@ from typing import Any, Self
 from kafka import OffsetAndMetadata, TopicPartition
 
 from group_coordinator import settings
-from group_coordinator.clients import admin_messages as messages
-from group_coordinator.clients import delta_tables
-from group_coordinator.clients.channel import RequestChannel
-from group_coordinator.clients.client_errors import ChannelError, ClientError
-from group_coordinator.clients.connection import Connection
-from group_coordinator.clients.consumer_descriptions import (
+from group_coordinator.clients import sql_tables
+from group_coordinator.clients.admin import messages
+from group_coordinator.clients.admin.consumer_descriptions import (
     consumer_description,
     describe_consumer_group,
 )
-from group_coordinator.clients.descriptions import GroupDescription, GroupListing
-from group_coordinator.clients.requests import Body, Request
+from group_coordinator.clients.admin.descriptions import GroupDescription, GroupListing
 from group_coordinator.clients.results import GroupResults, PartitionResults
+from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.channel_errors import ChannelError, ClientError
+from group_coordinator.clients.cluster.connection import Connection
 
 CLIENT_ID = "group-coordinator-admin"
 
@@ -78,7 +78,7 @@ class AdminClient:
             GroupListing(
                 row["group_id"], row["group_type"], row["state"], row["protocol_type"] or ""
             )
-            for row in delta_tables.rows(
+            for row in sql_tables.rows(
                 self._job.tables_root,
                 "SELECT group_id, group_type, state, protocol_type FROM groups ORDER BY group_id",
             )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.admin_messages import refusal
-from group_coordinator.clients.descriptions import GroupDescription, MemberDescription
-from group_coordinator.clients.requests import Body, Request
-from group_coordinator.core.errors import ErrorCode
+from group_coordinator.clients.admin.descriptions import GroupDescription, MemberDescription
+from group_coordinator.clients.admin.messages import refusal
+from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.core.model.errors import ErrorCode
 
 _VERSION = 1
 _CONSUMER = "consumer"

@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 
 from kafka import OffsetAndMetadata, TopicPartition
 
-from group_coordinator.clients.client_errors import ClientError, NotAConsumerGroupError
-from group_coordinator.clients.descriptions import GroupDescription, MemberDescription
-from group_coordinator.clients.errors import CoordinatorResponseError, UnknownError, error_for
-from group_coordinator.clients.requests import Body, Request
+from group_coordinator.clients.admin.descriptions import GroupDescription, MemberDescription
 from group_coordinator.clients.results import PartitionResults
+from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.channel_errors import ClientError, NotAConsumerGroupError
+from group_coordinator.clients.errors import CoordinatorResponseError, UnknownError, error_for
 from group_coordinator.codecs.consumer_protocol import parse_assignment
 
 Offsets: TypeAlias = Mapping[TopicPartition, int | OffsetAndMetadata]

@@ -15,15 +15,15 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.errors import KafkaError
 from msgspec import DecodeError, Struct, json
 
-from group_coordinator.clients.client_errors import (
+from group_coordinator.clients.channel.pending_replies import PendingReplies
+from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.channel_errors import (
     BrokerUnreachableError,
     ChannelClosedError,
     ChannelError,
     TopicMissingError,
 )
-from group_coordinator.clients.connection import Connection
-from group_coordinator.clients.pending_replies import PendingReplies
-from group_coordinator.clients.requests import Body, Request
+from group_coordinator.clients.cluster.connection import Connection
 
 POLL_TIMEOUT_MS = 100
 """Also how late a timeout may be noticed."""

@@ -6,8 +6,8 @@ from concurrent.futures import Future
 from threading import Lock
 from typing import NamedTuple
 
-from group_coordinator.clients.client_errors import ChannelError, RequestTimedOutError
-from group_coordinator.clients.requests import Body, Request
+from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.channel_errors import ChannelError, RequestTimedOutError
 
 
 class _Pending(NamedTuple):

@@ -9,8 +9,8 @@ from kafka import KafkaAdminClient, OffsetSpec, TopicPartition
 from kafka.errors import KafkaError
 from kafka.partitioner import murmur2
 
-from group_coordinator.clients.cluster_topics import printed
-from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.cluster.cluster_topics import printed
+from group_coordinator.clients.cluster.connection import Connection
 
 
 class Broker(NamedTuple):

@@ -10,8 +10,8 @@ from uuid import UUID
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
 
-from group_coordinator.clients.connection import Connection
-from group_coordinator.core.values import Topic
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.core.model.classic_member import Topic
 
 
 class ClusterTopics:

@@ -9,13 +9,13 @@ from typing import Any, Self, TypeVar
 
 from kafka.errors import KafkaConnectionError, KafkaError, TopicAuthorizationFailedError
 
-from group_coordinator.clients.client_errors import (
+from group_coordinator.clients.channel_errors import (
     AccessDeniedError,
     BrokerUnreachableError,
     ChannelError,
     LoginRefusedError,
 )
-from group_coordinator.clients.failures import LOGIN_ERRORS, listening
+from group_coordinator.clients.cluster.connect_log import LOGIN_ERRORS, listening
 from group_coordinator.settings import JobSettings
 
 DEFAULT_PORT = 9092

@@ -6,7 +6,7 @@ from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType, NewTopic
 from kafka.errors import KafkaError, TopicAlreadyExistsError, TopicAuthorizationFailedError
 
-from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.settings import RECORD_OVERHEAD, JobSettings
 
 _TIMESTAMP_TYPE = "message.timestamp.type"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kafka import KafkaProducer
 from kafka.errors import KafkaError
 
-from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.cluster.connection import Connection
 
 _TIMEOUT_S = 30
 

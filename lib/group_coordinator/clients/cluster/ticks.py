@@ -7,7 +7,7 @@ import json
 from kafka import KafkaProducer
 from kafka.errors import KafkaError
 
-from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.cluster.connection import Connection
 
 _TICK = json.dumps({"api": "Tick", "version": 0, "correlationId": None, "body": {}}).encode()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
 
-from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.cluster.connection import Connection
 
 
 def offsets_present(connection: Connection, topic: str) -> dict[int, range]:

@@ -9,18 +9,15 @@ from functools import partial
 
 from kafka import TopicPartition
 
-from group_coordinator.clients import admin_messages, member_messages
-from group_coordinator.clients.conversation import COORDINATOR_AWAY, Conversation
+from group_coordinator.clients.admin import messages
+from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.clients.errors import error_for
-from group_coordinator.clients.member_messages import Identity
-from group_coordinator.clients.member_options import (
-    MemberOptions,
-    MemberState,
-    SubscriptionPattern,
-)
-from group_coordinator.clients.membership import Commit
-from group_coordinator.clients.requests import Body, Request
-from group_coordinator.core.errors import ErrorCode
+from group_coordinator.clients.member import classic_messages
+from group_coordinator.clients.member.classic_messages import Identity
+from group_coordinator.clients.member.conversation import COORDINATOR_AWAY, Conversation
+from group_coordinator.clients.member.membership import Commit
+from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
+from group_coordinator.core.model.errors import ErrorCode
 
 JOIN_MARGIN_MS = 10_000
 """The answer to a JoinGroup comes when the group has met, at the latest after the rebalance timeout; then it travels."""
@@ -90,20 +87,18 @@ class ClassicMember:
         """
         self.topics = _names(topics)
 
-    def commit(self, offsets: admin_messages.Offsets) -> Commit:
+    def commit(self, offsets: messages.Offsets) -> Commit:
         """What to send to commit as this member."""
         identity = self._identity
-        request = admin_messages.commit_offsets(
-            identity.group_id, offsets, identity.commit_fields()
-        )
-        return Commit(request, partial(admin_messages.partition_results, partitions=list(offsets)))
+        request = messages.commit_offsets(identity.group_id, offsets, identity.commit_fields())
+        return Commit(request, partial(messages.partition_results, partitions=list(offsets)))
 
     def leave(self, reason: str) -> Request | None:
         """Be a member no more; what to send so that the group learns it, None: it never knew."""
         self.state = MemberState.LEFT
         self.assignment = frozenset()
         self._conversation.forget()
-        return member_messages.leave_group(self._identity, reason) if self.member_id else None
+        return classic_messages.leave_group(self._identity, reason) if self.member_id else None
 
     def _take(self, then: Callable[[Body], None], body: Body) -> None:
         if body["errorCode"]:
@@ -144,7 +139,7 @@ class ClassicMember:
         options = self._options
         self._joined_topics = self.topics
         self.state = MemberState.JOINING
-        request = member_messages.join_group(
+        request = classic_messages.join_group(
             self._identity, self.topics, options.session_timeout_ms, options.rebalance_timeout_ms
         )
         self._ask(request, self._joined, options.rebalance_timeout_ms + JOIN_MARGIN_MS)
@@ -154,24 +149,22 @@ class ClassicMember:
             self._identity, member_id=body["memberId"], generation_id=body["generationId"]
         )
         decision: Mapping[str, bytes] = {}
-        if member_messages.is_leader(body):
-            wanted = member_messages.subscriptions(body)
-            decision = member_messages.assignments(wanted, self._partition_counts)
+        if classic_messages.is_leader(body):
+            wanted = classic_messages.subscriptions(body)
+            decision = classic_messages.assignments(wanted, self._partition_counts)
         self.state = MemberState.SYNCING
-        request = member_messages.sync_group(self._identity, decision)
+        request = classic_messages.sync_group(self._identity, decision)
         self._ask(request, self._synced, self._options.rebalance_timeout_ms + JOIN_MARGIN_MS)
 
     def _synced(self, body: Body) -> None:
-        self.assignment = frozenset(
-            admin_messages.assigned_partitions(b64decode(body["assignment"]))
-        )
+        self.assignment = frozenset(messages.assigned_partitions(b64decode(body["assignment"])))
         self.state = MemberState.STABLE
         self.rebalances += 1
         self._conversation.pause(self._options.heartbeat_interval_ms)
 
     def _heartbeat(self) -> None:
         self._conversation.pause(self._options.heartbeat_interval_ms)
-        self._ask(member_messages.heartbeat(self._identity), lambda _: None)
+        self._ask(classic_messages.heartbeat(self._identity), lambda _: None)
 
     def _ask(
         self, request: Request, then: Callable[[Body], None], timeout_ms: int | None = None

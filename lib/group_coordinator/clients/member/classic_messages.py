@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.clients.range_assignment import range_assignment
-from group_coordinator.clients.requests import Body, Request
 from group_coordinator.codecs.consumer_protocol import (
     encode_assignment,
     encode_subscription,

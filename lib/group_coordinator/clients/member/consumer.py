@@ -11,20 +11,16 @@ from functools import partial
 
 from kafka import TopicPartition
 
-from group_coordinator.clients import admin_messages
-from group_coordinator.clients import consumer_member_messages as messages
-from group_coordinator.clients.consumer_member_messages import Speaker, Statement
-from group_coordinator.clients.conversation import COORDINATOR_AWAY, Conversation
+from group_coordinator.clients.admin import messages as admin_messages
+from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.clients.errors import error_for
-from group_coordinator.clients.member_options import (
-    MemberOptions,
-    MemberState,
-    SubscriptionPattern,
-)
-from group_coordinator.clients.membership import Commit
-from group_coordinator.clients.requests import Body, Request
+from group_coordinator.clients.member import consumer_messages as messages
+from group_coordinator.clients.member.consumer_messages import Speaker, Statement
+from group_coordinator.clients.member.conversation import COORDINATOR_AWAY, Conversation
+from group_coordinator.clients.member.membership import Commit
+from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
 from group_coordinator.core.assignors.spec import Assignment
-from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.model.errors import ErrorCode
 
 _FENCED = frozenset(
     {

@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from uuid import uuid4
 
-from group_coordinator.clients import admin_messages
-from group_coordinator.clients.admin_messages import Offsets
-from group_coordinator.clients.member_options import MemberOptions, SubscriptionPattern
-from group_coordinator.clients.requests import Body, Request
+from group_coordinator.clients.admin import messages
+from group_coordinator.clients.admin.messages import Offsets
 from group_coordinator.clients.results import PartitionResults
+from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.member.options import MemberOptions, SubscriptionPattern
 from group_coordinator.core.assignors.spec import Assignment
 
 JOIN_EPOCH = 0
@@ -120,7 +120,7 @@ def assigned(body: Body) -> Assignment | None:
 
 def commit_by_id(speaker: Speaker, offsets: Offsets, topic_ids: Mapping[str, str]) -> Request:
     """An OffsetCommit that names topics by id; `topic_ids` has the id of each."""
-    by_name = admin_messages.commit_offsets(speaker.group_id, offsets, speaker.commit_fields())
+    by_name = messages.commit_offsets(speaker.group_id, offsets, speaker.commit_fields())
     topics = [
         {"topicId": topic_ids[topic["name"]], "partitions": topic["partitions"]}
         for topic in by_name.body["topics"]
@@ -132,7 +132,7 @@ def results_by_id(body: Body, offsets: Offsets, topic_ids: Mapping[str, str]) ->
     """The outcome of a commit by id for each partition."""
     names = {topic_id: name for name, topic_id in topic_ids.items()}
     topics = [{**topic, "name": names[topic["topicId"]]} for topic in body.get("topics", ())]
-    return admin_messages.partition_results({**body, "topics": topics}, offsets)
+    return messages.partition_results({**body, "topics": topics}, offsets)
 
 
 def topics_of(offsets: Offsets) -> Collection[str]:

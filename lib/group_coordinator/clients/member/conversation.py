@@ -6,9 +6,9 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from typing import NamedTuple, Protocol
 
-from group_coordinator.clients.client_errors import ClientError, RequestTimedOutError
-from group_coordinator.clients.requests import Body, Request
-from group_coordinator.core.errors import ErrorCode
+from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.channel_errors import ClientError, RequestTimedOutError
+from group_coordinator.core.model.errors import ErrorCode
 
 COORDINATOR_AWAY = frozenset(
     {

@@ -7,10 +7,10 @@ from typing import NamedTuple, Protocol
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.admin_messages import Offsets
-from group_coordinator.clients.member_options import MemberState, SubscriptionPattern
-from group_coordinator.clients.requests import Body, Request
+from group_coordinator.clients.admin.messages import Offsets
 from group_coordinator.clients.results import PartitionResults
+from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.member.options import MemberState, SubscriptionPattern
 
 
 class Commit(NamedTuple):

@@ -12,7 +12,8 @@ from group_coordinator.codecs import consumer_values
 from group_coordinator.codecs.consumer_values import TopicPartitions
 from group_coordinator.codecs.offsets_topic.reader import Reader
 from group_coordinator.codecs.offsets_topic.writer import Writer
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.model.classic_member import Protocol
+from group_coordinator.core.model.consumer_member import (
     Assignment,
     ClassicMetadata,
     CurrentAssignment,
@@ -22,7 +23,6 @@ from group_coordinator.core.consumer_members import (
     SubscriptionMetadata,
     TargetEpoch,
 )
-from group_coordinator.core.values import Protocol
 
 HIGHEST_VERSION = 0
 FLEXIBLE_SINCE = 0

@@ -10,14 +10,14 @@ from group_coordinator.codecs.consumer_records import RECORD_TYPES, member_of
 from group_coordinator.codecs.offsets_topic import consumer_group
 from group_coordinator.codecs.offsets_topic.reader import Reader
 from group_coordinator.codecs.offsets_topic.writer import Writer
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.model.consumer_member import (
     CurrentAssignment,
     GroupEpoch,
     ResolvedRegex,
     SubscriptionMetadata,
     TargetEpoch,
 )
-from group_coordinator.core.records import (
+from group_coordinator.core.model.records import (
     ConsumerRecord,
     CurrentRecord,
     GroupEpochRecord,

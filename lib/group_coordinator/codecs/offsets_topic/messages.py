@@ -14,14 +14,14 @@ from group_coordinator.codecs.offsets_topic.errors import UnknownRecordTypeError
 from group_coordinator.codecs.offsets_topic.reader import Reader
 from group_coordinator.codecs.offsets_topic.writer import Writer
 from group_coordinator.codecs.records import GROUP_METADATA, OFFSET_COMMIT
-from group_coordinator.core.records import (
+from group_coordinator.core.model.classic_member import CommittedOffset
+from group_coordinator.core.model.records import (
     ConsumerRecord,
     GroupMetadata,
     GroupRecord,
     OffsetRecord,
     Reason,
 )
-from group_coordinator.core.values import CommittedOffset
 
 MessageRecord: TypeAlias = OffsetRecord | GroupRecord | ConsumerRecord
 """The records that are messages with a key and a value of their own."""

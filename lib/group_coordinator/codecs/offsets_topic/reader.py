@@ -5,8 +5,8 @@ from __future__ import annotations
 from base64 import urlsafe_b64encode
 from struct import Struct, error
 
+from group_coordinator.codecs.fields import LONGEST_TEXT
 from group_coordinator.codecs.offsets_topic.errors import OffsetsTopicError
-from group_coordinator.codecs.primitives import LONGEST_TEXT
 
 BYTE = Struct(">B")
 INT8 = Struct(">b")

@@ -6,6 +6,7 @@ from base64 import urlsafe_b64decode
 from collections.abc import Mapping, Sequence
 from struct import Struct, error
 
+from group_coordinator.codecs.fields import LONGEST_TEXT
 from group_coordinator.codecs.offsets_topic.errors import OffsetsTopicError
 from group_coordinator.codecs.offsets_topic.reader import (
     FLEXIBLE_SINCE,
@@ -15,7 +16,6 @@ from group_coordinator.codecs.offsets_topic.reader import (
     INT64,
     NULL,
 )
-from group_coordinator.codecs.primitives import LONGEST_TEXT
 
 _CONTINUED = 0x80
 

@@ -13,8 +13,9 @@ from msgspec import Struct
 
 from group_coordinator.codecs.consumer_protocol import parse_subscription
 from group_coordinator.core.assignors.spec import SubscriptionType
-from group_coordinator.core.consumer_group import ConsumerGroup, member_of_timer
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.model.classic_member import Protocol, Timer
+from group_coordinator.core.model.consumer_group import ConsumerGroup, member_of_timer
+from group_coordinator.core.model.consumer_member import (
     Assignment,
     ClassicMetadata,
     ConsumerMember,
@@ -24,7 +25,6 @@ from group_coordinator.core.consumer_members import (
     ResolvedRegex,
     SubscriptionMetadata,
 )
-from group_coordinator.core.values import Protocol, Timer
 
 Item = TypeVar("Item")
 

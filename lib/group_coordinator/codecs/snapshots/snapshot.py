@@ -12,11 +12,8 @@ from typing import Any, TypeAlias
 from msgspec import Struct, convert, msgpack
 
 from group_coordinator.codecs.consumer_protocol import parse_subscription
-from group_coordinator.codecs.consumer_snapshots import PackedConsumerGroup, pack, unpack
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.group import ClassicGroup, Group
-from group_coordinator.core.states import ClassicState
-from group_coordinator.core.values import (
+from group_coordinator.codecs.snapshots.consumer import PackedConsumerGroup, pack, unpack
+from group_coordinator.core.model.classic_member import (
     CommittedOffset,
     Member,
     PendingOffset,
@@ -25,6 +22,9 @@ from group_coordinator.core.values import (
     Timer,
     Topic,
 )
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.core.model.states import ClassicState
 
 SCHEMA_VERSION = 2
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.assignors.range_assignor import assign_ranges
+from group_coordinator.core.assignors.range import assign_ranges
 from group_coordinator.core.assignors.spec import Assignor
 from group_coordinator.core.assignors.uniform import assign_uniformly
 

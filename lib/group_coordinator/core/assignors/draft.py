@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.assignors.java_order import (
+from group_coordinator.core.assignors.spec import Assignment
+from group_coordinator.core.kafka_order.java_tables import (
     DEFAULT_TABLE_SIZE,
     grown_table_size,
     hash_map_order,
     table_size_for,
     topic_spot,
 )
-from group_coordinator.core.assignors.spec import Assignment
 
 
 class Draft:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from group_coordinator.core.assignors.balancer import Balancer
 from group_coordinator.core.assignors.draft import Draft, kept
-from group_coordinator.core.assignors.java_order import uuid_words
 from group_coordinator.core.assignors.spec import (
     Assignment,
     MemberSpec,
@@ -15,6 +14,7 @@ from group_coordinator.core.assignors.spec import (
     TopicSpec,
 )
 from group_coordinator.core.assignors.subscriptions import subscribers
+from group_coordinator.core.kafka_order.java_tables import uuid_words
 
 MAX_ROUNDS = 16
 """How often Kafka goes through the topics to balance them."""

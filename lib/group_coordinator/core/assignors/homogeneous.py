@@ -6,12 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from group_coordinator.core.assignors.draft import Draft, kept, kept_order
-from group_coordinator.core.assignors.java_order import (
-    hash_map_order,
-    partition_set_order,
-    table_size_of_copy,
-    topic_spot,
-)
 from group_coordinator.core.assignors.spec import (
     Assignment,
     MemberSpec,
@@ -19,6 +13,12 @@ from group_coordinator.core.assignors.spec import (
     TopicSpec,
 )
 from group_coordinator.core.assignors.subscriptions import check_topics
+from group_coordinator.core.kafka_order.java_tables import (
+    hash_map_order,
+    partition_set_order,
+    table_size_of_copy,
+    topic_spot,
+)
 
 Partition = tuple[str, int]
 

@@ -8,11 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from group_coordinator.core.assignors.java_order import (
-    hash_map_order,
-    table_size_for,
-    topic_spot,
-)
 from group_coordinator.core.assignors.spec import (
     Assignment,
     MemberSpec,
@@ -20,6 +15,11 @@ from group_coordinator.core.assignors.spec import (
     TopicSpec,
 )
 from group_coordinator.core.assignors.subscriptions import subscribers
+from group_coordinator.core.kafka_order.java_tables import (
+    hash_map_order,
+    table_size_for,
+    topic_spot,
+)
 
 
 def assign_ranges(

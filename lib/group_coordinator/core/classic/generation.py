@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
-from group_coordinator.core.records import GroupMetadata, MemberMetadata
-from group_coordinator.core.responses import JoinedMember, JoinGroupResponse, SyncGroupResponse
-from group_coordinator.core.values import Member, Protocol
+from group_coordinator.core.model.classic_member import Member, Protocol
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
+from group_coordinator.core.model.records import GroupMetadata, MemberMetadata
+from group_coordinator.core.model.responses import (
+    JoinedMember,
+    JoinGroupResponse,
+    SyncGroupResponse,
+)
 
 
 def join_answer(group: ClassicGroup, member_id: str) -> JoinGroupResponse:

@@ -8,20 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from group_coordinator.core.config import NEW_MEMBER_JOIN_TIMEOUT_MS, CoordinatorConfig
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.generation import (
+from group_coordinator.core.classic.generation import (
     join_answer,
     metadata_of,
     subscription_of_members,
     sync_answer,
 )
-from group_coordinator.core.group import JOIN_TIMER, SYNC_TIMER, ClassicGroup, session_timer
-from group_coordinator.core.records import GroupRecord, Reason, Record
-from group_coordinator.core.responses import JoinGroupResponse, Reply, Response, SyncGroupResponse
-from group_coordinator.core.states import ClassicState, check_transition
-from group_coordinator.core.values import Member, Ticket, Timer
+from group_coordinator.core.model.classic_member import Member, Ticket, Timer
+from group_coordinator.core.model.config import NEW_MEMBER_JOIN_TIMEOUT_MS, CoordinatorConfig
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.group import JOIN_TIMER, SYNC_TIMER, ClassicGroup, session_timer
+from group_coordinator.core.model.records import GroupRecord, Reason, Record
+from group_coordinator.core.model.responses import (
+    JoinGroupResponse,
+    Reply,
+    Response,
+    SyncGroupResponse,
+)
+from group_coordinator.core.model.states import ClassicState, check_transition
 
 _SHORTEST_WAIT_MS = 1_000
 

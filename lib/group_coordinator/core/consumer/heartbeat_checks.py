@@ -5,10 +5,10 @@ Source: throwIfConsumerGroupHeartbeatRequestIsInvalid in Kafka 4.3's GroupCoordi
 
 from __future__ import annotations
 
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.consumer_members import JOIN_EPOCH, LEFT_EPOCH, STATIC_LEFT_EPOCH
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.requests import ConsumerGroupHeartbeat
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.consumer_member import JOIN_EPOCH, LEFT_EPOCH, STATIC_LEFT_EPOCH
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.requests import ConsumerGroupHeartbeat
 
 _CLIENTS_MAKE_IDS_SINCE = 1
 _JAVA_SPACE = "".join(map(chr, range(0x21)))

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from group_coordinator.core.consumer_members import GroupEpoch
-from group_coordinator.core.consumer_step import ConsumerStep
-from group_coordinator.core.records import GroupEpochRecord, RegexRecord
-from group_coordinator.core.subscriptions import metadata_hash, names_after_removal
-from group_coordinator.core.tombstones import member_tombstones
+from group_coordinator.core.consumer.subscriptions import metadata_hash, names_after_removal
+from group_coordinator.core.consumer.update import ConsumerStep
+from group_coordinator.core.model.consumer_member import GroupEpoch
+from group_coordinator.core.model.records import GroupEpochRecord, RegexRecord
+from group_coordinator.core.model.tombstones import member_tombstones
 
 
 def remove_members(step: ConsumerStep, member_ids: Sequence[str]) -> None:

@@ -7,8 +7,27 @@ from __future__ import annotations
 
 from group_coordinator.core.assignors import ASSIGNORS
 from group_coordinator.core.assignors.spec import PartitionAssignorError
-from group_coordinator.core.consumer_group import rebalance_timer
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.consumer.reconciliation import Goal, reconcile
+from group_coordinator.core.consumer.regexes import METADATA_REFRESH_MS, RegexChange, change_regex
+from group_coordinator.core.consumer.subscriptions import (
+    ids_of,
+    metadata_hash,
+    names_after_update,
+    topic_names_of,
+    type_after_update,
+)
+from group_coordinator.core.consumer.target_assignment import (
+    assign,
+    members_after,
+    preferred_assignor,
+    target_records,
+)
+from group_coordinator.core.consumer.update import ConsumerStep
+from group_coordinator.core.group_configs import assignment_interval_ms
+from group_coordinator.core.kafka_order.member_order import consumer_group_order
+from group_coordinator.core.model.changes import CancelTimer, SetMetadataDeadline, SetRebalanceTimer
+from group_coordinator.core.model.consumer_group import rebalance_timer
+from group_coordinator.core.model.consumer_member import (
     Assignment,
     ConsumerMember,
     GroupEpoch,
@@ -16,42 +35,15 @@ from group_coordinator.core.consumer_members import (
     SubscriptionMetadata,
     TargetEpoch,
 )
-from group_coordinator.core.consumer_step import ConsumerStep
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.group_configs import assignment_interval_ms
-from group_coordinator.core.member_order import consumer_group_order
-from group_coordinator.core.reconciliation import Goal, reconcile
-from group_coordinator.core.records import (
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.records import (
     CurrentRecord,
     GroupEpochRecord,
     MemberRecord,
     TargetRecord,
 )
-from group_coordinator.core.regex_subscriptions import (
-    METADATA_REFRESH_MS,
-    RegexChange,
-    change_regex,
-)
-from group_coordinator.core.requests import TopicPartitions
-from group_coordinator.core.soft_state import (
-    CancelTimer,
-    SetMetadataDeadline,
-    SetRebalanceTimer,
-)
-from group_coordinator.core.subscriptions import (
-    ids_of,
-    metadata_hash,
-    names_after_update,
-    topic_names_of,
-    type_after_update,
-)
-from group_coordinator.core.target_assignment import (
-    assign,
-    members_after,
-    preferred_assignor,
-    target_records,
-)
-from group_coordinator.core.tombstones import member_tombstones
+from group_coordinator.core.model.requests import TopicPartitions
+from group_coordinator.core.model.tombstones import member_tombstones
 from group_coordinator.core.value import Value
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.consumer_members import ConsumerMember
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.records import OffsetRecord, Record
-from group_coordinator.core.requests import OffsetCommit, OffsetFetch, TxnOffsetCommit
+from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.consumer_member import ConsumerMember
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.records import OffsetRecord, Record
+from group_coordinator.core.model.requests import OffsetCommit, OffsetFetch, TxnOffsetCommit
 from group_coordinator.core.value import Value
-from group_coordinator.core.values import Topic
 
 _NO_EPOCH = -1
 _MEMBER_EPOCHS_SINCE = 9

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.model.consumer_member import (
     JUST_CREATED,
     Assignment,
     CurrentAssignment,
     MemberState,
     OwnedPartitions,
 )
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.requests import TopicPartitions
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.requests import TopicPartitions
 from group_coordinator.core.value import Value
 
 

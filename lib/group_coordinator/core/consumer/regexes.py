@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
-from group_coordinator.core.consumer_group import REGEX_TIMER, ConsumerGroup
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.consumer.subscriptions import metadata_hash
+from group_coordinator.core.consumer.update import ConsumerStep
+from group_coordinator.core.model.changes import SetMetadataDeadline
+from group_coordinator.core.model.consumer_group import REGEX_TIMER, ConsumerGroup
+from group_coordinator.core.model.consumer_member import (
     ConsumerMember,
     GroupEpoch,
     ResolvedRegex,
     SubscriptionMetadata,
 )
-from group_coordinator.core.consumer_step import ConsumerStep
-from group_coordinator.core.errors import CoordinatorError
-from group_coordinator.core.records import GroupEpochRecord, RegexRecord
-from group_coordinator.core.soft_state import SetMetadataDeadline
-from group_coordinator.core.subscriptions import metadata_hash
-from group_coordinator.core.topic_patterns import (
+from group_coordinator.core.model.errors import CoordinatorError
+from group_coordinator.core.model.records import GroupEpochRecord, RegexRecord
+from group_coordinator.core.topics.patterns import (
     InvalidPatternError,
     check_pattern,
     matching_topics,

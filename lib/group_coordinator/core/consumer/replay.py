@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.consumer_member import (
     ASSIGNMENT_GONE,
     LEFT_EPOCH,
     Assignment,
@@ -20,9 +20,9 @@ from group_coordinator.core.consumer_members import (
     SubscriptionMetadata,
     TargetEpoch,
 )
-from group_coordinator.core.errors import IllegalTransitionError
-from group_coordinator.core.group import Group
-from group_coordinator.core.records import (
+from group_coordinator.core.model.errors import IllegalTransitionError
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.records import (
     ConsumerRecord,
     CurrentRecord,
     GroupEpochRecord,

@@ -8,10 +8,10 @@ from functools import lru_cache
 
 from group_coordinator.core.assignors.spec import SubscriptionType
 from group_coordinator.core.assignors.subscriptions import subscription_type
-from group_coordinator.core.consumer_group import ConsumerGroup, count
-from group_coordinator.core.consumer_members import ConsumerMember, SubscriptionMetadata
-from group_coordinator.core.group import Group
-from group_coordinator.core.topic_hash import group_hash, topic_hash
+from group_coordinator.core.model.consumer_group import ConsumerGroup, count
+from group_coordinator.core.model.consumer_member import ConsumerMember, SubscriptionMetadata
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.topics.hash import group_hash, topic_hash
 
 _hash_of = lru_cache(maxsize=10_000)(topic_hash)
 """Topics are hashed whenever a member leaves, and change seldom."""

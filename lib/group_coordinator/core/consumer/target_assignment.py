@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from group_coordinator.core.assignors.kafka_order import member_order, subscribed_order
 from group_coordinator.core.assignors.spec import Assignor, MemberSpec, SubscriptionType, TopicSpec
-from group_coordinator.core.config import BUILTIN_ASSIGNORS
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.kafka_order.assignor_order import member_order, subscribed_order
+from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.config import BUILTIN_ASSIGNORS
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.consumer_member import (
     Assignment,
     ConsumerMember,
     SubscriptionMetadata,
     TargetEpoch,
 )
-from group_coordinator.core.group import Group
-from group_coordinator.core.records import Reason, Record, TargetEpochRecord, TargetRecord
-from group_coordinator.core.values import Topic
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.records import Reason, Record, TargetEpochRecord, TargetRecord
 
 
 def preferred_assignor(

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.consumer_group import (
+from group_coordinator.core.model.changes import CancelTimer, SetTimer, SoftChange
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.consumer_group import (
     ConsumerGroup,
     join_timer,
     rebalance_timer,
     sync_timer,
 )
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.group import ClassicGroup, Group, session_timer
-from group_coordinator.core.records import Reason, Record
-from group_coordinator.core.responses import Reply
-from group_coordinator.core.soft_state import CancelTimer, SetTimer, SoftChange
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.group import ClassicGroup, Group, session_timer
+from group_coordinator.core.model.records import Reason, Record
+from group_coordinator.core.model.responses import Reply
 
 
 class ConsumerStep:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.consumer_group import (
+from group_coordinator.core.consumer.regexes import resolve
+from group_coordinator.core.consumer.update import ConsumerStep
+from group_coordinator.core.migration.downgrade import remove_or_downgrade
+from group_coordinator.core.model.changes import CancelTimer
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.consumer_group import (
     REGEX_TIMER,
     ConsumerGroup,
     is_rebalance_timer,
     member_of_timer,
 )
-from group_coordinator.core.consumer_step import ConsumerStep
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.downgrade import remove_or_downgrade
-from group_coordinator.core.group import Group, is_session_timer
-from group_coordinator.core.records import Reason
-from group_coordinator.core.regex_subscriptions import resolve
-from group_coordinator.core.soft_state import CancelTimer
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.group import Group, is_session_timer
+from group_coordinator.core.model.records import Reason
 
 
 def fire_timer(

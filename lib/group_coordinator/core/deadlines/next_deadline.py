@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from group_coordinator.core import expiration
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.consumer_timers import fire_timer
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.group import (
+from group_coordinator.core.classic.rebalance import Rebalance
+from group_coordinator.core.deadlines.consumer import fire_timer
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.group import (
     JOIN_TIMER,
     NEVER_MS,
     SYNC_TIMER,
@@ -15,9 +15,9 @@ from group_coordinator.core.group import (
     Group,
     member_of_session_timer,
 )
-from group_coordinator.core.rebalance import Rebalance
-from group_coordinator.core.records import Reason
-from group_coordinator.core.states import ClassicState
+from group_coordinator.core.model.records import Reason
+from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.offsets import expiration
 from group_coordinator.core.value import Value
 
 

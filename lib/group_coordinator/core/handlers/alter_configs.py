@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from group_coordinator.core import group_configs
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.group import Group
 from group_coordinator.core.group_configs import GROUP_CONFIGS, GroupConfigError
-from group_coordinator.core.records import ConfigRecord, Reason, Record
-from group_coordinator.core.requests import (
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.records import ConfigRecord, Reason, Record
+from group_coordinator.core.model.requests import (
     AlterConfigs,
     ConfigChange,
     ConfigOperation,
     RequestContext,
 )
-from group_coordinator.core.responses import AlterConfigsResponse, Reply
+from group_coordinator.core.model.responses import AlterConfigsResponse, Reply
 
 _LIST_OPERATIONS = (ConfigOperation.APPEND, ConfigOperation.SUBTRACT)
 

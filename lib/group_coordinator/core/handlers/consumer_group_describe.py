@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.consumer_members import ConsumerMember, OwnedPartitions
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.group import ALL_OPERATIONS, Group
-from group_coordinator.core.requests import ConsumerGroupDescribe, RequestContext
-from group_coordinator.core.responses import (
+from group_coordinator.core.consumer.target_assignment import preferred_assignor
+from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.consumer_member import ConsumerMember, OwnedPartitions
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.group import ALL_OPERATIONS, Group
+from group_coordinator.core.model.requests import ConsumerGroupDescribe, RequestContext
+from group_coordinator.core.model.responses import (
     ConsumerGroupDescribeResponse,
     DescribedConsumer,
     Reply,
 )
-from group_coordinator.core.target_assignment import preferred_assignor
-from group_coordinator.core.values import Topic
 
 
 def decide(

@@ -5,27 +5,31 @@ Source: consumerGroupHeartbeat and consumerGroupLeave in GroupMetadataManager of
 
 from __future__ import annotations
 
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.consumer_heartbeat_checks import check_heartbeat
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.consumer.heartbeat_checks import check_heartbeat
+from group_coordinator.core.consumer.member_update import replace_static_member, update_member
+from group_coordinator.core.consumer.update import ConsumerStep
+from group_coordinator.core.group_configs import heartbeat_interval_ms, session_timeout_ms
+from group_coordinator.core.migration.downgrade import remove_or_downgrade
+from group_coordinator.core.migration.upgrade import abandoned_upgrade, upgrade
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.consumer_member import (
     JOIN_EPOCH,
     STATIC_LEFT_EPOCH,
     ConsumerMember,
     OwnedPartitions,
     SubscriptionMetadata,
 )
-from group_coordinator.core.consumer_step import ConsumerStep
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.downgrade import remove_or_downgrade
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.group import Group, session_timer
-from group_coordinator.core.group_configs import heartbeat_interval_ms, session_timeout_ms
-from group_coordinator.core.member_update import replace_static_member, update_member
-from group_coordinator.core.migration import abandoned_upgrade, upgrade
-from group_coordinator.core.records import CurrentRecord, Reason
-from group_coordinator.core.requests import ConsumerGroupHeartbeat, RequestContext, TopicPartitions
-from group_coordinator.core.responses import ConsumerGroupHeartbeatResponse, Reply
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.group import Group, session_timer
+from group_coordinator.core.model.records import CurrentRecord, Reason
+from group_coordinator.core.model.requests import (
+    ConsumerGroupHeartbeat,
+    RequestContext,
+    TopicPartitions,
+)
+from group_coordinator.core.model.responses import ConsumerGroupHeartbeatResponse, Reply
 
 
 def decide(

@@ -5,15 +5,15 @@ Source: GroupCoordinatorShard.deleteGroups in Kafka 4.3.
 
 from __future__ import annotations
 
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.expiration import offsets_in_order
-from group_coordinator.core.group import Group, is_empty
-from group_coordinator.core.records import OffsetRecord, Reason, Record
-from group_coordinator.core.requests import DeleteGroup, RequestContext
-from group_coordinator.core.responses import DeleteGroupResponse, Reply
-from group_coordinator.core.tombstones import group_tombstones
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.group import Group, is_empty
+from group_coordinator.core.model.records import OffsetRecord, Reason, Record
+from group_coordinator.core.model.requests import DeleteGroup, RequestContext
+from group_coordinator.core.model.responses import DeleteGroupResponse, Reply
+from group_coordinator.core.model.tombstones import group_tombstones
+from group_coordinator.core.offsets.expiration import offsets_in_order
 
 
 def decide(

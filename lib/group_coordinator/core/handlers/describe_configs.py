@@ -6,13 +6,13 @@ a value other than Kafka's default. Values are shown as they were set, even wher
 
 from __future__ import annotations
 
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.group import Group
 from group_coordinator.core.group_configs import GROUP_CONFIGS, GroupConfig, broker_value
-from group_coordinator.core.requests import DescribeConfigs, RequestContext
-from group_coordinator.core.responses import (
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.requests import DescribeConfigs, RequestContext
+from group_coordinator.core.model.responses import (
     ConfigSource,
     ConfigSynonym,
     DescribeConfigsResponse,

@@ -6,14 +6,14 @@ error.
 
 from __future__ import annotations
 
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.group import Group
-from group_coordinator.core.pending_offsets import waiting_for
-from group_coordinator.core.records import Reason, Record, TransactionMarker
-from group_coordinator.core.requests import EndTxn, RequestContext
-from group_coordinator.core.responses import EndTxnResponse, Reply
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.records import Reason, Record, TransactionMarker
+from group_coordinator.core.model.requests import EndTxn, RequestContext
+from group_coordinator.core.model.responses import EndTxnResponse, Reply
+from group_coordinator.core.offsets.pending import waiting_for
 
 
 def _marker(group: Group, request: EndTxn) -> TransactionMarker:

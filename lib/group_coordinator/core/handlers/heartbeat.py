@@ -5,14 +5,14 @@ Source: GroupMetadataManager.classicGroupHeartbeat in Kafka 4.3.
 
 from __future__ import annotations
 
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.group import ClassicGroup, Group
-from group_coordinator.core.mixed.heartbeats import keep_alive
-from group_coordinator.core.requests import Heartbeat, RequestContext
-from group_coordinator.core.responses import HeartbeatResponse, Reply
-from group_coordinator.core.states import ClassicState
+from group_coordinator.core.migration.classic_heartbeat import keep_alive
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.core.model.requests import Heartbeat, RequestContext
+from group_coordinator.core.model.responses import HeartbeatResponse, Reply
+from group_coordinator.core.model.states import ClassicState
 
 _ALIVE = HeartbeatResponse(ErrorCode.NONE)
 _REJOIN = HeartbeatResponse(ErrorCode.REBALANCE_IN_PROGRESS)

@@ -5,18 +5,18 @@ Source: GroupMetadataManager.classicGroupLeave in Kafka 4.3.
 
 from __future__ import annotations
 
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.group import Group
-from group_coordinator.core.mixed.leaves import leave
-from group_coordinator.core.rebalance import Rebalance
-from group_coordinator.core.records import Reason
+from group_coordinator.core.classic.rebalance import Rebalance
+from group_coordinator.core.migration.classic_leave import leave
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.records import Reason
+from group_coordinator.core.model.requests import LeaveGroup, MemberIdentity, RequestContext
+from group_coordinator.core.model.responses import LeaveGroupResponse, MemberResult, Reply
+from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.rejections import unknown_group
-from group_coordinator.core.requests import LeaveGroup, MemberIdentity, RequestContext
-from group_coordinator.core.responses import LeaveGroupResponse, MemberResult, Reply
-from group_coordinator.core.states import ClassicState
 
 
 def decide(

@@ -8,28 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from group_coordinator.core import consumer_offsets
-from group_coordinator.core.committing import Limits, commit, existing_part, names_epoch, refused
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.consumer_offsets import EarlierEpoch
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.group import ClassicGroup, Group
-from group_coordinator.core.records import Record
-from group_coordinator.core.requests import (
-    OffsetCommit,
-    RequestContext,
-    TopicCommit,
+from group_coordinator.core.consumer import offset_access
+from group_coordinator.core.consumer.offset_access import EarlierEpoch
+from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.core.model.records import Record
+from group_coordinator.core.model.requests import OffsetCommit, RequestContext, TopicCommit
+from group_coordinator.core.model.responses import OffsetCommitResponse, Reply, TopicResult
+from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.offsets.committing import (
+    Limits,
+    commit,
+    existing_part,
+    names_epoch,
+    refused,
 )
-from group_coordinator.core.responses import (
-    OffsetCommitResponse,
-    Reply,
-    TopicResult,
-)
-from group_coordinator.core.states import ClassicState
-from group_coordinator.core.topic_results import merge
-from group_coordinator.core.values import Topic
+from group_coordinator.core.offsets.results import merge
 
 _MEMBER_EPOCHS_SINCE = 9
 _TOPIC_IDS_SINCE = 10
@@ -52,7 +50,7 @@ def decide(
             limits = Limits(group, config)
             results = commit(topics, context.now_ms, expire_timestamp_ms, None, limits, records)
             if earlier is not None:
-                consumer_offsets.check_partitions(earlier, records, group.topics)
+                offset_access.check_partitions(earlier, records, group.topics)
         except CoordinatorError as error:
             records, results = [], [refused(topic, error.code) for topic in topics]
         else:
@@ -93,7 +91,7 @@ def _check_other_commit(
     membership: ConsumerGroup | None, request: OffsetCommit, version: int
 ) -> EarlierEpoch | None:
     if membership is not None:
-        return consumer_offsets.check_commit(membership, request, version)
+        return offset_access.check_commit(membership, request, version)
     if not names_epoch(request.generation):
         return None
     raise CoordinatorError(

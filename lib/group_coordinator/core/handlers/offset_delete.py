@@ -5,19 +5,15 @@ Source: KafkaApis.handleOffsetDeleteRequest and OffsetMetadataManager.deleteOffs
 
 from __future__ import annotations
 
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.group import ClassicGroup, Group, is_empty
-from group_coordinator.core.records import OffsetRecord, Reason, Record
-from group_coordinator.core.requests import OffsetDelete, RequestContext
-from group_coordinator.core.responses import (
-    OffsetDeleteResponse,
-    Reply,
-    TopicResult,
-)
-from group_coordinator.core.topic_results import merge, same_result
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.group import ClassicGroup, Group, is_empty
+from group_coordinator.core.model.records import OffsetRecord, Reason, Record
+from group_coordinator.core.model.requests import OffsetDelete, RequestContext
+from group_coordinator.core.model.responses import OffsetDeleteResponse, Reply, TopicResult
+from group_coordinator.core.offsets.results import merge, same_result
 
 
 def decide(

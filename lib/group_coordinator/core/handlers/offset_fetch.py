@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from group_coordinator.core import consumer_offsets
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.expiration import offsets_in_order
-from group_coordinator.core.group import Group
-from group_coordinator.core.requests import OffsetFetch, RequestContext, TopicPartitions
-from group_coordinator.core.responses import (
+from group_coordinator.core.consumer import offset_access
+from group_coordinator.core.model.classic_member import CommittedOffset
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.requests import OffsetFetch, RequestContext, TopicPartitions
+from group_coordinator.core.model.responses import (
     FetchedPartition,
     FetchedTopic,
     OffsetFetchResponse,
     Reply,
 )
-from group_coordinator.core.values import CommittedOffset
+from group_coordinator.core.offsets.expiration import offsets_in_order
 
 _TOPIC_IDS_SINCE = 10
 
@@ -39,7 +39,7 @@ def decide(
         CoordinatorError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION (in consumer groups).
     """
     if isinstance(group.membership, ConsumerGroup):
-        consumer_offsets.check_fetch(group.membership, request)
+        offset_access.check_fetch(group.membership, request)
     by_id = context.ticket.version >= _TOPIC_IDS_SINCE
     if request.topics is None:
         topics = _all_topics(group)

@@ -5,19 +5,19 @@ Source: GroupMetadataManager.classicGroupSync in Kafka 4.3.
 
 from __future__ import annotations
 
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.generation import sync_answer
-from group_coordinator.core.group import SYNC_TIMER, ClassicGroup, Group
-from group_coordinator.core.mixed.syncs import fetch_assignment
-from group_coordinator.core.rebalance import Rebalance
-from group_coordinator.core.records import Reason
-from group_coordinator.core.requests import RequestContext, SyncGroup
-from group_coordinator.core.responses import SyncGroupResponse
-from group_coordinator.core.states import ClassicState
-from group_coordinator.core.values import Member
+from group_coordinator.core.classic.generation import sync_answer
+from group_coordinator.core.classic.rebalance import Rebalance
+from group_coordinator.core.migration.classic_sync import fetch_assignment
+from group_coordinator.core.model.classic_member import Member
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.group import SYNC_TIMER, ClassicGroup, Group
+from group_coordinator.core.model.records import Reason
+from group_coordinator.core.model.requests import RequestContext, SyncGroup
+from group_coordinator.core.model.responses import SyncGroupResponse
+from group_coordinator.core.model.states import ClassicState
 
 _PROTOCOL_REQUIRED_SINCE = 5
 

@@ -6,18 +6,24 @@ the transaction is open is the business of the transaction coordinator, which ha
 
 from __future__ import annotations
 
-from group_coordinator.core import consumer_offsets
-from group_coordinator.core.committing import Limits, commit, existing_part, names_epoch, refused
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.consumer_offsets import EarlierEpoch
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.group import ClassicGroup, Group
-from group_coordinator.core.records import Record
-from group_coordinator.core.requests import RequestContext, TxnOffsetCommit
-from group_coordinator.core.responses import Reply, TopicResult, TxnOffsetCommitResponse
-from group_coordinator.core.states import ClassicState
-from group_coordinator.core.topic_results import merge
+from group_coordinator.core.consumer import offset_access
+from group_coordinator.core.consumer.offset_access import EarlierEpoch
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.core.model.records import Record
+from group_coordinator.core.model.requests import RequestContext, TxnOffsetCommit
+from group_coordinator.core.model.responses import Reply, TopicResult, TxnOffsetCommitResponse
+from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.offsets.committing import (
+    Limits,
+    commit,
+    existing_part,
+    names_epoch,
+    refused,
+)
+from group_coordinator.core.offsets.results import merge
 
 
 def decide(
@@ -36,7 +42,7 @@ def decide(
             limits = Limits(group, config)
             results = commit(topics, context.now_ms, None, request.producer_id, limits, records)
             if earlier is not None:
-                consumer_offsets.check_partitions(earlier, records, group.topics)
+                offset_access.check_partitions(earlier, records, group.topics)
         except CoordinatorError as error:
             records, results = [], [refused(topic, error.code) for topic in topics]
         else:
@@ -59,7 +65,7 @@ def check_commit(group: Group, request: TxnOffsetCommit) -> EarlierEpoch | None:
         _check_classic_commit(membership, request)
         return None
     if membership is not None:
-        return consumer_offsets.check_txn_commit(membership, request)
+        return offset_access.check_txn_commit(membership, request)
     if names_epoch(request.generation):
         raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
     return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from group_coordinator.core.assignors.java_order import (
+from group_coordinator.core.kafka_order.java_tables import (
     DEFAULT_TABLE_SIZE,
     grown_table_size,
     hash_map_order,

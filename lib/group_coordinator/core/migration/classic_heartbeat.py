@@ -5,17 +5,17 @@ Source: classicGroupHeartbeatToConsumerGroup in Kafka 4.3's GroupMetadataManager
 
 from __future__ import annotations
 
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.consumer_members import ConsumerMember, MemberState
-from group_coordinator.core.consumer_step import ConsumerStep
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.group import Group
-from group_coordinator.core.mixed.members import await_join, extend_session, sender
-from group_coordinator.core.records import Reason
-from group_coordinator.core.requests import Heartbeat, RequestContext
-from group_coordinator.core.responses import HeartbeatResponse, Reply
+from group_coordinator.core.consumer.update import ConsumerStep
+from group_coordinator.core.migration.classic_sender import await_join, extend_session, sender
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.consumer_member import ConsumerMember, MemberState
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.records import Reason
+from group_coordinator.core.model.requests import Heartbeat, RequestContext
+from group_coordinator.core.model.responses import HeartbeatResponse, Reply
 
 
 def keep_alive(

@@ -6,35 +6,38 @@ member subscribes to and what it has; a leader there is none.
 
 from __future__ import annotations
 
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.consumer_group import ConsumerGroup, join_timer, sync_timer
-from group_coordinator.core.consumer_members import (
-    ClassicMetadata,
-    ConsumerMember,
-    SubscriptionMetadata,
+from group_coordinator.core.consumer.member_update import (
+    advance_member,
+    replace_static_member,
+    take_metadata,
 )
-from group_coordinator.core.consumer_protocol import (
+from group_coordinator.core.consumer.update import ConsumerStep
+from group_coordinator.core.embedded_protocol import (
     ImpossibleProtocolError,
     MalformedProtocolError,
     Subscription,
     read_subscription,
 )
-from group_coordinator.core.consumer_step import ConsumerStep
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.downgrade import downgrade_by_replacement, may_downgrade_by_replacement
-from group_coordinator.core.embedded_assignments import reported
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE, Group
-from group_coordinator.core.member_update import (
-    advance_member,
-    replace_static_member,
-    take_metadata,
+from group_coordinator.core.migration.classic_sender import extend_session, known_static_member
+from group_coordinator.core.migration.downgrade import (
+    downgrade_by_replacement,
+    may_downgrade_by_replacement,
 )
-from group_coordinator.core.migration_policy import allows_mixed_groups
-from group_coordinator.core.mixed.members import extend_session, known_static_member
-from group_coordinator.core.records import Reason
-from group_coordinator.core.requests import JoinGroup, RequestContext
-from group_coordinator.core.responses import JoinGroupResponse, Reply
+from group_coordinator.core.migration.embedded_assignments import reported
+from group_coordinator.core.migration.policy import allows_mixed_groups
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.consumer_group import ConsumerGroup, join_timer, sync_timer
+from group_coordinator.core.model.consumer_member import (
+    ClassicMetadata,
+    ConsumerMember,
+    SubscriptionMetadata,
+)
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.group import CONSUMER_PROTOCOL_TYPE, Group
+from group_coordinator.core.model.records import Reason
+from group_coordinator.core.model.requests import JoinGroup, RequestContext
+from group_coordinator.core.model.responses import JoinGroupResponse, Reply
 
 _MEMBER_ID_REQUIRED_SINCE = 4
 

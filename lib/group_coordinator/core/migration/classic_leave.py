@@ -5,18 +5,18 @@ Source: classicGroupLeaveToConsumerGroup in Kafka 4.3's GroupMetadataManager.
 
 from __future__ import annotations
 
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.consumer_offsets import known_member
-from group_coordinator.core.consumer_step import ConsumerStep
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.downgrade import remove_or_downgrade
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.group import Group
-from group_coordinator.core.mixed.members import known_static_member
-from group_coordinator.core.records import Reason
-from group_coordinator.core.requests import LeaveGroup, MemberIdentity, RequestContext
-from group_coordinator.core.responses import LeaveGroupResponse, MemberResult, Reply
+from group_coordinator.core.consumer.offset_access import known_member
+from group_coordinator.core.consumer.update import ConsumerStep
+from group_coordinator.core.migration.classic_sender import known_static_member
+from group_coordinator.core.migration.downgrade import remove_or_downgrade
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.records import Reason
+from group_coordinator.core.model.requests import LeaveGroup, MemberIdentity, RequestContext
+from group_coordinator.core.model.responses import LeaveGroupResponse, MemberResult, Reply
 
 
 def leave(

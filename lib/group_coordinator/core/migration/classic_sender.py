@@ -5,12 +5,12 @@ Source: validateConsumerGroupMember and the checks around it in Kafka 4.3's Grou
 
 from __future__ import annotations
 
-from group_coordinator.core.consumer_group import ConsumerGroup, join_timer
-from group_coordinator.core.consumer_members import ClassicMetadata, ConsumerMember
-from group_coordinator.core.consumer_offsets import known_member
-from group_coordinator.core.consumer_step import ConsumerStep
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.group import session_timer
+from group_coordinator.core.consumer.offset_access import known_member
+from group_coordinator.core.consumer.update import ConsumerStep
+from group_coordinator.core.model.consumer_group import ConsumerGroup, join_timer
+from group_coordinator.core.model.consumer_member import ClassicMetadata, ConsumerMember
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.group import session_timer
 
 
 def known_static_member(

@@ -5,22 +5,22 @@ Source: classicGroupSyncToConsumerGroup in Kafka 4.3's GroupMetadataManager.
 
 from __future__ import annotations
 
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.consumer_group import ConsumerGroup, sync_timer
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.consumer.update import ConsumerStep
+from group_coordinator.core.migration.classic_sender import await_join, extend_session, sender
+from group_coordinator.core.migration.embedded_assignments import embedded_assignment
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.consumer_group import ConsumerGroup, sync_timer
+from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     ConsumerMember,
     MemberState,
 )
-from group_coordinator.core.consumer_step import ConsumerStep
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.embedded_assignments import embedded_assignment
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE, Group
-from group_coordinator.core.mixed.members import await_join, extend_session, sender
-from group_coordinator.core.records import Reason
-from group_coordinator.core.requests import RequestContext, SyncGroup
-from group_coordinator.core.responses import Reply, SyncGroupResponse
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.group import CONSUMER_PROTOCOL_TYPE, Group
+from group_coordinator.core.model.records import Reason
+from group_coordinator.core.model.requests import RequestContext, SyncGroup
+from group_coordinator.core.model.responses import Reply, SyncGroupResponse
 
 
 def fetch_assignment(

@@ -9,21 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.consumer_group import ConsumerGroup, is_classic_members_timer
-from group_coordinator.core.consumer_members import Assignment, ConsumerMember
-from group_coordinator.core.consumer_step import ConsumerStep
-from group_coordinator.core.embedded_assignments import embedded_assignment
-from group_coordinator.core.generation import subscription_of_members
-from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
-from group_coordinator.core.member_order import classic_group_order, consumer_group_order
-from group_coordinator.core.member_removal import remove_members
-from group_coordinator.core.migration_policy import allows_downgrade
-from group_coordinator.core.rebalance import Rebalance
-from group_coordinator.core.records import Reason
-from group_coordinator.core.states import ClassicState
-from group_coordinator.core.tombstones import consumer_group_tombstones
-from group_coordinator.core.values import Member
+from group_coordinator.core.classic.generation import subscription_of_members
+from group_coordinator.core.classic.rebalance import Rebalance
+from group_coordinator.core.consumer.member_removal import remove_members
+from group_coordinator.core.consumer.update import ConsumerStep
+from group_coordinator.core.kafka_order.member_order import (
+    classic_group_order,
+    consumer_group_order,
+)
+from group_coordinator.core.migration.embedded_assignments import embedded_assignment
+from group_coordinator.core.migration.policy import allows_downgrade
+from group_coordinator.core.model.classic_member import Member
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.consumer_group import ConsumerGroup, is_classic_members_timer
+from group_coordinator.core.model.consumer_member import Assignment, ConsumerMember
+from group_coordinator.core.model.group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
+from group_coordinator.core.model.records import Reason
+from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.tombstones import consumer_group_tombstones
 
 
 def remove_or_downgrade(step: ConsumerStep, member_ids: Sequence[str]) -> None:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from group_coordinator.core.assignors.java_order import (
+from group_coordinator.core.embedded_protocol import (
+    MalformedProtocolError,
+    NamedPartitions,
+    assignment_bytes,
+    read_version,
+)
+from group_coordinator.core.kafka_order.java_tables import (
     DEFAULT_TABLE_SIZE,
     grown_table_size,
     hash_map_order,
     partition_set_order,
     topic_spot,
 )
-from group_coordinator.core.consumer_members import Assignment
-from group_coordinator.core.consumer_protocol import (
-    MalformedProtocolError,
-    NamedPartitions,
-    assignment_bytes,
-    read_version,
-)
-from group_coordinator.core.requests import TopicPartitions
-from group_coordinator.core.values import Protocol, Topic
+from group_coordinator.core.model.classic_member import Protocol, Topic
+from group_coordinator.core.model.consumer_member import Assignment
+from group_coordinator.core.model.requests import TopicPartitions
 
 
 def by_topic_id(partitions: NamedPartitions, topics: Mapping[str, Topic]) -> Assignment:

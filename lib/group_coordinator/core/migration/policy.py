@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.config import CoordinatorConfig
+from group_coordinator.core.model.config import CoordinatorConfig
 
 
 def allows_upgrade(config: CoordinatorConfig) -> bool:

@@ -9,9 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.consumer_group import ConsumerGroup, is_classic_members_timer
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.consumer.replay import replay_consumer_record
+from group_coordinator.core.consumer.subscriptions import metadata_hash
+from group_coordinator.core.embedded_protocol import (
+    ImpossibleProtocolError,
+    MalformedProtocolError,
+    read_assignment,
+    read_subscription,
+)
+from group_coordinator.core.kafka_order.member_order import (
+    classic_group_order,
+    upgraded_group_order,
+)
+from group_coordinator.core.migration.embedded_assignments import by_topic_id
+from group_coordinator.core.migration.policy import allows_upgrade
+from group_coordinator.core.model.changes import SetTimer, SoftChange
+from group_coordinator.core.model.classic_member import Member, Topic
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.consumer_group import ConsumerGroup, is_classic_members_timer
+from group_coordinator.core.model.consumer_member import (
     Assignment,
     ClassicMetadata,
     CurrentAssignment,
@@ -21,20 +37,10 @@ from group_coordinator.core.consumer_members import (
     SubscriptionMetadata,
     TargetEpoch,
 )
-from group_coordinator.core.consumer_protocol import (
-    ImpossibleProtocolError,
-    MalformedProtocolError,
-    read_assignment,
-    read_subscription,
-)
-from group_coordinator.core.consumer_replay import replay_consumer_record
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.embedded_assignments import by_topic_id
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.group import ClassicGroup, Group, is_empty, session_timer
-from group_coordinator.core.member_order import classic_group_order, upgraded_group_order
-from group_coordinator.core.migration_policy import allows_upgrade
-from group_coordinator.core.records import (
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.group import ClassicGroup, Group, is_empty, session_timer
+from group_coordinator.core.model.records import (
     ConsumerRecord,
     CurrentRecord,
     GroupEpochRecord,
@@ -45,11 +51,8 @@ from group_coordinator.core.records import (
     TargetEpochRecord,
     TargetRecord,
 )
-from group_coordinator.core.responses import JoinGroupResponse, Reply, SyncGroupResponse
-from group_coordinator.core.soft_state import SetTimer, SoftChange
-from group_coordinator.core.subscriptions import metadata_hash
+from group_coordinator.core.model.responses import JoinGroupResponse, Reply, SyncGroupResponse
 from group_coordinator.core.value import Value
-from group_coordinator.core.values import Member, Topic
 
 _REASON = Reason.UPGRADE
 _AGAIN = ErrorCode.REBALANCE_IN_PROGRESS

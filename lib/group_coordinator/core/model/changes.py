@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from group_coordinator.core.consumer_group import (
+from group_coordinator.core.model.classic_member import Timer
+from group_coordinator.core.model.consumer_group import (
     ConsumerGroup,
     is_rebalance_timer,
     member_of_timer,
     rebalance_timer,
 )
-from group_coordinator.core.consumer_members import MemberState
-from group_coordinator.core.group import session_timer
+from group_coordinator.core.model.consumer_member import MemberState
+from group_coordinator.core.model.group import session_timer
 from group_coordinator.core.value import Value
-from group_coordinator.core.values import Timer
 
 
 class SetTimer(Value, frozen=True):

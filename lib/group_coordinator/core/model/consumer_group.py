@@ -12,14 +12,10 @@ from dataclasses import dataclass, field
 
 from group_coordinator.core.assignors.spec import SubscriptionType
 from group_coordinator.core.assignors.subscriptions import subscription_type
-from group_coordinator.core.consumer_members import (
-    Assignment,
-    ConsumerMember,
-    ResolvedRegex,
-)
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.states import ConsumerState
-from group_coordinator.core.values import Timer
+from group_coordinator.core.model.classic_member import Timer
+from group_coordinator.core.model.consumer_member import Assignment, ConsumerMember, ResolvedRegex
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.states import ConsumerState
 
 REGEX_TIMER = "regex"
 """The key of the timer that brings the result of a resolution of regular expressions."""
@@ -66,7 +62,7 @@ class ConsumerGroup:
 
     epoch: int = _FIRST_EPOCH
     metadata_hash: int = 0
-    """Of the subscribed topics that existed when the epoch was set (core/topic_hash.py)."""
+    """Of the subscribed topics that existed when the epoch was set (core/topics/hash.py)."""
     assignment_epoch: int = _FIRST_EPOCH
     """The group epoch that `targets` were computed for; less than `epoch`: new ones are due."""
     assignment_timestamp_ms: int = 0

@@ -6,8 +6,8 @@ from enum import IntEnum
 from typing import TypeAlias
 
 from group_coordinator.core.assignors.spec import Assignment
+from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.value import Value
-from group_coordinator.core.values import Protocol
 
 OwnedPartitions: TypeAlias = dict[str, dict[int, int]]
 """Topic id -> partition -> the assignment epoch at which the member got it (KIP-1251); ascending, no empty inner ones."""

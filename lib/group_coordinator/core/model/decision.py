@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.group import ClassicGroup
-from group_coordinator.core.records import Record
-from group_coordinator.core.responses import Reply
-from group_coordinator.core.soft_state import SoftChange
+from group_coordinator.core.model.changes import SoftChange
+from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.group import ClassicGroup
+from group_coordinator.core.model.records import Record
+from group_coordinator.core.model.responses import Reply
 from group_coordinator.core.value import Value
-from group_coordinator.core.values import Topic
 
 
 class LearnedTopics(Value, frozen=True):

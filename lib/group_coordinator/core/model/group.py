@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.states import ClassicState
-from group_coordinator.core.values import CommittedOffset, Member, PendingOffset, Timer, Topic
+from group_coordinator.core.model.classic_member import (
+    CommittedOffset,
+    Member,
+    PendingOffset,
+    Timer,
+    Topic,
+)
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.states import ClassicState
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
 JOIN_TIMER = "join"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.model.classic_member import CommittedOffset, Protocol
+from group_coordinator.core.model.consumer_member import (
     Assignment,
     CurrentAssignment,
     GroupEpoch,
@@ -13,7 +14,6 @@ from group_coordinator.core.consumer_members import (
     TargetEpoch,
 )
 from group_coordinator.core.value import Value
-from group_coordinator.core.values import CommittedOffset, Protocol
 
 
 class Reason(StrEnum):

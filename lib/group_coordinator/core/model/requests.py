@@ -5,8 +5,8 @@ from __future__ import annotations
 from base64 import urlsafe_b64encode
 from enum import IntEnum
 
+from group_coordinator.core.model.classic_member import Protocol, Ticket, Topic
 from group_coordinator.core.value import Value
-from group_coordinator.core.values import Protocol, Ticket, Topic
 
 
 class RequestContext(Value, frozen=True):

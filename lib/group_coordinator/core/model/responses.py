@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from group_coordinator.core.consumer_members import Assignment, ConsumerMember
-from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.model.classic_member import Ticket, Topic
+from group_coordinator.core.model.consumer_member import Assignment, ConsumerMember
+from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.value import Value
-from group_coordinator.core.values import Ticket, Topic
 
 
 class JoinedMember(Value, frozen=True):

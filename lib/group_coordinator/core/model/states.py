@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from group_coordinator.core.errors import IllegalTransitionError
+from group_coordinator.core.model.errors import IllegalTransitionError
 
 
 class ClassicState(StrEnum):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.group import ClassicGroup
-from group_coordinator.core.records import (
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.group import ClassicGroup
+from group_coordinator.core.model.records import (
     CurrentRecord,
     GroupEpochRecord,
     GroupRecord,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.group import Group
-from group_coordinator.core.records import OffsetRecord, Reason, Record
-from group_coordinator.core.requests import PartitionCommit, TopicCommit
-from group_coordinator.core.responses import PartitionResult, TopicResult
-from group_coordinator.core.topic_results import same_result
-from group_coordinator.core.values import CommittedOffset
+from group_coordinator.core.model.classic_member import CommittedOffset
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.records import OffsetRecord, Reason, Record
+from group_coordinator.core.model.requests import PartitionCommit, TopicCommit
+from group_coordinator.core.model.responses import PartitionResult, TopicResult
+from group_coordinator.core.offsets.results import same_result
 
 _NONE = ErrorCode.NONE
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from group_coordinator.core.config import CoordinatorConfig
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.decision import Decision
-from group_coordinator.core.group import (
+from group_coordinator.core.model.classic_member import CommittedOffset
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.group import (
     CONSUMER_PROTOCOL_TYPE,
     NEVER_MS,
     ClassicGroup,
     Group,
     is_empty,
 )
-from group_coordinator.core.records import OffsetRecord, Reason, Record
-from group_coordinator.core.states import ClassicState
-from group_coordinator.core.tombstones import group_tombstones
+from group_coordinator.core.model.records import OffsetRecord, Reason, Record
+from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.tombstones import group_tombstones
 from group_coordinator.core.value import Value
-from group_coordinator.core.values import CommittedOffset
 
 Base = Literal["commit", "empty", "never"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.group import Group
-from group_coordinator.core.records import OffsetRecord, TransactionMarker
-from group_coordinator.core.values import CommittedOffset, PendingOffset
+from group_coordinator.core.model.classic_member import CommittedOffset, PendingOffset
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.records import OffsetRecord, TransactionMarker
 
 
 def add(group: Group, record: OffsetRecord, offset: CommittedOffset, producer_id: int) -> None:

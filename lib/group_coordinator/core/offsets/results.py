@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.responses import PartitionResult, TopicResult
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.responses import PartitionResult, TopicResult
 
 
 def same_result(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.group import ClassicGroup, Group
-from group_coordinator.core.requests import (
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.core.model.requests import (
     ConsumerGroupHeartbeat,
     JoinGroup,
     LeaveGroup,

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import re2
 
-from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.model.errors import ErrorCode
 
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False

@@ -8,12 +8,12 @@ from msgspec import json
 from pyspark.sql import SparkSession
 
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.checkpoint_folder import CheckpointFolder
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 
 QUERY_NAME = "coordinator"
 
 GROUPS = "rebuild/groups"
-"""Parquet files with one row a group, see rebuilt_groups.py."""
+"""Parquet files with one row a group, see rebuild/rebuilt_groups.py."""
 
 _ORIGIN = "rebuild/origin.json"
 _NO_GROUPS = "rebuild/no_groups"

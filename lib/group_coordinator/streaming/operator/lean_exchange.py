@@ -22,15 +22,15 @@ import pyspark
 from pyspark.serializers import SpecialLengths, write_int
 from pyspark.sql.pandas.serializers import ApplyInPandasWithStateSerializer, ArrowStreamSerializer
 
-from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.call_events import CallEvents
-from group_coordinator.streaming.group_call import (
+from group_coordinator.runtime.call_events import CallEvents
+from group_coordinator.runtime.group_call import (
     CallResult,
     GroupCall,
     OperatorSettings,
     StoredState,
     call_group,
 )
+from group_coordinator.settings import JobSettings
 
 TESTED_VERSIONS = ("4.0.4",)
 """The versions of PySpark whose layout this is."""

@@ -11,16 +11,16 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 from pyspark.sql.types import BinaryType, IntegerType, StringType, StructField, StructType
 
-from group_coordinator.streaming.call_events import CallEvents
-from group_coordinator.streaming.exchange import Exchange, LeanOperator
-from group_coordinator.streaming.group_call import (
+from group_coordinator.runtime.call_events import CallEvents
+from group_coordinator.runtime.group_call import (
     CallResult,
     GroupCall,
     OperatorSettings,
     StoredState,
     call_group,
 )
-from group_coordinator.streaming.worker_process import (
+from group_coordinator.streaming.operator.lean_exchange import Exchange, LeanOperator
+from group_coordinator.streaming.operator.worker_process import (
     keep_archive_directories,
     look_for_cycles_seldom,
 )
@@ -32,7 +32,7 @@ STATE = StructType([StructField("version", IntegerType()), StructField("snapshot
 """Spark cannot change a state's columns in a checkpoint: what changes is inside the snapshot."""
 
 OUTPUT = StructType([StructField("lines", StringType())])
-"""Output lines of one call, see output_lines.py; a call may have several rows."""
+"""Output lines of one call, see runtime/output_lines.py; a call may have several rows."""
 
 _EVENT = 1
 """The place of the column in the input, see source.py."""
@@ -41,7 +41,7 @@ _COLUMNS = pd.Index(OUTPUT.names)
 
 
 def coordinate(events: DataFrame, settings: OperatorSettings, exchange: Exchange) -> DataFrame:
-    """Run every event through its group's state machine; both ways of exchange come to the same (exchange.py)."""
+    """Run every event through its group's state machine; both ways of exchange come to the same (operator/lean_exchange.py)."""
     operator = partial(update_state, settings=settings)
     return events.groupBy("group_id").applyInPandasWithState(
         LeanOperator(operator, settings) if exchange == "lean" else operator,

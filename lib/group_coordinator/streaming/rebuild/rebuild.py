@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from group_coordinator.codecs.records import RECORD_TYPES
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.checkpoint import (
+from group_coordinator.streaming.checkpoint.layout import (
     GROUPS,
     Origin,
     coordinator_folder,
@@ -23,9 +23,9 @@ from group_coordinator.streaming.checkpoint import (
     read_origin,
     write_origin,
 )
-from group_coordinator.streaming.rebuilt_groups import COLUMNS, rebuilt_groups
+from group_coordinator.streaming.rebuild.rebuilt_groups import COLUMNS, rebuilt_groups
+from group_coordinator.streaming.rebuild.starting_offsets import starting_offsets
 from group_coordinator.streaming.source import PACKED
-from group_coordinator.streaming.starting_offsets import starting_offsets
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import pandas as pd
 
 from group_coordinator.codecs import record_decoder, snapshots
-from group_coordinator.core.group import Group
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.replay import replay
-from group_coordinator.streaming.packing import pack_load
+from group_coordinator.runtime.packing import pack_load
 
 COLUMNS = ("group_id", "key", "value", "event_time_ms")
 """What the log's rows are reduced to, sorted by group and, within it, as they were written."""
@@ -31,7 +31,7 @@ def rebuilt_group(group_id: str, log: Iterable[LoggedRecord]) -> Group | None:
 
     It knows what a broker knows that has loaded the log: no joins and syncs that were parked, no pending ids, no pattern
     that is being resolved; members' sessions, and the time for giving partitions back, begin with the batch that loads it
-    (group_call.py). Nor does it know of topics, which are not in the log: it asks for them (core/topic_needs.py).
+    (runtime/group_call.py). Nor does it know of topics, which are not in the log: it asks for them (core/topics/needs.py).
     """
     group = Group(group_id)
     for record in log:

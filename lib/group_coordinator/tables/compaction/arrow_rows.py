@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from group_coordinator.tables.rows import Row
+from group_coordinator.tables.compaction.rows import Row
 
 
 def to_arrow(rows: Iterable[Row], columns: StructType) -> pa.Table:

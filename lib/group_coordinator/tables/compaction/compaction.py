@@ -1,6 +1,6 @@
 """Compaction: what a stretch of the log leaves behind in groups, members and offsets.
 
-The new content of every touched group is worked out first (fold.py), then a MERGE a table brings the tables to it.
+The new content of every touched group is worked out first (compaction/fold.py), then a MERGE a table brings the tables to it.
 Working it out again from tables that already have it gives no changes, so a batch may be redone from any point.
 """
 
@@ -13,9 +13,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from group_coordinator.codecs.records import RECORD_TYPES
-from group_coordinator.tables import local_compaction, spark_compaction
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.fold import LogEntry, Retention
+from group_coordinator.tables.compaction import local, spark
+from group_coordinator.tables.compaction.fold import LogEntry, Retention
 from group_coordinator.tables.keys import GROUP_KEY
 
 _SMALL_ROWS = 50_000
@@ -40,6 +40,6 @@ class Compaction:
             small = of_groups.limit(_SMALL_ROWS + 1).toArrow()
             if small.num_rows <= _SMALL_ROWS:
                 transaction = Transaction(self.application, version)
-                local_compaction.compact(root, small, self.retention, transaction)
+                local.compact(root, small, self.retention, transaction)
                 return
-        spark_compaction.compact(self.catalog, of_groups, self.retention, self.application, version)
+        spark.compact(self.catalog, of_groups, self.retention, self.application, version)

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 
 from group_coordinator.codecs import record_decoder
 from group_coordinator.codecs.consumer_records import member_of
-from group_coordinator.core.consumer_replay import replay_consumer_record
-from group_coordinator.core.group import Group
-from group_coordinator.core.records import ConsumerRecord
-from group_coordinator.tables.consumer_rows import (
+from group_coordinator.core.consumer.replay import replay_consumer_record
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.records import ConsumerRecord
+from group_coordinator.tables.compaction.consumer_rows import (
     CONSUMER,
     consumer_group,
     consumer_group_row,
     consumer_member_rows,
     topic_names_in,
 )
-from group_coordinator.tables.rows import Row
+from group_coordinator.tables.compaction.rows import Row
 
 
 class ConsumerDraft:

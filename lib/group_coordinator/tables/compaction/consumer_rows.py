@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.consumer_member import (
     Assignment,
     ClassicMetadata,
     ConsumerMember,
@@ -19,9 +19,9 @@ from group_coordinator.core.consumer_members import (
     ResolvedRegex,
     SubscriptionMetadata,
 )
-from group_coordinator.core.expiration import rule_of
-from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE
-from group_coordinator.tables.rows import CLASSIC, Row
+from group_coordinator.core.model.group import CONSUMER_PROTOCOL_TYPE
+from group_coordinator.core.offsets.expiration import rule_of
+from group_coordinator.tables.compaction.rows import CLASSIC, Row
 
 CONSUMER = "consumer"
 

@@ -11,17 +11,16 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from group_coordinator.codecs import record_decoder
-from group_coordinator.core.expiration import first_sweep_at_or_after
-from group_coordinator.core.records import (
+from group_coordinator.core.model.records import (
     ConfigRecord,
     ConsumerRecord,
     GroupRecord,
     OffsetRecord,
     TransactionMarker,
 )
-from group_coordinator.tables.consumer_fold import ConsumerDraft
-from group_coordinator.tables.instants import shown_ms
-from group_coordinator.tables.rows import (
+from group_coordinator.core.offsets.expiration import first_sweep_at_or_after
+from group_coordinator.tables.compaction.consumer_fold import ConsumerDraft
+from group_coordinator.tables.compaction.rows import (
     Row,
     due_ms,
     group_row,
@@ -29,6 +28,7 @@ from group_coordinator.tables.rows import (
     offset_row,
     simple_group_row,
 )
+from group_coordinator.tables.instants import shown_ms
 
 GROUPS, MEMBERS, OFFSETS = "groups", "members", "offsets"
 

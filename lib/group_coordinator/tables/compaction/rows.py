@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from group_coordinator.codecs.consumer_protocol import parse_assignment
-from group_coordinator.core.expiration import ExpirationRule, rule_of
-from group_coordinator.core.group import CONSUMER_PROTOCOL_TYPE
-from group_coordinator.core.records import GroupMetadata, MemberMetadata, OffsetRecord
+from group_coordinator.core.model.classic_member import CommittedOffset
+from group_coordinator.core.model.group import CONSUMER_PROTOCOL_TYPE
+from group_coordinator.core.model.records import GroupMetadata, MemberMetadata, OffsetRecord
+from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.offsets.expiration import ExpirationRule, rule_of
 from group_coordinator.core.replay import load_membership
-from group_coordinator.core.states import ClassicState
-from group_coordinator.core.values import CommittedOffset
 from group_coordinator.tables.instants import shown_ms
 
 Row: TypeAlias = dict[str, Any]

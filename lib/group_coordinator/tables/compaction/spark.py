@@ -22,10 +22,10 @@ from pyspark.sql.types import (
 
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compacted import COMPACTED
+from group_coordinator.tables.compaction.fold import Change, GroupRows, LogEntry, Retention, fold
+from group_coordinator.tables.compaction.once import once
 from group_coordinator.tables.definition import TableDefinition
-from group_coordinator.tables.fold import Change, GroupRows, LogEntry, Retention, fold
 from group_coordinator.tables.keys import GROUP_KEY
-from group_coordinator.tables.once import once
 
 _LOG = "log"
 _CHANGES = StructType(

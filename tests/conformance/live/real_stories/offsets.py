@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.conformance.real_story import real_story
-from tests.conformance.stage import Stage
+from tests.conformance.live.cluster import Stage
+from tests.conformance.live.real_story import real_story
 
 UNKNOWN_MEMBER_ID: Final = 25
 

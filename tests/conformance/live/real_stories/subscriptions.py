@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from tests.conformance.real_consumer import all_consumed
-from tests.conformance.real_story import real_story
-from tests.conformance.stage import Stage
+from tests.conformance.live.cluster import Stage
+from tests.conformance.live.real_consumer import all_consumed
+from tests.conformance.live.real_story import real_story
 
 _LOOKED_UP_AGAIN_S: Final = 10.0
 """Regular expressions are not looked up more often, whatever happens to the topics (KIP-848)."""

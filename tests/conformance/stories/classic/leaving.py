@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.conformance.lines import FORGOTTEN, PARKED
-from tests.conformance.script import Script
-from tests.conformance.story import story
+from tests.conformance.language.lines import FORGOTTEN, PARKED
+from tests.conformance.language.script import Script
+from tests.conformance.language.story import story
 
 
 @story()

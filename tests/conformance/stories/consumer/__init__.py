@@ -1,1 +1,1 @@
-"""Stories of consumer groups (KIP-848) and of groups on their way to and from them."""
+"""Stories of consumer groups (KIP-848)."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.conformance.consumer_script import UNCHANGED, ConsumerScript
-from tests.conformance.story import consumer_story
+from tests.conformance.language.consumer_script import UNCHANGED, ConsumerScript
+from tests.conformance.language.story import consumer_story
 
 
 @consumer_story()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.conformance.consumer_script import ConsumerScript
-from tests.conformance.story import consumer_story
+from tests.conformance.language.consumer_script import ConsumerScript
+from tests.conformance.language.story import consumer_story
 
 NON_EMPTY, NO_GROUP, SUBSCRIBED, STALE = 68, 69, 86, 113
 A_MINUTE = {"offsets_retention_ms": 60_000, "offsets_retention_check_interval_ms": 1_000}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.conformance.consumer_script import ConsumerScript
-from tests.conformance.story import consumer_story
+from tests.conformance.language.consumer_script import ConsumerScript
+from tests.conformance.language.story import consumer_story
 
 INVALID_REQUEST, UNSUPPORTED_ASSIGNOR, NO_GROUP, NO_MEMBER = 42, 112, 69, 25
 

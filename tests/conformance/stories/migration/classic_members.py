@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.conformance.consumer_script import ConsumerScript
-from tests.conformance.story import consumer_story
+from tests.conformance.language.consumer_script import ConsumerScript
+from tests.conformance.language.story import consumer_story
 
 ILLEGAL_GENERATION, INCONSISTENT, UNKNOWN, REBALANCE, NEEDS_ID, FENCED = 22, 23, 25, 27, 79, 82
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.conformance.consumer_script import ConsumerScript
-from tests.conformance.lines import PARKED
-from tests.conformance.scripts.consumers.situations import lead_classic_group
-from tests.conformance.story import consumer_story
+from tests.conformance.language.consumer_script import ConsumerScript
+from tests.conformance.language.lines import PARKED
+from tests.conformance.language.story import consumer_story
+from tests.conformance.stories.migration.groups import lead_classic_group
 
 UNKNOWN = 25
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.conformance.consumer_script import ConsumerScript
-from tests.conformance.lines import PARKED
-from tests.conformance.scripts.consumers.situations import mix
-from tests.conformance.story import consumer_story
+from tests.conformance.language.consumer_script import ConsumerScript
+from tests.conformance.language.lines import PARKED
+from tests.conformance.language.story import consumer_story
+from tests.conformance.stories.migration.groups import mix
 
 UNKNOWN, REBALANCE, NO_GROUP = 25, 27, 69
 OF_ONE = "-current:m1 -target:m1 -member:m1"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.conformance.consumer_script import ConsumerScript
-from tests.conformance.lines import PARKED
+from tests.conformance.language.consumer_script import ConsumerScript
+from tests.conformance.language.lines import PARKED
 
 REBALANCE = 27
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tests.conformance.consumer_script import ConsumerScript
-from tests.conformance.embedded import embedded_assignment
-from tests.conformance.lines import PARKED, named_partitions
-from tests.conformance.scripts.consumers.situations import lead_classic_group
-from tests.conformance.story import consumer_story
+from tests.conformance.language.consumer_script import ConsumerScript
+from tests.conformance.language.embedded import embedded_assignment
+from tests.conformance.language.lines import PARKED, named_partitions
+from tests.conformance.language.story import consumer_story
+from tests.conformance.stories.migration.groups import lead_classic_group
 
 NO_GROUP = 69
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.conformance.script import Script
-from tests.conformance.story import story
+from tests.conformance.language.script import Script
+from tests.conformance.language.story import story
 
 DAY = 86_400_000
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.cli.client_properties import PropertiesError, read_client_properties
+from group_coordinator.cli.groups.client_properties import PropertiesError, read_client_properties
 
 
 def read(folder: Path, text: str) -> dict[str, Any]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from kafka import OffsetAndMetadata, TopicPartition
 
-from group_coordinator.cli import groups_describe as describe
-from group_coordinator.cli import groups_format as layout
-from group_coordinator.clients.cluster import Broker
-from group_coordinator.clients.descriptions import (
+from group_coordinator.cli.groups import describe
+from group_coordinator.cli.groups import format as layout
+from group_coordinator.clients.admin.descriptions import (
     GroupDescription,
     GroupListing,
     MemberDescription,
 )
+from group_coordinator.clients.cluster.cluster import Broker
 from group_coordinator.clients.errors import (
     GroupSubscribedToTopicError,
     UnknownTopicOrPartitionError,

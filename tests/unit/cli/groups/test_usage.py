@@ -7,9 +7,8 @@ from click.testing import CliRunner, Result
 from deltalake import write_deltalake
 from pyarrow import table
 
-from group_coordinator.cli import groups_usage as usage
-from group_coordinator.cli.groups import command
-from group_coordinator.cli.groups_usage import TopicChoice
+from group_coordinator.cli.groups import command, usage
+from group_coordinator.cli.groups.usage import TopicChoice
 
 
 def groups(*arguments: str) -> Result:

@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 from kafka import OffsetAndMetadata, TopicPartition
 
-from group_coordinator.clients import admin_messages as messages
-from group_coordinator.clients.client_errors import NotAConsumerGroupError
-from group_coordinator.clients.descriptions import GroupDescription
+from group_coordinator.clients.admin import messages
+from group_coordinator.clients.admin.descriptions import GroupDescription
+from group_coordinator.clients.results import PartitionResults
+from group_coordinator.clients.channel_errors import NotAConsumerGroupError
 from group_coordinator.clients.errors import (
     CoordinatorResponseError,
     GroupIdNotFoundError,
@@ -17,9 +18,8 @@ from group_coordinator.clients.errors import (
     UnknownError,
     UnknownMemberIdError,
 )
-from group_coordinator.clients.member import GroupMember
-from group_coordinator.clients.member_options import MemberOptions
-from group_coordinator.clients.results import PartitionResults
+from group_coordinator.clients.member.member import GroupMember
+from group_coordinator.clients.member.options import MemberOptions
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 
 ORDERS_0 = TopicPartition("orders", 0)

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.clients.client_errors import (
+from group_coordinator.clients.channel.pending_replies import PendingReplies
+from group_coordinator.clients.channel.request import Request
+from group_coordinator.clients.channel_errors import (
     BrokerUnreachableError,
     ChannelClosedError,
     RequestTimedOutError,
 )
-from group_coordinator.clients.pending_replies import PendingReplies
-from group_coordinator.clients.requests import Request
 
 HEARTBEAT = Request("Heartbeat", 4, "billing", {})
 

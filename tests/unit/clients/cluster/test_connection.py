@@ -10,12 +10,12 @@ from kafka.errors import (
     TopicAuthorizationFailedError,
 )
 
-from group_coordinator.clients.client_errors import (
+from group_coordinator.clients.channel_errors import (
     AccessDeniedError,
     BrokerUnreachableError,
     LoginRefusedError,
 )
-from group_coordinator.clients.connection import Connection
+from group_coordinator.clients.cluster.connection import Connection
 
 
 def test_the_first_server_that_listens_counts() -> None:

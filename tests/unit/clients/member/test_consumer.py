@@ -6,12 +6,8 @@ from group_coordinator.clients.errors import (
     InvalidRegularExpressionError,
     UnsupportedAssignorError,
 )
-from group_coordinator.clients.member import GroupMember
-from group_coordinator.clients.member_options import (
-    MemberOptions,
-    MemberState,
-    SubscriptionPattern,
-)
+from group_coordinator.clients.member.member import GroupMember
+from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
 from tests.unit.clients.billing import (
     INTERVAL_MS,
     ORDERS,

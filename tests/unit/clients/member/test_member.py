@@ -5,10 +5,10 @@ from collections.abc import Iterable
 import pytest
 from kafka import TopicPartition
 
-from group_coordinator.clients.client_errors import RequestTimedOutError
+from group_coordinator.clients.channel_errors import RequestTimedOutError
 from group_coordinator.clients.errors import InvalidSessionTimeoutError, UnknownMemberIdError
-from group_coordinator.clients.member import GroupMember
-from group_coordinator.clients.member_options import MemberOptions, MemberState
+from group_coordinator.clients.member.member import GroupMember
+from group_coordinator.clients.member.options import MemberOptions, MemberState
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 
 COUNTS = {"orders": 4, "refunds": 2}

@@ -9,9 +9,15 @@ import pytest
 
 from group_coordinator.codecs import events, responses
 from group_coordinator.codecs.events import InvalidEventError
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.requests import AlterConfigs, ConfigChange, DescribeConfigs, Request
-from group_coordinator.core.responses import (
+from group_coordinator.core.model.classic_member import Ticket
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.requests import (
+    AlterConfigs,
+    ConfigChange,
+    DescribeConfigs,
+    Request,
+)
+from group_coordinator.core.model.responses import (
     AlterConfigsResponse,
     ConfigSource,
     ConfigSynonym,
@@ -20,7 +26,6 @@ from group_coordinator.core.responses import (
     Reply,
     Response,
 )
-from group_coordinator.core.values import Ticket
 
 SESSION = "consumer.session.timeout.ms"
 DESCRIBED = {"resourceType": 32, "resourceName": "g", "configurationKeys": [SESSION]}

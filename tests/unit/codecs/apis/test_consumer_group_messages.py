@@ -9,23 +9,23 @@ import pytest
 
 from group_coordinator.codecs import events, responses
 from group_coordinator.codecs.events import InvalidEventError
-from group_coordinator.core import requests
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.model import requests
+from group_coordinator.core.model.classic_member import Ticket, Topic
+from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     ConsumerMember,
     CurrentAssignment,
     MemberState,
     SubscriptionMetadata,
 )
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.responses import (
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.responses import (
     ConsumerGroupDescribeResponse,
     ConsumerGroupHeartbeatResponse,
     DescribedConsumer,
     Reply,
     Response,
 )
-from group_coordinator.core.values import Ticket, Topic
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)
 FULL = {

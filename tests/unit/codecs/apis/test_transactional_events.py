@@ -7,16 +7,21 @@ import pytest
 
 from group_coordinator.codecs import events, responses
 from group_coordinator.codecs.events import InvalidEventError
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.requests import EndTxn, PartitionCommit, TopicCommit, TxnOffsetCommit
-from group_coordinator.core.responses import (
+from group_coordinator.core.model.classic_member import Ticket
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.requests import (
+    EndTxn,
+    PartitionCommit,
+    TopicCommit,
+    TxnOffsetCommit,
+)
+from group_coordinator.core.model.responses import (
     EndTxnResponse,
     PartitionResult,
     Reply,
     TopicResult,
     TxnOffsetCommitResponse,
 )
-from group_coordinator.core.values import Ticket
 
 PARTITION = {"partitionIndex": 3, "committedOffset": 42, "committedLeaderEpoch": 5}
 BODY = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from group_coordinator.codecs.primitives import ZERO_UUID
-from group_coordinator.core.records import GroupMetadata, MemberMetadata
-from group_coordinator.core.values import CommittedOffset, Protocol
+from group_coordinator.codecs.fields import ZERO_UUID
+from group_coordinator.core.model.classic_member import CommittedOffset, Protocol
+from group_coordinator.core.model.records import GroupMetadata, MemberMetadata
 
 OFFSET_KEY = "0001 0001 67 0006 6f7264657273 00000002"
 LEGACY_KEY = "0000 0001 67 0006 6f7264657273 00000002"

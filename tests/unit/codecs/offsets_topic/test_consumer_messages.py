@@ -12,7 +12,8 @@ from group_coordinator.codecs.offsets_topic import (
     encode_key,
     encode_value,
 )
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.model.classic_member import Protocol
+from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     CurrentAssignment,
     GroupEpoch,
@@ -21,7 +22,7 @@ from group_coordinator.core.consumer_members import (
     SubscriptionMetadata,
     TargetEpoch,
 )
-from group_coordinator.core.records import (
+from group_coordinator.core.model.records import (
     ConsumerRecord,
     CurrentRecord,
     GroupEpochRecord,
@@ -32,7 +33,6 @@ from group_coordinator.core.records import (
     TargetEpochRecord,
     TargetRecord,
 )
-from group_coordinator.core.values import Protocol
 from tests.unit.codecs import consumer_strategies, strategies
 
 MIRRORED = Reason.MIRRORED

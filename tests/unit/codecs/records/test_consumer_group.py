@@ -10,8 +10,8 @@ from hypothesis import given
 
 from group_coordinator.codecs import record_decoder, records
 from group_coordinator.codecs.record_decoder import RecordError
-from group_coordinator.core.consumer_members import CurrentAssignment, MemberState
-from group_coordinator.core.records import (
+from group_coordinator.core.model.consumer_member import CurrentAssignment, MemberState
+from group_coordinator.core.model.records import (
     ConfigRecord,
     CurrentRecord,
     PartitionMetadataTombstone,
@@ -19,7 +19,7 @@ from group_coordinator.core.records import (
     Record,
 )
 from tests.unit.codecs import consumer_strategies, strategies
-from tests.unit.codecs.test_consumer_messages import CASES, MIRRORED, ORDERS_ID
+from tests.unit.codecs.offsets_topic.test_consumer_messages import CASES, MIRRORED, ORDERS_ID
 
 NO_PATTERN = {"subscribedTopicRegex": ""}
 CLIENT = {"clientId": "c", "clientHost": "/h"}

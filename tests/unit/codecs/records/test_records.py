@@ -11,7 +11,8 @@ from hypothesis import given
 from group_coordinator.codecs import record_decoder, records
 from group_coordinator.codecs.consumer_protocol import encode_subscription
 from group_coordinator.codecs.record_decoder import RecordError
-from group_coordinator.core.records import (
+from group_coordinator.core.model.classic_member import CommittedOffset, Protocol
+from group_coordinator.core.model.records import (
     GroupMetadata,
     GroupRecord,
     MemberMetadata,
@@ -19,7 +20,6 @@ from group_coordinator.core.records import (
     Reason,
     Record,
 )
-from group_coordinator.core.values import CommittedOffset, Protocol
 from tests.unit.codecs import strategies
 
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"

@@ -7,8 +7,9 @@ import msgspec
 from group_coordinator.codecs import snapshots
 from group_coordinator.codecs.consumer_protocol import encode_subscription
 from group_coordinator.core.assignors.spec import SubscriptionType
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.model.classic_member import Protocol, Timer
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     ConsumerMember,
     CurrentAssignment,
@@ -16,8 +17,7 @@ from group_coordinator.core.consumer_members import (
     ResolvedRegex,
     SubscriptionMetadata,
 )
-from group_coordinator.core.group import Group
-from group_coordinator.core.values import Protocol, Timer
+from group_coordinator.core.model.group import Group
 
 ORDERS_ID, BILLS_ID = "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg"
 SUBSCRIPTION = encode_subscription(["orders"])

@@ -10,17 +10,7 @@ import pytest
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.codecs.consumer_protocol import encode_subscription
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.consumer_members import (
-    ConsumerMember,
-    CurrentAssignment,
-    MemberState,
-    ResolvedRegex,
-    SubscriptionMetadata,
-)
-from group_coordinator.core.group import ClassicGroup, Group
-from group_coordinator.core.states import ClassicState
-from group_coordinator.core.values import (
+from group_coordinator.core.model.classic_member import (
     CommittedOffset,
     Member,
     PendingOffset,
@@ -29,6 +19,16 @@ from group_coordinator.core.values import (
     Timer,
     Topic,
 )
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.consumer_member import (
+    ConsumerMember,
+    CurrentAssignment,
+    MemberState,
+    ResolvedRegex,
+    SubscriptionMetadata,
+)
+from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.core.model.states import ClassicState
 from tests.golden import story
 
 VERSIONS = sorted(story.FILES.glob("snapshots-*.json"))

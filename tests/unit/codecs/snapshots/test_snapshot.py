@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.codecs.consumer_protocol import encode_subscription
-from group_coordinator.codecs.snapshots import SCHEMA_VERSION, SnapshotError
-from group_coordinator.core.group import ClassicGroup, Group
-from group_coordinator.core.states import ClassicState
-from group_coordinator.core.values import (
+from group_coordinator.codecs.snapshots.snapshot import SCHEMA_VERSION, SnapshotError
+from group_coordinator.core.model.classic_member import (
     CommittedOffset,
     Member,
     PendingOffset,
@@ -22,6 +20,8 @@ from group_coordinator.core.values import (
     Timer,
     Topic,
 )
+from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.core.model.states import ClassicState
 from tests.unit.codecs import strategies
 
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"

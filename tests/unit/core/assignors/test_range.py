@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.assignors.range_assignor import assign_ranges
+from group_coordinator.core.assignors.range import assign_ranges
 from group_coordinator.core.assignors.spec import PartitionAssignorError, SubscriptionType
 from tests.unit.core.assignors.groups import (
     CLICKS,

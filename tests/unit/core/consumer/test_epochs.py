@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.consumer_members import CurrentAssignment, MemberState
-from group_coordinator.core.errors import ErrorCode
-from tests.unit.core.consumers import (
+from group_coordinator.core.model.consumer_member import CurrentAssignment, MemberState
+from group_coordinator.core.model.errors import ErrorCode
+from tests.unit.core.consumer_groups import (
     BIL,
     ORD,
     UNREVOKED,

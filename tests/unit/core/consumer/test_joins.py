@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.model.consumer_member import (
     CurrentAssignment,
     GroupEpoch,
     SubscriptionMetadata,
     TargetEpoch,
 )
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.records import (
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.records import (
     CurrentRecord,
     GroupEpochRecord,
     MemberRecord,
@@ -21,9 +21,9 @@ from group_coordinator.core.records import (
     TargetEpochRecord,
     TargetRecord,
 )
-from group_coordinator.core.states import ConsumerState
+from group_coordinator.core.model.states import ConsumerState
 from group_coordinator.testing import GroupDriver
-from tests.unit.core.consumers import BIL, ORD, STABLE, cluster, current, kinds, target
+from tests.unit.core.consumer_groups import BIL, ORD, STABLE, cluster, current, kinds, target
 
 JOIN = Reason.JOIN
 HASH_OF_ORDERS = -2718304761464552938

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.requests import (
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.requests import (
     OffsetFetch,
     PartitionCommit,
     TopicCommit,
     TxnOffsetCommit,
 )
 from group_coordinator.testing import GroupDriver
-from tests.unit.core.consumers import ORD, cluster, current, kinds, two_members_sharing_orders
+from tests.unit.core.consumer_groups import ORD, cluster, current, kinds, two_members_sharing_orders
 
 NONE = ErrorCode.NONE
 STALE = ErrorCode.STALE_MEMBER_EPOCH

@@ -6,11 +6,15 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.core.consumer_members import JUST_CREATED, CurrentAssignment, MemberState
-from group_coordinator.core.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.reconciliation import Goal, reconcile
-from group_coordinator.core.requests import TopicPartitions
-from tests.unit.core.consumers import STABLE, UNRELEASED, UNREVOKED
+from group_coordinator.core.consumer.reconciliation import Goal, reconcile
+from group_coordinator.core.model.consumer_member import (
+    JUST_CREATED,
+    CurrentAssignment,
+    MemberState,
+)
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.requests import TopicPartitions
+from tests.unit.core.consumer_groups import STABLE, UNRELEASED, UNREVOKED
 
 T1, T2 = "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg"
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from group_coordinator.core.assignors.spec import SubscriptionType
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.consumer_member import (
     CurrentAssignment,
     GroupEpoch,
     MemberState,
@@ -16,9 +16,9 @@ from group_coordinator.core.consumer_members import (
     SubscriptionMetadata,
     TargetEpoch,
 )
-from group_coordinator.core.errors import IllegalTransitionError
-from group_coordinator.core.group import ClassicGroup, Group
-from group_coordinator.core.records import (
+from group_coordinator.core.model.errors import IllegalTransitionError
+from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.core.model.records import (
     CurrentRecord,
     GroupEpochRecord,
     MemberRecord,
@@ -30,7 +30,7 @@ from group_coordinator.core.records import (
     TargetRecord,
 )
 from group_coordinator.core.replay import replay
-from tests.unit.core.consumers import ORD, STABLE
+from tests.unit.core.consumer_groups import ORD, STABLE
 
 M = Reason.MIRRORED
 WISH = SubscriptionMetadata(None, None, "c", "/h", ("orders",), "o.*", 60_000, None, None)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.consumer_members import CurrentAssignment
-from group_coordinator.core.errors import ErrorCode
-from tests.unit.core.consumers import ORD, STABLE, cluster, current, kinds, target
+from group_coordinator.core.model.consumer_member import CurrentAssignment
+from group_coordinator.core.model.errors import ErrorCode
+from tests.unit.core.consumer_groups import ORD, STABLE, cluster, current, kinds, target
 
 
 def test_an_instance_that_is_there_is_not_released() -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.consumer_members import ResolvedRegex
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.records import RegexRecord
-from group_coordinator.core.values import Topic
-from tests.unit.core.consumers import BIL, BILLS, ORD, ORDERS, cluster, kinds, target
+from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.consumer_member import ResolvedRegex
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.records import RegexRecord
+from tests.unit.core.consumer_groups import BIL, BILLS, ORD, ORDERS, cluster, kinds, target
 
 MORE_ORDERS = ORDERS.replace(num_partitions=4)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.records import Reason
+from group_coordinator.core.model.records import Reason
 from group_coordinator.core.replay import begin_sessions
 from group_coordinator.testing import GroupDriver
-from tests.unit.core.consumers import BIL, ORD, STABLE, UNREVOKED, cluster, current, kinds
+from tests.unit.core.consumer_groups import BIL, ORD, STABLE, UNREVOKED, cluster, current, kinds
 
 
 def test_a_silent_member_is_removed_when_its_session_ends() -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.records import Reason
+from group_coordinator.core.model.records import Reason
 from group_coordinator.testing import GroupDriver
-from tests.unit.core.situations import became_empty
+from tests.unit.core.groups_in_every_state import became_empty
 
 
 def test_the_first_member_waits_for_the_initial_delay() -> None:

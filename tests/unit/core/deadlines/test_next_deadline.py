@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.group import SYNC_TIMER, session_timer
-from group_coordinator.core.records import OffsetRecord, Reason
+from group_coordinator.core.model.group import SYNC_TIMER, session_timer
+from group_coordinator.core.model.records import OffsetRecord, Reason
 from group_coordinator.testing import GroupDriver
-from tests.unit.core.situations import PREPARING, became_empty, membership_of, state_of
+from tests.unit.core.groups_in_every_state import PREPARING, became_empty, membership_of, state_of
 
 
 @pytest.mark.parametrize("time_ms", [3_000, 3_001])

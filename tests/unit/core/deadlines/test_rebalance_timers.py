@@ -7,15 +7,15 @@ from itertools import islice
 import pytest
 
 from group_coordinator.core import coordinator
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.group import JOIN_TIMER, SYNC_TIMER, session_timer
-from group_coordinator.core.records import Reason
-from group_coordinator.core.requests import RequestContext
-from group_coordinator.core.responses import SyncGroupResponse
-from group_coordinator.core.values import Ticket
+from group_coordinator.core.model.classic_member import Ticket
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.group import JOIN_TIMER, SYNC_TIMER, session_timer
+from group_coordinator.core.model.records import Reason
+from group_coordinator.core.model.requests import RequestContext
+from group_coordinator.core.model.responses import SyncGroupResponse
 from group_coordinator.testing import GroupDriver
-from tests.unit.core import messages
-from tests.unit.core.situations import (
+from tests.unit.core import requests
+from tests.unit.core.groups_in_every_state import (
     EMPTY,
     PREPARING,
     STABLE,
@@ -120,7 +120,7 @@ def test_a_join_phase_without_time_begins_again_only_now_and_then(
     ticket = Ticket("topic-0-1", None, 5)
     context = RequestContext(6_000, ticket, "client", "/127.0.0.1", "0")
 
-    coordinator.handle(driver.group, messages.leave((leader, None)), context, driver.config)
+    coordinator.handle(driver.group, requests.leave((leader, None)), context, driver.config)
     steps = coordinator.advance(driver.group, 16_000, driver.config)
 
     assert len(list(islice(steps, 100))) < 100
@@ -170,7 +170,7 @@ def test_a_sync_that_a_replaced_static_member_owed_is_still_owed() -> None:
     driver.at(6_000)
     driver.sync(driver.response_to(joins[0]).member_id, 1)
     back = driver.join(instance_id="i").response.member_id
-    driver.send(messages.sync(back, 1, instance_id="i"), 5)
+    driver.send(requests.sync(back, 1, instance_id="i"), 5)
 
     driver.at(13_999)
     assert state_of(driver) is STABLE
@@ -202,7 +202,7 @@ def test_a_rebalance_takes_the_place_of_a_sync_phase() -> None:
 
 def test_once_all_have_synced_nothing_is_left_of_the_phase() -> None:
     driver = GroupDriver()
-    driver.send(messages.join(rebalance_timeout_ms=8_000), 3)
+    driver.send(requests.join(rebalance_timeout_ms=8_000), 3)
     driver.at(3_000)
     (member_id,) = membership_of(driver).members
     driver.sync(member_id, 1)

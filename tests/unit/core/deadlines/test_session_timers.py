@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.records import Reason
-from group_coordinator.core.responses import JoinGroupResponse, SyncGroupResponse
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.records import Reason
+from group_coordinator.core.model.responses import JoinGroupResponse, SyncGroupResponse
 from group_coordinator.testing import GroupDriver
-from tests.unit.core.situations import (
+from tests.unit.core.groups_in_every_state import (
     EMPTY,
     PREPARING,
     STABLE,

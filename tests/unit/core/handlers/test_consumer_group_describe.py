@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from group_coordinator.core import requests
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.group import ALL_OPERATIONS
+from group_coordinator.core.model import requests
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.group import ALL_OPERATIONS
 from group_coordinator.testing import GroupDriver
-from tests.unit.core.consumers import BILLS, ORD, ORDERS, cluster
+from tests.unit.core.consumer_groups import BILLS, ORD, ORDERS, cluster
 
 
 def test_a_reconciling_group() -> None:

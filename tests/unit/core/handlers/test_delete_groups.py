@@ -4,17 +4,17 @@ from collections.abc import Callable
 
 import pytest
 
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.records import GroupRecord, OffsetRecord, Reason
-from group_coordinator.core.responses import DeleteGroupResponse
-from group_coordinator.core.states import ClassicState
-from group_coordinator.core.values import Topic
-from tests.unit.core import situations
-from tests.unit.core.situations import Situation, state_of
+from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.records import GroupRecord, OffsetRecord, Reason
+from group_coordinator.core.model.responses import DeleteGroupResponse
+from group_coordinator.core.model.states import ClassicState
+from tests.unit.core import groups_in_every_state
+from tests.unit.core.groups_in_every_state import Situation, state_of
 
 
 def test_an_empty_group_goes_with_all_its_offsets() -> None:
-    driver, _ = situations.left_group()
+    driver, _ = groups_in_every_state.left_group()
     driver.commit({"refunds": {10: 1, 9: 2}})
 
     outcome = driver.delete()
@@ -32,14 +32,14 @@ def test_an_empty_group_goes_with_all_its_offsets() -> None:
 
 
 def test_a_simple_group_goes_too() -> None:
-    driver, _ = situations.simple_group()
+    driver, _ = groups_in_every_state.simple_group()
 
     assert driver.delete().response.error is ErrorCode.NONE
     assert state_of(driver) is ClassicState.DEAD
 
 
 def test_a_group_of_a_pending_id_goes_with_the_id() -> None:
-    driver, (pending,) = situations.group_of_a_pending_id()
+    driver, (pending,) = groups_in_every_state.group_of_a_pending_id()
 
     assert driver.delete().response.error is ErrorCode.NONE
     assert driver.next_deadline_ms is None
@@ -49,10 +49,10 @@ def test_a_group_of_a_pending_id_goes_with_the_id() -> None:
 @pytest.mark.parametrize(
     "situation",
     [
-        situations.first_join_phase,
-        situations.later_join_phase,
-        situations.sync_phase,
-        situations.stable_group,
+        groups_in_every_state.first_join_phase,
+        groups_in_every_state.later_join_phase,
+        groups_in_every_state.sync_phase,
+        groups_in_every_state.stable_group,
     ],
 )
 def test_a_group_with_members_stays(situation: Callable[[], Situation]) -> None:
@@ -67,14 +67,14 @@ def test_a_group_with_members_stays(situation: Callable[[], Situation]) -> None:
 
 
 def test_what_is_not_there_cannot_be_deleted() -> None:
-    driver, _ = situations.simple_group()
+    driver, _ = groups_in_every_state.simple_group()
     driver.delete()
 
     assert driver.delete().response == DeleteGroupResponse(ErrorCode.GROUP_ID_NOT_FOUND, "g")
 
 
 def test_the_name_can_be_used_again() -> None:
-    driver, _ = situations.left_group()
+    driver, _ = groups_in_every_state.left_group()
     driver.learn_topics(Topic("orders", "4ksO1bcLSgCStYJnTlCVLg", 1))
     driver.delete()
     assert driver.group.partition_exists("orders", 0)

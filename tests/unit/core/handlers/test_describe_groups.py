@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.codecs.consumer_protocol import encode_assignment
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.responses import DescribedMember, DescribeGroupResponse
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.responses import DescribedMember, DescribeGroupResponse
 from group_coordinator.testing import GroupDriver
-from tests.unit.core import messages
-from tests.unit.core.messages import protocol
-from tests.unit.core.situations import SITUATIONS
+from tests.unit.core import requests
+from tests.unit.core.groups_in_every_state import SITUATIONS
+from tests.unit.core.requests import protocol
 
 ALL = encode_assignment({"orders": [0]})
 
@@ -77,7 +77,7 @@ def test_an_unknown_group_is_dead(version: int, error: ErrorCode, message: str |
 
 def test_a_group_of_any_kind_is_described() -> None:
     driver = GroupDriver()
-    driver.send(messages.join(protocol_type="connect"), 3)
+    driver.send(requests.join(protocol_type="connect"), 3)
 
     assert driver.describe().response.protocol_type == "connect"
 

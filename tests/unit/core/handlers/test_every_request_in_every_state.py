@@ -6,7 +6,8 @@ from typing import TypeAlias
 
 import pytest
 
-from group_coordinator.core.requests import (
+from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.requests import (
     DeleteGroup,
     DescribeGroup,
     EndTxn,
@@ -24,9 +25,8 @@ from group_coordinator.core.requests import (
     TopicPartitions,
     TxnOffsetCommit,
 )
-from group_coordinator.core.values import Topic
-from tests.unit.core import messages
-from tests.unit.core.situations import SITUATIONS, state_of
+from tests.unit.core import requests as messages
+from tests.unit.core.groups_in_every_state import SITUATIONS, state_of
 
 A_DAY_MS = 86_400_000
 ORDERS = Topic("orders", "4ksO1bcLSgCStYJnTlCVLg", 2)

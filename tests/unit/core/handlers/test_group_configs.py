@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.core import group_configs
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.records import ConfigRecord, Reason
-from group_coordinator.core.requests import (
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.records import ConfigRecord, Reason
+from group_coordinator.core.model.requests import (
     AlterConfigs,
     ConfigChange,
     ConfigOperation,
     DescribeConfigs,
 )
-from group_coordinator.core.responses import (
+from group_coordinator.core.model.responses import (
     AlterConfigsResponse,
     ConfigSource,
     ConfigSynonym,

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.requests import EndTxn, OffsetDelete, TopicPartitions, TxnOffsetCommit
-from group_coordinator.core.responses import TopicResult
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.requests import (
+    EndTxn,
+    OffsetDelete,
+    TopicPartitions,
+    TxnOffsetCommit,
+)
+from group_coordinator.core.model.responses import TopicResult
 from group_coordinator.testing import GroupDriver
-from tests.unit.core import messages
-from tests.unit.core.messages import at_offset
+from tests.unit.core import requests
+from tests.unit.core.requests import at_offset
 
 NONE, TOO_MANY = ErrorCode.NONE, ErrorCode.INVALID_COMMIT_OFFSET_SIZE
 
@@ -23,12 +28,12 @@ def results_of(topic: TopicResult) -> Results:
 
 def commit(driver: GroupDriver, *partitions: int) -> Results:
     entries = (at_offset(1, partition) for partition in partitions)
-    (topic,) = driver.send(messages.commit(*entries), 8).response.topics
+    (topic,) = driver.send(requests.commit(*entries), 8).response.topics
     return results_of(topic)
 
 
 def pend(driver: GroupDriver, *partitions: int, producer: int = 17) -> Results:
-    topics = messages.commit(*(at_offset(2, partition) for partition in partitions)).topics
+    topics = requests.commit(*(at_offset(2, partition) for partition in partitions)).topics
     request = TxnOffsetCommit("g", producer, None, "", None, topics)
     (topic,) = driver.send(request, 3).response.topics
     return results_of(topic)
@@ -71,7 +76,7 @@ def test_metadata_that_is_too_long_takes_no_room() -> None:
     driver = GroupDriver(group_max_offsets=1, offset_metadata_max_bytes=4)
     entries = (at_offset(1, 0, metadata="12345"), at_offset(1, 1))
 
-    (topic,) = driver.send(messages.commit(*entries), 8).response.topics
+    (topic,) = driver.send(requests.commit(*entries), 8).response.topics
 
     assert results_of(topic) == [(0, ErrorCode.OFFSET_METADATA_TOO_LARGE), (1, NONE)]
 

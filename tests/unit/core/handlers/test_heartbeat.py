@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.errors import ErrorCode
+from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.testing import GroupDriver
-from tests.unit.core import messages
-from tests.unit.core.situations import stable
+from tests.unit.core import requests
+from tests.unit.core.groups_in_every_state import stable
 
 
 def test_a_member_of_a_stable_group_is_alive() -> None:
@@ -103,6 +103,6 @@ def test_a_member_must_be_who_it_says(member: str, instance_id: str, error: Erro
     _, follower, static_id = stable(driver, static="i")
     ids = {"the static one": static_id, "another one": follower, "nobody": "nobody"}
 
-    outcome = driver.send(messages.heartbeat(ids[member], 1, instance_id), 4)
+    outcome = driver.send(requests.heartbeat(ids[member], 1, instance_id), 4)
 
     assert outcome.response.error is error

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.records import GroupMetadata, GroupRecord, Reason
-from group_coordinator.core.responses import JoinedMember, JoinGroupResponse
-from group_coordinator.core.states import ClassicState
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.records import GroupMetadata, GroupRecord, Reason
+from group_coordinator.core.model.responses import JoinedMember, JoinGroupResponse
+from group_coordinator.core.model.states import ClassicState
 from group_coordinator.testing import GroupDriver
-from tests.unit.core import messages
-from tests.unit.core.messages import protocol
-from tests.unit.core.situations import membership_of, state_of
+from tests.unit.core import requests
+from tests.unit.core.groups_in_every_state import membership_of, state_of
+from tests.unit.core.requests import protocol
 
 
 def test_the_first_join_creates_the_group_and_gives_out_an_id() -> None:
@@ -103,7 +103,7 @@ def test_a_first_join_without_protocols_is_refused_but_creates_the_group(
     protocol_type: str,
 ) -> None:
     driver = GroupDriver()
-    request = messages.join(protocol_type=protocol_type).replace(protocols=())
+    request = requests.join(protocol_type=protocol_type).replace(protocols=())
 
     outcome = driver.send(request, 9)
 

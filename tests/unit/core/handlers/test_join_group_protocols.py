@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.states import ClassicState
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.states import ClassicState
 from group_coordinator.testing import GroupDriver
-from tests.unit.core import messages
-from tests.unit.core.messages import protocol
-from tests.unit.core.situations import membership_of, state_of
+from tests.unit.core import requests
+from tests.unit.core.groups_in_every_state import membership_of, state_of
+from tests.unit.core.requests import protocol
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ def test_a_newcomer_must_share_a_protocol_with_all(protocol_type: str, name: str
     driver = GroupDriver()
     driver.form()
 
-    outcome = driver.send(messages.join("", protocol(name), protocol_type=protocol_type), 9)
+    outcome = driver.send(requests.join("", protocol(name), protocol_type=protocol_type), 9)
 
     assert outcome.response.error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     assert state_of(driver) is ClassicState.STABLE
@@ -40,7 +40,7 @@ def test_when_all_left_during_the_initial_delay_the_protocol_type_stays(
     driver.leave(instance_id="i")
     assert state_of(driver) is ClassicState.PREPARING_REBALANCE
 
-    outcome = driver.send(messages.join("", protocol("any"), protocol_type=protocol_type), 9)
+    outcome = driver.send(requests.join("", protocol("any"), protocol_type=protocol_type), 9)
 
     assert outcome.response.error is error
 
@@ -49,7 +49,7 @@ def test_an_empty_group_may_change_its_protocol_type() -> None:
     driver = GroupDriver()
     driver.leave(*driver.form())
 
-    driver.send(messages.join(protocol_type="connect"), 3)
+    driver.send(requests.join(protocol_type="connect"), 3)
     driver.sleep(3_000)
 
     assert membership_of(driver).protocol_type == "connect"
@@ -59,7 +59,7 @@ def test_an_empty_group_may_change_its_protocol_type() -> None:
 def test_the_majority_chooses_the_protocol() -> None:
     driver = GroupDriver()
     for names in (("range", "sticky"), ("sticky", "range"), ("sticky", "range")):
-        driver.send(messages.join("", *map(protocol, names)), 3)
+        driver.send(requests.join("", *map(protocol, names)), 3)
 
     driver.at(6_000)
 
@@ -69,7 +69,7 @@ def test_the_majority_chooses_the_protocol() -> None:
 def test_a_tied_vote_goes_by_name() -> None:
     driver = GroupDriver()
     for names in (("sticky", "range"), ("range", "sticky")):
-        driver.send(messages.join("", *map(protocol, names)), 3)
+        driver.send(requests.join("", *map(protocol, names)), 3)
 
     driver.at(6_000)
 
@@ -79,7 +79,7 @@ def test_a_tied_vote_goes_by_name() -> None:
 def test_only_what_all_have_can_be_chosen() -> None:
     driver = GroupDriver()
     for names in (("sticky", "range"), ("sticky", "range"), ("range",)):
-        driver.send(messages.join("", *map(protocol, names)), 3)
+        driver.send(requests.join("", *map(protocol, names)), 3)
 
     driver.at(6_000)
 

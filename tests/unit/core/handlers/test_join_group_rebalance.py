@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.responses import JoinGroupResponse
-from group_coordinator.core.states import ClassicState
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.responses import JoinGroupResponse
+from group_coordinator.core.model.states import ClassicState
 from group_coordinator.testing import GroupDriver
-from tests.unit.core.situations import membership_of, state_of
+from tests.unit.core.groups_in_every_state import membership_of, state_of
 
 
 def test_a_newcomer_makes_a_stable_group_rebalance() -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.group import session_timer
-from group_coordinator.core.records import GroupRecord
-from group_coordinator.core.responses import JoinedMember, JoinGroupResponse
-from group_coordinator.core.states import ClassicState
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.group import session_timer
+from group_coordinator.core.model.records import GroupRecord
+from group_coordinator.core.model.responses import JoinedMember, JoinGroupResponse
+from group_coordinator.core.model.states import ClassicState
 from group_coordinator.testing import GroupDriver
-from tests.unit.core import messages
-from tests.unit.core.messages import protocol
-from tests.unit.core.situations import membership_of, stable, state_of
+from tests.unit.core import requests
+from tests.unit.core.groups_in_every_state import membership_of, stable, state_of
+from tests.unit.core.requests import protocol
 
 
 def test_a_static_member_needs_no_id_first() -> None:
@@ -120,11 +120,11 @@ def test_before_version_9_a_static_leader_hears_its_old_id_as_the_leaders() -> N
 def test_a_static_member_that_changes_the_vote_makes_all_rebalance() -> None:
     driver = GroupDriver()
     both = (protocol("range"), protocol("sticky"))
-    driver.send(messages.join("", *both, instance_id="i"), 9)
+    driver.send(requests.join("", *both, instance_id="i"), 9)
     driver.at(3_000)
     driver.sync(*membership_of(driver).members, 1)
 
-    outcome = driver.send(messages.join("", *reversed(both), instance_id="i"), 9)
+    outcome = driver.send(requests.join("", *reversed(both), instance_id="i"), 9)
 
     assert outcome.response.generation == 2
     assert outcome.response.protocol == "sticky"

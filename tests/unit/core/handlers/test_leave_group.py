@@ -1,17 +1,17 @@
 from __future__ import annotations
 
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.records import GroupMetadata, GroupRecord, Reason
-from group_coordinator.core.responses import (
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.records import GroupMetadata, GroupRecord, Reason
+from group_coordinator.core.model.responses import (
     JoinGroupResponse,
     LeaveGroupResponse,
     MemberResult,
     SyncGroupResponse,
 )
-from group_coordinator.core.states import ClassicState
+from group_coordinator.core.model.states import ClassicState
 from group_coordinator.testing import GroupDriver
-from tests.unit.core import messages
-from tests.unit.core.situations import membership_of, stable, state_of
+from tests.unit.core import requests
+from tests.unit.core.groups_in_every_state import membership_of, stable, state_of
 
 NONE, UNKNOWN, FENCED = (
     ErrorCode.NONE,
@@ -56,7 +56,7 @@ def test_several_leave_at_once_each_with_its_own_result() -> None:
     driver = GroupDriver()
     leader, follower, static_id = stable(driver, static="i")
 
-    request = messages.leave(
+    request = requests.leave(
         (leader, None), ("nobody", None), (follower, "i"), ("", "unknown"), ("", None), ("", "i")
     )
     outcome = driver.send(request, 5)
@@ -88,7 +88,7 @@ def test_a_static_member_may_leave_by_both_its_names() -> None:
     driver = GroupDriver()
     *_, static_id = stable(driver, static="i")
 
-    outcome = driver.send(messages.leave((static_id, "i")), 5)
+    outcome = driver.send(requests.leave((static_id, "i")), 5)
 
     assert outcome.response.members == (MemberResult(static_id, "i", NONE),)
 

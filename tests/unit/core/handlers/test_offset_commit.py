@@ -2,16 +2,20 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.records import OffsetRecord, Reason
-from group_coordinator.core.requests import OffsetCommit
-from group_coordinator.core.responses import OffsetCommitResponse, PartitionResult, TopicResult
-from group_coordinator.core.states import ClassicState
-from group_coordinator.core.values import CommittedOffset, Topic
+from group_coordinator.core.model.classic_member import CommittedOffset, Topic
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.records import OffsetRecord, Reason
+from group_coordinator.core.model.requests import OffsetCommit
+from group_coordinator.core.model.responses import (
+    OffsetCommitResponse,
+    PartitionResult,
+    TopicResult,
+)
+from group_coordinator.core.model.states import ClassicState
 from group_coordinator.testing import GroupDriver, Outcome
-from tests.unit.core import messages
-from tests.unit.core.messages import at_offset
-from tests.unit.core.situations import stable, state_of
+from tests.unit.core import requests
+from tests.unit.core.groups_in_every_state import stable, state_of
+from tests.unit.core.requests import at_offset
 
 ORDERS = Topic("orders", "4ksO1bcLSgCStYJnTlCVLg", 2)
 
@@ -52,7 +56,7 @@ def test_all_that_a_commit_says_is_stored() -> None:
     driver = GroupDriver()
     entry = at_offset(-7, 3, leader_epoch=5, metadata="note")
 
-    driver.send(messages.commit(entry), 8)
+    driver.send(requests.commit(entry), 8)
 
     assert driver.group.offsets == {"orders": {3: CommittedOffset(-7, 5, "note", 0, None, None)}}
 
@@ -69,7 +73,7 @@ def test_offsets_may_go_backward() -> None:
 def test_version_1_may_give_its_own_commit_time() -> None:
     driver = GroupDriver(start_ms=1_000)
 
-    driver.send(messages.commit(at_offset(1, commit_timestamp_ms=7)), 1)
+    driver.send(requests.commit(at_offset(1, commit_timestamp_ms=7)), 1)
 
     assert driver.group.offsets["orders"][0].commit_timestamp_ms == 7
 
@@ -106,7 +110,7 @@ def test_metadata_has_a_greatest_length_and_others_are_stored_all_the_same() -> 
         at_offset(1, 4, metadata="ßßßß"),
     ]
 
-    outcome = driver.send(messages.commit(*entries), 8)
+    outcome = driver.send(requests.commit(*entries), 8)
 
     none, too_large = ErrorCode.NONE, ErrorCode.OFFSET_METADATA_TOO_LARGE
     assert outcome.response.topics[0].partitions == (
@@ -200,7 +204,7 @@ def test_a_member_must_be_who_it_says(member: str, instance_id: str, error: Erro
     driver = GroupDriver()
     _, follower, static_id = stable(driver, static="i")
     sender = static_id if member == "the static one" else follower
-    request = messages.commit(member_id=sender, generation=1, instance_id=instance_id)
+    request = requests.commit(member_id=sender, generation=1, instance_id=instance_id)
 
     assert error_of(driver.send(request, 8)) is error
 
@@ -209,7 +213,7 @@ def test_an_instance_id_alone_is_no_administrator() -> None:
     driver = GroupDriver()
     stable(driver, static="i")
 
-    outcome = driver.send(messages.commit(instance_id="i"), 8)
+    outcome = driver.send(requests.commit(instance_id="i"), 8)
 
     assert error_of(outcome) is ErrorCode.FENCED_INSTANCE_ID
 
@@ -286,7 +290,7 @@ def test_where_no_topic_exists_the_group_is_not_even_asked() -> None:
 def test_from_version_10_topics_have_ids() -> None:
     driver = GroupDriver()
     driver.learn_topics(ORDERS)
-    request = messages.commit(at_offset(5), topic=None, topic_id=ORDERS.topic_id)
+    request = requests.commit(at_offset(5), topic=None, topic_id=ORDERS.topic_id)
 
     outcome = driver.send(request, 10)
 
@@ -303,7 +307,7 @@ def test_an_unknown_topic_id_is_refused(topics: tuple[Topic, ...]) -> None:
     driver = GroupDriver()
     if topics:
         driver.learn_topics(*topics)
-    request = messages.commit(topic=None, topic_id="AAAAAAAAAAAAAAAAAAAAAQ")
+    request = requests.commit(topic=None, topic_id="AAAAAAAAAAAAAAAAAAAAAQ")
 
     outcome = driver.send(request, 10)
 

@@ -2,13 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.records import OffsetRecord, Reason
-from group_coordinator.core.responses import OffsetDeleteResponse, PartitionResult, TopicResult
-from group_coordinator.core.values import Topic
+from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.records import OffsetRecord, Reason
+from group_coordinator.core.model.responses import (
+    OffsetDeleteResponse,
+    PartitionResult,
+    TopicResult,
+)
 from group_coordinator.testing import GroupDriver
-from tests.unit.core import messages
-from tests.unit.core.situations import membership_of
+from tests.unit.core import requests
+from tests.unit.core.groups_in_every_state import membership_of
 
 NONE, SUBSCRIBED = ErrorCode.NONE, ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
 
@@ -94,7 +98,7 @@ def test_the_first_rebalance_knows_no_subscriptions_and_protects_all() -> None:
 
 def test_an_unreadable_subscription_protects_all() -> None:
     driver = GroupDriver()
-    driver.send(messages.join("", messages.unreadable()), 3)
+    driver.send(requests.join("", requests.unreadable()), 3)
     driver.at(3_000)
     assert membership_of(driver).subscribed_topics is None
 
@@ -114,7 +118,7 @@ def test_once_all_have_left_nothing_is_protected() -> None:
 
 def test_a_live_group_of_others_than_consumers_is_refused() -> None:
     driver = GroupDriver()
-    driver.send(messages.join(protocol_type="connect"), 3)
+    driver.send(requests.join(protocol_type="connect"), 3)
 
     outcome = driver.delete_offsets({"orders": [0]})
 
@@ -123,7 +127,7 @@ def test_a_live_group_of_others_than_consumers_is_refused() -> None:
 
 def test_an_empty_group_of_others_than_consumers_is_not() -> None:
     driver = GroupDriver()
-    join = driver.send(messages.join(protocol_type="connect"), 3)
+    join = driver.send(requests.join(protocol_type="connect"), 3)
     driver.at(3_000)
     driver.leave(driver.response_to(join).member_id)
     driver.commit({"orders": {0: 1}})

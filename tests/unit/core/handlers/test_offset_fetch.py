@@ -1,11 +1,15 @@
 from __future__ import annotations
 
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.responses import FetchedPartition, FetchedTopic, OffsetFetchResponse
-from group_coordinator.core.values import Topic
+from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.responses import (
+    FetchedPartition,
+    FetchedTopic,
+    OffsetFetchResponse,
+)
 from group_coordinator.testing import GroupDriver
-from tests.unit.core import messages
-from tests.unit.core.messages import at_offset
+from tests.unit.core import requests
+from tests.unit.core.requests import at_offset
 
 ORDERS = Topic("orders", "4ksO1bcLSgCStYJnTlCVLg", 2)
 ORDERS_ANEW = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 2)
@@ -13,7 +17,7 @@ ORDERS_ANEW = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 2)
 
 def test_a_committed_offset_is_fetched_with_all_that_was_said() -> None:
     driver = GroupDriver()
-    driver.send(messages.commit(at_offset(42, leader_epoch=5, metadata="note")), 8)
+    driver.send(requests.commit(at_offset(42, leader_epoch=5, metadata="note")), 8)
 
     outcome = driver.fetch({"orders": [0]})
 
@@ -95,7 +99,7 @@ def test_a_topic_is_asked_for_by_id_from_version_10() -> None:
     driver.learn_topics(ORDERS)
     driver.commit({"orders": {0: 42}})
 
-    outcome = driver.send(messages.fetch_by_id(ORDERS.topic_id, 0, 1), 10)
+    outcome = driver.send(requests.fetch_by_id(ORDERS.topic_id, 0, 1), 10)
 
     assert outcome.response.topics == (
         FetchedTopic("orders", ORDERS.topic_id, (FetchedPartition(0, 42), FetchedPartition(1))),
@@ -105,7 +109,7 @@ def test_a_topic_is_asked_for_by_id_from_version_10() -> None:
 def test_an_unknown_topic_id_is_told_for_every_partition() -> None:
     driver = GroupDriver()
 
-    outcome = driver.send(messages.fetch_by_id(ORDERS.topic_id, 0, 1), 10)
+    outcome = driver.send(requests.fetch_by_id(ORDERS.topic_id, 0, 1), 10)
 
     unknown = ErrorCode.UNKNOWN_TOPIC_ID
     assert outcome.response.error is ErrorCode.NONE
@@ -124,7 +128,7 @@ def test_an_offset_of_an_earlier_topic_of_that_name_does_not_count() -> None:
     driver.commit({"orders": {0: 42}})
     driver.learn_topics(ORDERS_ANEW)
 
-    outcome = driver.send(messages.fetch_by_id(ORDERS_ANEW.topic_id, 0), 10)
+    outcome = driver.send(requests.fetch_by_id(ORDERS_ANEW.topic_id, 0), 10)
 
     assert outcome.response.topics == (
         FetchedTopic("orders", ORDERS_ANEW.topic_id, (FetchedPartition(0),)),
@@ -136,6 +140,6 @@ def test_an_offset_from_before_the_ids_counts() -> None:
     driver.commit({"orders": {0: 42}})
     driver.learn_topics(ORDERS)
 
-    outcome = driver.send(messages.fetch_by_id(ORDERS.topic_id, 0), 10)
+    outcome = driver.send(requests.fetch_by_id(ORDERS.topic_id, 0), 10)
 
     assert outcome.response.topics[0].partitions == (FetchedPartition(0, 42),)

@@ -3,15 +3,15 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.codecs.consumer_protocol import encode_assignment
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.records import GroupMetadata, GroupRecord, MemberMetadata, Reason
-from group_coordinator.core.requests import SyncGroup
-from group_coordinator.core.responses import SyncGroupResponse
-from group_coordinator.core.states import ClassicState
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.records import GroupMetadata, GroupRecord, MemberMetadata, Reason
+from group_coordinator.core.model.requests import SyncGroup
+from group_coordinator.core.model.responses import SyncGroupResponse
+from group_coordinator.core.model.states import ClassicState
 from group_coordinator.testing import GroupDriver
-from tests.unit.core import messages
-from tests.unit.core.messages import protocol
-from tests.unit.core.situations import stable, state_of
+from tests.unit.core import requests
+from tests.unit.core.groups_in_every_state import stable, state_of
+from tests.unit.core.requests import protocol
 
 ALL = encode_assignment({"orders": [0, 1]})
 
@@ -139,7 +139,7 @@ def test_a_member_must_be_who_it_says(
     _, follower, static_id = stable(driver, static="i")
     ids = {"the static one": static_id, "another one": follower, "nobody": "nobody"}
 
-    outcome = driver.send(messages.sync(ids[member], 1, instance_id=instance_id), 5)
+    outcome = driver.send(requests.sync(ids[member], 1, instance_id=instance_id), 5)
 
     assert outcome.response.error is error
 
@@ -160,7 +160,7 @@ def test_a_named_protocol_must_be_the_groups(
 ) -> None:
     driver = GroupDriver()
     (member_id,) = driver.form()
-    request = messages.sync(member_id, 1, protocol_type=protocol_type, name=name)
+    request = requests.sync(member_id, 1, protocol_type=protocol_type, name=name)
 
     assert driver.send(request, version).response.error is error
 

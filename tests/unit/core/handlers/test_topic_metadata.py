@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.records import OffsetRecord, Reason
-from group_coordinator.core.requests import TopicMetadata
-from group_coordinator.core.states import ClassicState
-from group_coordinator.core.values import Topic
+from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.records import OffsetRecord, Reason
+from group_coordinator.core.model.requests import TopicMetadata
+from group_coordinator.core.model.states import ClassicState
 from group_coordinator.testing import GroupDriver
-from tests.unit.core.situations import state_of
+from tests.unit.core.groups_in_every_state import state_of
 
 ORDERS = Topic("orders", "4ksO1bcLSgCStYJnTlCVLg", 2)
 ORDERS_ANEW = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 2)

@@ -4,32 +4,42 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.records import GroupRecord, OffsetRecord, Reason, TransactionMarker
-from group_coordinator.core.requests import EndTxn, OffsetFetch, TopicPartitions, TxnOffsetCommit
-from group_coordinator.core.responses import (
+from group_coordinator.core.model.classic_member import CommittedOffset, Topic
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.records import (
+    GroupRecord,
+    OffsetRecord,
+    Reason,
+    TransactionMarker,
+)
+from group_coordinator.core.model.requests import (
+    EndTxn,
+    OffsetFetch,
+    TopicPartitions,
+    TxnOffsetCommit,
+)
+from group_coordinator.core.model.responses import (
     EndTxnResponse,
     FetchedPartition,
     PartitionResult,
     TopicResult,
     TxnOffsetCommitResponse,
 )
-from group_coordinator.core.states import ClassicState
-from group_coordinator.core.values import CommittedOffset, Topic
+from group_coordinator.core.model.states import ClassicState
 from group_coordinator.testing import GroupDriver, Outcome
-from tests.unit.core import messages, situations
-from tests.unit.core.situations import state_of
+from tests.unit.core import groups_in_every_state, requests
+from tests.unit.core.groups_in_every_state import state_of
 
 ORDERS = Topic("orders", "4ksO1bcLSgCStYJnTlCVLg", 2)
 
 
 def pend(driver: GroupDriver, offset: int, *, producer: int = 17, partition: int = 0) -> None:
-    entry = messages.at_offset(offset, partition)
+    entry = requests.at_offset(offset, partition)
     driver.send(TxnOffsetCommit("g", producer, None, "", None, topics_of(entry)), 3)
 
 
-def topics_of(entry: messages.PartitionCommit) -> tuple[messages.TopicCommit, ...]:
-    return messages.commit(entry).topics
+def topics_of(entry: requests.PartitionCommit) -> tuple[requests.TopicCommit, ...]:
+    return requests.commit(entry).topics
 
 
 def end(
@@ -51,7 +61,7 @@ def committed(driver: GroupDriver) -> dict[int, int]:
 
 def test_an_offset_waits_for_the_marker() -> None:
     driver = GroupDriver(start_ms=1_000)
-    entry = messages.at_offset(42, leader_epoch=5, metadata="note")
+    entry = requests.at_offset(42, leader_epoch=5, metadata="note")
 
     outcome = driver.send(TxnOffsetCommit("g", 17, None, "", None, topics_of(entry)), 3)
 
@@ -186,7 +196,7 @@ def test_a_deleted_group_takes_all_that_waits() -> None:
 def test_a_partition_that_does_not_exist() -> None:
     driver = GroupDriver()
     driver.learn_topics(ORDERS)
-    entry = messages.at_offset(1, 2)
+    entry = requests.at_offset(1, 2)
 
     outcome = driver.send(TxnOffsetCommit("g", 17, None, "", None, topics_of(entry)), 3)
 
@@ -209,9 +219,9 @@ def test_a_partition_that_does_not_exist() -> None:
 def test_who_may_commit_to_a_stable_group(
     member_id: str, generation: int | None, error: ErrorCode
 ) -> None:
-    driver, members = situations.stable_group()
+    driver, members = groups_in_every_state.stable_group()
     sender = members[0] if member_id == "member" else member_id
-    topics = topics_of(messages.at_offset(1))
+    topics = topics_of(requests.at_offset(1))
 
     outcome = driver.send(TxnOffsetCommit("g", 17, generation, sender, None, topics), 3)
 
@@ -220,7 +230,7 @@ def test_who_may_commit_to_a_stable_group(
 
 def test_an_unknown_group_has_no_generation() -> None:
     driver = GroupDriver()
-    topics = topics_of(messages.at_offset(1))
+    topics = topics_of(requests.at_offset(1))
 
     outcome = driver.send(TxnOffsetCommit("g", 17, 1, "m", None, topics), 3)
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.assignors.java_order import (
-    new_timeline_order,
-    string_spot,
-    timeline_order,
-)
-from group_coordinator.core.assignors.kafka_order import (
+from group_coordinator.core.kafka_order.assignor_order import (
     member_order,
     subscribed_order,
     topic_name_order,
+)
+from group_coordinator.core.kafka_order.java_tables import (
+    new_timeline_order,
+    string_spot,
+    timeline_order,
 )
 
 

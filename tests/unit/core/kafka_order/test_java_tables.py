@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.assignors.java_order import (
+from group_coordinator.core.kafka_order.java_tables import (
     grown_table_size,
     partition_set_order,
     string_hash,

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.core.consumer_protocol import read_assignment
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.group import ClassicGroup
-from group_coordinator.core.states import ClassicState
+from group_coordinator.core.embedded_protocol import read_assignment
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.group import ClassicGroup
+from group_coordinator.core.model.states import ClassicState
 from group_coordinator.testing import GroupDriver
-from tests.unit.core.consumers import cluster, kinds, target
+from tests.unit.core.consumer_groups import cluster, kinds, target
 from tests.unit.core.mixed_groups import add, join, mixed_group, stay_alive, sync
 
 DOWNGRADE = [

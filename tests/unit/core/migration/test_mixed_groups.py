@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.core.consumer_members import ClassicMetadata
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.requests import Heartbeat, LeaveGroup, MemberIdentity
-from group_coordinator.core.values import Topic
+from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.consumer_member import ClassicMetadata
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.requests import Heartbeat, LeaveGroup, MemberIdentity
 from group_coordinator.testing import GroupDriver
-from tests.unit.core.consumers import ORD, UNREVOKED, cluster, current, kinds, target
+from tests.unit.core.consumer_groups import ORD, UNREVOKED, cluster, current, kinds, target
 from tests.unit.core.mixed_groups import add, given, join, mixed_group, stay_alive, sync
 
 NONE = ErrorCode.NONE

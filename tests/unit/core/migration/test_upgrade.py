@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.consumer_members import CurrentAssignment
-from group_coordinator.core.consumer_protocol import assignment_bytes
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.records import GroupEpochRecord, TargetEpochRecord
-from group_coordinator.core.states import ClassicState
-from tests.unit.core.consumers import ORD, STABLE, UNRELEASED, cluster, current, kinds, target
+from group_coordinator.core.embedded_protocol import assignment_bytes
+from group_coordinator.core.model.consumer_member import CurrentAssignment
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.records import GroupEpochRecord, TargetEpochRecord
+from group_coordinator.core.model.states import ClassicState
+from tests.unit.core.consumer_groups import ORD, STABLE, UNRELEASED, cluster, current, kinds, target
 from tests.unit.core.mixed_groups import classic_group, join, sync
 
 

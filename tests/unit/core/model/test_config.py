@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from group_coordinator.core.config import ConfigError, CoordinatorConfig
+from group_coordinator.core.model.config import ConfigError, CoordinatorConfig
 
 KAFKAS = CoordinatorConfig(
     offsets_retention_minutes=10_080,

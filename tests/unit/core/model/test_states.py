@@ -5,11 +5,11 @@ from itertools import product
 
 import pytest
 
-from group_coordinator.core.errors import IllegalTransitionError
-from group_coordinator.core.group import ClassicGroup
-from group_coordinator.core.rebalance import Rebalance
-from group_coordinator.core.records import Reason
-from group_coordinator.core.states import TRANSITIONS, ClassicState, check_transition
+from group_coordinator.core.classic.rebalance import Rebalance
+from group_coordinator.core.model.errors import IllegalTransitionError
+from group_coordinator.core.model.group import ClassicGroup
+from group_coordinator.core.model.records import Reason
+from group_coordinator.core.model.states import TRANSITIONS, ClassicState, check_transition
 from group_coordinator.testing import GroupDriver
 
 LEGAL = {

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.expiration import (
+from group_coordinator.core.model.classic_member import CommittedOffset
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.offsets.expiration import (
     ExpirationRule,
     first_sweep_at_or_after,
     next_sweep,
     rule_for,
 )
-from group_coordinator.core.group import Group
-from group_coordinator.core.states import ClassicState
-from group_coordinator.core.values import CommittedOffset
 from group_coordinator.testing import GroupDriver
-from tests.unit.core import messages
-from tests.unit.core.messages import at_offset
+from tests.unit.core import requests
+from tests.unit.core.groups_in_every_state import COMPLETING, EMPTY, PREPARING, STABLE
+from tests.unit.core.requests import at_offset
 from tests.unit.core.retention import GROUP_GONE, a_minute_of_retention, gone, keep_alive
-from tests.unit.core.situations import COMPLETING, EMPTY, PREPARING, STABLE
 
 NONE: frozenset[str] = frozenset()
 ORDERS = frozenset({"orders"})
@@ -137,7 +137,7 @@ def test_a_subscription_protects_even_an_offset_past_its_retention_time() -> Non
 def test_the_commit_time_of_version_1_is_what_counts() -> None:
     driver = a_minute_of_retention()
     driver.at(30_000)
-    driver.send(messages.commit(at_offset(1, commit_timestamp_ms=10_000)), 1)
+    driver.send(requests.commit(at_offset(1, commit_timestamp_ms=10_000)), 1)
 
     assert driver.at(69_999).records == ()
     assert driver.at(70_000).records == (gone("orders"), GROUP_GONE)
@@ -145,7 +145,7 @@ def test_the_commit_time_of_version_1_is_what_counts() -> None:
 
 def test_an_offset_of_the_far_future_is_no_deadline() -> None:
     driver = a_minute_of_retention()
-    driver.send(messages.commit(at_offset(1, commit_timestamp_ms=2**63 - 1)), 1)
+    driver.send(requests.commit(at_offset(1, commit_timestamp_ms=2**63 - 1)), 1)
 
     assert driver.next_deadline_ms is None
 

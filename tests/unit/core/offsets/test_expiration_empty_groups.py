@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.states import ClassicState
-from tests.unit.core import messages
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.states import ClassicState
+from tests.unit.core import requests
+from tests.unit.core.groups_in_every_state import membership_of, state_of
 from tests.unit.core.retention import GROUP_GONE, a_minute_of_retention, gone, keep_alive
-from tests.unit.core.situations import membership_of, state_of
 
 
 def test_a_simple_group_loses_offset_by_offset_and_ends_with_the_last() -> None:
@@ -125,7 +125,7 @@ def test_the_name_of_an_expired_group_is_free() -> None:
 
 def test_an_unreadable_subscription_is_forgotten_when_all_have_left() -> None:
     driver = a_minute_of_retention()
-    driver.send(messages.join("", messages.unreadable()), 3)
+    driver.send(requests.join("", requests.unreadable()), 3)
     driver.at(3_000)
     driver.leave(*membership_of(driver).members)
     driver.commit({"orders": {0: 1}})
@@ -136,7 +136,7 @@ def test_an_unreadable_subscription_is_forgotten_when_all_have_left() -> None:
 
 def test_an_empty_group_of_another_kind_ages_as_one_of_consumers() -> None:
     driver = a_minute_of_retention()
-    driver.send(messages.join(protocol_type="connect"), 3)
+    driver.send(requests.join(protocol_type="connect"), 3)
     driver.at(3_000)
     driver.leave(*membership_of(driver).members)
     driver.commit({"orders": {0: 1}})

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from tests.unit.core import messages
+from tests.unit.core import requests
+from tests.unit.core.groups_in_every_state import (
+    COMPLETING,
+    PREPARING,
+    STABLE,
+    membership_of,
+    state_of,
+)
 from tests.unit.core.retention import a_minute_of_retention, gone, keep_alive
-from tests.unit.core.situations import COMPLETING, PREPARING, STABLE, membership_of, state_of
 
 
 def test_a_live_group_keeps_what_it_subscribes_to() -> None:
@@ -93,7 +99,7 @@ def test_during_a_rebalance_nothing_expires() -> None:
 
 def test_a_subscription_that_nobody_can_read_protects_all() -> None:
     driver = a_minute_of_retention()
-    driver.send(messages.join("", messages.unreadable()), 3)
+    driver.send(requests.join("", requests.unreadable()), 3)
     driver.at(3_000)
     (member_id,) = membership_of(driver).members
     driver.sync(member_id, 1)
@@ -106,10 +112,10 @@ def test_a_subscription_that_nobody_can_read_protects_all() -> None:
 
 def test_a_live_group_of_another_kind_keeps_all() -> None:
     driver = a_minute_of_retention()
-    driver.send(messages.join(protocol_type="connect"), 3)
+    driver.send(requests.join(protocol_type="connect"), 3)
     driver.at(3_000)
     (member_id,) = membership_of(driver).members
-    driver.send(messages.sync(member_id, 1, protocol_type="connect"), 5)
+    driver.send(requests.sync(member_id, 1, protocol_type="connect"), 5)
     driver.commit({"refunds": {0: 1}}, member_id, 1)
 
     keep_alive(driver, member_id, 100_000)

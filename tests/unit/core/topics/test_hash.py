@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.topic_hash import group_hash, topic_hash
-from group_coordinator.core.values import Topic
+from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.topics.hash import group_hash, topic_hash
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)
 PAYMENTS = Topic("payments", "c2nAXFjfRr-p6QYAQ-d2bw", 1)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.errors import ErrorCode
-from group_coordinator.core.topic_patterns import (
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.topics.patterns import (
     InvalidPatternError,
     check_pattern,
     matching_topics,

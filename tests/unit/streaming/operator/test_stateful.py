@@ -10,18 +10,15 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
 from group_coordinator import settings
-from group_coordinator.streaming.group_call import (
+from group_coordinator.runtime.group_call import (
     STATE_VERSION,
     OperatorSettings,
     UnknownStateVersionError,
 )
-from group_coordinator.streaming.hold_windows import HoldWindow
-from group_coordinator.streaming.packing import HEADER
-from group_coordinator.streaming.stateful import (
-    STATE,
-    update_state,
-)
-from group_coordinator.streaming.update_group import UpdateContext
+from group_coordinator.runtime.hold_windows import HoldWindow
+from group_coordinator.runtime.packing import HEADER
+from group_coordinator.runtime.update_group import UpdateContext
+from group_coordinator.streaming.operator.stateful import STATE, update_state
 
 MINUTE_MS = 60_000
 CONFIG = settings.load(

@@ -9,22 +9,22 @@ from typing import Any
 from msgspec import to_builtins
 
 from group_coordinator.codecs import records, snapshots
-from group_coordinator.core import requests
-from group_coordinator.core.consumer_group import ConsumerGroup
-from group_coordinator.core.group import Group
-from group_coordinator.core.values import Timer
-from group_coordinator.streaming.group_call import (
+from group_coordinator.core.model import requests
+from group_coordinator.core.model.classic_member import Timer
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.group import Group
+from group_coordinator.runtime.group_call import (
     CallResult,
     GroupCall,
     OperatorSettings,
     StoredState,
     call_group,
 )
-from group_coordinator.streaming.packing import HEADER, pack_load
-from group_coordinator.streaming.rebuilt_groups import LoggedRecord, rebuilt_group
+from group_coordinator.runtime.packing import HEADER, pack_load
+from group_coordinator.streaming.rebuild.rebuilt_groups import LoggedRecord, rebuilt_group
 from group_coordinator.testing import GroupDriver
-from tests.unit.core.consumers import BILLS, ORD, ORDERS, cluster
-from tests.unit.streaming.group_updates import CONTEXT
+from tests.unit.core.consumer_groups import BILLS, ORD, ORDERS, cluster
+from tests.unit.runtime.group_updates import CONTEXT
 
 LOST_MS, LOADED_MS = 20_000, 3_600_000
 SESSION_MS, PATIENCE_MS = 50_000, 60_000

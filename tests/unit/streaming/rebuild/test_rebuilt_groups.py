@@ -5,9 +5,9 @@ import json
 import pandas as pd
 
 from group_coordinator.codecs import snapshots
-from group_coordinator.core.values import CommittedOffset
-from group_coordinator.streaming.packing import loaded_snapshot
-from group_coordinator.streaming.rebuilt_groups import (
+from group_coordinator.core.model.classic_member import CommittedOffset
+from group_coordinator.runtime.packing import loaded_snapshot
+from group_coordinator.streaming.rebuild.rebuilt_groups import (
     COLUMNS,
     LoggedRecord,
     rebuilt_group,

@@ -7,7 +7,8 @@ from typing import Any
 from msgspec import json
 
 from group_coordinator.codecs import records
-from group_coordinator.core.consumer_members import (
+from group_coordinator.core.model.classic_member import Protocol, Topic
+from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     CurrentAssignment,
     GroupEpoch,
@@ -16,7 +17,7 @@ from group_coordinator.core.consumer_members import (
     SubscriptionMetadata,
     TargetEpoch,
 )
-from group_coordinator.core.records import (
+from group_coordinator.core.model.records import (
     ConfigRecord,
     CurrentRecord,
     GroupEpochRecord,
@@ -29,11 +30,10 @@ from group_coordinator.core.records import (
     TargetEpochRecord,
     TargetRecord,
 )
-from group_coordinator.core.values import Protocol, Topic
-from group_coordinator.tables.fold import GroupRows, LogEntry
+from group_coordinator.tables.compaction.fold import GroupRows, LogEntry
 from group_coordinator.testing import GroupDriver
-from tests.log_rows import Log, member
-from tests.unit.tables.test_fold import Tables, entries
+from tests.support.log_rows import Log, member
+from tests.unit.tables.compaction.test_fold import Tables, entries
 
 ORDERS, PAY = "4ksO1bcLSgCStYJnTlCVLg", "AAAAAAAAAAAAAAAAAAAAAQ"
 TOPICS = {"orders": Topic("orders", ORDERS, 3)}

@@ -5,10 +5,10 @@ from typing import Any
 from msgspec import json
 
 from group_coordinator.codecs import records
-from group_coordinator.core.records import OffsetRecord, Reason, Record, TransactionMarker
-from group_coordinator.core.values import CommittedOffset
-from group_coordinator.tables.fold import Change, GroupRows, LogEntry, Retention, fold
-from tests.log_rows import Log, member
+from group_coordinator.core.model.classic_member import CommittedOffset
+from group_coordinator.core.model.records import OffsetRecord, Reason, Record, TransactionMarker
+from group_coordinator.tables.compaction.fold import Change, GroupRows, LogEntry, Retention, fold
+from tests.support.log_rows import Log, member
 
 MINUTE = Retention(retention_ms=60_000, check_interval_ms=10_000)
 ORDERS_0 = ("orders", 0)

@@ -1,0 +1,1 @@
+"""The administrator's side of the protocol."""

@@ -1,0 +1,1 @@
+"""The Kafka cluster below: connections, topics, events that the job writes itself."""

@@ -1,0 +1,13 @@
+"""A group as bytes: what the state store keeps."""
+
+from __future__ import annotations
+
+from group_coordinator.codecs.snapshots.snapshot import (
+    SCHEMA_VERSION,
+    UPCASTERS,
+    SnapshotError,
+    dump,
+    load,
+)
+
+__all__ = ["SCHEMA_VERSION", "UPCASTERS", "SnapshotError", "dump", "load"]

@@ -1,0 +1,1 @@
+"""Consumer groups: the new protocol (KIP-848)."""

@@ -1,0 +1,1 @@
+"""What happens when time passes."""

@@ -1,0 +1,1 @@
+"""The orders that Kafka leaves to its hash tables."""

@@ -1,0 +1,1 @@
+"""The nouns of the state machine: data and questions."""

@@ -1,0 +1,1 @@
+"""Offsets: committed, pending, expiring."""

@@ -1,0 +1,1 @@
+"""What a group may know of the cluster's topics."""

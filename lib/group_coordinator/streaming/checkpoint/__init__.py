@@ -1,0 +1,1 @@
+"""What this program keeps in a checkpoint beside Spark's own files, and who may use it."""

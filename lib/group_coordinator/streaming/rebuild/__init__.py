@@ -1,0 +1,1 @@
+"""A checkpoint made anew from the log."""

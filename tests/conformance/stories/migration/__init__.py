@@ -1,0 +1,1 @@
+"""Stories of groups on their way to and from the consumer protocol."""

@@ -1,0 +1,1 @@
+"""Stories of offsets: committed, fetched, deleted, expired."""
