@@ -43,7 +43,7 @@ REBALANCES = (
     ),
     Flip(
         "the quickest member sets the rebalance timeout",
-        "model/group.py",
+        "model/classic_group.py",
         "return max((member.rebalance_timeout_ms",
         "return min((member.rebalance_timeout_ms",
     ),
@@ -109,7 +109,7 @@ REBALANCES = (
     ),
     Flip(
         "members that have nothing in common",
-        "model/group.py",
+        "model/classic_group.py",
         "and not names.isdisjoint(self.common_protocols())",
         "and bool(names)",
     ),
@@ -148,7 +148,7 @@ REBALANCES = (
 REFUSALS = (
     Flip(
         "fenced and unknown are swapped",
-        "model/group.py",
+        "model/classic_group.py",
         "if existing is not None and existing != member_id:\n"
         "                raise CoordinatorError(ErrorCode.FENCED_INSTANCE_ID)",
         "if existing is not None and existing != member_id:\n"

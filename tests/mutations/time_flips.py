@@ -157,13 +157,13 @@ SESSIONS = (
     ),
     Flip(
         "a parked member may time out",
-        "deadlines/next_deadline.py",
+        "deadlines/classic.py",
         "member.is_waiting and not member.is_new",
         "False",
     ),
     Flip(
         "a new member never times out while it waits",
-        "deadlines/next_deadline.py",
+        "deadlines/classic.py",
         "member.is_waiting and not member.is_new",
         "member.is_waiting",
     ),

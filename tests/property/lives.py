@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from group_coordinator import settings
 from group_coordinator.codecs import snapshots
 from group_coordinator.codecs.consumer_protocol import encode_subscription
-from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.runtime.member_ids import fresh_id
 from group_coordinator.runtime.packing import EventRow

@@ -8,7 +8,6 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from group_coordinator.core.model.classic_member import Topic
 from group_coordinator.core.model.consumer_member import (
     CurrentAssignment,
     GroupEpoch,
@@ -26,11 +25,12 @@ from group_coordinator.core.model.records import (
     TargetEpochRecord,
     TargetRecord,
 )
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import spark as spark_compaction
 from group_coordinator.tables.compaction.compaction import Compaction
 from group_coordinator.tables.compaction.fold import LogEntry, Retention
-from group_coordinator.tables.keys import GROUP_KEY
+from group_coordinator.tables.definition import GROUP_KEY
 from tests.support.log_rows import Log, member
 
 pytestmark = pytest.mark.spark

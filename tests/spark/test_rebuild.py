@@ -9,7 +9,8 @@ from pyspark.sql import functions as F
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.model import requests
-from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.group import Group
 from group_coordinator.runtime.packing import loaded_snapshot
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.streaming.checkpoint.layout import (

@@ -13,8 +13,8 @@ from msgspec import to_builtins
 from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.codecs import records
-from group_coordinator.core.model.classic_member import Topic
 from group_coordinator.core.model.records import Record
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from group_coordinator.codecs import versions
 from group_coordinator.core.model import responses
-from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.topic import Topic
 
 JsonObject: TypeAlias = dict[str, Any]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias, assert_never
 
-from group_coordinator.core.model.classic_member import Topic
 from group_coordinator.core.model.consumer_member import (
     Assignment,
     ClassicMetadata,
@@ -29,6 +28,7 @@ from group_coordinator.core.model.records import (
     TargetEpochRecord,
     TargetRecord,
 )
+from group_coordinator.core.model.topic import Topic
 
 JsonObject: TypeAlias = dict[str, Any]
 

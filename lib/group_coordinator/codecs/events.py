@@ -5,14 +5,10 @@ from __future__ import annotations
 from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError, json
 
 from group_coordinator.codecs.apis import APIS, Api
-from group_coordinator.codecs.field_errors import (
-    FieldError,
-    at_path,
-    check_distinct_keys,
-    check_text_sizes,
-    plain_tree,
-)
+from group_coordinator.codecs.field_errors import FieldError, at_path
 from group_coordinator.codecs.fields import HIGHEST_INT16, LONGEST_TEXT, Int16, Text
+from group_coordinator.codecs.json_checks import check_distinct_keys, check_text_sizes
+from group_coordinator.codecs.plain_json import plain_tree
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import Request

@@ -8,11 +8,13 @@ from typing import Any, TypeAlias
 from group_coordinator.codecs.consumer_protocol import parse_assignment
 from group_coordinator.codecs.fields import number_on_wire
 from group_coordinator.core.consumer.target_assignment import preferred_assignor
-from group_coordinator.core.model.classic_member import CommittedOffset, Member
+from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
+from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import Assignment, ConsumerMember
-from group_coordinator.core.model.group import CONSUMER_PROTOCOL_TYPE, ClassicGroup, Group
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.offsets.expiration import offsets_in_order
 

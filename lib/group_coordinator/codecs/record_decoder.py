@@ -15,8 +15,9 @@ from group_coordinator.codecs.records import (
     OFFSET_COMMIT,
     TRANSACTION_MARKER,
 )
-from group_coordinator.core.model.classic_member import CommittedOffset, Protocol
-from group_coordinator.core.model.group import CONSUMER_PROTOCOL_TYPE
+from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
+from group_coordinator.core.model.classic_member import Protocol
+from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import (
     ConfigRecord,
     GroupMetadata,

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from group_coordinator.codecs import consumer_records
 from group_coordinator.codecs.fields import number_on_wire
-from group_coordinator.core.model.classic_member import CommittedOffset, Topic
+from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import (
     ConfigRecord,
     GroupMetadata,
@@ -19,6 +19,7 @@ from group_coordinator.core.model.records import (
     Record,
     TransactionMarker,
 )
+from group_coordinator.core.model.topic import Topic
 
 JsonObject: TypeAlias = dict[str, Any]
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from group_coordinator.codecs.bodies import KnownTopic
 from group_coordinator.codecs.field_errors import FieldError
 from group_coordinator.codecs.fields import ZERO_UUID
-from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.topic import Topic
 
 MOST_PARTITIONS = 1_000_000
 """Of all topics that a group is told of at once, more than any cluster has: a few bytes must not become gigabytes."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from group_coordinator.core import replay
-from group_coordinator.core.deadlines import next_deadline as timers
+from group_coordinator.core.deadlines.next_deadline import fire, first_deadline
 from group_coordinator.core.handlers import (
     alter_configs,
     consumer_group_describe,
@@ -32,7 +32,7 @@ from group_coordinator.core.handlers import (
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError
-from group_coordinator.core.model.group import NEVER_MS, Group
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Record
 from group_coordinator.core.model.requests import (
     AlterConfigs,
@@ -56,6 +56,7 @@ from group_coordinator.core.model.requests import (
     TxnOffsetCommit,
 )
 from group_coordinator.core.model.responses import Reply
+from group_coordinator.core.model.timers import NEVER_MS
 from group_coordinator.core.rejections import rejection
 from group_coordinator.core.value import Value
 
@@ -134,13 +135,13 @@ def advance(group: Group, to_ms: int, config: CoordinatorConfig) -> Iterator[Ste
     """Fire every deadline due by `to_ms`, in order, each at its own time."""
     swept_ms = group.clock_ms
     while group.wake_ms <= to_ms:
-        deadline = timers.first_deadline(group, swept_ms, config)
+        deadline = first_deadline(group, swept_ms, config)
         group.wake_ms = deadline.due_ms if deadline else NEVER_MS
         if deadline is None or deadline.due_ms > to_ms:
             return
         swept_ms = deadline.swept_ms
         now_ms = group.clock_ms = max(deadline.due_ms, group.clock_ms)
-        decision = timers.fire(group, deadline, now_ms, config)
+        decision = fire(group, deadline, now_ms, config)
         replay.apply(group, decision, now_ms, config)
         group.wake_ms = 0
         yield Step(now_ms, decision.records, decision.replies)
@@ -148,7 +149,7 @@ def advance(group: Group, to_ms: int, config: CoordinatorConfig) -> Iterator[Ste
 
 def next_deadline(group: Group, config: CoordinatorConfig) -> int | None:
     """The time of the group's soonest deadline, None if it waits for nothing."""
-    deadline = timers.first_deadline(group, group.clock_ms, config)
+    deadline = first_deadline(group, group.clock_ms, config)
     group.wake_ms = deadline.due_ms if deadline else NEVER_MS
     return deadline.due_ms if deadline else None
 

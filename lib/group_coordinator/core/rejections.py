@@ -33,7 +33,6 @@ from group_coordinator.core.model.responses import (
     HeartbeatResponse,
     JoinGroupResponse,
     LeaveGroupResponse,
-    MemberResult,
     OffsetCommitResponse,
     OffsetDeleteResponse,
     OffsetFetchResponse,
@@ -81,14 +80,3 @@ def rejection(  # noqa: C901, PLR0911, PLR0912 - one line an API
             raise TypeError(f"{type(request).__name__} is never refused: it asks for nothing")
         case _:
             assert_never(request)
-
-
-def unknown_group(request: LeaveGroup) -> LeaveGroupResponse:
-    """LeaveGroup's own way: an unknown group is an error of each member, not of the whole."""
-    return LeaveGroupResponse(
-        ErrorCode.NONE,
-        tuple(
-            MemberResult(member.member_id, member.group_instance_id, ErrorCode.UNKNOWN_MEMBER_ID)
-            for member in request.members
-        ),
-    )

@@ -8,11 +8,13 @@ from group_coordinator.core.classic.generation import union_of_subscriptions
 from group_coordinator.core.consumer.replay import replay_consumer_record
 from group_coordinator.core.group_configs import session_timeout_ms
 from group_coordinator.core.model.changes import SoftChange, apply_soft_change, begin_timers
-from group_coordinator.core.model.classic_member import CommittedOffset, Member, Timer
+from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.decision import Decision, LearnedTopics
-from group_coordinator.core.model.group import NEVER_MS, ClassicGroup, Group, session_timer
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import (
     ConfigRecord,
     CurrentRecord,
@@ -25,6 +27,7 @@ from group_coordinator.core.model.records import (
     TransactionMarker,
 )
 from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.timers import NEVER_MS, Timer, session_timer
 from group_coordinator.core.offsets import pending
 
 _EMPTY = ClassicState.EMPTY

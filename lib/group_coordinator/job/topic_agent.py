@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 from msgspec import json
 
 from group_coordinator.clients.channel_errors import ChannelError
-from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.topics.hash import topic_hash
 from group_coordinator.core.topics.patterns import matching_topics
 from group_coordinator.job.topic_interests import Interest, Told, TopicInterests

@@ -15,12 +15,13 @@ from group_coordinator.codecs.fields import Text
 from group_coordinator.codecs.topics import known_topics
 from group_coordinator.core import coordinator
 from group_coordinator.core.coordinator import Step
-from group_coordinator.core.model.classic_member import Ticket, Topic
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import ConfigRecord
 from group_coordinator.core.model.requests import Request, RequestContext, TopicMetadata
+from group_coordinator.core.model.ticket import Ticket
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.runtime.member_ids import fresh_id
 
 Output: TypeAlias = dict[str, Any]

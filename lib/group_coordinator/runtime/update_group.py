@@ -14,7 +14,6 @@ from group_coordinator.codecs import events, snapshots
 from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.core import coordinator
 from group_coordinator.core.coordinator import Step
-from group_coordinator.core.model.classic_member import Ticket
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
@@ -25,6 +24,7 @@ from group_coordinator.core.model.requests import (
     RequestContext,
 )
 from group_coordinator.core.model.responses import Reply
+from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.core.rejections import rejection
 from group_coordinator.core.topics.needs import NOTHING, TopicNeed, missing_topics, topic_need
 from group_coordinator.runtime.member_ids import fresh_id

@@ -15,6 +15,11 @@ from group_coordinator.tables.members import MEMBERS
 from group_coordinator.tables.offsets import OFFSETS
 
 TABLES = (COORDINATOR_LOG, GROUPS, MEMBERS, OFFSETS, DEAD_LETTERS)
+"""All tables."""
+
+# Groups last: whoever sees a group's new row finds its members and offsets.
+COMPACTED = (MEMBERS, OFFSETS, GROUPS)
+"""The tables that follow from the log, in the order in which they are written."""
 
 
 class MissingTablesError(RuntimeError):

@@ -21,6 +21,11 @@ _PROPERTIES = {
     "delta.deletedFileRetentionDuration": "interval 3 hours",
 }
 
+GROUP_KEY = ("cluster_id", "group_id")
+MEMBER_KEY = (*GROUP_KEY, "member_id")
+OFFSET_KEY = (*GROUP_KEY, "topic", "partition")
+"""What identifies a row of the compacted tables."""
+
 
 def required(name: str, kind: DataType, meaning: str) -> StructField:
     """A column that is never null."""

@@ -12,8 +12,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from group_coordinator.tables.definition import TableDefinition, optional, required
-from group_coordinator.tables.keys import GROUP_KEY
+from group_coordinator.tables.definition import GROUP_KEY, TableDefinition, optional, required
 
 RESOLVED_REGEXES = ArrayType(
     StructType(

@@ -9,8 +9,8 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.compacted import COMPACTED
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.creation import COMPACTED
 
 _OPTIMIZE_EVERY = 100
 _VACUUM_EVERY = 250

@@ -12,8 +12,13 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from group_coordinator.tables.definition import TableDefinition, optional, required
-from group_coordinator.tables.keys import GROUP_KEY, MEMBER_KEY
+from group_coordinator.tables.definition import (
+    GROUP_KEY,
+    MEMBER_KEY,
+    TableDefinition,
+    optional,
+    required,
+)
 
 TOPIC_PARTITIONS = ArrayType(
     StructType([StructField("topic", StringType()), StructField("partition", IntegerType())])

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from pyspark.sql.types import IntegerType, LongType, StringType, StructType, TimestampType
 
-from group_coordinator.tables.definition import TableDefinition, optional, required
-from group_coordinator.tables.keys import GROUP_KEY, OFFSET_KEY
+from group_coordinator.tables.definition import (
+    GROUP_KEY,
+    OFFSET_KEY,
+    TableDefinition,
+    optional,
+    required,
+)
 
 OFFSETS = TableDefinition(
     "offsets",

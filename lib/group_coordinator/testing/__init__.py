@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from group_coordinator.testing.driver import GroupDriver, NotAnsweredError, Outcome
+from group_coordinator.testing.driver import GroupDriver
+from group_coordinator.testing.outcome import NotAnsweredError, Outcome
 
 __all__ = ["GroupDriver", "NotAnsweredError", "Outcome"]

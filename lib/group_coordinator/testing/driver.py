@@ -3,58 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, cast
 
 from group_coordinator.codecs.consumer_protocol import encode_assignment, encode_subscription
 from group_coordinator.core import coordinator
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model import requests, responses
-from group_coordinator.core.model.classic_member import Protocol, Ticket, Topic
+from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
+from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.core.model.group import CONSUMER_PROTOCOL_TYPE, Group
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Record
+from group_coordinator.core.model.ticket import Ticket
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.replay import begin_sessions, replay
 from group_coordinator.runtime.member_ids import fresh_id
 from group_coordinator.settings import load
 from group_coordinator.testing.consumer_verbs import ConsumerVerbs
-
-R_co = TypeVar("R_co", bound=responses.Response, covariant=True)
+from group_coordinator.testing.outcome import NotAnsweredError, Outcome, R_co
 
 _PROTOCOL = "range"
-
-
-class NotAnsweredError(LookupError):
-    """The request is parked: its response comes when other members, or time, have done their part."""
-
-
-@dataclass(frozen=True)
-class Outcome(Generic[R_co]):
-    """What a request or a stretch of time brought about.
-
-    `responses` has the answers that were given, by correlation id: also to requests that had been parked.
-    """
-
-    correlation_id: str
-    records: tuple[Record, ...]
-    responses: Mapping[str, responses.Response]
-
-    @property
-    def response(self) -> R_co:
-        """The answer to the request itself.
-
-        Raises:
-            NotAnsweredError: it is parked; GroupDriver.response_to finds its answer later.
-        """
-        if self.correlation_id not in self.responses:
-            raise NotAnsweredError(self.correlation_id)
-        return cast("R_co", self.responses[self.correlation_id])
-
-    @property
-    def is_parked(self) -> bool:
-        """Whether the request waits for its answer."""
-        return self.correlation_id not in self.responses
 
 
 class GroupDriver:

@@ -18,7 +18,7 @@ from group_coordinator.clients.channel_errors import BrokerUnreachableError
 from group_coordinator.clients.cluster.cluster_topics import ClusterTopics
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.event_writer import EventWriter
-from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.job.topic_agent import TopicAgent
 from group_coordinator.job.topic_interests import TopicInterests
 from group_coordinator.local.broker import EmbeddedBroker

@@ -9,16 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from group_coordinator.codecs.consumer_protocol import encode_subscription, parse_subscription
-from group_coordinator.core.model.classic_member import (
-    CommittedOffset,
-    Member,
-    PendingOffset,
-    Protocol,
-    Ticket,
-    Timer,
-    Topic,
-)
-from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.classic_member import Member, Protocol
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.offset import CommittedOffset, PendingOffset
 from group_coordinator.core.model.records import (
     GroupMetadata,
     GroupRecord,
@@ -29,6 +23,9 @@ from group_coordinator.core.model.records import (
     TransactionMarker,
 )
 from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.ticket import Ticket
+from group_coordinator.core.model.timers import Timer
+from group_coordinator.core.model.topic import Topic
 
 int32s = st.integers(-(2**31), 2**31 - 1)
 int64s = st.integers(-(2**63), 2**63 - 1)

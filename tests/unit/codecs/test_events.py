@@ -9,7 +9,7 @@ import pytest
 from group_coordinator.codecs import events
 from group_coordinator.codecs.consumer_protocol import encode_subscription
 from group_coordinator.codecs.events import Event
-from group_coordinator.core.model.classic_member import Protocol, Topic
+from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.requests import (
     DeleteGroup,
     DescribeGroup,
@@ -28,6 +28,7 @@ from group_coordinator.core.model.requests import (
     TopicMetadata,
     TopicPartitions,
 )
+from group_coordinator.core.model.topic import Topic
 
 Body = dict[str, Any]
 

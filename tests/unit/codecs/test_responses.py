@@ -9,7 +9,6 @@ import pytest
 
 from group_coordinator.codecs import responses
 from group_coordinator.codecs.events import InvalidEventError
-from group_coordinator.core.model.classic_member import Ticket
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.responses import (
     DeleteGroupResponse,
@@ -31,6 +30,7 @@ from group_coordinator.core.model.responses import (
     SyncGroupResponse,
     TopicResult,
 )
+from group_coordinator.core.model.ticket import Ticket
 
 NONE = ErrorCode.NONE
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"

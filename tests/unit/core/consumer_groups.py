@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from group_coordinator.core.model.classic_member import Topic
 from group_coordinator.core.model.consumer_member import CurrentAssignment, MemberState
 from group_coordinator.core.model.records import CurrentRecord, Record
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.testing import GroupDriver
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from group_coordinator.codecs.consumer_protocol import encode_assignment
-from group_coordinator.core.model.classic_member import CommittedOffset, Member, Protocol, Timer
-from group_coordinator.core.model.group import NEVER_MS, ClassicGroup, Group, session_timer
+from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.classic_member import Member, Protocol
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import (
     GroupMetadata,
     GroupRecord,
@@ -12,6 +14,7 @@ from group_coordinator.core.model.records import (
     Record,
 )
 from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.timers import NEVER_MS, Timer, session_timer
 from group_coordinator.core.replay import replay
 from group_coordinator.testing import GroupDriver
 from tests.unit.core.groups_in_every_state import membership_of

@@ -17,7 +17,7 @@ from kafka import TopicPartition
 from group_coordinator import settings
 from group_coordinator.clients.admin import messages
 from group_coordinator.clients.channel.request import Body, Request
-from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.demo import cast
 from group_coordinator.demo.board import Board
 from group_coordinator.demo.consumers import ShopTopics

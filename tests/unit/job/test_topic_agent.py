@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from group_coordinator.clients.channel_errors import BrokerUnreachableError
-from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.job.topic_agent import TopicAgent
 from group_coordinator.job.topic_interests import TopicInterests
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 
-from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.job.topic_agent import TopicAgent
 from group_coordinator.job.topic_agent_run import TellingOfTopics
 from group_coordinator.job.topic_interests import TopicInterests

@@ -3,8 +3,8 @@ from __future__ import annotations
 import json
 
 from group_coordinator.codecs import snapshots
-from group_coordinator.core.model.classic_member import Timer
 from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.timers import Timer
 from group_coordinator.runtime.group_call import (
     STATE_VERSION,
     CallResult,

@@ -7,7 +7,7 @@ from base64 import b64decode
 
 import pytest
 
-from group_coordinator.core.deadlines import next_deadline
+from group_coordinator.core import coordinator
 from group_coordinator.core.handlers import offset_commit
 from tests.unit.runtime.group_updates import (
     COMMIT,
@@ -53,7 +53,7 @@ def test_a_defect_is_quarantined_with_its_event_and_the_others_go_on(
 def test_a_defect_in_a_deadline_fires_once(monkeypatch: pytest.MonkeyPatch) -> None:
     before = stable()
     with monkeypatch.context() as planted:
-        planted.setattr(next_deadline, "fire", broken)
+        planted.setattr(coordinator, "fire", broken)
         first = call(at_ms=14_000, state=before.state)
         second = call(at_ms=20_000, state=first.state)
 
@@ -79,7 +79,7 @@ def test_a_defect_in_a_sweep_does_not_fire_again_before_the_next_one(
 ) -> None:
     before = committed()
     with monkeypatch.context() as planted:
-        planted.setattr(next_deadline, "fire", broken)
+        planted.setattr(coordinator, "fire", broken)
         first = call(at_ms=62_000, state=before.state)
         second = call(at_ms=62_999, state=first.state)
     mended = call(at_ms=63_000, state=second.state)
@@ -90,7 +90,7 @@ def test_a_defect_in_a_sweep_does_not_fire_again_before_the_next_one(
 
 
 def test_a_defect_in_a_deadline_leaves_the_event_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(next_deadline, "fire", broken)
+    monkeypatch.setattr(coordinator, "fire", broken)
 
     update = call(row(FETCH, 61_500), at_ms=61_500, state=committed().state)
 

@@ -11,7 +11,7 @@ from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
 
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.topic import Topic
 
 
 class ClusterTopics:

@@ -14,7 +14,7 @@ from group_coordinator.codecs.offsets_topic.errors import UnknownRecordTypeError
 from group_coordinator.codecs.offsets_topic.reader import Reader
 from group_coordinator.codecs.offsets_topic.writer import Writer
 from group_coordinator.codecs.records import GROUP_METADATA, OFFSET_COMMIT
-from group_coordinator.core.model.classic_member import CommittedOffset
+from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import (
     ConsumerRecord,
     GroupMetadata,

@@ -7,7 +7,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from group_coordinator.codecs.fields import ABSENT, ZERO_UUID, number_on_wire, number_or_none
 from group_coordinator.codecs.offsets_topic.reader import Reader
 from group_coordinator.codecs.offsets_topic.writer import Writer
-from group_coordinator.core.model.classic_member import CommittedOffset
+from group_coordinator.core.model.offset import CommittedOffset
 
 PART = "OffsetCommit value"
 HIGHEST_VERSION = 4

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from group_coordinator.codecs.consumer_protocol import parse_subscription
 from group_coordinator.core.assignors.spec import SubscriptionType
-from group_coordinator.core.model.classic_member import Protocol, Timer
+from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_group import ConsumerGroup, member_of_timer
 from group_coordinator.core.model.consumer_member import (
     Assignment,
@@ -25,6 +25,7 @@ from group_coordinator.core.model.consumer_member import (
     ResolvedRegex,
     SubscriptionMetadata,
 )
+from group_coordinator.core.model.timers import Timer
 
 Item = TypeVar("Item")
 

@@ -13,18 +13,15 @@ from msgspec import Struct, convert, msgpack
 
 from group_coordinator.codecs.consumer_protocol import parse_subscription
 from group_coordinator.codecs.snapshots.consumer import PackedConsumerGroup, pack, unpack
-from group_coordinator.core.model.classic_member import (
-    CommittedOffset,
-    Member,
-    PendingOffset,
-    Protocol,
-    Ticket,
-    Timer,
-    Topic,
-)
+from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.classic_member import Member, Protocol
 from group_coordinator.core.model.consumer_group import ConsumerGroup
-from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.offset import CommittedOffset, PendingOffset
 from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.ticket import Ticket
+from group_coordinator.core.model.timers import Timer
+from group_coordinator.core.model.topic import Topic
 
 SCHEMA_VERSION = 2
 

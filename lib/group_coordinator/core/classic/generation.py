@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
 from group_coordinator.core.model.classic_member import Member, Protocol
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.model.group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
 from group_coordinator.core.model.records import GroupMetadata, MemberMetadata
 from group_coordinator.core.model.responses import (
     JoinedMember,

@@ -14,11 +14,11 @@ from group_coordinator.core.classic.generation import (
     subscription_of_members,
     sync_answer,
 )
-from group_coordinator.core.model.classic_member import Member, Ticket, Timer
+from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.config import NEW_MEMBER_JOIN_TIMEOUT_MS, CoordinatorConfig
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.model.group import JOIN_TIMER, SYNC_TIMER, ClassicGroup, session_timer
 from group_coordinator.core.model.records import GroupRecord, Reason, Record
 from group_coordinator.core.model.responses import (
     JoinGroupResponse,
@@ -27,6 +27,8 @@ from group_coordinator.core.model.responses import (
     SyncGroupResponse,
 )
 from group_coordinator.core.model.states import ClassicState, check_transition
+from group_coordinator.core.model.ticket import Ticket
+from group_coordinator.core.model.timers import JOIN_TIMER, SYNC_TIMER, Timer, session_timer
 
 _SHORTEST_WAIT_MS = 1_000
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from group_coordinator.core.model.classic_member import Topic
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import ConsumerMember
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.records import OffsetRecord, Record
 from group_coordinator.core.model.requests import OffsetCommit, OffsetFetch, TxnOffsetCommit
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.value import Value
 
 _NO_EPOCH = -1

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 
 from group_coordinator.core.assignors.spec import Assignor, MemberSpec, SubscriptionType, TopicSpec
 from group_coordinator.core.kafka_order.assignor_order import member_order, subscribed_order
-from group_coordinator.core.model.classic_member import Topic
 from group_coordinator.core.model.config import BUILTIN_ASSIGNORS
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
@@ -21,6 +20,7 @@ from group_coordinator.core.model.consumer_member import (
 )
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason, Record, TargetEpochRecord, TargetRecord
+from group_coordinator.core.model.topic import Topic
 
 
 def preferred_assignor(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from group_coordinator.core.model.changes import CancelTimer, SetTimer, SoftChange
+from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import (
     ConsumerGroup,
@@ -13,9 +14,10 @@ from group_coordinator.core.model.consumer_group import (
     sync_timer,
 )
 from group_coordinator.core.model.decision import Decision
-from group_coordinator.core.model.group import ClassicGroup, Group, session_timer
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason, Record
 from group_coordinator.core.model.responses import Reply
+from group_coordinator.core.model.timers import session_timer
 
 
 class ConsumerStep:

@@ -14,8 +14,9 @@ from group_coordinator.core.model.consumer_group import (
     member_of_timer,
 )
 from group_coordinator.core.model.decision import Decision
-from group_coordinator.core.model.group import Group, is_session_timer
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason
+from group_coordinator.core.model.timers import is_session_timer
 
 
 def fire_timer(

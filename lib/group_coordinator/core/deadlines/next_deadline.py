@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.classic.rebalance import Rebalance
-from group_coordinator.core.deadlines.consumer import fire_timer
+from group_coordinator.core.deadlines import classic, consumer
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.decision import Decision
-from group_coordinator.core.model.group import (
-    JOIN_TIMER,
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.timers import (
     NEVER_MS,
-    SYNC_TIMER,
-    ClassicGroup,
-    Group,
-    member_of_session_timer,
 )
-from group_coordinator.core.model.records import Reason
-from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.offsets import expiration
 from group_coordinator.core.value import Value
 
@@ -65,47 +58,5 @@ def fire(group: Group, deadline: Deadline, now_ms: int, config: CoordinatorConfi
     if deadline.timer_key is None:
         return expiration.sweep(group, now_ms, config)
     if isinstance(group.membership, ConsumerGroup):
-        return fire_timer(group, group.membership, deadline.timer_key, now_ms, config)
-    return _fire_timer(group.membership, deadline.timer_key, now_ms, config)
-
-
-def _fire_timer(
-    membership: ClassicGroup, key: str, now_ms: int, config: CoordinatorConfig
-) -> Decision:
-    timer = membership.timers[key]
-    reason = Reason.REBALANCE_TIMEOUT if key in (JOIN_TIMER, SYNC_TIMER) else Reason.SESSION_TIMEOUT
-    step = Rebalance(membership, now_ms, config, reason)
-    step.cancel(key)
-    if key == JOIN_TIMER:
-        step.join_timer_fired(timer.due_ms - timer.armed_ms)
-    elif key == SYNC_TIMER:
-        _sync_timed_out(step)
-    else:
-        _session_timed_out(step, member_of_session_timer(key))
-    return step.decision()
-
-
-def _sync_timed_out(step: Rebalance) -> None:
-    """Members that never sent their SyncGroup are out, static ones too (expirePendingSync)."""
-    group = step.group
-    if group.pending_syncs:
-        for member_id in sorted(group.pending_syncs):
-            step.remove_member(member_id)
-        step.prepare_rebalance()
-
-
-def _session_timed_out(step: Rebalance, member_id: str) -> None:
-    """A member fell silent, or a pending one never came back (expireClassicGroupMemberHeartbeat)."""
-    group = step.group
-    member = group.members.get(member_id)
-    if member is None and member_id not in group.pending_joins:
-        return
-    if member is not None and member.is_waiting and not member.is_new:
-        return  # it cannot heartbeat while its request is parked
-    step.remove_member(member_id)
-    if group.state is ClassicState.PREPARING_REBALANCE:
-        if group.has_all_members_joined:
-            # Unlike a join or a leave, this ends even an initial delay.
-            step.complete_join()
-    elif member is not None:
-        step.prepare_rebalance()
+        return consumer.fire_timer(group, group.membership, deadline.timer_key, now_ms, config)
+    return classic.fire_timer(group.membership, deadline.timer_key, now_ms, config)

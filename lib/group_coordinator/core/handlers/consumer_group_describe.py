@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from group_coordinator.core.consumer.target_assignment import preferred_assignor
-from group_coordinator.core.model.classic_member import Topic
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import ConsumerMember, OwnedPartitions
@@ -21,6 +20,7 @@ from group_coordinator.core.model.responses import (
     DescribedConsumer,
     Reply,
 )
+from group_coordinator.core.model.topic import Topic
 
 
 def decide(

@@ -22,7 +22,7 @@ from group_coordinator.core.model.consumer_member import (
 )
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.model.group import Group, session_timer
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import CurrentRecord, Reason
 from group_coordinator.core.model.requests import (
     ConsumerGroupHeartbeat,
@@ -30,6 +30,7 @@ from group_coordinator.core.model.requests import (
     TopicPartitions,
 )
 from group_coordinator.core.model.responses import ConsumerGroupHeartbeatResponse, Reply
+from group_coordinator.core.model.timers import session_timer
 
 
 def decide(

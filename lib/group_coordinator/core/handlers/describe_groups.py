@@ -7,10 +7,11 @@ Source: GroupMetadataManager.describeGroups and ClassicGroupMember.describe in K
 
 from __future__ import annotations
 
+from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.model.group import ALL_OPERATIONS, ClassicGroup, Group
+from group_coordinator.core.model.group import ALL_OPERATIONS, Group
 from group_coordinator.core.model.requests import DescribeGroup, RequestContext
 from group_coordinator.core.model.responses import DescribedMember, DescribeGroupResponse, Reply
 from group_coordinator.core.model.states import ClassicState

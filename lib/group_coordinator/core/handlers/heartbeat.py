@@ -6,10 +6,11 @@ Source: GroupMetadataManager.classicGroupHeartbeat in Kafka 4.3.
 from __future__ import annotations
 
 from group_coordinator.core.migration.classic_heartbeat import keep_alive
+from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import Heartbeat, RequestContext
 from group_coordinator.core.model.responses import HeartbeatResponse, Reply
 from group_coordinator.core.model.states import ClassicState

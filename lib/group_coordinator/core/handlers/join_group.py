@@ -9,16 +9,18 @@ from __future__ import annotations
 from group_coordinator.core.classic.generation import join_answer
 from group_coordinator.core.classic.rebalance import Rebalance
 from group_coordinator.core.migration.classic_join import join
+from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.model.group import ClassicGroup, Group, session_timer
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.requests import JoinGroup, RequestContext
 from group_coordinator.core.model.responses import JoinGroupResponse
 from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.timers import session_timer
 from group_coordinator.core.model.tombstones import group_tombstones
 
 _MEMBER_ID_REQUIRED_SINCE = 4

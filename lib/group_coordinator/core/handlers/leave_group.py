@@ -13,10 +13,17 @@ from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason
-from group_coordinator.core.model.requests import LeaveGroup, MemberIdentity, RequestContext
-from group_coordinator.core.model.responses import LeaveGroupResponse, MemberResult, Reply
+from group_coordinator.core.model.requests import (
+    LeaveGroup,
+    MemberIdentity,
+    RequestContext,
+)
+from group_coordinator.core.model.responses import (
+    LeaveGroupResponse,
+    MemberResult,
+    Reply,
+)
 from group_coordinator.core.model.states import ClassicState
-from group_coordinator.core.rejections import unknown_group
 
 
 def decide(
@@ -64,3 +71,14 @@ def _leaving_member_id(step: Rebalance, identity: MemberIdentity) -> str:
     if identity.member_id not in group.pending_joins:
         group.check_member(identity.member_id, identity.group_instance_id)
     return identity.member_id
+
+
+def unknown_group(request: LeaveGroup) -> LeaveGroupResponse:
+    """LeaveGroup's own way: an unknown group is an error of each member, not of the whole."""
+    return LeaveGroupResponse(
+        ErrorCode.NONE,
+        tuple(
+            MemberResult(member.member_id, member.group_instance_id, ErrorCode.UNKNOWN_MEMBER_ID)
+            for member in request.members
+        ),
+    )

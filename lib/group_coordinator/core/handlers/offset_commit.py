@@ -10,16 +10,17 @@ from collections.abc import Sequence
 
 from group_coordinator.core.consumer import offset_access
 from group_coordinator.core.consumer.offset_access import EarlierEpoch
-from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Record
 from group_coordinator.core.model.requests import OffsetCommit, RequestContext, TopicCommit
 from group_coordinator.core.model.responses import OffsetCommitResponse, Reply, TopicResult
 from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.offsets.committing import (
     Limits,
     commit,

@@ -5,11 +5,12 @@ Source: KafkaApis.handleOffsetDeleteRequest and OffsetMetadataManager.deleteOffs
 
 from __future__ import annotations
 
+from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.model.group import ClassicGroup, Group, is_empty
+from group_coordinator.core.model.group import Group, is_empty
 from group_coordinator.core.model.records import OffsetRecord, Reason, Record
 from group_coordinator.core.model.requests import OffsetDelete, RequestContext
 from group_coordinator.core.model.responses import OffsetDeleteResponse, Reply, TopicResult

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from group_coordinator.core.consumer import offset_access
-from group_coordinator.core.model.classic_member import CommittedOffset
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.requests import OffsetFetch, RequestContext, TopicPartitions
 from group_coordinator.core.model.responses import (
     FetchedPartition,

@@ -8,16 +8,18 @@ from __future__ import annotations
 from group_coordinator.core.classic.generation import sync_answer
 from group_coordinator.core.classic.rebalance import Rebalance
 from group_coordinator.core.migration.classic_sync import fetch_assignment
+from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.model.group import SYNC_TIMER, ClassicGroup, Group
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.requests import RequestContext, SyncGroup
 from group_coordinator.core.model.responses import SyncGroupResponse
 from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.timers import SYNC_TIMER
 
 _PROTOCOL_REQUIRED_SINCE = 5
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from group_coordinator.core.model.changes import SetMetadataDeadline, SoftChange
-from group_coordinator.core.model.classic_member import Topic
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.decision import Decision, LearnedTopics
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import OffsetRecord, Reason, Record
 from group_coordinator.core.model.requests import RequestContext, TopicMetadata
+from group_coordinator.core.model.topic import Topic
 
 
 def _partitions_of(group: Group, name: str, topic_ids: set[str]) -> list[int]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from group_coordinator.core.consumer import offset_access
 from group_coordinator.core.consumer.offset_access import EarlierEpoch
+from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Record
 from group_coordinator.core.model.requests import RequestContext, TxnOffsetCommit
 from group_coordinator.core.model.responses import Reply, TopicResult, TxnOffsetCommitResponse

@@ -25,6 +25,7 @@ from group_coordinator.core.migration.downgrade import (
 )
 from group_coordinator.core.migration.embedded_assignments import reported
 from group_coordinator.core.migration.policy import allows_mixed_groups
+from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup, join_timer, sync_timer
 from group_coordinator.core.model.consumer_member import (
@@ -34,7 +35,7 @@ from group_coordinator.core.model.consumer_member import (
 )
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.model.group import CONSUMER_PROTOCOL_TYPE, Group
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.requests import JoinGroup, RequestContext
 from group_coordinator.core.model.responses import JoinGroupResponse, Reply

@@ -10,7 +10,7 @@ from group_coordinator.core.consumer.update import ConsumerStep
 from group_coordinator.core.model.consumer_group import ConsumerGroup, join_timer
 from group_coordinator.core.model.consumer_member import ClassicMetadata, ConsumerMember
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.model.group import session_timer
+from group_coordinator.core.model.timers import session_timer
 
 
 def known_static_member(

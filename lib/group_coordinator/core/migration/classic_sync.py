@@ -8,6 +8,7 @@ from __future__ import annotations
 from group_coordinator.core.consumer.update import ConsumerStep
 from group_coordinator.core.migration.classic_sender import await_join, extend_session, sender
 from group_coordinator.core.migration.embedded_assignments import embedded_assignment
+from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup, sync_timer
 from group_coordinator.core.model.consumer_member import (
@@ -17,7 +18,7 @@ from group_coordinator.core.model.consumer_member import (
 )
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.model.group import CONSUMER_PROTOCOL_TYPE, Group
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.requests import RequestContext, SyncGroup
 from group_coordinator.core.model.responses import Reply, SyncGroupResponse

@@ -19,11 +19,11 @@ from group_coordinator.core.kafka_order.member_order import (
 )
 from group_coordinator.core.migration.embedded_assignments import embedded_assignment
 from group_coordinator.core.migration.policy import allows_downgrade
+from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
 from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup, is_classic_members_timer
 from group_coordinator.core.model.consumer_member import Assignment, ConsumerMember
-from group_coordinator.core.model.group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.tombstones import consumer_group_tombstones

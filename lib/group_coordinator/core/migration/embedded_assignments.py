@@ -17,9 +17,10 @@ from group_coordinator.core.kafka_order.java_tables import (
     partition_set_order,
     topic_spot,
 )
-from group_coordinator.core.model.classic_member import Protocol, Topic
+from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_member import Assignment
 from group_coordinator.core.model.requests import TopicPartitions
+from group_coordinator.core.model.topic import Topic
 
 
 def by_topic_id(partitions: NamedPartitions, topics: Mapping[str, Topic]) -> Assignment:

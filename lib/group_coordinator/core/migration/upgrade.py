@@ -24,7 +24,8 @@ from group_coordinator.core.kafka_order.member_order import (
 from group_coordinator.core.migration.embedded_assignments import by_topic_id
 from group_coordinator.core.migration.policy import allows_upgrade
 from group_coordinator.core.model.changes import SetTimer, SoftChange
-from group_coordinator.core.model.classic_member import Member, Topic
+from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup, is_classic_members_timer
 from group_coordinator.core.model.consumer_member import (
@@ -39,7 +40,7 @@ from group_coordinator.core.model.consumer_member import (
 )
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.model.group import ClassicGroup, Group, is_empty, session_timer
+from group_coordinator.core.model.group import Group, is_empty
 from group_coordinator.core.model.records import (
     ConsumerRecord,
     CurrentRecord,
@@ -52,6 +53,8 @@ from group_coordinator.core.model.records import (
     TargetRecord,
 )
 from group_coordinator.core.model.responses import JoinGroupResponse, Reply, SyncGroupResponse
+from group_coordinator.core.model.timers import session_timer
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.value import Value
 
 _REASON = Reason.UPGRADE

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from group_coordinator.core.model.classic_member import Timer
 from group_coordinator.core.model.consumer_group import (
     ConsumerGroup,
     is_rebalance_timer,
@@ -12,7 +11,7 @@ from group_coordinator.core.model.consumer_group import (
     rebalance_timer,
 )
 from group_coordinator.core.model.consumer_member import MemberState
-from group_coordinator.core.model.group import session_timer
+from group_coordinator.core.model.timers import Timer, session_timer
 from group_coordinator.core.value import Value
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from group_coordinator.core.assignors.spec import SubscriptionType
 from group_coordinator.core.assignors.subscriptions import subscription_type
-from group_coordinator.core.model.classic_member import Timer
 from group_coordinator.core.model.consumer_member import Assignment, ConsumerMember, ResolvedRegex
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.states import ConsumerState
+from group_coordinator.core.model.timers import Timer
 
 REGEX_TIMER = "regex"
 """The key of the timer that brings the result of a resolution of regular expressions."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from group_coordinator.core.model.changes import SoftChange
-from group_coordinator.core.model.classic_member import Topic
-from group_coordinator.core.model.group import ClassicGroup
+from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.records import Record
 from group_coordinator.core.model.responses import Reply
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.value import Value
 
 

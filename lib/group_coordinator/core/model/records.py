@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from group_coordinator.core.model.classic_member import CommittedOffset, Protocol
+from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_member import (
     Assignment,
     CurrentAssignment,
@@ -13,6 +13,7 @@ from group_coordinator.core.model.consumer_member import (
     SubscriptionMetadata,
     TargetEpoch,
 )
+from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.value import Value
 
 

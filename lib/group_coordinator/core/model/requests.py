@@ -5,7 +5,9 @@ from __future__ import annotations
 from base64 import urlsafe_b64encode
 from enum import IntEnum
 
-from group_coordinator.core.model.classic_member import Protocol, Ticket, Topic
+from group_coordinator.core.model.classic_member import Protocol
+from group_coordinator.core.model.ticket import Ticket
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.value import Value
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.consumer_group import ConsumerGroup
-from group_coordinator.core.model.group import ClassicGroup
 from group_coordinator.core.model.records import (
     CurrentRecord,
     GroupEpochRecord,

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from group_coordinator.core.model.classic_member import CommittedOffset
+from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.decision import Decision
-from group_coordinator.core.model.group import (
-    CONSUMER_PROTOCOL_TYPE,
-    NEVER_MS,
-    ClassicGroup,
-    Group,
-    is_empty,
-)
+from group_coordinator.core.model.group import Group, is_empty
+from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import OffsetRecord, Reason, Record
 from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.timers import NEVER_MS
 from group_coordinator.core.model.tombstones import group_tombstones
 from group_coordinator.core.value import Value
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.model.classic_member import CommittedOffset, PendingOffset
 from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.offset import CommittedOffset, PendingOffset
 from group_coordinator.core.model.records import OffsetRecord, TransactionMarker
 
 

@@ -12,7 +12,7 @@ from struct import pack, unpack
 
 from xxhash import xxh3_64, xxh3_64_intdigest
 
-from group_coordinator.core.model.classic_member import Topic
+from group_coordinator.core.model.topic import Topic
 
 _HASH_VERSION = b"\0"
 _HIGHEST_INT64 = 2**63 - 1

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.consumer_group import ConsumerGroup
-from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import (
     ConsumerGroupHeartbeat,
     JoinGroup,

@@ -16,7 +16,7 @@ from group_coordinator.codecs.records import RECORD_TYPES
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import local, spark
 from group_coordinator.tables.compaction.fold import LogEntry, Retention
-from group_coordinator.tables.keys import GROUP_KEY
+from group_coordinator.tables.definition import GROUP_KEY
 
 _SMALL_ROWS = 50_000
 """What may pass through the memory of the driver."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
     Assignment,
@@ -19,7 +20,6 @@ from group_coordinator.core.model.consumer_member import (
     ResolvedRegex,
     SubscriptionMetadata,
 )
-from group_coordinator.core.model.group import CONSUMER_PROTOCOL_TYPE
 from group_coordinator.core.offsets.expiration import rule_of
 from group_coordinator.tables.compaction.rows import CLASSIC, Row
 

@@ -14,12 +14,11 @@ from pathlib import Path
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, QueryBuilder, Transaction
 
-from group_coordinator.tables.compacted import COMPACTED
 from group_coordinator.tables.compaction.arrow_rows import from_arrow, to_arrow
 from group_coordinator.tables.compaction.fold import Change, GroupRows, LogEntry, Retention, fold
 from group_coordinator.tables.compaction.rows import Row
-from group_coordinator.tables.definition import TableDefinition
-from group_coordinator.tables.keys import GROUP_KEY
+from group_coordinator.tables.creation import COMPACTED
+from group_coordinator.tables.definition import GROUP_KEY, TableDefinition
 
 GroupId = tuple[str, str]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from group_coordinator.codecs.consumer_protocol import parse_assignment
-from group_coordinator.core.model.classic_member import CommittedOffset
-from group_coordinator.core.model.group import CONSUMER_PROTOCOL_TYPE
+from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
+from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import GroupMetadata, MemberMetadata, OffsetRecord
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.offsets.expiration import ExpirationRule, rule_of

@@ -21,11 +21,10 @@ from pyspark.sql.types import (
 )
 
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.compacted import COMPACTED
 from group_coordinator.tables.compaction.fold import Change, GroupRows, LogEntry, Retention, fold
 from group_coordinator.tables.compaction.once import once
-from group_coordinator.tables.definition import TableDefinition
-from group_coordinator.tables.keys import GROUP_KEY
+from group_coordinator.tables.creation import COMPACTED
+from group_coordinator.tables.definition import GROUP_KEY, TableDefinition
 
 _LOG = "log"
 _CHANGES = StructType(

@@ -9,7 +9,6 @@ import pytest
 
 from group_coordinator.codecs import events, responses
 from group_coordinator.codecs.events import InvalidEventError
-from group_coordinator.core.model.classic_member import Ticket
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import (
     AlterConfigs,
@@ -26,6 +25,7 @@ from group_coordinator.core.model.responses import (
     Reply,
     Response,
 )
+from group_coordinator.core.model.ticket import Ticket
 
 SESSION = "consumer.session.timeout.ms"
 DESCRIBED = {"resourceType": 32, "resourceName": "g", "configurationKeys": [SESSION]}

@@ -10,7 +10,6 @@ import pytest
 from group_coordinator.codecs import events, responses
 from group_coordinator.codecs.events import InvalidEventError
 from group_coordinator.core.model import requests
-from group_coordinator.core.model.classic_member import Ticket, Topic
 from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     ConsumerMember,
@@ -26,6 +25,8 @@ from group_coordinator.core.model.responses import (
     Reply,
     Response,
 )
+from group_coordinator.core.model.ticket import Ticket
+from group_coordinator.core.model.topic import Topic
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)
 FULL = {

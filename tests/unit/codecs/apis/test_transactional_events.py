@@ -7,7 +7,6 @@ import pytest
 
 from group_coordinator.codecs import events, responses
 from group_coordinator.codecs.events import InvalidEventError
-from group_coordinator.core.model.classic_member import Ticket
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import (
     EndTxn,
@@ -22,6 +21,7 @@ from group_coordinator.core.model.responses import (
     TopicResult,
     TxnOffsetCommitResponse,
 )
+from group_coordinator.core.model.ticket import Ticket
 
 PARTITION = {"partitionIndex": 3, "committedOffset": 42, "committedLeaderEpoch": 5}
 BODY = {

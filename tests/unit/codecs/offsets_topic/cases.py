@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from group_coordinator.codecs.fields import ZERO_UUID
-from group_coordinator.core.model.classic_member import CommittedOffset, Protocol
+from group_coordinator.core.model.classic_member import Protocol
+from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import GroupMetadata, MemberMetadata
 
 OFFSET_KEY = "0001 0001 67 0006 6f7264657273 00000002"

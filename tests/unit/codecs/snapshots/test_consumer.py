@@ -7,7 +7,7 @@ import msgspec
 from group_coordinator.codecs import snapshots
 from group_coordinator.codecs.consumer_protocol import encode_subscription
 from group_coordinator.core.assignors.spec import SubscriptionType
-from group_coordinator.core.model.classic_member import Protocol, Timer
+from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
@@ -18,6 +18,7 @@ from group_coordinator.core.model.consumer_member import (
     SubscriptionMetadata,
 )
 from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.timers import Timer
 
 ORDERS_ID, BILLS_ID = "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg"
 SUBSCRIPTION = encode_subscription(["orders"])

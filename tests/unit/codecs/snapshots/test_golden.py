@@ -10,15 +10,8 @@ import pytest
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.codecs.consumer_protocol import encode_subscription
-from group_coordinator.core.model.classic_member import (
-    CommittedOffset,
-    Member,
-    PendingOffset,
-    Protocol,
-    Ticket,
-    Timer,
-    Topic,
-)
+from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.classic_member import Member, Protocol
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
     ConsumerMember,
@@ -27,8 +20,12 @@ from group_coordinator.core.model.consumer_member import (
     ResolvedRegex,
     SubscriptionMetadata,
 )
-from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.offset import CommittedOffset, PendingOffset
 from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.ticket import Ticket
+from group_coordinator.core.model.timers import Timer
+from group_coordinator.core.model.topic import Topic
 from tests.golden import story
 
 VERSIONS = sorted(story.FILES.glob("snapshots-*.json"))

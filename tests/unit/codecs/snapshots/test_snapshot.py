@@ -11,17 +11,14 @@ from hypothesis import strategies as st
 from group_coordinator.codecs import snapshots
 from group_coordinator.codecs.consumer_protocol import encode_subscription
 from group_coordinator.codecs.snapshots.snapshot import SCHEMA_VERSION, SnapshotError
-from group_coordinator.core.model.classic_member import (
-    CommittedOffset,
-    Member,
-    PendingOffset,
-    Protocol,
-    Ticket,
-    Timer,
-    Topic,
-)
-from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.classic_member import Member, Protocol
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.offset import CommittedOffset, PendingOffset
 from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.ticket import Ticket
+from group_coordinator.core.model.timers import Timer
+from group_coordinator.core.model.topic import Topic
 from tests.unit.codecs import strategies
 
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"

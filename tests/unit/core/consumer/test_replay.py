@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from group_coordinator.core.assignors.spec import SubscriptionType
+from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
     CurrentAssignment,
@@ -17,7 +18,7 @@ from group_coordinator.core.model.consumer_member import (
     TargetEpoch,
 )
 from group_coordinator.core.model.errors import IllegalTransitionError
-from group_coordinator.core.model.group import ClassicGroup, Group
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import (
     CurrentRecord,
     GroupEpochRecord,

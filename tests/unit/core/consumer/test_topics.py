@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.model.classic_member import Topic
 from group_coordinator.core.model.consumer_member import ResolvedRegex
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import RegexRecord
+from group_coordinator.core.model.topic import Topic
 from tests.unit.core.consumer_groups import BIL, BILLS, ORD, ORDERS, cluster, kinds, target
 
 MORE_ORDERS = ORDERS.replace(num_partitions=4)

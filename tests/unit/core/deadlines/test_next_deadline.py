@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.model.group import SYNC_TIMER, session_timer
 from group_coordinator.core.model.records import OffsetRecord, Reason
+from group_coordinator.core.model.timers import SYNC_TIMER, session_timer
 from group_coordinator.testing import GroupDriver
 from tests.unit.core.groups_in_every_state import PREPARING, became_empty, membership_of, state_of
 

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from group_coordinator.core.model.classic_member import Topic
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import GroupRecord, OffsetRecord, Reason
 from group_coordinator.core.model.responses import DeleteGroupResponse
 from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.topic import Topic
 from tests.unit.core import groups_in_every_state
 from tests.unit.core.groups_in_every_state import Situation, state_of
 

@@ -6,7 +6,6 @@ from typing import TypeAlias
 
 import pytest
 
-from group_coordinator.core.model.classic_member import Topic
 from group_coordinator.core.model.requests import (
     DeleteGroup,
     DescribeGroup,
@@ -25,6 +24,7 @@ from group_coordinator.core.model.requests import (
     TopicPartitions,
     TxnOffsetCommit,
 )
+from group_coordinator.core.model.topic import Topic
 from tests.unit.core import requests as messages
 from tests.unit.core.groups_in_every_state import SITUATIONS, state_of
 

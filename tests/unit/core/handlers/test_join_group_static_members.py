@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.model.group import session_timer
 from group_coordinator.core.model.records import GroupRecord
 from group_coordinator.core.model.responses import JoinedMember, JoinGroupResponse
 from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.timers import session_timer
 from group_coordinator.testing import GroupDriver
 from tests.unit.core import requests
 from tests.unit.core.groups_in_every_state import membership_of, stable, state_of

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.model.classic_member import CommittedOffset, Topic
 from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import OffsetRecord, Reason
 from group_coordinator.core.model.requests import OffsetCommit
 from group_coordinator.core.model.responses import (
@@ -12,6 +12,7 @@ from group_coordinator.core.model.responses import (
     TopicResult,
 )
 from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.testing import GroupDriver, Outcome
 from tests.unit.core import requests
 from tests.unit.core.groups_in_every_state import stable, state_of

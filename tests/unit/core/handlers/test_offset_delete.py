@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.model.classic_member import Topic
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import OffsetRecord, Reason
 from group_coordinator.core.model.responses import (
@@ -10,6 +9,7 @@ from group_coordinator.core.model.responses import (
     PartitionResult,
     TopicResult,
 )
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.testing import GroupDriver
 from tests.unit.core import requests
 from tests.unit.core.groups_in_every_state import membership_of

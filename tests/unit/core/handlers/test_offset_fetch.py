@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from group_coordinator.core.model.classic_member import Topic
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.responses import (
     FetchedPartition,
     FetchedTopic,
     OffsetFetchResponse,
 )
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.testing import GroupDriver
 from tests.unit.core import requests
 from tests.unit.core.requests import at_offset

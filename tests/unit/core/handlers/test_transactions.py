@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.model.classic_member import CommittedOffset, Topic
 from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import (
     GroupRecord,
     OffsetRecord,
@@ -26,6 +26,7 @@ from group_coordinator.core.model.responses import (
     TxnOffsetCommitResponse,
 )
 from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.testing import GroupDriver, Outcome
 from tests.unit.core import groups_in_every_state, requests
 from tests.unit.core.groups_in_every_state import state_of

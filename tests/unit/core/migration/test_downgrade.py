@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from group_coordinator.core.embedded_protocol import read_assignment
+from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.model.group import ClassicGroup
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.testing import GroupDriver
 from tests.unit.core.consumer_groups import cluster, kinds, target

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.core.model.classic_member import Topic
 from group_coordinator.core.model.consumer_member import ClassicMetadata
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import Heartbeat, LeaveGroup, MemberIdentity
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.testing import GroupDriver
 from tests.unit.core.consumer_groups import ORD, UNREVOKED, cluster, current, kinds, target
 from tests.unit.core.mixed_groups import add, given, join, mixed_group, stay_alive, sync

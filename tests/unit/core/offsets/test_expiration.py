@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.model.classic_member import CommittedOffset
 from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.offsets.expiration import (
     ExpirationRule,

@@ -10,9 +10,9 @@ from msgspec import to_builtins
 
 from group_coordinator.codecs import records, snapshots
 from group_coordinator.core.model import requests
-from group_coordinator.core.model.classic_member import Timer
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.timers import Timer
 from group_coordinator.runtime.group_call import (
     CallResult,
     GroupCall,

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 
 from group_coordinator.codecs import snapshots
-from group_coordinator.core.model.classic_member import CommittedOffset
+from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.runtime.packing import loaded_snapshot
 from group_coordinator.streaming.rebuild.rebuilt_groups import (
     COLUMNS,

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import json
 
 from group_coordinator.codecs import records
-from group_coordinator.core.model.classic_member import Protocol, Topic
+from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     CurrentAssignment,
@@ -30,6 +30,7 @@ from group_coordinator.core.model.records import (
     TargetEpochRecord,
     TargetRecord,
 )
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.tables.compaction.fold import GroupRows, LogEntry
 from group_coordinator.testing import GroupDriver
 from tests.support.log_rows import Log, member

@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import json
 
 from group_coordinator.codecs import records
-from group_coordinator.core.model.classic_member import CommittedOffset
+from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import OffsetRecord, Reason, Record, TransactionMarker
 from group_coordinator.tables.compaction.fold import Change, GroupRows, LogEntry, Retention, fold
 from tests.support.log_rows import Log, member

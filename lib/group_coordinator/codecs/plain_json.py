@@ -1,0 +1,32 @@
+"""An event that nobody understands, as far as it can be read: for telling what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+_LONGEST_VALUE = 100
+
+_decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def plain_tree(value: bytes) -> dict[str, Any]:
+    """The event as plain dictionaries and lists; without what cannot be read, empty if it is no JSON object."""
+    try:
+        fields = _decode_fields(value)
+    except (ValueError, RecursionError):
+        return {}
+    tree = {}
+    for name, field in fields.items():
+        with suppress(ValueError, RecursionError):
+            tree[name] = msgspec.json.decode(field)
+    return tree
+
+
+def shortened(value: object) -> str:
+    """The value as JSON, cut where it is long."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + "..."

@@ -1,0 +1,131 @@
+"""The membership of a classic group. Data and questions only: handlers decide, the rebalance changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from group_coordinator.core.model.classic_member import Member
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.timers import Timer
+
+CONSUMER_PROTOCOL_TYPE = "consumer"
+
+
+@dataclass(slots=True)
+class ClassicGroup:
+    """Membership under the classic protocol (ClassicGroup in Kafka).
+
+    A *simple* group is a ClassicGroup without protocol type: it only stores offsets. `timers` is in the order the
+    timers were set.
+    """
+
+    state: ClassicState = ClassicState.EMPTY
+    previous_state: ClassicState = ClassicState.DEAD
+    state_timestamp_ms: int | None = None
+    generation: int = 0
+    protocol_type: str | None = None
+    protocol: str | None = None
+    leader: str | None = None
+    subscribed_topics: frozenset[str] | None = None
+    """Union of the members' subscriptions at the last join; None: not known."""
+    members: dict[str, Member] = field(default_factory=dict)
+    pending_joins: set[str] = field(default_factory=set)
+    """Ids given out with MEMBER_ID_REQUIRED whose owners have not come back yet."""
+    pending_syncs: set[str] = field(default_factory=set)
+    timers: dict[str, Timer] = field(default_factory=dict)
+    initial_delay_left_ms: int | None = None
+    """How much the initial rebalance delay may still be extended; None outside an initial rebalance."""
+    new_member_added: bool = False
+    """A member came during the current initial delay, so that it will be extended."""
+
+    def copy(self) -> ClassicGroup:
+        """A group that can be changed without touching this one; its values are immutable and shared."""
+        return ClassicGroup(
+            self.state,
+            self.previous_state,
+            self.state_timestamp_ms,
+            self.generation,
+            self.protocol_type,
+            self.protocol,
+            self.leader,
+            self.subscribed_topics,
+            dict(self.members),
+            set(self.pending_joins),
+            set(self.pending_syncs),
+            dict(self.timers),
+            self.initial_delay_left_ms,
+            self.new_member_added,
+        )
+
+    @property
+    def uses_consumer_protocol(self) -> bool:
+        """Whether the members are consumers, whose subscriptions the coordinator can read (KIP-496)."""
+        return self.protocol_type == CONSUMER_PROTOCOL_TYPE
+
+    @property
+    def awaiting_joins(self) -> list[str]:
+        """Ids of the members whose JoinGroup is parked, sorted."""
+        return sorted(key for key, member in self.members.items() if member.awaiting_join)
+
+    @property
+    def has_all_members_joined(self) -> bool:
+        """Whether the join phase needs to wait for nobody any more."""
+        return not self.pending_joins and all(m.awaiting_join for m in self.members.values())
+
+    @property
+    def rebalance_timeout_ms(self) -> int:
+        """The longest rebalance timeout of the members: how long a phase of a rebalance may take."""
+        return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
+
+    def is_subscribed_to(self, topic: str) -> bool:
+        """Whether the topic's offsets are in use; an unknown subscription of consumers covers every topic."""
+        if self.subscribed_topics is None:
+            return self.uses_consumer_protocol
+        return topic in self.subscribed_topics
+
+    def static_member_id(self, group_instance_id: str) -> str | None:
+        """The member id that a static member has at present."""
+        for member in self.members.values():
+            if member.group_instance_id == group_instance_id:
+                return member.member_id
+        return None
+
+    def check_member(self, member_id: str, group_instance_id: str | None) -> Member:
+        """The member that sent a request.
+
+        Raises:
+            CoordinatorError: UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID where another member has its instance id now.
+        """
+        if group_instance_id is not None:
+            existing = self.static_member_id(group_instance_id)
+            if existing is not None and existing != member_id:
+                raise CoordinatorError(ErrorCode.FENCED_INSTANCE_ID)
+            if existing is None:
+                raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+        member = self.members.get(member_id)
+        if member is None:
+            raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+        return member
+
+    def supports_protocols(self, protocol_type: str, names: set[str]) -> bool:
+        """Whether a member that speaks these protocols could be in the group with the present members."""
+        if self.state is ClassicState.EMPTY:
+            return protocol_type != "" and bool(names)
+        if not self.members:
+            # All left during the initial delay: any protocol is common to nobody, but the type stays.
+            return protocol_type == self.protocol_type and bool(names)
+        return protocol_type == self.protocol_type and not names.isdisjoint(self.common_protocols())
+
+    def common_protocols(self) -> set[str]:
+        """Names of the protocols that every member lists."""
+        lists = ({protocol.name for protocol in m.protocols} for m in self.members.values())
+        return set.intersection(*lists) if self.members else set()
+
+    def select_protocol(self) -> str:
+        """The protocol with the most votes; each member votes for its first that all support. Ties: by name."""
+        candidates = self.common_protocols()
+        votes = dict.fromkeys(sorted(candidates), 0)
+        for member in self.members.values():
+            votes[next(p.name for p in member.protocols if p.name in candidates)] += 1
+        return max(votes, key=votes.__getitem__)

@@ -1,0 +1,13 @@
+"""The way back to the one who asked."""
+
+from __future__ import annotations
+
+from group_coordinator.core.value import Value
+
+
+class Ticket(Value, frozen=True):
+    """Where the answer to a request goes. Parked requests keep theirs in the group's state."""
+
+    event_id: str
+    correlation_id: str | None
+    version: int

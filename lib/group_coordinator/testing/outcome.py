@@ -1,0 +1,44 @@
+"""DOC."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar, cast
+
+from group_coordinator.core.model import responses
+from group_coordinator.core.model.records import Record
+
+R_co = TypeVar("R_co", bound=responses.Response, covariant=True)
+
+
+class NotAnsweredError(LookupError):
+    """The request is parked: its response comes when other members, or time, have done their part."""
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[R_co]):
+    """What a request or a stretch of time brought about.
+
+    `responses` has the answers that were given, by correlation id: also to requests that had been parked.
+    """
+
+    correlation_id: str
+    records: tuple[Record, ...]
+    responses: Mapping[str, responses.Response]
+
+    @property
+    def response(self) -> R_co:
+        """The answer to the request itself.
+
+        Raises:
+            NotAnsweredError: it is parked; GroupDriver.response_to finds its answer later.
+        """
+        if self.correlation_id not in self.responses:
+            raise NotAnsweredError(self.correlation_id)
+        return cast("R_co", self.responses[self.correlation_id])
+
+    @property
+    def is_parked(self) -> bool:
+        """Whether the request waits for its answer."""
+        return self.correlation_id not in self.responses
