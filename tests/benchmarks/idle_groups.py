@@ -29,7 +29,7 @@ from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.compaction_query import CompactionQuery
-from group_coordinator.streaming.coordination import Coordination
+from group_coordinator.streaming.coordination import CoordinatorRun
 from group_coordinator.streaming.session import local_session
 from group_coordinator.tables.creation import create_tables
 from tests.benchmarks.measured import Memory, show
@@ -69,7 +69,7 @@ def measure(spark: SparkSession, chosen: Settings, groups: int) -> float:
     _commit_once(chosen, groups)
     over = Event()
     idle = IdleBatches(groups, over)
-    coordination = Coordination(
+    coordinator = CoordinatorRun(
         spark,
         chosen,
         lambda: write_ticks(connection, chosen.job.events_topic),
@@ -79,7 +79,7 @@ def measure(spark: SparkSession, chosen: Settings, groups: int) -> float:
     )
     beside = Thread(target=CompactionQuery(spark, chosen).run_again_and_again, args=[over])
     beside.start()
-    coordination.run()
+    coordinator.run()
     beside.join()
     return idle.median_ms
 

@@ -16,7 +16,7 @@ _KEPT = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Happening:
     """Something that happened; `detail` are the lines that belong to it, such as a command's output."""
 
     at_s: float
@@ -44,7 +44,7 @@ class Frame:
     offset_count: int | None = None
     expired_count: int | None = None
     deleted_count: int | None = None
-    told: tuple[Told, ...] = ()
+    told: tuple[Happening, ...] = ()
 
 
 class Board:
@@ -55,7 +55,7 @@ class Board:
         self._started_s = clock()
         self._lock = Lock()
         self._frame = Frame(expected_s=expected_s)
-        self._listeners: list[Callable[[Told], None]] = []
+        self._listeners: list[Callable[[Happening], None]] = []
 
     @property
     def elapsed_s(self) -> float:
@@ -82,12 +82,12 @@ class Board:
 
     def tell(self, sentence: str, detail: tuple[str, ...] = ()) -> None:
         """Add to the story."""
-        told = Told(self.elapsed_s, sentence, detail)
+        happening = Happening(self.elapsed_s, sentence, detail)
         with self._lock:
-            self._frame = replace(self._frame, told=(*self._frame.told, told)[-_KEPT:])
+            self._frame = replace(self._frame, told=(*self._frame.told, happening)[-_KEPT:])
         for listener in self._listeners:
-            listener(told)
+            listener(happening)
 
-    def listen(self, listener: Callable[[Told], None]) -> None:
+    def listen(self, listener: Callable[[Happening], None]) -> None:
         """Call for everything that is told from now on."""
         self._listeners.append(listener)

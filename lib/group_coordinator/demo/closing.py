@@ -12,7 +12,7 @@ from group_coordinator import settings
 from group_coordinator.cli.query_output import print_table
 from group_coordinator.clients import sql_tables
 from group_coordinator.demo.answers import QUESTIONS, Question
-from group_coordinator.demo.board import Board, Told
+from group_coordinator.demo.board import Board, Happening
 from group_coordinator.demo.commands import typed_name
 from group_coordinator.demo.folder import DemoFolder
 from group_coordinator.demo.interruption import Interruption
@@ -41,10 +41,10 @@ class Closing:
         self._draw()
         self._farewell(plan, board, measures)
 
-    def _retell(self, story: Sequence[Told]) -> None:
+    def _retell(self, story: Sequence[Happening]) -> None:
         self._heading("What happened")
-        for told in story:
-            self._line("\n".join(story_lines(told)))
+        for happening in story:
+            self._line("\n".join(story_lines(happening)))
 
     def _answer(self) -> None:
         self._heading("What the tables tell, read without Spark (times are UTC)")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from threading import Event, Thread
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
 
-from group_coordinator.demo.board import Board, Frame, Told
+from group_coordinator.demo.board import Board, Frame, Happening
 from group_coordinator.demo.screen import clock, grouped
 
 _INTERVAL_S = 5.0
@@ -28,17 +27,12 @@ class PlainLines:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._closing.set()
         self._thread.join()
 
-    def _print(self, told: Told) -> None:
-        text = "\n".join(story_lines(told))
+    def _print(self, happening: Happening) -> None:
+        text = "\n".join(story_lines(happening))
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _print_figures(self) -> None:
@@ -48,9 +42,12 @@ class PlainLines:
                 self._console.print(figures_line(frame), highlight=False, soft_wrap=True)
 
 
-def story_lines(told: Told) -> list[str]:
+def story_lines(happening: Happening) -> list[str]:
     """What happened, and below it what belongs to it."""
-    return [f"{clock(told.at_s):>5}  {told.sentence}", *(f"       {line}" for line in told.detail)]
+    return [
+        f"{clock(happening.at_s):>5}  {happening.sentence}",
+        *(f"       {line}" for line in happening.detail),
+    ]
 
 
 def figures_line(frame: Frame) -> str:

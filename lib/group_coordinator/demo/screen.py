@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import TracebackType
 from typing import Self
 
 from rich.bar import Bar
@@ -15,7 +14,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from group_coordinator.demo.board import Board, Frame, Told
+from group_coordinator.demo.board import Board, Frame, Happening
 
 _FIGURES_HEIGHT = 9
 _STYLES = {"Stable": "green", "Rebalancing": "yellow", "Empty": "blue", "Dead": "red"}
@@ -45,12 +44,7 @@ class Screen:
         self._live.start(refresh=True)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._live.stop()
 
     def _render(self) -> RenderableType:
@@ -174,24 +168,24 @@ class _StackedBar:
 class _Story:
     """As much of the end of the story as there is room for."""
 
-    def __init__(self, told: tuple[Told, ...]) -> None:
+    def __init__(self, told: tuple[Happening, ...]) -> None:
         self._told = told
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         height = options.height or options.max_height
         room = max(0, height - _FRAME_HEIGHT)
         lines: deque[Text] = deque(maxlen=room)
-        for told in self._told:
-            lines.extend(_lines(console, options.max_width - _FRAME_WIDTH, told))
+        for happening in self._told:
+            lines.extend(_lines(console, options.max_width - _FRAME_WIDTH, happening))
         yield Panel(Group(*lines), title="What happened", title_align="left", height=height)
 
 
-def _lines(console: Console, width: int, told: Told) -> Iterator[Text]:
-    margin = Text(f"{clock(told.at_s):>5}  ", style="dim")
-    for line in Text(told.sentence).wrap(console, width - len(margin)):
+def _lines(console: Console, width: int, happening: Happening) -> Iterator[Text]:
+    margin = Text(f"{clock(happening.at_s):>5}  ", style="dim")
+    for line in Text(happening.sentence).wrap(console, width - len(margin)):
         yield margin + line
         margin = Text(" " * len(margin))
-    for text in squeezed(told.detail):
+    for text in squeezed(happening.detail):
         detail = margin + Text(text, style="cyan")
         detail.truncate(width, overflow="ellipsis")
         yield detail

@@ -70,11 +70,6 @@ class Shop:
         """The offset after the last record that was read."""
         return self._read[partition]
 
-    @property
-    def record_count(self) -> int:
-        """How many records were read so far."""
-        return sum(self._read.values())
-
     def close(self) -> None:
         """Close the shop; the topics stay."""
         self._closing.set()

@@ -26,7 +26,7 @@ from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.streaming.checkpoint.layout import checkpoint_of
 from group_coordinator.streaming.checkpoint.lock import CheckpointInUseError, locked_checkpoint
 from group_coordinator.streaming.compaction_query import CompactionQuery
-from group_coordinator.streaming.coordination import Coordination
+from group_coordinator.streaming.coordination import CoordinatorRun
 from group_coordinator.streaming.rebuild.rebuild import CheckpointError, check_checkpoint
 from group_coordinator.streaming.rebuild.starting_offsets import ForeignLogError
 from group_coordinator.streaming.sinks import BatchCounts
@@ -89,7 +89,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
         check_checkpoint(spark, settings.job)
         stop = stop_on_signals()
         with telling_of_topics(spark, settings.job, connection) as telling:
-            coordination = Coordination(
+            coordinator = CoordinatorRun(
                 spark,
                 settings,
                 lambda: write_ticks(connection, settings.job.events_topic),
@@ -98,28 +98,28 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
                 ProgressReport(options.progress_file).look,
                 None if telling is None else telling.interests.note,
             )
-            _coordinate(coordination, telling, options)
+            _coordinate(coordinator, telling, options)
     finally:
         spark.stop()
 
 
 def _coordinate(
-    coordination: Coordination, telling: TellingOfTopics | None, options: RunOptions
+    coordinator: CoordinatorRun, telling: TellingOfTopics | None, options: RunOptions
 ) -> None:
-    stop, compaction = coordination.stop, CompactionQuery(coordination.spark, coordination.settings)
-    with query_failures_told(coordination.settings.job):
+    stop, compaction = coordinator.stop, CompactionQuery(coordinator.spark, coordinator.settings)
+    with query_failures_told(coordinator.settings.job):
         if options.drain:
             if telling is not None:
                 outlast_outages(telling.tell, stop)
-            outlast_outages(coordination.drain, stop)
+            outlast_outages(coordinator.drain, stop)
             if options.with_compaction and not stop.is_set():
                 compaction.drain()
             return
         with telling.beside() if telling is not None else nullcontext():
             if options.with_compaction:
-                _run_both(coordination, compaction)
+                _run_both(coordinator, compaction)
             else:
-                outlast_outages(coordination.run, stop)
+                outlast_outages(coordinator.run, stop)
 
 
 @refusals_told()
@@ -139,15 +139,15 @@ def run_compaction(settings: Settings, make_session: MakeSession, *, drain: bool
         spark.stop()
 
 
-def _run_both(coordination: Coordination, compaction: CompactionQuery) -> None:
+def _run_both(coordinator: CoordinatorRun, compaction: CompactionQuery) -> None:
     beside = Thread(
-        target=compaction.run_again_and_again, args=[coordination.stop], name="compaction"
+        target=compaction.run_again_and_again, args=[coordinator.stop], name="compaction"
     )
     beside.start()
     try:
-        outlast_outages(coordination.run, coordination.stop)
+        outlast_outages(coordinator.run, coordinator.stop)
     finally:
-        coordination.stop.set()
+        coordinator.stop.set()
         beside.join()
 
 

@@ -17,7 +17,7 @@ from group_coordinator.clients.channel_errors import ChannelError
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.topics.hash import topic_hash
 from group_coordinator.core.topics.patterns import matching_topics
-from group_coordinator.job.topic_interests import Interest, Told, TopicInterests
+from group_coordinator.job.topic_interests import Interest, KnownTopics, TopicInterests
 
 _log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ class News(NamedTuple):
 
     topics: list[Topic]
     deleted: list[tuple[str, str]]
-    told: Told
+    told: KnownTopics
 
 
 class TopicAgent:

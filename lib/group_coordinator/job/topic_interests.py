@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from msgspec import Struct, json
 
-Told: TypeAlias = dict[str, tuple[str, int]]
+KnownTopics: TypeAlias = dict[str, tuple[str, int]]
 """Topic names with topic ids and hashes (core/topics/hash.py)."""
 
 
@@ -17,7 +17,7 @@ class Interest(Struct, frozen=True):
 
     names: tuple[str, ...]
     regexes: tuple[str, ...]
-    told: Told | None = None
+    told: KnownTopics | None = None
 
 
 class _Need(Struct):
@@ -70,7 +70,7 @@ class TopicInterests:
         with self._lock:
             self._changed |= set(changed)
 
-    def told(self, news: Mapping[str, Told]) -> None:
+    def told(self, news: Mapping[str, KnownTopics]) -> None:
         """Remember what groups were told, unless their interest is gone."""
         with self._lock:
             for group_id, told in news.items():

@@ -25,7 +25,7 @@ IsOver = Callable[[StreamingQuery], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Coordination:
+class CoordinatorRun:
     """One run of the coordinator.
 
     `tick` writes a Tick to every partition of the events topic and gives the offsets behind them: Spark runs no batch

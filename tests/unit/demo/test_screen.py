@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from group_coordinator.demo.board import Board, Frame, Told
+from group_coordinator.demo.board import Board, Frame, Happening
 from group_coordinator.demo.measures import Latency
 from group_coordinator.demo.plain import PlainLines, figures_line
 from group_coordinator.demo.screen import picture, squeezed
@@ -31,8 +31,8 @@ FRAME = Frame(
     expired_count=12,
     deleted_count=4,
     told=(
-        Told(2, "A broker starts."),
-        Told(40, "$ groups --delete", ("Error: not empty", "x" * 200)),
+        Happening(2, "A broker starts."),
+        Happening(40, "$ groups --delete", ("Error: not empty", "x" * 200)),
     ),
 )
 
@@ -76,7 +76,7 @@ def test_the_screen_is_filled_and_not_left(width: int, height: int) -> None:
 
 
 def test_what_was_told_last_is_seen() -> None:
-    told = tuple(Told(number, f"event {number}") for number in range(100))
+    told = tuple(Happening(number, f"event {number}") for number in range(100))
 
     text = "\n".join(lines(replace(FRAME, told=told)))
 

@@ -8,7 +8,6 @@ import uuid
 from concurrent.futures import Future
 from itertools import count
 from threading import Event, Thread
-from types import TracebackType
 from typing import Any, Self
 
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
@@ -106,12 +105,7 @@ class RequestChannel:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _event(self, request: Request, correlation_id: str) -> bytes:
