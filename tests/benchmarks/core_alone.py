@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from time import process_time
 
 from group_coordinator import settings
-from group_coordinator.codecs.consumer_protocol import encode_subscription
 from group_coordinator.core import coordinator
+from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.group import Group

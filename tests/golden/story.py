@@ -10,7 +10,7 @@ from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
-from group_coordinator.codecs.consumer_protocol import encode_subscription
+from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.runtime.member_ids import fresh_id
 from group_coordinator.runtime.packing import HEADER
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from group_coordinator import settings
 from group_coordinator.codecs import snapshots
-from group_coordinator.codecs.consumer_protocol import encode_subscription
+from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.states import ClassicState

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from group_coordinator.codecs.consumer_protocol import parse_assignment
 from group_coordinator.codecs.fields import number_on_wire
 from group_coordinator.core.consumer.target_assignment import preferred_assignor
+from group_coordinator.core.embedded_protocol import parse_assignment
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
 from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.config import CoordinatorConfig

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from group_coordinator.codecs import bodies, versions
-from group_coordinator.codecs.consumer_protocol import parse_subscription
 from group_coordinator.codecs.field_errors import check_unknown
 from group_coordinator.codecs.fields import ABSENT, given
+from group_coordinator.core.embedded_protocol import parse_subscription
 from group_coordinator.core.model import requests
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
 from group_coordinator.core.model.classic_member import Protocol

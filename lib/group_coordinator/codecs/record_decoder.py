@@ -5,7 +5,6 @@ from __future__ import annotations
 from msgspec import DecodeError, Struct, json
 
 from group_coordinator.codecs import consumer_record_decoder
-from group_coordinator.codecs.consumer_protocol import parse_subscription
 from group_coordinator.codecs.consumer_record_decoder import ConsumerKey
 from group_coordinator.codecs.fields import ABSENT, number_or_none
 from group_coordinator.codecs.records import (
@@ -15,6 +14,7 @@ from group_coordinator.codecs.records import (
     OFFSET_COMMIT,
     TRANSACTION_MARKER,
 )
+from group_coordinator.core.embedded_protocol import parse_subscription
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.offset import CommittedOffset

@@ -1,12 +1,14 @@
-"""Subscriptions and assignments inside JoinGroup and SyncGroup (ConsumerProtocol*.json in Kafka), wholly read.
+"""Subscriptions and assignments inside JoinGroup and SyncGroup: the bytes of ConsumerProtocol*.json in Kafka.
 
-A consumer group understands what its members of the classic protocol say in these bytes, and answers in them. Source of
-the rules: ConsumerProtocol in Kafka 4.3.
+A classic group only asks which topics its consumers name (`parse_`: what is not readable is None). A consumer group
+understands all that its members of the classic protocol say, and answers in these bytes (`read_`: what is not readable
+is an error). Source of the rules: ConsumerProtocol in Kafka 4.3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from struct import Struct, error
 
 from group_coordinator.core.value import Value
@@ -53,7 +55,7 @@ def read_subscription(data: bytes) -> Subscription:
         MalformedProtocolError: it ends early.
         ImpossibleProtocolError: it contradicts itself.
     """
-    reader = Reader(data)
+    reader = _Reader(data)
     try:
         version = min(reader.version(), _HIGHEST_VERSION)
         topics = tuple(reader.string() for _ in range(reader.count()))
@@ -74,7 +76,7 @@ def read_assignment(data: bytes) -> EmbeddedAssignment:
         MalformedProtocolError: it ends early.
         ImpossibleProtocolError: it contradicts itself.
     """
-    reader = Reader(data)
+    reader = _Reader(data)
     try:
         reader.version()
         return EmbeddedAssignment(reader.partitions(), reader.optional_bytes())
@@ -89,25 +91,79 @@ def read_version(data: bytes) -> int:
         MalformedProtocolError: it is below 0, or there are not even two bytes.
     """
     try:
-        return Reader(data).version()
+        return _Reader(data).version()
     except error:
         raise MalformedProtocolError("there is no version") from None
 
 
-def assignment_bytes(
-    assigned: Iterable[tuple[str, Iterable[int]]], version: int = 0, user_data: bytes | None = None
+@lru_cache(maxsize=256)
+def parse_subscription(data: bytes) -> tuple[str, ...] | None:
+    """The subscribed topics, None if they are not readable.
+
+    As Kafka's coordinator reads them (KIP-496): always as schema version 0, so that what later versions append does not
+    matter, and the user data must be there. Where Kafka's own parser throws and the join never completes, the
+    subscription just counts as unreadable.
+    """
+    reader = _Reader(data)
+    try:
+        reader.short()
+        topics = tuple(reader.string() for _ in range(reader.count()))
+        reader.optional_bytes()
+    except (error, ValueError):
+        return None
+    return topics
+
+
+@lru_cache(maxsize=256)
+def parse_assignment(data: bytes) -> NamedPartitions | None:
+    """The assigned partitions by topic, None if they are not readable."""
+    reader = _Reader(data)
+    try:
+        reader.short()
+        assigned = reader.partitions()
+        reader.optional_bytes()
+    except (error, ValueError):
+        return None
+    return assigned
+
+
+def encode_subscription(
+    topics: Iterable[str], version: int = 0, user_data: bytes | None = None
 ) -> bytes:
-    """An assignment in a schema version, the highest at most; its fields are the same in all of them."""
-    topics = [(name.encode(), tuple(partitions)) for name, partitions in assigned]
-    parts = [_SHORT.pack(min(version, _HIGHEST_VERSION)), _INT.pack(len(topics))]
-    for name, partitions in topics:
-        parts += [_SHORT.pack(len(name)), name, _INT.pack(len(partitions))]
-        parts += [_INT.pack(partition) for partition in partitions]
-    parts += [_INT.pack(_NULL)] if user_data is None else [_INT.pack(len(user_data)), user_data]
+    """The metadata of a consumer that owns no partitions yet, in schema version 0-3."""
+    names = [_encoded(topic) for topic in topics]
+    parts = [_SHORT.pack(version), _INT.pack(len(names)), *names, _encoded_bytes(user_data)]
+    if version >= _OWNED_PARTITIONS_SINCE:
+        parts.append(_INT.pack(0))
+    if version >= _GENERATION_SINCE:
+        parts.append(_INT.pack(_NULL))
+    if version >= _RACK_SINCE:
+        parts.append(_SHORT.pack(_NULL))
     return b"".join(parts)
 
 
-class Reader:
+def encode_assignment(
+    assigned: Mapping[str, Iterable[int]], version: int = 0, user_data: bytes | None = None
+) -> bytes:
+    """Partitions by topic, in a schema version, the highest at most; the fields are the same in all of them."""
+    parts = [_SHORT.pack(min(version, _HIGHEST_VERSION)), _INT.pack(len(assigned))]
+    for name, partitions in assigned.items():
+        numbers = [_INT.pack(partition) for partition in partitions]
+        parts += [_encoded(name), _INT.pack(len(numbers)), *numbers]
+    parts.append(_encoded_bytes(user_data))
+    return b"".join(parts)
+
+
+def _encoded(text: str) -> bytes:
+    encoded = text.encode()
+    return _SHORT.pack(len(encoded)) + encoded
+
+
+def _encoded_bytes(data: bytes | None) -> bytes:
+    return _INT.pack(_NULL) if data is None else _INT.pack(len(data)) + data
+
+
+class _Reader:
     """Reads one message from its start; `struct.error` where it ends early."""
 
     def __init__(self, data: bytes) -> None:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, cast
 
-from group_coordinator.codecs.consumer_protocol import encode_assignment, encode_subscription
 from group_coordinator.core import coordinator
 from group_coordinator.core.coordinator import Step
+from group_coordinator.core.embedded_protocol import encode_assignment, encode_subscription
 from group_coordinator.core.model import requests, responses
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
 from group_coordinator.core.model.classic_member import Protocol

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from group_coordinator.codecs.consumer_protocol import encode_subscription, parse_subscription
+from group_coordinator.core.embedded_protocol import encode_subscription, parse_subscription
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member, Protocol
 from group_coordinator.core.model.group import Group

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from group_coordinator.codecs import events
-from group_coordinator.codecs.consumer_protocol import encode_subscription
 from group_coordinator.codecs.events import Event
+from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.requests import (
     DeleteGroup,

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from group_coordinator.codecs.consumer_protocol import encode_subscription
-from group_coordinator.core.embedded_protocol import assignment_bytes, read_assignment
+from group_coordinator.core.embedded_protocol import (
+    encode_assignment,
+    encode_subscription,
+    read_assignment,
+)
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import JoinGroup, SyncGroup
@@ -19,7 +22,7 @@ Partitions = Mapping[str, Sequence[int]]
 def owning(owned: Partitions, *topics: str) -> bytes:
     """The metadata of a consumer that has partitions; it subscribes to orders unless told otherwise."""
     empty = encode_subscription(topics or ("orders",), version=1)
-    return empty[:-4] + assignment_bytes(owned.items())[2:-4]
+    return empty[:-4] + encode_assignment(owned)[2:-4]
 
 
 def join(
@@ -63,7 +66,7 @@ def classic_group(assignment: bytes | None = None, **settings: Any) -> tuple[Gro
     parked = join(driver, member_id)
     driver.sleep(3_000)
     assert driver.response_to(parked).generation == 1
-    everything = assignment_bytes([("orders", (0, 1, 2))])
+    everything = encode_assignment({"orders": (0, 1, 2)})
     sync(
         driver,
         member_id,

@@ -9,7 +9,7 @@ from group_coordinator.core.embedded_protocol import (
     ImpossibleProtocolError,
     MalformedProtocolError,
     Subscription,
-    assignment_bytes,
+    encode_assignment,
     read_assignment,
     read_subscription,
     read_version,
@@ -58,11 +58,11 @@ def test_a_subscription_that_contradicts_itself_is_impossible(data: str) -> None
 
 
 def test_an_assignment_comes_back_as_it_was_written() -> None:
-    data = assignment_bytes([("orders", (0, 2))], 3, b"custom")
+    data = encode_assignment({"orders": (0, 2)}, 3, b"custom")
 
     assert read_version(data) == 3
     assert read_assignment(data) == EmbeddedAssignment((("orders", (0, 2)),), b"custom")
-    assert read_version(assignment_bytes([], 9)) == 3
+    assert read_version(encode_assignment({}, 9)) == 3
 
 
 def test_an_assignment_that_ends_early_is_malformed() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from group_coordinator.codecs.consumer_protocol import (
+from group_coordinator.core.embedded_protocol import (
     encode_assignment,
     encode_subscription,
     parse_assignment,

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from group_coordinator.codecs.consumer_protocol import encode_assignment
+from group_coordinator.core.embedded_protocol import encode_assignment
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member, Protocol
 from group_coordinator.core.model.group import Group

@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from dataclasses import replace
 
-from group_coordinator.codecs.consumer_protocol import encode_assignment
+from group_coordinator.core.embedded_protocol import encode_assignment
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.runtime.update_group import GroupUpdate
 from tests.unit.runtime.group_updates import (

@@ -5,7 +5,7 @@ import doctest
 import pytest
 
 from group_coordinator import testing
-from group_coordinator.codecs.consumer_protocol import parse_assignment
+from group_coordinator.core.embedded_protocol import parse_assignment
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import GroupRecord, OffsetRecord, Reason
 from group_coordinator.core.model.responses import MemberResult, PartitionResult

@@ -14,7 +14,7 @@ from group_coordinator.clients.results import PartitionResults
 from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.clients.channel_errors import ClientError, NotAConsumerGroupError
 from group_coordinator.clients.errors import CoordinatorResponseError, UnknownError, error_for
-from group_coordinator.codecs.consumer_protocol import parse_assignment
+from group_coordinator.core.embedded_protocol import parse_assignment
 
 Offsets: TypeAlias = Mapping[TopicPartition, int | OffsetAndMetadata]
 CONSUMER_PROTOCOL_TYPES = frozenset({"", "consumer"})

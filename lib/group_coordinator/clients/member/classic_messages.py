@@ -9,7 +9,7 @@ from typing import Any
 
 from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.clients.range_assignment import range_assignment
-from group_coordinator.codecs.consumer_protocol import (
+from group_coordinator.core.embedded_protocol import (
     encode_assignment,
     encode_subscription,
     parse_subscription,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from group_coordinator.codecs.consumer_protocol import parse_subscription
 from group_coordinator.codecs.fields import ABSENT, number_on_wire, number_or_none
 from group_coordinator.codecs.offsets_topic.reader import Reader
 from group_coordinator.codecs.offsets_topic.writer import Writer
+from group_coordinator.core.embedded_protocol import parse_subscription
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.records import GroupMetadata, MemberMetadata

@@ -11,8 +11,8 @@ from typing import Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from group_coordinator.codecs.consumer_protocol import parse_subscription
 from group_coordinator.core.assignors.spec import SubscriptionType
+from group_coordinator.core.embedded_protocol import parse_subscription
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_group import ConsumerGroup, member_of_timer
 from group_coordinator.core.model.consumer_member import (

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct, convert, msgpack
 
-from group_coordinator.codecs.consumer_protocol import parse_subscription
 from group_coordinator.codecs.snapshots.consumer import PackedConsumerGroup, pack, unpack
+from group_coordinator.core.embedded_protocol import parse_subscription
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member, Protocol
 from group_coordinator.core.model.consumer_group import ConsumerGroup

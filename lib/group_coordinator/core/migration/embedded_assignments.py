@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from group_coordinator.core.embedded_protocol import (
     MalformedProtocolError,
     NamedPartitions,
-    assignment_bytes,
+    encode_assignment,
     read_version,
 )
 from group_coordinator.core.kafka_order.java_tables import (
@@ -50,13 +50,13 @@ def embedded_assignment(
     names = {topic.topic_id: topic.name for topic in topics.values()}
     size = grown_table_size(DEFAULT_TABLE_SIZE, len(assignment))
     topic_ids = hash_map_order(sorted(assignment), topic_spot, size)
-    named = [
-        (names[topic_id], partition_set_order(assignment[topic_id]))
+    named = {
+        names[topic_id]: partition_set_order(assignment[topic_id])
         for topic_id in topic_ids
         if topic_id in names
-    ]
+    }
     try:
         version = read_version(protocol.metadata)
     except MalformedProtocolError:
         version = 0
-    return assignment_bytes(named, version)
+    return encode_assignment(named, version)

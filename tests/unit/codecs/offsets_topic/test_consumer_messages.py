@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from group_coordinator.codecs.consumer_protocol import encode_subscription
 from group_coordinator.codecs.offsets_topic import (
     OffsetsTopicError,
     decode,
     encode_key,
     encode_value,
 )
+from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,

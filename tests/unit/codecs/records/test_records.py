@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 from group_coordinator.codecs import record_decoder, records
-from group_coordinator.codecs.consumer_protocol import encode_subscription
 from group_coordinator.codecs.record_decoder import RecordError
+from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from group_coordinator.codecs import snapshots
-from group_coordinator.codecs.consumer_protocol import encode_subscription
 from group_coordinator.core.assignors.spec import SubscriptionType
+from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (

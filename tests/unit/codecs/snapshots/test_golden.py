@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from group_coordinator.codecs import snapshots
-from group_coordinator.codecs.consumer_protocol import encode_subscription
+from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member, Protocol
 from group_coordinator.core.model.consumer_group import ConsumerGroup

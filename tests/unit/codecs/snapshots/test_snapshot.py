@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from group_coordinator.codecs import snapshots
-from group_coordinator.codecs.consumer_protocol import encode_subscription
 from group_coordinator.codecs.snapshots.snapshot import SCHEMA_VERSION, SnapshotError
+from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member, Protocol
 from group_coordinator.core.model.group import Group

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.codecs.consumer_protocol import encode_assignment
+from group_coordinator.core.embedded_protocol import encode_assignment
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import GroupMetadata, GroupRecord, MemberMetadata, Reason
 from group_coordinator.core.model.requests import SyncGroup

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.embedded_protocol import assignment_bytes
+from group_coordinator.core.embedded_protocol import encode_assignment
 from group_coordinator.core.model.consumer_member import CurrentAssignment
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import GroupEpochRecord, TargetEpochRecord
@@ -119,12 +119,12 @@ def test_the_policy_may_forbid_it(settings: dict[str, str], why: str) -> None:
 @pytest.mark.parametrize(
     ("assignment", "expected"),
     [
-        (assignment_bytes([("orders", (0,))], user_data=b"x"), ErrorCode.GROUP_ID_NOT_FOUND),
-        (assignment_bytes([("orders", (0,))], user_data=b""), ErrorCode.NONE),
+        (encode_assignment({"orders": (0,)}, user_data=b"x"), ErrorCode.GROUP_ID_NOT_FOUND),
+        (encode_assignment({"orders": (0,)}, user_data=b""), ErrorCode.NONE),
         (b"", ErrorCode.NONE),
         (b"\0", ErrorCode.GROUP_ID_NOT_FOUND),
         (b"\0\1\xff\xff\xff\xff", ErrorCode.UNKNOWN_SERVER_ERROR),
-        (assignment_bytes([("gone", (0,))]), ErrorCode.NONE),
+        (encode_assignment({"gone": (0,)}), ErrorCode.NONE),
     ],
     ids=["custom assignor", "no user data", "nothing", "malformed", "impossible", "unknown topic"],
 )
@@ -143,7 +143,7 @@ def test_two_members_with_one_partition_stay_classic() -> None:
     join(driver, first)
     parked = join(driver, second)
     generation = driver.response_to(parked).generation
-    both = assignment_bytes([("orders", (0,))])
+    both = encode_assignment({"orders": (0,)})
     sync(driver, first, generation, assignments=((first, both), (second, both)))
 
     answer = driver.consumers.join("m1", ["orders"]).response
