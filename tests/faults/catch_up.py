@@ -15,9 +15,9 @@ from group_coordinator.clients.channel.channel import RequestChannel
 from group_coordinator.clients.channel.request import Request
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.member import classic_messages
-from group_coordinator.clients.member.classic_messages import Identity
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions
+from group_coordinator.clients.member_identity import MemberIdentity
 from tests.end_to_end.installation import Installation
 from tests.faults.events import as_json, commit
 from tests.faults.result import Result
@@ -88,7 +88,7 @@ def catch_up(scene: Scene, name: str, backlog: int, *overrides: str) -> Result:
     return Result(name, 2, max(0, lost), max(0, -lost), problems, figures)
 
 
-def _first_life(installation: Installation) -> list[Identity]:
+def _first_life(installation: Installation) -> list[MemberIdentity]:
     """Members join while the job runs; who they are."""
     job = installation.settings.job
     with (
@@ -112,11 +112,13 @@ def _first_life(installation: Installation) -> list[Identity]:
             for team in range(_TEAMS)
         ]
         # A JoinGroup that waits for Spark's start for too long would be asked again, under another id.
-        channel.send(commit(Identity("first"), 0)).result()
+        channel.send(commit(MemberIdentity("first"), 0)).result()
         for member in members:
             member.join(RUN_S * 1_000)
         identities = [
-            Identity(f"team-{team}", member.member_id, member.generation_id, f"instance-{team}")
+            MemberIdentity(
+                f"team-{team}", member.member_id, member.generation_id, f"instance-{team}"
+            )
             for team, member in enumerate(members)
         ]
         assert process.stop() == 0, process.log
@@ -126,7 +128,7 @@ def _first_life(installation: Installation) -> list[Identity]:
 class Pulse:
     """Heartbeats and commits of the living while the block runs, whether the job listens or not."""
 
-    def __init__(self, installation: Installation, members: list[Identity]) -> None:
+    def __init__(self, installation: Installation, members: list[MemberIdentity]) -> None:
         self._installation = installation
         self._members = members
         self._over = Event()
@@ -155,7 +157,7 @@ class Pulse:
         for member in self._members:
             yield classic_messages.heartbeat(member)
         for steady in range(_STEADY):
-            yield commit(Identity(f"steady-{steady}"), number)
+            yield commit(MemberIdentity(f"steady-{steady}"), number)
 
 
 def _write_backlog(installation: Installation, count: int) -> None:
@@ -167,7 +169,7 @@ def _write_backlog(installation: Installation, count: int) -> None:
         resources.enter_context(closing(producer))
         for number in range(count):
             group = f"backlog-{number % _BACKLOG_GROUPS}"
-            value = as_json(commit(Identity(group), number), None)
+            value = as_json(commit(MemberIdentity(group), number), None)
             producer.send(topic, key=group.encode(), value=value)
 
 

@@ -14,7 +14,7 @@ from kafka import KafkaProducer
 
 from group_coordinator.clients.channel.request import Request
 from group_coordinator.clients.member import classic_messages
-from group_coordinator.clients.member.classic_messages import Identity
+from group_coordinator.clients.member_identity import MemberIdentity
 from group_coordinator.runtime.member_ids import fresh_id
 
 SETTINGS = (
@@ -39,7 +39,7 @@ Story = Generator[Request | BadEvent, str, None]
 """What one client sends, event by event; it is told each event's id."""
 
 
-def commit(identity: Identity, offset: int, partition: int = 0) -> Request:
+def commit(identity: MemberIdentity, offset: int, partition: int = 0) -> Request:
     entry = {"partitionIndex": partition, "committedOffset": offset}
     topics = [{"name": "orders", "partitions": [entry]}]
     body = {"groupId": identity.group_id, **identity.commit_fields(), "topics": topics}
@@ -49,7 +49,7 @@ def commit(identity: Identity, offset: int, partition: int = 0) -> Request:
 def simple_group(name: str) -> Story:
     """Commits, and now and then something is deleted."""
     for number in range(ROUNDS):
-        yield commit(Identity(name), number, number % 3)
+        yield commit(MemberIdentity(name), number, number % 3)
         if number % 5 == 2:
             partitions = [{"partitionIndex": 1}]
             topics = [{"name": "orders", "partitions": partitions}]
@@ -67,7 +67,7 @@ def team(name: str) -> Story:
         members = yield from _shift(name, 3 * turn + 1)
 
 
-def _shift(name: str, generation: int) -> Generator[Request | BadEvent, str, list[Identity]]:
+def _shift(name: str, generation: int) -> Generator[Request | BadEvent, str, list[MemberIdentity]]:
     """The first member works alone in one generation, both of them do in the next one."""
     first = yield from _joined(name, generation)
     yield _synced(first, [first])
@@ -82,19 +82,19 @@ def _shift(name: str, generation: int) -> Generator[Request | BadEvent, str, lis
     return [first, second]
 
 
-def _joined(group: str, generation: int) -> Generator[Request | BadEvent, str, Identity]:
+def _joined(group: str, generation: int) -> Generator[Request | BadEvent, str, MemberIdentity]:
     """First the coordinator gives an id, then the member joins with it."""
-    event_id = yield _join(Identity(group))
-    member = Identity(group, f"{CLIENT}-{fresh_id(event_id)}", generation)
+    event_id = yield _join(MemberIdentity(group))
+    member = MemberIdentity(group, f"{CLIENT}-{fresh_id(event_id)}", generation)
     yield _join(member)
     return member
 
 
-def _join(member: Identity) -> Request:
+def _join(member: MemberIdentity) -> Request:
     return classic_messages.join_group(member, ["orders"], DAY_MS, DAY_MS)
 
 
-def _synced(member: Identity, assigned: list[Identity]) -> Request:
+def _synced(member: MemberIdentity, assigned: list[MemberIdentity]) -> Request:
     decision = {one.member_id: f"of {one.member_id}".encode() for one in assigned}
     return classic_messages.sync_group(member, decision)
 

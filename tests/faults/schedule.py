@@ -7,7 +7,7 @@ from contextlib import closing
 
 from kafka import KafkaProducer
 
-from group_coordinator.clients.member.classic_messages import Identity
+from group_coordinator.clients.member_identity import MemberIdentity
 from tests.end_to_end.installation import Installation, Row
 from tests.faults.events import as_json, commit
 from tests.faults.result import Result
@@ -46,7 +46,7 @@ def _drained_s(installation: Installation) -> float:
 
 
 def _commit(installation: Installation, group: str, offset: int) -> None:
-    event = as_json(commit(Identity(group), offset), None)
+    event = as_json(commit(MemberIdentity(group), offset), None)
     topic = installation.settings.job.events_topic
     with closing(KafkaProducer(bootstrap_servers=installation.bootstrap_servers)) as producer:
         producer.send(topic, key=group.encode(), value=event)

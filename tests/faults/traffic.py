@@ -12,9 +12,9 @@ from kafka import KafkaProducer, TopicPartition
 
 from group_coordinator.clients.channel.channel import RequestChannel
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.clients.member.classic_messages import Identity
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions, MemberState
+from group_coordinator.clients.member_identity import MemberIdentity
 from tests.end_to_end.installation import Installation
 from tests.faults.events import as_json, commit
 
@@ -73,7 +73,7 @@ class Traffic:
         ) as producer:
             while not self._over.wait(_COMMIT_PAUSE_S):
                 request = commit(
-                    Identity(f"kill-{self.commits % _SIMPLE_GROUPS}"),
+                    MemberIdentity(f"kill-{self.commits % _SIMPLE_GROUPS}"),
                     self.commits,
                     self.commits % 3,
                 )

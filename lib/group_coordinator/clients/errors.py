@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.clients.channel_errors import ClientError
 from group_coordinator.core.model.errors import ErrorCode
 
@@ -51,6 +52,19 @@ def error_for(code: int, message: str | None = None) -> CoordinatorResponseError
     )
     unknown.code = code
     return unknown
+
+
+def refusal(body: Body) -> CoordinatorResponseError | None:
+    """The error of a whole answer; an event that could not be read is answered with nothing else."""
+    code = body.get("errorCode", 0)
+    return error_for(code, body.get("errorMessage")) if code else None
+
+
+def raise_refusal(body: Body) -> None:
+    """Raise the error of a whole answer, if it has one."""
+    error = refusal(body)
+    if error is not None:
+        raise error
 
 
 class UnknownTopicOrPartitionError(CoordinatorResponseError):

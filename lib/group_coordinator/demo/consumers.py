@@ -8,12 +8,13 @@ from typing import NamedTuple, Protocol
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.admin import messages
+from group_coordinator.clients import offset_messages
 from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.clients.channel_errors import ClientError
 from group_coordinator.clients.member.conversation import Channel
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions, MemberState
+from group_coordinator.clients.member_identity import MemberIdentity
 from group_coordinator.demo.cast import UNLIMITED, Application
 
 COMMIT_INTERVAL_S = 5.0
@@ -99,7 +100,7 @@ class Consumer:
     def _fetch_positions(self) -> None:
         """The partitions may be new to this member: its group knows where to go on."""
         self._positions = {}
-        request = messages.fetch_offsets(self._application.group_id, self._member.assignment)
+        request = offset_messages.fetch_offsets(self._application.group_id, self._member.assignment)
         self._fetching = self._channel.send(request)
 
     def _take_positions(self, now_s: float) -> None:
@@ -107,7 +108,7 @@ class Consumer:
             return
         reply, self._fetching = self._fetching, None
         try:
-            committed = messages.fetched_offsets(reply.result())
+            committed = offset_messages.fetched_offsets(reply.result())
         except ClientError:
             self._fetch_positions()
             return
@@ -160,9 +161,8 @@ class SimpleCommitter:
             return
         self._commit_due_s = now_s + COMMIT_INTERVAL_S
         self._positions = advanced(self._positions, self._records)
-        request = messages.commit_offsets(
-            self._application.group_id, self._positions, messages.ADMINISTRATOR
-        )
+        committer = MemberIdentity(self._application.group_id)
+        request = offset_messages.commit_offsets(committer, self._positions)
         self._channel.send(request._replace(client_id=self._application.group_id))
 
     def stop(self) -> None:
@@ -176,7 +176,7 @@ def start_positions(application: Application, partition_counts: Mapping[str, int
     Without offsets, the sweep of expired ones would take a group away while its first members are still on their way.
     """
     positions = dict.fromkeys(partitions_of(application, partition_counts), 0)
-    return messages.commit_offsets(application.group_id, positions, messages.ADMINISTRATOR)
+    return offset_messages.commit_offsets(MemberIdentity(application.group_id), positions)
 
 
 def partitions_of(

@@ -1,4 +1,4 @@
-"""The members of a consumer group, and the coordinator that they talk to."""
+"""The members of a group, and the coordinator that they talk to."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from kafka import TopicPartition
 
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions, SubscriptionPattern
+from group_coordinator.clients.member_identity import MemberIdentity
+from group_coordinator.clients.offset_messages import Offsets, commit_offsets, partition_results
+from group_coordinator.clients.results import PartitionResults
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 
 ORDERS, REFUNDS = "b3JkZXJzb3JkZXJzb3JkZQ", "cmVmdW5kc3JlZnVuZHNyZQ"
@@ -44,6 +47,28 @@ def new_member(
         options=MemberOptions(client_id=name, group_protocol="consumer", **options),
         clock=coordinator.clock,
     )
+
+
+def join_classic(coordinator: CoordinatorInProcess, topics: list[str]) -> GroupMember:
+    """A classic member after its first rebalance."""
+    member = GroupMember(
+        coordinator,
+        "billing",
+        topics,
+        {"orders": 2, "refunds": 1},
+        options=MemberOptions(client_id="a"),
+        clock=coordinator.clock,
+    )
+    for _ in range(4):
+        member.poll()
+        coordinator.sleep(3_000)
+    return member
+
+
+def commit(coordinator: CoordinatorInProcess, offsets: Offsets) -> PartitionResults:
+    """As an administrator."""
+    request = commit_offsets(MemberIdentity("billing"), offsets)
+    return partition_results(coordinator.send(request).result(), offsets)
 
 
 def poll(*members: GroupMember, rounds: int = 5) -> None:

@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 from kafka import TopicPartition
 
-from group_coordinator.clients.results import GroupResults, PartitionResults
 from group_coordinator.clients.errors import (
     GroupIdNotFoundError,
     GroupSubscribedToTopicError,
     NonEmptyGroupError,
 )
+from group_coordinator.clients.results import GroupResults, PartitionResults
 
 ORDERS = TopicPartition("orders", 0)
 REFUNDS = TopicPartition("refunds", 0)

@@ -15,6 +15,7 @@ from deltalake import write_deltalake
 from kafka import TopicPartition
 
 from group_coordinator import settings
+from group_coordinator.clients import offset_messages
 from group_coordinator.clients.admin import messages
 from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.core.model.topic import Topic
@@ -167,7 +168,7 @@ class CommandLine:
             self._coordinator.send(messages.delete_group(arguments[2]))
         elif arguments[0] == "--delete-offsets":
             partitions = [TopicPartition(arguments[4], number) for number in range(4)]
-            self._coordinator.send(messages.delete_offsets(arguments[2], partitions))
+            self._coordinator.send(offset_messages.delete_offsets(arguments[2], partitions))
 
     def tick(self) -> None:
         """Everything was sent at once."""

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.admin import messages
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions
+from group_coordinator.clients.member_identity import MemberIdentity
+from group_coordinator.clients.offset_messages import commit_offsets
 from group_coordinator.demo.survey import Survey
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 
@@ -14,7 +15,7 @@ GROUPS = ["modern", "simple", "gone"]
 def test_each_group_is_asked_by_the_api_that_knows_it() -> None:
     coordinator = CoordinatorInProcess()
     offsets = {TopicPartition("orders", 0): 1}
-    coordinator.send(messages.commit_offsets("simple", offsets, messages.ADMINISTRATOR))
+    coordinator.send(commit_offsets(MemberIdentity("simple"), offsets))
     GroupMember(
         coordinator,
         "modern",

@@ -11,18 +11,19 @@ from typing import Any, Self
 from kafka import OffsetAndMetadata, TopicPartition
 
 from group_coordinator import settings
-from group_coordinator.clients import sql_tables
+from group_coordinator.clients import offset_messages, sql_tables
 from group_coordinator.clients.admin import messages
 from group_coordinator.clients.admin.consumer_descriptions import (
     consumer_description,
     describe_consumer_group,
 )
 from group_coordinator.clients.admin.descriptions import GroupDescription, GroupListing
-from group_coordinator.clients.results import GroupResults, PartitionResults
 from group_coordinator.clients.channel.channel import RequestChannel
 from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.clients.channel_errors import ChannelError, ClientError
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.member_identity import MemberIdentity
+from group_coordinator.clients.results import GroupResults, PartitionResults
 
 CLIENT_ID = "group-coordinator-admin"
 
@@ -122,33 +123,35 @@ class AdminClient:
         self, group_id: str, partitions: Collection[TopicPartition] | None = None
     ) -> dict[TopicPartition, OffsetAndMetadata]:
         """The committed offsets of the given partitions, or of all; a partition without one is left out."""
-        request = messages.fetch_offsets(group_id, partitions)
-        return messages.fetched_offsets(self._channel.send(request).result())
+        request = offset_messages.fetch_offsets(group_id, partitions)
+        return offset_messages.fetched_offsets(self._channel.send(request).result())
 
     def list_offsets_of_groups(
         self, group_ids: Collection[str]
     ) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
         """All committed offsets of several groups, asked for at once."""
         sent = {
-            group: self._channel.send(messages.fetch_offsets(group, None))
+            group: self._channel.send(offset_messages.fetch_offsets(group, None))
             for group in dict.fromkeys(group_ids)
         }
-        return {group: messages.fetched_offsets(reply.result()) for group, reply in sent.items()}
+        return {
+            group: offset_messages.fetched_offsets(reply.result()) for group, reply in sent.items()
+        }
 
     def alter_consumer_group_offsets(
-        self, group_id: str, offsets: messages.Offsets
+        self, group_id: str, offsets: offset_messages.Offsets
     ) -> PartitionResults:
         """Commit offsets for a group that is Empty or not there yet: one result a partition."""
-        request = messages.commit_offsets(group_id, offsets, messages.ADMINISTRATOR)
-        return messages.partition_results(self._channel.send(request).result(), offsets)
+        request = offset_messages.commit_offsets(MemberIdentity(group_id), offsets)
+        return offset_messages.partition_results(self._channel.send(request).result(), offsets)
 
     def delete_consumer_group_offsets(
         self, group_id: str, partitions: Collection[TopicPartition]
     ) -> PartitionResults:
         """Delete committed offsets of topics that the group does not read (KIP-496): one result a partition."""
         wanted = list(dict.fromkeys(partitions))
-        request = messages.delete_offsets(group_id, wanted)
-        return messages.partition_results(self._channel.send(request).result(), wanted)
+        request = offset_messages.delete_offsets(group_id, wanted)
+        return offset_messages.partition_results(self._channel.send(request).result(), wanted)
 
     def _answers(
         self, request: Callable[[str], Request], group_ids: Iterable[str]

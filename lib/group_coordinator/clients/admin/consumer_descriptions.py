@@ -5,8 +5,8 @@ from __future__ import annotations
 from kafka import TopicPartition
 
 from group_coordinator.clients.admin.descriptions import GroupDescription, MemberDescription
-from group_coordinator.clients.admin.messages import refusal
 from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.errors import refusal
 from group_coordinator.core.model.errors import ErrorCode
 
 _VERSION = 1

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 
-from kafka import TopicPartition
-
-from group_coordinator.clients.admin import messages
 from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.clients.errors import error_for
 from group_coordinator.clients.member import classic_messages
-from group_coordinator.clients.member.classic_messages import Identity
 from group_coordinator.clients.member.conversation import COORDINATOR_AWAY, Conversation
-from group_coordinator.clients.member.membership import Commit
+from group_coordinator.clients.member.membership import Membership
 from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
+from group_coordinator.clients.member_identity import MemberIdentity
 from group_coordinator.core.model.errors import ErrorCode
 
 JOIN_MARGIN_MS = 10_000
@@ -26,7 +22,7 @@ _REJOIN = frozenset({ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATI
 _FORGOTTEN = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.GROUP_ID_NOT_FOUND})
 
 
-class ClassicMember:
+class ClassicMember(Membership):
     """Moves on with each poll; GroupMember says what everything means.
 
     Args:
@@ -48,20 +44,16 @@ class ClassicMember:
         partition_counts: Mapping[str, int],
         options: MemberOptions,
     ) -> None:
-        self.state = MemberState.UNJOINED
-        self.assignment: frozenset[TopicPartition] = frozenset()
-        self.rebalances = 0
-        self.topics = _names(topics)
-        self._conversation = conversation
+        identity = MemberIdentity(group_id, group_instance_id=options.group_instance_id)
+        super().__init__(conversation, identity, options)
+        self._topics = _names(topics)
         self._partition_counts = partition_counts
-        self._options = options
-        self._identity = Identity(group_id, group_instance_id=options.group_instance_id)
         self._joined_topics: frozenset[str] = frozenset()
 
     @property
-    def member_id(self) -> str:
-        """The id that the coordinator gave; empty before."""
-        return self._identity.member_id
+    def topics(self) -> frozenset[str]:
+        """The names that it subscribes to."""
+        return self._topics
 
     @property
     def generation_id(self) -> int:
@@ -85,13 +77,7 @@ class ClassicMember:
         Raises:
             ValueError: a pattern is given for topics.
         """
-        self.topics = _names(topics)
-
-    def commit(self, offsets: messages.Offsets) -> Commit:
-        """What to send to commit as this member."""
-        identity = self._identity
-        request = messages.commit_offsets(identity.group_id, offsets, identity.commit_fields())
-        return Commit(request, partial(messages.partition_results, partitions=list(offsets)))
+        self._topics = _names(topics)
 
     def leave(self, reason: str) -> Request | None:
         """Be a member no more; what to send so that the group learns it, None: it never knew."""
@@ -157,7 +143,7 @@ class ClassicMember:
         self._ask(request, self._synced, self._options.rebalance_timeout_ms + JOIN_MARGIN_MS)
 
     def _synced(self, body: Body) -> None:
-        self.assignment = frozenset(messages.assigned_partitions(b64decode(body["assignment"])))
+        self.assignment = frozenset(classic_messages.assigned_partitions(body["assignment"]))
         self.state = MemberState.STABLE
         self.rebalances += 1
         self._conversation.pause(self._options.heartbeat_interval_ms)

@@ -1,17 +1,19 @@
-"""A member's requests; bodies as Kafka's message schemas have them."""
+"""Requests of a member of the classic protocol; bodies as Kafka's message schemas have them."""
 
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Any
+
+from kafka import TopicPartition
 
 from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.member_identity import MemberIdentity
 from group_coordinator.clients.range_assignment import range_assignment
 from group_coordinator.core.embedded_protocol import (
     encode_assignment,
     encode_subscription,
+    parse_assignment,
     parse_subscription,
 )
 
@@ -20,35 +22,11 @@ PROTOCOL = "range"
 _MAX_REASON_CHARACTERS = 255
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """Who a member is to its group; a dynamic member has no instance id."""
-
-    group_id: str
-    member_id: str = ""
-    generation_id: int = -1
-    group_instance_id: str | None = None
-
-    def fields(self) -> Body:
-        """The fields that most requests begin with."""
-        return {
-            "groupId": self.group_id,
-            "generationId": self.generation_id,
-            "memberId": self.member_id,
-            "groupInstanceId": self.group_instance_id,
-        }
-
-    def commit_fields(self) -> Mapping[str, Any]:
-        """The same as OffsetCommit names them."""
-        return {
-            "generationIdOrMemberEpoch": self.generation_id,
-            "memberId": self.member_id,
-            "groupInstanceId": self.group_instance_id,
-        }
-
-
 def join_group(
-    identity: Identity, topics: Collection[str], session_timeout_ms: int, rebalance_timeout_ms: int
+    identity: MemberIdentity,
+    topics: Collection[str],
+    session_timeout_ms: int,
+    rebalance_timeout_ms: int,
 ) -> Request:
     """A JoinGroup with the range protocol."""
     subscription = encode_subscription(sorted(topics))
@@ -78,10 +56,10 @@ def subscriptions(joined: Body) -> dict[str, tuple[str, ...]]:
     }
 
 
-def sync_group(identity: Identity, assignments: Mapping[str, bytes]) -> Request:
+def sync_group(identity: MemberIdentity, assignments: Mapping[str, bytes]) -> Request:
     """A SyncGroup; only the leader brings assignments."""
     body = {
-        **identity.fields(),
+        **_identity_fields(identity),
         "protocolType": PROTOCOL_TYPE,
         "protocolName": PROTOCOL,
         "assignments": [
@@ -102,12 +80,21 @@ def assignments(
     }
 
 
-def heartbeat(identity: Identity) -> Request:
+def assigned_partitions(assignment: str) -> tuple[TopicPartition, ...]:
+    """The partitions in an assignment that a leader wrote, in base64; unreadable bytes are no partitions."""
+    return tuple(
+        TopicPartition(topic, number)
+        for topic, numbers in parse_assignment(b64decode(assignment)) or ()
+        for number in numbers
+    )
+
+
+def heartbeat(identity: MemberIdentity) -> Request:
     """A Heartbeat."""
-    return Request("Heartbeat", 4, identity.group_id, identity.fields())
+    return Request("Heartbeat", 4, identity.group_id, _identity_fields(identity))
 
 
-def leave_group(identity: Identity, reason: str) -> Request:
+def leave_group(identity: MemberIdentity, reason: str) -> Request:
     """A LeaveGroup of this member alone."""
     member = {
         "memberId": identity.member_id,
@@ -117,6 +104,15 @@ def leave_group(identity: Identity, reason: str) -> Request:
     return Request(
         "LeaveGroup", 5, identity.group_id, {"groupId": identity.group_id, "members": [member]}
     )
+
+
+def _identity_fields(identity: MemberIdentity) -> Body:
+    return {
+        "groupId": identity.group_id,
+        "generationId": identity.generation_id,
+        "memberId": identity.member_id,
+        "groupInstanceId": identity.group_instance_id,
+    }
 
 
 def _base64(value: bytes) -> str:

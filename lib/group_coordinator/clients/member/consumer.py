@@ -11,14 +11,15 @@ from functools import partial
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.admin import messages as admin_messages
+from group_coordinator.clients import offset_messages
 from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.clients.errors import error_for
-from group_coordinator.clients.member import consumer_messages as messages
-from group_coordinator.clients.member.consumer_messages import Speaker, Statement
+from group_coordinator.clients.member import consumer_messages
+from group_coordinator.clients.member.consumer_messages import Statement
 from group_coordinator.clients.member.conversation import COORDINATOR_AWAY, Conversation
-from group_coordinator.clients.member.membership import Commit
+from group_coordinator.clients.member.membership import Commit, Membership
 from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
+from group_coordinator.clients.member_identity import MemberIdentity
 from group_coordinator.core.assignors.spec import Assignment
 from group_coordinator.core.model.errors import ErrorCode
 
@@ -32,7 +33,7 @@ _FENCED = frozenset(
 _TRY_LATER = COORDINATOR_AWAY | {ErrorCode.UNRELEASED_INSTANCE_ID}
 
 
-class ConsumerMember:
+class ConsumerMember(Membership):
     """Moves on with each poll; GroupMember says what everything means.
 
     Args:
@@ -51,16 +52,15 @@ class ConsumerMember:
         topic_ids: Mapping[str, str],
         options: MemberOptions,
     ) -> None:
-        self.state = MemberState.UNJOINED
-        self.assignment: frozenset[TopicPartition] = frozenset()
-        self.rebalances = 0
-        self._conversation = conversation
+        identity = MemberIdentity(
+            group_id,
+            consumer_messages.new_member_id(),
+            consumer_messages.JOIN_EPOCH,
+            options.group_instance_id,
+        )
+        super().__init__(conversation, identity, options)
         self._topic_ids = topic_ids
-        self._options = options
         self._subscription = _subscription(topics)
-        instance_id = options.group_instance_id
-        member_id = messages.new_member_id()
-        self._speaker = Speaker(group_id, member_id, group_instance_id=instance_id)
         self._assigned: Assignment = {}
         self._owned: Assignment | None = None
         """None: the coordinator has not assigned anything yet, not even nothing."""
@@ -73,14 +73,9 @@ class ConsumerMember:
         return frozenset() if is_pattern else frozenset(self._subscription)
 
     @property
-    def member_id(self) -> str:
-        """The id that it made for itself."""
-        return self._speaker.member_id
-
-    @property
     def generation_id(self) -> int:
         """The member epoch; -1 while it is no member."""
-        return self._speaker.epoch if self.state is MemberState.STABLE else -1
+        return self._identity.generation_id if self.state is MemberState.STABLE else -1
 
     def poll(self) -> None:
         """Take the answer that has come, then send a heartbeat if one is due.
@@ -104,21 +99,18 @@ class ConsumerMember:
         self._subscription = _subscription(topics)
         self._conversation.go_on()
 
-    def commit(self, offsets: admin_messages.Offsets) -> Commit:
+    def commit(self, offsets: offset_messages.Offsets) -> Commit:
         """What to send to commit as this member; topics by id if its group gave it all of them."""
-        speaker = self._speaker
         owned = {
             name: topic_id
             for name, topic_id in self._topic_ids.items()
             if topic_id in (self._owned or {})
         }
-        if owned.keys() >= set(messages.topics_of(offsets)):
-            request = messages.commit_by_id(speaker, offsets, owned)
-            return Commit(
-                request, partial(messages.results_by_id, offsets=offsets, topic_ids=owned)
-            )
-        request = admin_messages.commit_offsets(speaker.group_id, offsets, speaker.commit_fields())
-        return Commit(request, partial(admin_messages.partition_results, partitions=list(offsets)))
+        if not owned.keys() >= {partition.topic for partition in offsets}:
+            return super().commit(offsets)
+        request = offset_messages.commit_by_id(self._identity, offsets, owned)
+        results = partial(offset_messages.results_by_id, offsets=offsets, topic_ids=owned)
+        return Commit(request, results)
 
     def leave(self, reason: str) -> Request | None:  # noqa: ARG002 - this protocol asks for none
         """Be a member no more; what to send so that the group learns it, None: it never knew."""
@@ -126,11 +118,11 @@ class ConsumerMember:
         self.state = MemberState.LEFT
         self._let_go()
         self._conversation.forget()
-        return messages.leave_group(self._speaker) if is_known else None
+        return consumer_messages.leave_group(self._identity) if is_known else None
 
     def _heartbeat(self) -> None:
         statement = self._statement()
-        request = messages.heartbeat(self._speaker, self._options, statement, self._told)
+        request = consumer_messages.heartbeat(self._identity, self._options, statement, self._told)
         self._told = statement
         self._conversation.ask(request, self._take, self._lost)
 
@@ -142,8 +134,8 @@ class ConsumerMember:
             self._refused(body)
             return
         self.state = MemberState.STABLE
-        self._speaker = replace(self._speaker, epoch=body["memberEpoch"])
-        assigned = messages.assigned(body)
+        self._identity = replace(self._identity, generation_id=body["memberEpoch"])
+        assigned = consumer_messages.assigned(body)
         if assigned is not None:
             self._assigned = assigned
             self._adopt()
@@ -194,7 +186,7 @@ class ConsumerMember:
     def _rejoin(self) -> None:
         """What it had belongs to others now; its id it keeps."""
         self.state = MemberState.UNJOINED
-        self._speaker = replace(self._speaker, epoch=messages.JOIN_EPOCH)
+        self._identity = replace(self._identity, generation_id=consumer_messages.JOIN_EPOCH)
         self._let_go()
         self._conversation.go_on()
 

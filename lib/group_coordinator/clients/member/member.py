@@ -9,14 +9,14 @@ from typing import TypeVar
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.admin.messages import Offsets
-from group_coordinator.clients.results import PartitionResults
 from group_coordinator.clients.channel.request import Body
 from group_coordinator.clients.member.classic import ClassicMember
 from group_coordinator.clients.member.consumer import ConsumerMember
 from group_coordinator.clients.member.conversation import Channel, Conversation
 from group_coordinator.clients.member.membership import Membership
 from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
+from group_coordinator.clients.offset_messages import Offsets
+from group_coordinator.clients.results import PartitionResults
 
 _WAIT_S = 0.25
 

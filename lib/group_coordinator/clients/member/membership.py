@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection
-from typing import NamedTuple, Protocol
+from functools import partial
+from typing import NamedTuple
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.admin.messages import Offsets
-from group_coordinator.clients.results import PartitionResults
 from group_coordinator.clients.channel.request import Body, Request
-from group_coordinator.clients.member.options import MemberState, SubscriptionPattern
+from group_coordinator.clients.member.conversation import Conversation
+from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
+from group_coordinator.clients.member_identity import MemberIdentity
+from group_coordinator.clients.offset_messages import Offsets, commit_offsets, partition_results
+from group_coordinator.clients.results import PartitionResults
 
 
 class Commit(NamedTuple):
@@ -20,40 +24,47 @@ class Commit(NamedTuple):
     results: Callable[[Body], PartitionResults]
 
 
-class Membership(Protocol):
+class Membership(ABC):
     """A member that joins, heartbeats and is given partitions by one of the two protocols."""
 
-    state: MemberState
-    assignment: frozenset[TopicPartition]
-    rebalances: int
+    def __init__(
+        self, conversation: Conversation, identity: MemberIdentity, options: MemberOptions
+    ) -> None:
+        self.state = MemberState.UNJOINED
+        self.assignment: frozenset[TopicPartition] = frozenset()
+        self.rebalances = 0
+        self._conversation = conversation
+        self._identity = identity
+        self._options = options
 
     @property
+    @abstractmethod
     def topics(self) -> frozenset[str]:
         """The names that it subscribes to."""
-        ...
 
     @property
     def member_id(self) -> str:
-        """Who it is to its group; empty: nobody yet."""
-        ...
+        """Empty: the coordinator has not given one yet."""
+        return self._identity.member_id
 
     @property
+    @abstractmethod
     def generation_id(self) -> int:
         """The generation, or the member epoch, that it knows of; -1: none yet."""
-        ...
 
+    @abstractmethod
     def poll(self) -> None:
         """Take the answer that has come, then send what is due."""
-        ...
 
+    @abstractmethod
     def subscribe(self, topics: Collection[str] | SubscriptionPattern) -> None:
         """Change the subscription."""
-        ...
 
     def commit(self, offsets: Offsets) -> Commit:
         """What to send to commit as this member."""
-        ...
+        request = commit_offsets(self._identity, offsets)
+        return Commit(request, partial(partition_results, partitions=list(offsets)))
 
+    @abstractmethod
     def leave(self, reason: str) -> Request | None:
         """Be a member no more; what to send so that the group learns it, None: it never knew."""
-        ...

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.admin import messages
 from group_coordinator.clients.admin.consumer_descriptions import (
     consumer_description,
     describe_consumer_group,
@@ -11,6 +10,8 @@ from group_coordinator.clients.admin.descriptions import GroupDescription
 from group_coordinator.clients.errors import InvalidGroupIdError
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions
+from group_coordinator.clients.member_identity import MemberIdentity
+from group_coordinator.clients.offset_messages import commit_offsets
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 
 ORDERS = "b3JkZXJzb3JkZXJzb3JkZQ"
@@ -58,7 +59,7 @@ def test_a_consumer_group_and_its_member() -> None:
 def test_another_kind_of_group_is_left_to_describe_groups() -> None:
     coordinator = CoordinatorInProcess()
     offsets = {TopicPartition("orders", 0): 1}
-    commit = messages.commit_offsets("simple", offsets, messages.ADMINISTRATOR)
+    commit = commit_offsets(MemberIdentity("simple"), offsets)
     coordinator.send(commit)
 
     assert ask(coordinator, "simple") is None

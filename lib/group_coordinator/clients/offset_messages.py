@@ -1,0 +1,128 @@
+"""OffsetCommit, OffsetFetch and OffsetDelete; bodies as Kafka's message schemas have them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, TypeAlias
+
+from kafka import OffsetAndMetadata, TopicPartition
+
+from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.errors import (
+    CoordinatorResponseError,
+    UnknownError,
+    error_for,
+    raise_refusal,
+    refusal,
+)
+from group_coordinator.clients.member_identity import MemberIdentity
+from group_coordinator.clients.results import PartitionResults
+
+_COMMIT_BY_ID_VERSION = 10
+Offsets: TypeAlias = Mapping[TopicPartition, int | OffsetAndMetadata]
+
+
+def commit_offsets(identity: MemberIdentity, offsets: Offsets) -> Request:
+    """An OffsetCommit; an administrator's is taken only if the group is Empty, or does not exist."""
+    topics = _by_topic(
+        "partitions",
+        ((partition, _commit(partition, offset)) for partition, offset in offsets.items()),
+    )
+    body = {"groupId": identity.group_id, **identity.commit_fields(), "topics": topics}
+    return Request("OffsetCommit", 9, identity.group_id, body)
+
+
+def commit_by_id(
+    identity: MemberIdentity, offsets: Offsets, topic_ids: Mapping[str, str]
+) -> Request:
+    """An OffsetCommit that names topics by id; `topic_ids` has the id of each."""
+    by_name = commit_offsets(identity, offsets)
+    topics = [
+        {"topicId": topic_ids[topic["name"]], "partitions": topic["partitions"]}
+        for topic in by_name.body["topics"]
+    ]
+    return by_name._replace(version=_COMMIT_BY_ID_VERSION, body={**by_name.body, "topics": topics})
+
+
+def results_by_id(body: Body, offsets: Offsets, topic_ids: Mapping[str, str]) -> PartitionResults:
+    """The outcome of a commit by id for each partition."""
+    names = {topic_id: name for name, topic_id in topic_ids.items()}
+    topics = [{**topic, "name": names[topic["topicId"]]} for topic in body.get("topics", ())]
+    return partition_results({**body, "topics": topics}, offsets)
+
+
+def _commit(partition: TopicPartition, offset: int | OffsetAndMetadata) -> Body:
+    if isinstance(offset, int):
+        offset = OffsetAndMetadata(offset, "", -1)
+    return {
+        "partitionIndex": partition.partition,
+        "committedOffset": offset.offset,
+        "committedLeaderEpoch": -1 if offset.leader_epoch is None else offset.leader_epoch,
+        "committedMetadata": offset.metadata,
+    }
+
+
+def fetch_offsets(group_id: str, partitions: Collection[TopicPartition] | None) -> Request:
+    """An OffsetFetch of some partitions, None for all that the group has."""
+    topics = (
+        None
+        if partitions is None
+        else _by_topic("partitionIndexes", ((p, p.partition) for p in partitions))
+    )
+    group = {"groupId": group_id, "memberId": None, "memberEpoch": -1, "topics": topics}
+    return Request("OffsetFetch", 9, group_id, {"groups": [group], "requireStable": False})
+
+
+def fetched_offsets(body: Body) -> dict[TopicPartition, OffsetAndMetadata]:
+    """The offsets in an OffsetFetch answer; a partition without one is left out.
+
+    Raises:
+        CoordinatorResponseError: the error of the group, or of the first partition that has one.
+    """
+    raise_refusal(body)
+    [group] = body["groups"]
+    raise_refusal(group)
+    offsets = {}
+    for topic in group["topics"]:
+        for partition in topic["partitions"]:
+            raise_refusal(partition)
+            if partition["committedOffset"] >= 0:
+                offsets[TopicPartition(topic["name"], partition["partitionIndex"])] = (
+                    OffsetAndMetadata(
+                        partition["committedOffset"],
+                        partition["metadata"],
+                        partition["committedLeaderEpoch"],
+                    )
+                )
+    return offsets
+
+
+def delete_offsets(group_id: str, partitions: Collection[TopicPartition]) -> Request:
+    """An OffsetDelete (KIP-496)."""
+    topics = _by_topic("partitions", ((p, {"partitionIndex": p.partition}) for p in partitions))
+    return Request("OffsetDelete", 0, group_id, {"groupId": group_id, "topics": topics})
+
+
+def partition_results(body: Body, partitions: Iterable[TopicPartition]) -> PartitionResults:
+    """The outcome of an OffsetCommit or OffsetDelete for each partition that was asked for."""
+    codes = {
+        TopicPartition(topic["name"], partition["partitionIndex"]): partition["errorCode"]
+        for topic in body.get("topics", ())
+        for partition in topic["partitions"]
+    }
+    errors = {one: _partition_error(codes.get(one)) for one in partitions}
+    return PartitionResults(errors, refusal(body))
+
+
+def _partition_error(code: int | None) -> CoordinatorResponseError | None:
+    if code is None:
+        return UnknownError("The answer does not mention the partition.")
+    return error_for(code) if code else None
+
+
+def _by_topic(field: str, entries: Iterable[tuple[TopicPartition, Any]]) -> list[Body]:
+    topics = defaultdict(list)
+    for partition, entry in entries:
+        topics[partition.topic].append(entry)
+    return [{"name": name, field: entries_of_topic} for name, entries_of_topic in topics.items()]
