@@ -7,18 +7,18 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing
 
-from tests.conformance.kafka.coordinators import Oracle, Witness
+from tests.conformance.kafka.coordinators import Coordinator, Oracle
 from tests.conformance.language.lines import Story
-from tests.conformance.language.transcript import brief, tell, unexpected
+from tests.conformance.language.transcript import brief, play, unexpected
 from tests.conformance.stories import STORIES
 
 
-def show(story: Story, witness: Witness) -> list[str]:
-    telling = tell(story, witness)
+def show(story: Story, coordinator: Coordinator) -> list[str]:
+    transcript = play(story, coordinator)
     shown = [f"=== {story.name} {dict(story.settings) or ''}", story.about]
-    for line, outputs in zip(story.lines, telling.comparable(), strict=True):
+    for line, outputs in zip(story.lines, transcript.comparable(), strict=True):
         shown += ["> " + brief(line), *("    " + json.dumps(output) for output in outputs)]
-    return [*shown, *("!!! " + found for found in unexpected(story, telling)), ""]
+    return [*shown, *("!!! " + found for found in unexpected(story, transcript)), ""]
 
 
 def main(names: Sequence[str]) -> None:

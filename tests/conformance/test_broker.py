@@ -8,14 +8,19 @@ from dataclasses import replace
 
 import pytest
 
+from tests.conformance.kafka.broker_coordinator import BrokerCoordinator
 from tests.conformance.kafka.broker_records import timeless, without_topic_ids
-from tests.conformance.kafka.broker_coordinator import BrokerWitness
 from tests.conformance.kafka.coordinators import Ours
 from tests.conformance.kafka.real_broker import RealBroker, real_broker
 from tests.conformance.language.lines import Story
 from tests.conformance.language.outcome import comparable, differences
-from tests.conformance.language.transcript import Telling, disagreements, script, tell
-from tests.conformance.live.for_real_broker import groups, mentioned_topics, retold, told_otherwise
+from tests.conformance.language.transcript import Transcript, disagreements, play, script
+from tests.conformance.live.for_real_broker import (
+    for_real_broker,
+    groups,
+    mentioned_topics,
+    no_longer_as_scripted,
+)
 from tests.conformance.stories import STORIES
 
 pytestmark = pytest.mark.kafka
@@ -118,18 +123,18 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealBroker]:
 
 @pytest.mark.parametrize("name", TOLD)
 def test_a_broker_tells_the_same_story(name: str, broker: RealBroker) -> None:
-    story = retold(STORIES[name], TOPICS)
-    ours = tell(story, Ours())
-    fail_with(story, told_otherwise(story, ours))
+    story = for_real_broker(STORIES[name], TOPICS)
+    ours = play(story, Ours())
+    fail_with(story, no_longer_as_scripted(story, ours))
 
     answers, records = of_kind("response", ours), of_kind("record", ours)
     mine = [record for outputs in records.outputs for record in outputs]
-    with closing(BrokerWitness(broker, correlations(answers))) as witness:
-        kafka = tell(story, witness)
-        late = witness.late_answers()
+    with closing(BrokerCoordinator(broker, correlations(answers))) as coordinator:
+        kafka = play(story, coordinator)
+        late = coordinator.late_answers()
         theirs = [
             without_topic_ids(timeless(record))
-            for record in witness.written(groups(story), len(mine))
+            for record in coordinator.written(groups(story), len(mine))
         ]
 
     fail_with(story, [*disagreements(story, kafka, answers)])
@@ -138,16 +143,16 @@ def test_a_broker_tells_the_same_story(name: str, broker: RealBroker) -> None:
     fail_with(story, found)
 
 
-def of_kind(kind: str, telling: Telling) -> Telling:
+def of_kind(kind: str, transcript: Transcript) -> Transcript:
     """What is told of this kind, whenever it was."""
     kept = [
         [without_topic_ids(timeless(output)) for output in outputs if output["kind"] == kind]
-        for outputs in telling.outputs
+        for outputs in transcript.outputs
     ]
-    return replace(telling, outputs=kept)
+    return replace(transcript, outputs=kept)
 
 
-def correlations(answers: Telling) -> list[set[str]]:
+def correlations(answers: Transcript) -> list[set[str]]:
     return [{output["correlationId"] for output in outputs} for outputs in answers.outputs]
 
 

@@ -63,11 +63,11 @@ def test_a_script_complains_of_an_answer_that_comes_too_soon() -> None:
 def test_a_script_complains_of_what_it_does_not_expect() -> None:
     time = {"at": 5}
     late = answer(0, "c9")
-    assert complaints(Line(time, gives="Heartbeat=0 +group"), [group_record(), late]) == []
-    assert complaints(Line(time, gives=""), [late]) != []
-    assert complaints(Line(time, gives="+group"), []) != []
+    assert complaints(Line(time, also="Heartbeat=0 +group"), [group_record(), late]) == []
+    assert complaints(Line(time, also=""), [late]) != []
+    assert complaints(Line(time, also="+group"), []) != []
     assert complaints(Line(HEARTBEAT, error=0), [answer(0), group_record()]) == []
-    assert complaints(Line(HEARTBEAT, error=0, gives=""), [answer(0), group_record()]) != []
+    assert complaints(Line(HEARTBEAT, error=0, also=""), [answer(0), group_record()]) != []
 
 
 def test_generated_ids_and_their_order_do_not_matter() -> None:

@@ -16,7 +16,7 @@ from tests.conformance.kafka.broker_records import lines_of, timeless
 from tests.conformance.kafka.real_broker import RealBroker
 from tests.conformance.language.lines import Json
 from tests.conformance.language.outcome import differences, reduced
-from tests.conformance.live.cluster import SETTINGS, Stage, broker_behind_proxy
+from tests.conformance.live.cluster import SETTINGS, LiveCluster, broker_behind_proxy
 from tests.conformance.live.conversation import Conversation, now_ms
 from tests.conformance.live.real_stories import STORIES
 from tests.conformance.live.recording_proxy import RecordingProxy
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.kafka
 
 
 @pytest.fixture(scope="module")
-def cluster(
+def broker_and_proxy(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[RealBroker, RecordingProxy]]:
     with broker_behind_proxy(tmp_path_factory.mktemp("broker")) as started:
@@ -34,16 +34,16 @@ def cluster(
 
 @pytest.mark.parametrize("name", STORIES)
 def test_ours_tells_real_consumers_the_same(
-    name: str, cluster: tuple[RealBroker, RecordingProxy]
+    name: str, broker_and_proxy: tuple[RealBroker, RecordingProxy]
 ) -> None:
-    broker, proxy = cluster
-    stage = Stage(broker, proxy, name)
-    with transcript_shown(stage), closing(stage):
-        STORIES[name](stage)
-    answers = stage.conversation.answers()
+    broker, proxy = broker_and_proxy
+    cluster = LiveCluster(broker, proxy, name)
+    with conversation_shown(cluster), closing(cluster):
+        STORIES[name](cluster)
+    answers = cluster.conversation.answers()
     groups = {answer["groupId"] for answer in answers}
-    records = lines_of(broker.messages(stage.log_start), groups, {})
-    ours = retold(stage.conversation)
+    records = lines_of(broker.messages(cluster.log_start), groups, {})
+    ours = replayed(cluster.conversation)
 
     answered = {answer["correlationId"] for answer in answers}
     mine = [output for output in ours if output.get("correlationId", "") in {"", *answered}]
@@ -53,15 +53,15 @@ def test_ours_tells_real_consumers_the_same(
 
 
 @contextmanager
-def transcript_shown(stage: Stage) -> Iterator[None]:
+def conversation_shown(cluster: LiveCluster) -> Iterator[None]:
     """Where a test fails its output has what was said."""
     try:
         yield
     finally:
-        sys.stdout.writelines(f"{line}\n" for line in transcript(stage.conversation))
+        sys.stdout.writelines(f"{line}\n" for line in printed(cluster.conversation))
 
 
-def retold(conversation: Conversation) -> list[Json]:
+def replayed(conversation: Conversation) -> list[Json]:
     """What ours makes of it, with the member ids that the broker made up."""
     made_ids = conversation.made_ids()
     overrides = [f"{key}={value}" for key, value in SETTINGS.items()]
@@ -81,7 +81,7 @@ def in_comparable_form(outputs: Sequence[Json]) -> list[Json]:
     return reduced([timeless(output) | {"at": 0} for output in outputs])
 
 
-def transcript(conversation: Conversation) -> Iterator[str]:
+def printed(conversation: Conversation) -> Iterator[str]:
     """What was said, a line each, and what was answered."""
     answers = {answer["correlationId"]: answer["body"] for answer in conversation.answers()}
     for line in conversation.lines(0):

@@ -6,8 +6,8 @@ from tests.conformance.kafka.coordinators import Oracle, Ours
 from tests.conformance.language.transcript import (
     disagreements,
     forgotten_requests,
+    play,
     script,
-    tell,
     unexpected,
 )
 from tests.conformance.stories import STORIES
@@ -27,7 +27,7 @@ def fail_with(name: str, found: list[str]) -> None:
 @every_story
 def test_we_tell_the_story(name: str) -> None:
     story = STORIES[name]
-    ours = tell(story, Ours())
+    ours = play(story, Ours())
     fail_with(name, list(unexpected(story, ours)))
     assert sorted(ours.remembered) == sorted(forgotten_requests(story))
 
@@ -36,7 +36,7 @@ def test_we_tell_the_story(name: str) -> None:
 @pytest.mark.oracle
 def test_kafka_tells_the_same_story(name: str, oracle: Oracle) -> None:
     story = STORIES[name]
-    kafka = tell(story, oracle)
+    kafka = play(story, oracle)
     fail_with(name, [f"KAFKA, {found}" for found in unexpected(story, kafka)])
     assert kafka.remembered == []
-    fail_with(name, list(disagreements(story, kafka, tell(story, Ours()))))
+    fail_with(name, list(disagreements(story, kafka, play(story, Ours()))))

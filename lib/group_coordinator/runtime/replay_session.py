@@ -194,7 +194,7 @@ class Replay:
 
 
 def _placed(topic: KnownTopic) -> KnownTopic:
-    """Where a line is silent about racks, the cluster is the witness's: one broker, in a rack without a name."""
+    """Where a line is silent about racks there is one broker, in a rack without a name: as in tests/conformance."""
     if topic.racks is UNSET:
         topic.racks = [[""]] * topic.num_partitions
     return topic

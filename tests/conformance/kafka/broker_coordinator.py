@@ -1,4 +1,4 @@
-"""The second witness: a real broker, in real time, asked in raw requests over loopback."""
+"""The third coordinator: a real broker, in real time, asked in raw requests over loopback."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _HANDLED_S: Final = 0.05
 """When a request is not answered yet, the next one follows after this time, on another connection."""
 
 
-class BrokerWitness:
-    """Tells one story to a broker.
+class BrokerCoordinator:
+    """Plays one story to a broker.
 
     Args:
         broker: the broker, whose other groups it leaves alone.

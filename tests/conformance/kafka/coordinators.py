@@ -1,4 +1,4 @@
-"""The two coordinators that a script is played to: Kafka's own classes, and ours."""
+"""The coordinators that a script is played to: Kafka's own classes, and ours."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def new_member_id(salt: str, event_id: str) -> str:
     return str(UUID(bytes=bytes([digest[0] & 0x7F]) + digest[1:16], version=4))
 
 
-class Witness(Protocol):
+class Coordinator(Protocol):
     """A coordinator that can be asked what it does."""
 
     def begin(self, overrides: Mapping[str, str], salt: str | None) -> None:

@@ -66,7 +66,7 @@ class RawRequest:
 
 def ask(address: tuple[str, int], api: str, version: int, body: Json) -> Json:
     """Send a request and wait for its answer."""
-    request = RawRequest(address, api, version, "witness")
+    request = RawRequest(address, api, version, "coordinator")
     try:
         request.send(body)
         while (answer := request.receive()) is None:

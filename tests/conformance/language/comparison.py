@@ -1,7 +1,7 @@
-"""Holds a walk told by ours against what Kafka may tell of it.
+"""Holds our transcript of a random script against what Kafka may do in it.
 
-Kafka leaves some choices, above all that of a new leader, to the hash of random ids: it may tell a walk in several ways,
-and ours must be one of them. Where both make up the same ids, there is one way.
+Kafka leaves some choices, above all that of a new leader, to the hash of random ids: a random script may have several
+transcripts, and ours must be one of them. Where both make up the same ids, there is one way.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from tests.conformance.kafka.coordinators import Oracle, Ours
 from tests.conformance.language.lines import Json, Story
-from tests.conformance.language.transcript import Telling, disagreements, repeat, tell
+from tests.conformance.language.transcript import Transcript, disagreements, play, repeat
 
-_TELLINGS = 150
+_TRANSCRIPTS = 150
 _SALTS = 60
 _LEADER = re.compile(r"^    \* output .* [.\w]*leader: ", re.MULTILINE)
 _CONSUMERS = re.compile(r'ConsumerGroup|"key": {"type": ([35678]|16),')
@@ -22,13 +22,13 @@ _UNKNOWN_MEMBER_ID = 25
 
 
 def differences_from_kafka(story: Story, oracle: Oracle) -> list[str]:
-    """In which lines ours differs from the last of Kafka's tellings; nothing if it agrees with one of them."""
+    """In which lines ours differs from the last of Kafka's transcripts; nothing if it agrees with one of them."""
     if story.salt is not None:
         return _differences_with_given_ids(story, oracle)
-    ours = tell(story, Ours())
+    ours = play(story, Ours())
     found: list[str] = []
-    for _ in range(_TELLINGS):
-        kafka = tell(story, oracle)
+    for _ in range(_TRANSCRIPTS):
+        kafka = play(story, oracle)
         found = list(disagreements(story, kafka, _what_kafka_answers(kafka, ours)))
         if not found:
             break
@@ -52,19 +52,19 @@ def _may_be_chance(difference: str) -> bool:
 
 def _differences_line_by_line(story: Story, oracle: Oracle) -> list[str]:
     """Ours is told the very lines that Kafka was told."""
-    kafka = tell(story, oracle)
+    kafka = play(story, oracle)
     end = _lines_until_kafka_forgets(kafka)
     kafka, told = kafka.until(end), replace(story, lines=story.lines[:end])
     ours = repeat(told, kafka.said[:end], Ours())
     return list(disagreements(told, kafka, _what_kafka_answers(kafka, ours)))
 
 
-def _what_kafka_answers(kafka: Telling, ours: Telling) -> Telling:
+def _what_kafka_answers(kafka: Transcript, ours: Transcript) -> Transcript:
     """Leave out our answers to the requests that Kafka forgets: parked, then said again."""
     return ours.without(ours.answered() - kafka.answered())
 
 
-def _lines_until_kafka_forgets(kafka: Telling) -> int:
+def _lines_until_kafka_forgets(kafka: Transcript) -> int:
     """How many lines there are until a JoinGroup is refused in an empty consumer group, with that line.
 
     Kafka's memory has lost the group then, though its log has not: after a restart it would go on as ours does.

@@ -11,7 +11,7 @@ from tests.conformance.language.lines import Errors, Generation, Json, named_par
 from tests.conformance.language.script import Script
 
 UNCHANGED: Final = "unchanged"
-"""What a member gets whose answer has no assignment: it keeps what it has."""
+"""What is assigned where the answer has no assignment: it keeps what it has."""
 
 REBALANCE_MS: Final = 60_000
 
@@ -24,10 +24,10 @@ class ConsumerScript(Script):
     """
 
     def other(self, group: str) -> ConsumerScript:
-        return ConsumerScript(self._tape, group)
+        return ConsumerScript(self._draft, group)
 
     def silent(self) -> ConsumerScript:
-        return ConsumerScript(self._tape, self._group, wants_answers=False)
+        return ConsumerScript(self._draft, self._group, wants_answers=False)
 
     # ---- ConsumerGroupHeartbeat -------------------------------------------------------------
 
@@ -38,17 +38,19 @@ class ConsumerScript(Script):
         *,
         owns: str | None = "",
         rebalance: int | None = REBALANCE_MS,
-        epoch: int = 0,
+        sent_epoch: int = 0,
         **others: object,
     ) -> None:
         """Say all that a member says when it comes: epoch 0, its subscription, that it owns nothing."""
-        self.beat(name, epoch=epoch, owns=owns, topics=topics, rebalance=rebalance, **others)  # type: ignore[arg-type]
+        self.beat(
+            name, sent_epoch=sent_epoch, owns=owns, topics=topics, rebalance=rebalance, **others
+        )  # type: ignore[arg-type]
 
     def beat(
         self,
         name: str,
         *,
-        epoch: Generation | None = None,
+        sent_epoch: Generation | None = None,
         owns: str | None = None,
         topics: str | None = None,
         regex: str | None = None,
@@ -59,23 +61,23 @@ class ConsumerScript(Script):
         member: str | None = None,
         version: int = 1,
         error: Errors = 0,
-        tells: int | None = None,
-        gets: str | None = None,
-        gives: str | None = None,
+        epoch: int | None = None,
+        assigned: str | None = None,
+        also: str | None = None,
         rejoin: Json | None = None,
     ) -> None:
         """Say a heartbeat, of the epoch that was told last, with nothing that is not asked for.
 
-        `tells` is the epoch in the answer, `gets` the assignment in it; `rejoin` is the body that is said instead where
+        `sent_epoch` is the epoch in the request, `epoch` the one in the answer, `assigned` the assignment in it; `rejoin` is the body that is said instead where
         the member is none any more as far as it knows.
         """
         if instance:
-            self._tape.instances[name] = instance
+            self._draft.instances[name] = instance
         body: Json = {
             "groupId": self._group,
             "memberId": self._id(name) if member is None else member,
-            "memberEpoch": f"#{name}" if epoch is None else epoch,
-            **_given("instanceId", instance or self._tape.instances.get(name)),
+            "memberEpoch": f"#{name}" if sent_epoch is None else sent_epoch,
+            **_given("instanceId", instance or self._draft.instances.get(name)),
             **_given("rackId", rack),
             **_given("rebalanceTimeoutMs", rebalance),
             **_given("subscribedTopicNames", None if topics is None else topics.split()),
@@ -83,15 +85,15 @@ class ConsumerScript(Script):
             **_given("serverAssignor", assignor),
             **_given("topicPartitions", _owned(owns)),
         }
-        says = {} if tells is None else {"memberEpoch": tells}
-        if gets is not None:
-            says["assignment"] = None if gets == UNCHANGED else partitions(gets)
-        self.send("ConsumerGroupHeartbeat", version, body, error, gives, client=name)
-        line = self._tape.lines.pop()
+        says = {} if epoch is None else {"memberEpoch": epoch}
+        if assigned is not None:
+            says["assignment"] = None if assigned == UNCHANGED else partitions(assigned)
+        self.send("ConsumerGroupHeartbeat", version, body, error, also, client=name)
+        line = self._draft.lines.pop()
         asks_for_id = member == ""
-        self._tape.lines.append(replace(line, asks_for_id=asks_for_id, says=says, rejoin=rejoin))
+        self._draft.lines.append(replace(line, asks_for_id=asks_for_id, says=says, rejoin=rejoin))
         if asks_for_id:
-            self._tape.names.add(name)
+            self._draft.names.add(name)
 
     def ack(self, name: str, **others: object) -> None:
         """Say a heartbeat with all that the member was last given."""
@@ -106,11 +108,11 @@ class ConsumerScript(Script):
 
     def quit(self, name: str, **others: object) -> None:
         """Leave for good (-1)."""
-        self.beat(name, epoch=-1, **others)  # type: ignore[arg-type]
+        self.beat(name, sent_epoch=-1, **others)  # type: ignore[arg-type]
 
     def pause(self, name: str, **others: object) -> None:
         """Leave for a while, as a static member may (-2)."""
-        self.beat(name, epoch=-2, **others)  # type: ignore[arg-type]
+        self.beat(name, sent_epoch=-2, **others)  # type: ignore[arg-type]
 
     def gather(self, *names: str, topics: str = "orders", rounds: int = 3) -> None:
         """Let these members come, and acknowledge what they get until nothing moves any more."""
@@ -144,7 +146,7 @@ class ConsumerScript(Script):
             "version": metadata_version,
             "generation": f"#{name}" if owned else -1,
         }
-        known = name in self._tape.names
+        known = name in self._draft.names
         chosen = name if chosen_id and not known and member is None else member
         given = dict.fromkeys(protocols.split(), metadata)
         self.join(name, member=chosen, protocols=given, **others)  # type: ignore[arg-type]
@@ -154,16 +156,16 @@ class ConsumerScript(Script):
         name: str,
         generation: Generation | None = None,
         *,
-        gets: str | None = None,
-        gives: str | None = None,
+        assigned: str | None = None,
+        also: str | None = None,
         error: Errors = 0,
         **others: object,
     ) -> None:
         """Ask for the assignment of the generation last joined, or lead with what everybody gets."""
         asked = f"#{name}" if generation is None else generation
-        self.sync(name, asked, error=error, gives=gives, **others)  # type: ignore[arg-type]
-        if gets is not None:
-            self._says({"assignment": named_partitions(gets)})
+        self.sync(name, asked, error=error, also=also, **others)  # type: ignore[arg-type]
+        if assigned is not None:
+            self._says({"assignment": named_partitions(assigned)})
 
     def lead(self, name: str, assignments: Mapping[str, str], **others: object) -> None:
         """Sync with everybody's assignment, each as "orders:01"."""
@@ -213,8 +215,8 @@ class ConsumerScript(Script):
         self.send("IncrementalAlterConfigs", 1, {"resources": [resource]}, error)
 
     def _says(self, says: Json) -> None:
-        line = self._tape.lines.pop()
-        self._tape.lines.append(replace(line, says=says))
+        line = self._draft.lines.pop()
+        self._draft.lines.append(replace(line, says=says))
 
 
 def _given(name: str, value: object) -> Json:

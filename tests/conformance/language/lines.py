@@ -31,7 +31,7 @@ class Line:
     text: Json
     error: Errors = PARKED
     """The error codes in its own answer: one that all of them are, or all of them in order."""
-    gives: str | None = None
+    also: str | None = None
     """What else it brings about, in the words of outcome.gist; None: the script does not say."""
     asks_for_id: bool = False
     """Whether the answer has the id of a new member: that of its client's name."""
@@ -42,7 +42,7 @@ class Line:
 
 
 @dataclass
-class Tape:
+class ScriptDraft:
     """What has been said so far, whichever group it was about."""
 
     lines: list[Line] = field(default_factory=list)

@@ -83,13 +83,13 @@ def complaints(
             found.append(f"its own answer: expected {expected}, got {actual}")
         elif line.says:
             found += _false_facts(line.says, own[0]["body"])
-    if line.gives is not None:
+    if line.also is not None:
         expected_gist, actual_gist = (
-            sorted(line.gives.split()),
+            sorted(line.also.split()),
             sorted(_named(gist(other), names) for other in others),
         )
         if expected_gist != actual_gist:
-            found.append(f"what it gives: expected {expected_gist}, got {actual_gist}")
+            found.append(f"what else it brings about: expected {expected_gist}, got {actual_gist}")
     return found
 
 

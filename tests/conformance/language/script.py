@@ -14,7 +14,7 @@ from tests.conformance.language.lines import (
     Generation,
     Json,
     Line,
-    Tape,
+    ScriptDraft,
     by_topic,
     described_topic,
     packed,
@@ -26,38 +26,38 @@ from tests.conformance.language.lines import (
 class Script:
     """The protocol's verbs for one group; every verb adds one line at the script's current time."""
 
-    def __init__(self, tape: Tape, group: str = "g", *, wants_answers: bool = True) -> None:
-        self._tape = tape
+    def __init__(self, draft: ScriptDraft, group: str = "g", *, wants_answers: bool = True) -> None:
+        self._draft = draft
         self._group = group
         self._wants_answers = wants_answers
 
     def other(self, group: str) -> Script:
         """Speak of another group, in the same conversation."""
-        return Script(self._tape, group)
+        return Script(self._draft, group)
 
     def silent(self) -> Script:
         """Speak without a correlation id."""
-        return Script(self._tape, self._group, wants_answers=False)
+        return Script(self._draft, self._group, wants_answers=False)
 
     # ---- time and the world -----------------------------------------------------------------
 
-    def at(self, at_ms: int, gives: str = "") -> None:
-        """Let the time pass until then: nothing happens unless `gives` says what."""
-        self._tape.now_ms = at_ms
-        self._tape.lines.append(Line({"at": at_ms}, gives=gives))
+    def at(self, at_ms: int, also: str = "") -> None:
+        """Let the time pass until then: nothing happens unless `also` says what."""
+        self._draft.now_ms = at_ms
+        self._draft.lines.append(Line({"at": at_ms}, also=also))
 
     def jump(self, at_ms: int) -> None:
         """Say the next line at that time, with no line in between."""
-        self._tape.now_ms = at_ms
+        self._draft.now_ms = at_ms
 
-    def cluster(self, *topics: str, gives: str = "") -> None:
+    def cluster(self, *topics: str, also: str = "") -> None:
         """Tell which topics there are now, each as NAME:PARTITIONS or NAME#INCARNATION:PARTITIONS."""
-        text = {"at": self._tape.now_ms, "topics": [described_topic(spec) for spec in topics]}
-        self._tape.lines.append(Line(text, gives=gives))
+        text = {"at": self._draft.now_ms, "topics": [described_topic(spec) for spec in topics]}
+        self._draft.lines.append(Line(text, also=also))
 
     def look(self) -> None:
         """Ask for the group as it is now."""
-        self._tape.lines.append(Line({"describe": self._group}))
+        self._draft.lines.append(Line({"describe": self._group}))
 
     # ---- membership -------------------------------------------------------------------------
 
@@ -75,10 +75,10 @@ class Script:
         member: str | None = None,
         reason: str | None = None,
         error: Errors = 0,
-        gives: str | None = None,
+        also: str | None = None,
     ) -> None:
         """Join: the first time with an empty member id, then with the one that was given."""
-        is_first = member is None and name not in self._tape.names
+        is_first = member is None and name not in self._draft.names
         if protocols is None:
             protocols = {"range": subscription(*topics.split())}
         body: Json = {"groupId": self._group, "sessionTimeoutMs": session}
@@ -95,9 +95,9 @@ class Script:
             for protocol, metadata in protocols.items()
         ]
         body |= _known(version, 8, "reason", reason)
-        self.send("JoinGroup", version, body, error, gives, client=name, asks_for_id=is_first)
+        self.send("JoinGroup", version, body, error, also, client=name, asks_for_id=is_first)
         if is_first:
-            self._tape.names.add(name)
+            self._draft.names.add(name)
 
     def form(self, *names: str, topics: str = "orders", session: int = 10_000) -> None:
         """Make a Stable group of generation 1, the first name its leader.
@@ -108,8 +108,8 @@ class Script:
             self.join(name, topics=topics, session=session, error=79)
             self.join(name, topics=topics, session=session, error=PARKED)
         if len(names) > 1:
-            self.at(self._tape.now_ms + 3_000)
-        self.at(self._tape.now_ms + 3_000, " ".join(["JoinGroup=0"] * len(names)))
+            self.at(self._draft.now_ms + 3_000)
+        self.at(self._draft.now_ms + 3_000, " ".join(["JoinGroup=0"] * len(names)))
         self.sync_all(*names, generation=1)
 
     def sync_all(self, leader: str, *followers: str, generation: int) -> None:
@@ -117,8 +117,8 @@ class Script:
         for name in followers:
             self.sync(name, generation, error=PARKED)
         assignments = {name: f"for {name}".encode() for name in (leader, *followers)}
-        gives = " ".join(["+group"] + ["SyncGroup=0"] * len(followers))
-        self.sync(leader, generation, assignments, gives=gives)
+        also = " ".join(["+group"] + ["SyncGroup=0"] * len(followers))
+        self.sync(leader, generation, assignments, also=also)
 
     def sync(
         self,
@@ -131,7 +131,7 @@ class Script:
         protocol: str | None = "range",
         instance: str | None = None,
         error: Errors = 0,
-        gives: str | None = None,
+        also: str | None = None,
     ) -> None:
         body: Json = {
             "groupId": self._group,
@@ -145,7 +145,7 @@ class Script:
                 for member, assignment in (assignments or {}).items()
             ],
         }
-        self.send("SyncGroup", version, body, error, gives, client=name)
+        self.send("SyncGroup", version, body, error, also, client=name)
 
     def heartbeat(
         self,
@@ -155,7 +155,7 @@ class Script:
         version: int = 4,
         instance: str | None = None,
         error: Errors = 0,
-        gives: str | None = None,
+        also: str | None = None,
     ) -> None:
         body: Json = {
             "groupId": self._group,
@@ -163,7 +163,7 @@ class Script:
             "memberId": self._id(name),
             **_known(version, 3, "groupInstanceId", instance),
         }
-        self.send("Heartbeat", version, body, error, gives, client=name)
+        self.send("Heartbeat", version, body, error, also, client=name)
 
     def leave(
         self,
@@ -171,7 +171,7 @@ class Script:
         version: int = 5,
         reason: str | None = None,
         error: Errors = 0,
-        gives: str | None = None,
+        also: str | None = None,
     ) -> None:
         """Leave, each as MEMBER, MEMBER@INSTANCE or @INSTANCE."""
         body: Json = {"groupId": self._group}
@@ -186,7 +186,7 @@ class Script:
                 }
                 for name, at, instance in (member.partition("@") for member in members)
             ]
-        self.send("LeaveGroup", version, body, error, gives)
+        self.send("LeaveGroup", version, body, error, also)
 
     # ---- offsets ----------------------------------------------------------------------------
 
@@ -201,7 +201,7 @@ class Script:
         metadata: str | None = "",
         leader_epoch: int | None = None,
         error: Errors = 0,
-        gives: str | None = None,
+        also: str | None = None,
     ) -> None:
         """Commit offsets, each as TOPIC-PARTITION=OFFSET."""
         details: Json = _known(version, 6, "committedLeaderEpoch", leader_epoch)
@@ -217,7 +217,7 @@ class Script:
                 for name, partitions in topics.items()
             ],
         }
-        self.send("OffsetCommit", version, body, error, gives)
+        self.send("OffsetCommit", version, body, error, also)
 
     def txn_commit(
         self,
@@ -229,7 +229,7 @@ class Script:
         instance: str | None = None,
         metadata: str | None = "",
         error: Errors = 0,
-        gives: str | None = None,
+        also: str | None = None,
     ) -> None:
         """Commit offsets in a producer's transaction, each as TOPIC-PARTITION=OFFSET."""
         body: Json = {
@@ -245,9 +245,9 @@ class Script:
         if version >= 3:
             body |= {"generationId": generation, "memberId": self._id(member)}
             body["groupInstanceId"] = instance
-        self.send("TxnOffsetCommit", version, body, error, gives)
+        self.send("TxnOffsetCommit", version, body, error, also)
 
-    def end_txn(self, *, producer: int = 17, commit: bool = True, gives: str | None = None) -> None:
+    def end_txn(self, *, producer: int = 17, commit: bool = True, also: str | None = None) -> None:
         """End the producer's transaction."""
         body = {
             "groupId": self._group,
@@ -255,14 +255,14 @@ class Script:
             "producerEpoch": 0,
             "committed": commit,
         }
-        self.send("EndTxn", 0, body, 0, gives)
+        self.send("EndTxn", 0, body, 0, also)
 
     def fetch(
         self,
         *partitions: str,
         version: int = 8,
         member: str | None = None,
-        epoch: int | None = None,
+        sent_epoch: int | None = None,
         stable: bool | None = None,
         error: Errors = 0,
     ) -> None:
@@ -274,22 +274,22 @@ class Script:
         asked: Json = {"groupId": self._group, "topics": topics or None}
         if version >= 8:
             asked |= _known(version, 9, "memberId", member and self._id(member))
-            asked |= _known(version, 9, "memberEpoch", epoch)
+            asked |= _known(version, 9, "memberEpoch", sent_epoch)
             asked = {"groups": [asked]}
         asked |= _known(version, 7, "requireStable", stable)
         self.send("OffsetFetch", version, asked, error)
 
-    def delete_offsets(self, *partitions: str, error: Errors = 0, gives: str | None = None) -> None:
+    def delete_offsets(self, *partitions: str, error: Errors = 0, also: str | None = None) -> None:
         topics = [
             {"name": name, "partitions": [{"partitionIndex": index} for index in indexes]}
             for name, indexes in by_topic(partitions).items()
         ]
-        self.send("OffsetDelete", 0, {"groupId": self._group, "topics": topics}, error, gives)
+        self.send("OffsetDelete", 0, {"groupId": self._group, "topics": topics}, error, also)
 
     # ---- the group --------------------------------------------------------------------------
 
-    def delete(self, *, version: int = 2, error: Errors = 0, gives: str | None = None) -> None:
-        self.send("DeleteGroups", version, {"groupsNames": [self._group]}, error, gives)
+    def delete(self, *, version: int = 2, error: Errors = 0, also: str | None = None) -> None:
+        self.send("DeleteGroups", version, {"groupsNames": [self._group]}, error, also)
 
     def describe(self, *, version: int = 6, error: Errors = 0) -> None:
         self.send("DescribeGroups", version, {"groups": [self._group]}, error)
@@ -300,7 +300,7 @@ class Script:
         version: int,
         body: Json,
         error: Errors = 0,
-        gives: str | None = None,
+        also: str | None = None,
         *,
         client: str = "admin",
         asks_for_id: bool = False,
@@ -309,16 +309,16 @@ class Script:
         event = {
             "api": api,
             "version": version,
-            "correlationId": f"c{len(self._tape.lines) + 1}" if self._wants_answers else None,
+            "correlationId": f"c{len(self._draft.lines) + 1}" if self._wants_answers else None,
             "clientId": client,
             "clientHost": "/10.0.0.7",
             "body": body,
         }
-        text = {"at": self._tape.now_ms, "event": event}
-        self._tape.lines.append(Line(text, error, gives, asks_for_id=asks_for_id))
+        text = {"at": self._draft.now_ms, "event": event}
+        self._draft.lines.append(Line(text, error, also, asks_for_id=asks_for_id))
 
     def _id(self, name: str) -> str:
-        return f"${name}" if name in self._tape.names else name
+        return f"${name}" if name in self._draft.names else name
 
 
 def _known(version: int, since: int, name: str, value: object) -> Json:

@@ -1,4 +1,4 @@
-"""The stories that scripts tell, by name."""
+"""The stories, by name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from tests.conformance.language.consumer_script import ConsumerScript
-from tests.conformance.language.lines import Story, Tape
+from tests.conformance.language.lines import ScriptDraft, Story
 from tests.conformance.language.script import Script
 
 STORIES: Final[dict[str, Story]] = {}
@@ -14,13 +14,13 @@ _AT_ONCE: Final[dict[str, int | str]] = {"group_consumer_assignment_interval_ms"
 
 
 def story(**settings: int) -> Callable[[Callable[[Script], None]], Callable[[Script], None]]:
-    """Register a function that tells a story; an underscore in a setting's name is a dot."""
+    """Register a function that writes a story's script; an underscore in a setting's name is a dot."""
 
-    def register(tell: Callable[[Script], None]) -> Callable[[Script], None]:
-        tape = Tape()
-        tell(Script(tape))
-        _register(tell.__name__, tell.__doc__, settings, tape, salt=None)
-        return tell
+    def register(write: Callable[[Script], None]) -> Callable[[Script], None]:
+        draft = ScriptDraft()
+        write(Script(draft))
+        _register(write.__name__, write.__doc__, settings, draft, salt=None)
+        return write
 
     return register
 
@@ -33,18 +33,23 @@ def consumer_story(
     Targets are computed without delay where no assignment interval is set.
     """
 
-    def register(tell: Callable[[ConsumerScript], None]) -> Callable[[ConsumerScript], None]:
-        tape = Tape(now_ms=1_000)
-        tell(ConsumerScript(tape))
-        _register(tell.__name__, tell.__doc__, _AT_ONCE | settings, tape, salt="")
-        return tell
+    def register(write: Callable[[ConsumerScript], None]) -> Callable[[ConsumerScript], None]:
+        draft = ScriptDraft(now_ms=1_000)
+        write(ConsumerScript(draft))
+        _register(write.__name__, write.__doc__, _AT_ONCE | settings, draft, salt="")
+        return write
 
     return register
 
 
 def _register(
-    name: str, about: str | None, settings: Mapping[str, int | str], tape: Tape, *, salt: str | None
+    name: str,
+    about: str | None,
+    settings: Mapping[str, int | str],
+    draft: ScriptDraft,
+    *,
+    salt: str | None,
 ) -> None:
     assert name not in STORIES, f"{name} is told twice"
     named = {key.replace("_", "."): str(value) for key, value in settings.items()}
-    STORIES[name] = Story(name, (about or "").strip(), named, tuple(tape.lines), salt)
+    STORIES[name] = Story(name, (about or "").strip(), named, tuple(draft.lines), salt)

@@ -1,4 +1,4 @@
-"""Telling a story to a coordinator, and holding two tellings against each other."""
+"""What a coordinator does in a story, line by line, and where two transcripts differ."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
-from tests.conformance.kafka.coordinators import Witness
+from tests.conformance.kafka.coordinators import Coordinator
 from tests.conformance.language.embedded import assigned_in, with_metadata
 from tests.conformance.language.lines import FORGOTTEN, Json, Line, Story
 from tests.conformance.language.outcome import comparable, complaints, differences, reduced
@@ -21,7 +21,7 @@ _OUT = frozenset((25, 69, 82, 110))
 
 
 @dataclass
-class Telling:
+class Transcript:
     """What each line of a story brought about."""
 
     outputs: list[list[Json]] = field(default_factory=list)
@@ -48,11 +48,11 @@ class Telling:
     def answered(self) -> set[str]:
         return {_answered(output) for outputs in self.outputs for output in outputs}
 
-    def until(self, end: int) -> Telling:
+    def until(self, end: int) -> Transcript:
         """Leave out the lines from there on."""
         return replace(self, outputs=self.outputs[:end])
 
-    def without(self, correlations: AbstractSet[str]) -> Telling:
+    def without(self, correlations: AbstractSet[str]) -> Transcript:
         """Leave out the answers to these requests."""
         kept = [
             [o for o in outputs if _answered(o) not in correlations] for outputs in self.outputs
@@ -101,21 +101,21 @@ class Telling:
                 self.assigned[name] = _in_order(answer["assignment"]["topicPartitions"])
 
 
-def tell(story: Story, witness: Witness) -> Telling:
-    """Say every line of a story, its placeholders filled in with what this witness answers."""
-    telling = Telling(has_given_ids=story.salt is not None)
+def play(story: Story, coordinator: Coordinator) -> Transcript:
+    """Say every line of a story, its placeholders filled in with what this coordinator answers."""
+    transcript = Transcript(has_given_ids=story.salt is not None)
     asked = {_correlation(line.text): line for line in story.lines}
     forgotten = forgotten_requests(story)
-    witness.begin(story.settings, story.salt)
+    coordinator.begin(story.settings, story.salt)
     for line in story.lines:
-        telling.said.append(telling.filled_in(line))
-        outputs = witness.say(telling.said[-1])
-        telling.remembered += [_answered(o) for o in outputs if _answered(o) in forgotten]
-        telling.outputs.append([o for o in outputs if _answered(o) not in forgotten])
+        transcript.said.append(transcript.filled_in(line))
+        outputs = coordinator.say(transcript.said[-1])
+        transcript.remembered += [_answered(o) for o in outputs if _answered(o) in forgotten]
+        transcript.outputs.append([o for o in outputs if _answered(o) not in forgotten])
         for output in outputs:
             if output.get("api") in _TEACHING:
-                telling.learn(asked[_answered(output)], output["body"])
-    return telling
+                transcript.learn(asked[_answered(output)], output["body"])
+    return transcript
 
 
 def _in_order(topics: list[Json]) -> list[Json]:
@@ -123,12 +123,12 @@ def _in_order(topics: list[Json]) -> list[Json]:
     return sorted(topics, key=lambda topic: str(topic.get("topicId", topic.get("topic"))))
 
 
-def repeat(story: Story, said: Sequence[str], witness: Witness) -> Telling:
-    """Say to this witness what was said to another."""
-    telling = Telling(said=list(said), has_given_ids=story.salt is not None)
-    witness.begin(story.settings, story.salt)
-    telling.outputs = [witness.say(line) for line in said]
-    return telling
+def repeat(story: Story, said: Sequence[str], coordinator: Coordinator) -> Transcript:
+    """Say to this coordinator what was said to another."""
+    transcript = Transcript(said=list(said), has_given_ids=story.salt is not None)
+    coordinator.begin(story.settings, story.salt)
+    transcript.outputs = [coordinator.say(line) for line in said]
+    return transcript
 
 
 def forgotten_requests(story: Story) -> set[str]:
@@ -143,17 +143,17 @@ def _answered(output: Json) -> str:
     return output.get("correlationId") or ""
 
 
-def unexpected(story: Story, telling: Telling) -> Iterator[str]:
-    """Yield in which lines a telling is not the story that the script means."""
-    for number, (line, outputs) in enumerate(zip(story.lines, telling.outputs, strict=True), 1):
-        for complaint in complaints(line, outputs, telling.names):
+def unexpected(story: Story, transcript: Transcript) -> Iterator[str]:
+    """Yield in which lines a transcript is not the story that the script means."""
+    for number, (line, outputs) in enumerate(zip(story.lines, transcript.outputs, strict=True), 1):
+        for complaint in complaints(line, outputs, transcript.names):
             yield f"line {number}: {brief(line)}\n    {complaint}"
 
 
-def disagreements(story: Story, kafka: Telling, ours: Telling) -> Iterator[str]:
-    """Yield for every line on which two tellings differ the line, both outcomes, the fields."""
-    tellings = zip(story.lines, kafka.comparable(), ours.comparable(), strict=True)
-    for number, (line, theirs, mine) in enumerate(tellings, 1):
+def disagreements(story: Story, kafka: Transcript, ours: Transcript) -> Iterator[str]:
+    """Yield for every line on which two transcripts differ the line, both outcomes, the fields."""
+    transcripts = zip(story.lines, kafka.comparable(), ours.comparable(), strict=True)
+    for number, (line, theirs, mine) in enumerate(transcripts, 1):
         fields = differences(theirs, mine)
         if fields:
             shown = [f"line {number}: {brief(line)}"]

@@ -1,4 +1,4 @@
-"""Where a story with real consumers is played: a broker, a proxy before it, and one or more groups."""
+"""The live cluster of a story with real consumers: a broker, a proxy before it, and one or more groups."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _HEARD_S: Final = 0.15
 _LONE_CONSUMER: Final = Path(__file__).with_name("lone_consumer.py")
 
 
-class Stage:
+class LiveCluster:
     """Members come and go; everything that is said about their groups is noted."""
 
     def __init__(self, broker: RealBroker, proxy: RecordingProxy, group: str) -> None:

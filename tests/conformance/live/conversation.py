@@ -1,4 +1,4 @@
-"""What clients and a broker said about groups, and how it is told again to our state machine."""
+"""What clients and a broker said about groups, in the lines in which our state machine is told it."""
 
 from __future__ import annotations
 

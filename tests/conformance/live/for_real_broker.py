@@ -1,4 +1,4 @@
-"""A story in words that a real broker understands, and that tell the same to us."""
+"""A story in words that a real broker understands, and that mean the same to us."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from tests.conformance.kafka.raw_requests import speaks
 from tests.conformance.language.lines import Json, Line, Story, described_topic
 from tests.conformance.language.outcome import complaints
-from tests.conformance.language.transcript import Telling, brief
+from tests.conformance.language.transcript import Transcript, brief
 
 LOOPBACK_HOST: Final = "/127.0.0.1"
 _LOOK: Final = "look"
@@ -20,13 +20,13 @@ _GROUPS: Final = ("groups", "groupsNames", "groupIds")
 _LEGAL_TOPIC: Final = re.compile(r"[A-Za-z0-9._-]+")
 
 
-def retold(story: Story, topics: Sequence[Json]) -> Story:
-    """Tell the story of groups with names of their own, of members on loopback, of topics that are there first.
+def for_real_broker(story: Story, topics: Sequence[Json]) -> Story:
+    """Give the groups names of their own, put the members on loopback, and let the topics be there first.
 
     Who looks at a group asks for it. A version that nobody speaks is left out: a broker hangs up.
     """
     first = next((line.text["topics"] for line in story.lines if "topics" in line.text), topics)
-    lines = [Line({"at": 0, "topics": list(first)}, gives="")]
+    lines = [Line({"at": 0, "topics": list(first)}, also="")]
     now_ms = 0
     for number, line in enumerate(story.lines, 1):
         now_ms = line.text.get("at", now_ms)
@@ -41,13 +41,13 @@ def retold(story: Story, topics: Sequence[Json]) -> Story:
     return replace(story, lines=tuple(lines))
 
 
-def told_otherwise(story: Story, telling: Telling) -> list[str]:
-    """Say where the story, retold, is not any more the one that its script means."""
+def no_longer_as_scripted(story: Story, transcript: Transcript) -> list[str]:
+    """Say where the story is not any more the one that its script means."""
     return [
         f"{brief(line)}\n    {complaint}"
-        for line, outputs in zip(story.lines, telling.outputs, strict=True)
+        for line, outputs in zip(story.lines, transcript.outputs, strict=True)
         if not _is_look(line)
-        for complaint in complaints(line, outputs, telling.names)
+        for complaint in complaints(line, outputs, transcript.names)
     ]
 
 

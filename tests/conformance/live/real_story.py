@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from tests.conformance.live.cluster import Stage
+from tests.conformance.live.cluster import LiveCluster
 
-RealStory: TypeAlias = Callable[[Stage], None]
+RealStory: TypeAlias = Callable[[LiveCluster], None]
 
 STORIES: Final[dict[str, RealStory]] = {}
 

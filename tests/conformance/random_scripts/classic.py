@@ -1,4 +1,4 @@
-"""Walks: scripts that nobody wrote, drawn from a seed out of the protocol's verbs."""
+"""Random scripts of classic groups: nobody wrote them, they are drawn from a seed out of the protocol's verbs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tests.conformance.language.lines import Generation, Story, Tape, subscription
+from tests.conformance.language.lines import Generation, ScriptDraft, Story, subscription
 from tests.conformance.language.script import Script
 
 STEPS = 50
@@ -41,13 +41,13 @@ class Actors(NamedTuple):
     producers: tuple[int, ...]
 
 
-class Walk:
+class RandomClassicScript:
     """A script of two groups: of the members m1 to m4, of n1 and n2, the last ones static, and of an administrator."""
 
     def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)  # noqa: S311 - any walk will do
-        self._tape = Tape()
-        script = Script(self._tape)
+        self._random = random.Random(seed)  # noqa: S311 - any script will do
+        self._draft = ScriptDraft()
+        script = Script(self._draft)
         self._first = Actors(script, ("m1", "m2", "m3", "m4"), (1, 2))
         self._second = Actors(script.other("h"), ("n1", "n2"), (3, 4))
         self._has_second = self._random.random() < 0.5
@@ -79,7 +79,7 @@ class Walk:
             "offsets.retention.ms": self._random.choice(("0", "8000", "30000")),
             "offsets.retention.check.interval.ms": str(self._sweep_ms),
         }
-        return Story(name, "drawn from a seed", settings, tuple(self._tape.lines))
+        return Story(name, "drawn from a seed", settings, tuple(self._draft.lines))
 
     def _actors(self) -> Actors:
         is_second = self._has_second and self._random.random() < 0.25
@@ -105,14 +105,14 @@ class Walk:
             self._sync_as(actors, name)
 
     def _wait(self, delay_ms: int) -> None:
-        self._first.script.at(self._tape.now_ms + delay_ms)
+        self._first.script.at(self._draft.now_ms + delay_ms)
 
     def _pass_time(self) -> None:
         self._wait(self._random.choice(DELAYS_MS))
 
     def _await_sweep(self) -> None:
         """To a sweep of expired offsets, to just before one, or to just behind it."""
-        now_ms = self._tape.now_ms
+        now_ms = self._draft.now_ms
         sweep_ms = (now_ms // self._sweep_ms + 1) * self._sweep_ms + self._random.choice((-1, 0, 1))
         self._first.script.at(max(now_ms, sweep_ms))
 
@@ -188,7 +188,7 @@ class Walk:
         name = self._random.choice(actors.members)
         is_member = self._random.random() < 0.5
         actors.script.txn_commit(
-            f"{self._random.choice(PARTITIONS)}={len(self._tape.lines)}",
+            f"{self._random.choice(PARTITIONS)}={len(self._draft.lines)}",
             producer=producer,
             member=name if is_member else "",
             generation=self._generation_of(name) if is_member else -1,

@@ -1,4 +1,4 @@
-"""Walks through consumer groups, mixed groups and migrations: scripts drawn from a seed, of clients that behave and of some that lie."""
+"""Random scripts of consumer groups, mixed groups and migrations, drawn from a seed: of clients that behave and of some that lie."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from tests.conformance.language.consumer_script import ConsumerScript
-from tests.conformance.language.lines import Story, Tape
+from tests.conformance.language.lines import ScriptDraft, Story
 from tests.conformance.random_scripts.members import ConsumerClients
 
 STEPS: Final = 45
@@ -18,14 +18,14 @@ PARTITIONS: Final = ("orders-0", "orders-1", "orders-2", "orders-3", "audit-0", 
 POLICIES: Final = ("bidirectional",) * 5 + ("upgrade", "downgrade", "disabled")
 
 
-class ConsumerWalk:
+class RandomConsumerScript:
     """A script of one group: of up to five members of both protocols, and of an administrator."""
 
     def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)  # noqa: S311 - any walk will do
-        self._tape = Tape(now_ms=1_000)
-        self._script = ConsumerScript(self._tape)
-        self._clients = ConsumerClients(self._script, self._tape, self._random)
+        self._random = random.Random(seed)  # noqa: S311 - any script will do
+        self._draft = ScriptDraft(now_ms=1_000)
+        self._script = ConsumerScript(self._draft)
+        self._clients = ConsumerClients(self._script, self._draft, self._random)
         self._counts: dict[str, int] = {}
         self._incarnations: Counter[str] = Counter()
 
@@ -51,7 +51,7 @@ class ConsumerWalk:
         self._script.describe_consumers()
         self._script.describe()
         self._script.look()
-        return Story(name, "drawn from a seed", self._settings(), tuple(self._tape.lines), "")
+        return Story(name, "drawn from a seed", self._settings(), tuple(self._draft.lines), "")
 
     def _settings(self) -> dict[str, str]:
         return {
@@ -77,7 +77,7 @@ class ConsumerWalk:
             self._commit_in_transaction(name, partition, is_member=is_member)
             return
         self._script.commit(
-            f"{partition}={len(self._tape.lines)}",
+            f"{partition}={len(self._draft.lines)}",
             member=by if is_member else "",
             generation=generation if is_member else -1,
             version=self._random.choice((8, 9, 9, 10)),
@@ -88,7 +88,7 @@ class ConsumerWalk:
             self._script.end_txn(commit=self._random.random() < 0.7)
             return
         self._script.txn_commit(
-            f"{partition}={len(self._tape.lines)}",
+            f"{partition}={len(self._draft.lines)}",
             member=name if is_member else "",
             generation=f"#{name}" if is_member else -1,
         )
@@ -99,7 +99,7 @@ class ConsumerWalk:
             *self._random.choice((PARTITIONS, ())),
             version=self._random.choice((8, 9, 10)),
             member=name if is_member else None,
-            epoch=self._random.randrange(6) if is_member else None,
+            sent_epoch=self._random.randrange(6) if is_member else None,
             stable=self._random.choice((None, True)),
         )
 

@@ -1,10 +1,11 @@
-"""Compare ours with Kafka's own classes: every story, and as many walks as there is time for.
+"""Compare ours with Kafka's own classes: every story, and as many random scripts as there is time for.
 
-    python -m tests.conformance.random_scripts.long_run [--only KIND] [--walks 20000] [--first-seed 0]
+    python -m tests.conformance.random_scripts.long_run [--only KIND] [--scripts 20000] [--first-seed 0]
 
-Prints how many there were and every difference; the exit status is 1 if there is one. A walk that shows a difference is
-shown again by `python -m tests.conformance.random_scripts.long_run --only KIND --first-seed SEED --walks 1`, with the lines that both
-were told: they are lines of `group-coordinator replay-events`, to be shortened by hand and played again.
+Prints how many there were and every difference; the exit status is 1 if there is one. A script that shows a
+difference is shown again, with the lines that both were told, by
+`python -m tests.conformance.random_scripts.long_run --only KIND --first-seed SEED --scripts 1`: they are lines of `group-coordinator
+replay-events`, to be shortened by hand and played again.
 """
 
 from __future__ import annotations
@@ -24,32 +25,34 @@ from rich.table import Table
 from tests.conformance.kafka.coordinators import Oracle, Ours
 from tests.conformance.language.comparison import differences_from_kafka
 from tests.conformance.language.lines import Story
-from tests.conformance.language.transcript import disagreements, tell, unexpected
-from tests.conformance.random_scripts.classic import Walk
-from tests.conformance.random_scripts.consumer import ConsumerWalk
+from tests.conformance.language.transcript import disagreements, play, unexpected
+from tests.conformance.random_scripts.classic import RandomClassicScript
+from tests.conformance.random_scripts.consumer import RandomConsumerScript
 from tests.conformance.stories import STORIES
 
 _say = Console(stderr=True)
-_WALKS: Final[dict[str, Callable[[int], Story]]] = {
-    "classic": lambda seed: Walk(seed).story(f"walk {seed}"),
-    "consumers": lambda seed: ConsumerWalk(seed).story(f"walk {seed}"),
+_KINDS: Final[dict[str, Callable[[int], Story]]] = {
+    "classic": lambda seed: RandomClassicScript(seed).story(f"random script {seed}"),
+    "consumers": lambda seed: RandomConsumerScript(seed).story(f"random script {seed}"),
 }
 
 
 @click.command(help=__doc__)
-@click.option("--only", type=click.Choice((*_WALKS, "stories")), help="One kind, not all.")
-@click.option("--walks", default=20_000, show_default=True, help="How many random scripts a kind.")
+@click.option("--only", type=click.Choice((*_KINDS, "stories")), help="One kind, not all.")
+@click.option(
+    "--scripts", default=20_000, show_default=True, help="How many random scripts a kind."
+)
 @click.option("--first-seed", default=0, show_default=True, help="The seed of the first.")
-def main(only: str | None, walks: int, first_seed: int) -> None:
+def main(only: str | None, scripts: int, first_seed: int) -> None:
     """Compare, then print the counts."""
-    seeds = range(first_seed, first_seed + walks)
+    seeds = range(first_seed, first_seed + scripts)
     counts: list[tuple[str, int, int]] = []
     with TemporaryFile() as log, closing(Oracle(log)) as oracle:
         if only in (None, "stories"):
             counts.append(("written stories", len(STORIES), len(list(_different_stories(oracle)))))
-        for kind in (kind for kind in _WALKS if only in (None, kind)):
-            different = list(_different_walks(kind, oracle, seeds))
-            counts.append((f"random scripts, {kind}", walks, len(different)))
+        for kind in (kind for kind in _KINDS if only in (None, kind)):
+            different = list(_different_scripts(kind, oracle, seeds))
+            counts.append((f"random scripts, {kind}", scripts, len(different)))
     table = Table(title="Ours against Kafka 4.3.1's own classes")
     for heading in ("what", "compared", "different"):
         table.add_column(heading, justify="left" if heading == "what" else "right")
@@ -61,26 +64,28 @@ def main(only: str | None, walks: int, first_seed: int) -> None:
 
 def _different_stories(oracle: Oracle) -> Iterator[str]:
     for name, story in track(STORIES.items(), "Stories", console=_say):
-        kafka = tell(story, oracle)
-        found = [*unexpected(story, kafka), *disagreements(story, kafka, tell(story, Ours()))]
+        kafka = play(story, oracle)
+        found = [*unexpected(story, kafka), *disagreements(story, kafka, play(story, Ours()))]
         if found:
             _say.print(f"{name}\n" + "\n".join(found[:2]), markup=False)
             yield name
 
 
-def _different_walks(kind: str, oracle: Oracle, seeds: range) -> Iterator[int]:
-    for seed in track(seeds, f"Walks, {kind}", console=_say):
-        story = _WALKS[kind](seed)
+def _different_scripts(kind: str, oracle: Oracle, seeds: range) -> Iterator[int]:
+    for seed in track(seeds, f"Random scripts, {kind}", console=_say):
+        story = _KINDS[kind](seed)
         found = differences_from_kafka(story, oracle)
         if found:
             lines = _lines(story, oracle) if len(seeds) == 1 else []
-            _say.print("\n".join([f"{kind} walk {seed}", *lines, *found[:2]]), markup=False)
+            _say.print(
+                "\n".join([f"random script {seed}, {kind}", *lines, *found[:2]]), markup=False
+            )
             yield seed
 
 
 def _lines(story: Story, oracle: Oracle) -> list[str]:
     """The settings and the lines as Kafka was told them."""
-    return [json.dumps({"settings": dict(story.settings)}), *tell(story, oracle).said]
+    return [json.dumps({"settings": dict(story.settings)}), *play(story, oracle).said]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The members of a walk through a consumer group: each with a protocol, wishes, and a millisecond of its own."""
+"""The members in a random script of a consumer group: each with a protocol, wishes, and a millisecond of its own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tests.conformance.language.consumer_script import ConsumerScript
-from tests.conformance.language.lines import Json, Tape, partitions
+from tests.conformance.language.lines import Json, ScriptDraft, partitions
 
 SUBSCRIPTIONS: Final = (
     "orders",
@@ -74,8 +74,8 @@ CAST: Final = (
 class ConsumerClients:
     """Up to five members, and their ways."""
 
-    def __init__(self, script: ConsumerScript, tape: Tape, chance: random.Random) -> None:
-        self._script, self._tape, self._random = script, tape, chance
+    def __init__(self, script: ConsumerScript, draft: ScriptDraft, chance: random.Random) -> None:
+        self._script, self._draft, self._random = script, draft, chance
         cast = chance.sample(CAST, k=chance.randint(1, 5))
         self._clients = {
             name: Client(name, is_classic, instance, 20 + SPACE_MS * number)
@@ -104,16 +104,16 @@ class ConsumerClients:
 
     def _take_time(self, client: Client) -> None:
         """Move on to the next time that is this member's own."""
-        start = self._tape.now_ms - self._tape.now_ms % SLOT_MS + client.offset_ms
-        self._script.jump(start if start > self._tape.now_ms else start + SLOT_MS)
-        client.acted_ms = self._tape.now_ms
+        start = self._draft.now_ms - self._draft.now_ms % SLOT_MS + client.offset_ms
+        self._script.jump(start if start > self._draft.now_ms else start + SLOT_MS)
+        client.acted_ms = self._draft.now_ms
 
     def wait(self) -> None:
         """To the end of a timer that somebody may have started, to just before or just behind it."""
         client, step_ms = self._client(), self._random.choice((-1, 0, 0, 1))
         then_ms = client.acted_ms + self._random.choice(TIMERS_MS) + step_ms
-        if client.acted_ms == 0 or then_ms <= self._tape.now_ms:
-            self._script.at(self._tape.now_ms + self._random.choice((0, 500, 3_000)))
+        if client.acted_ms == 0 or then_ms <= self._draft.now_ms:
+            self._script.at(self._draft.now_ms + self._random.choice((0, 500, 3_000)))
             return
         if self._random.random() < 0.5:
             self._script.at(then_ms)
@@ -164,7 +164,7 @@ class ConsumerClients:
         if client.is_classic:
             self._join(client)
         else:
-            self._say_all(client, "", epoch=0)
+            self._say_all(client, "", sent_epoch=0)
 
     def change(self) -> None:
         """Wish something else, and say so."""
@@ -197,11 +197,11 @@ class ConsumerClients:
         if client.is_classic:
             self._join(client, owned=self._random.choice(OWNED))
         elif self._random.random() < 0.3:
-            self._say_all(client, owned, epoch=epoch)
+            self._say_all(client, owned, sent_epoch=epoch)
         else:
             instance = client.instance if self._random.random() < 0.9 else "i9"
-            self._script.beat(client.name, epoch=epoch, owns=owned, instance=instance)
-            self._tape.instances.pop(client.name, None)
+            self._script.beat(client.name, sent_epoch=epoch, owns=owned, instance=instance)
+            self._draft.instances.pop(client.name, None)
 
     def _draw_wishes(self, client: Client) -> None:
         choice = self._random.choice
@@ -261,9 +261,9 @@ class ConsumerClients:
             rebalance=client.rebalance_ms,
             instance=client.instance,
         )
-        line = self._tape.lines.pop()
+        line = self._draft.lines.pop()
         anew = line.text["event"]["body"] | {"memberId": ""}
-        self._tape.lines.append(replace(line, rejoin=anew, asks_for_id=True))
+        self._draft.lines.append(replace(line, rejoin=anew, asks_for_id=True))
 
     def _sync(self, client: Client) -> None:
         everybody = {

@@ -17,7 +17,7 @@ EMPTY, PREPARING, COMPLETING, STABLE = (
 )
 
 
-class Situation(NamedTuple):
+class GroupInState(NamedTuple):
     driver: GroupDriver
     member_ids: list[str]
 
@@ -47,63 +47,63 @@ def stable(driver: GroupDriver, *, static: str = "i") -> list[str]:
     return [leader, *followers]
 
 
-def no_group() -> Situation:
-    return Situation(GroupDriver(), [])
+def no_group() -> GroupInState:
+    return GroupInState(GroupDriver(), [])
 
 
-def simple_group() -> Situation:
+def simple_group() -> GroupInState:
     driver = GroupDriver()
     driver.commit({"orders": {0: 1}})
-    return Situation(driver, [])
+    return GroupInState(driver, [])
 
 
-def group_of_a_pending_id() -> Situation:
+def group_of_a_pending_id() -> GroupInState:
     driver = GroupDriver()
-    return Situation(driver, [driver.join().response.member_id])
+    return GroupInState(driver, [driver.join().response.member_id])
 
 
-def left_group() -> Situation:
+def left_group() -> GroupInState:
     driver = GroupDriver()
     ids = driver.form(2)
     driver.commit({"orders": {0: 1}}, ids[0], 1)
     driver.leave(*ids)
-    return Situation(driver, ids)
+    return GroupInState(driver, ids)
 
 
-def first_join_phase() -> Situation:
+def first_join_phase() -> GroupInState:
     driver = GroupDriver()
     driver.join(version=3)
     driver.join(instance_id="i")
     pending = driver.join().response.member_id
-    return Situation(driver, [*membership_of(driver).members, pending])
+    return GroupInState(driver, [*membership_of(driver).members, pending])
 
 
-def later_join_phase() -> Situation:
+def later_join_phase() -> GroupInState:
     driver = GroupDriver()
     ids = stable(driver)
     driver.commit({"orders": {0: 1}}, ids[0], 1)
     pending = driver.join().response.member_id
     driver.join(ids[0])
-    return Situation(driver, [*ids, pending])
+    return GroupInState(driver, [*ids, pending])
 
 
-def sync_phase() -> Situation:
+def sync_phase() -> GroupInState:
     driver = GroupDriver()
     ids = stable(driver)
     for member_id, instance_id in zip(ids, (None, None, "i"), strict=True):
         driver.join(member_id, instance_id=instance_id)
     driver.sync(ids[1], 2)
-    return Situation(driver, [*ids, driver.join().response.member_id])
+    return GroupInState(driver, [*ids, driver.join().response.member_id])
 
 
-def stable_group() -> Situation:
+def stable_group() -> GroupInState:
     driver = GroupDriver()
     ids = stable(driver)
     driver.commit({"orders": {0: 1}}, ids[0], 1)
-    return Situation(driver, [*ids, driver.join().response.member_id])
+    return GroupInState(driver, [*ids, driver.join().response.member_id])
 
 
-SITUATIONS = {
+GROUPS_IN_EVERY_STATE = {
     "no group": (no_group, ClassicState.DEAD),
     "a simple group": (simple_group, ClassicState.EMPTY),
     "a group of a pending id": (group_of_a_pending_id, ClassicState.EMPTY),

@@ -13,7 +13,7 @@ from group_coordinator.core.model.responses import HeartbeatResponse, Reply
 from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.testing import GroupDriver
 from tests.unit.core import requests
-from tests.unit.core.groups_in_every_state import SITUATIONS, membership_of, state_of
+from tests.unit.core.groups_in_every_state import GROUPS_IN_EVERY_STATE, membership_of, state_of
 
 TICKET = Ticket("topic-0-1", "c-1", 4)
 
@@ -47,9 +47,9 @@ def test_a_tick_is_time_and_nothing_else() -> None:
     assert driver.group.clock_ms == 4_000
 
 
-@pytest.mark.parametrize("name", SITUATIONS)
+@pytest.mark.parametrize("name", GROUPS_IN_EVERY_STATE)
 def test_who_decides_changes_nothing(name: str) -> None:
-    driver, ids = SITUATIONS[name][0]()
+    driver, ids = GROUPS_IN_EVERY_STATE[name][0]()
     before = deepcopy(driver.group)
 
     for request in (requests.join(), requests.leave((ids[0] if ids else "", None))):

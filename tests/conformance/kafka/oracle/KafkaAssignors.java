@@ -3,7 +3,7 @@ package org.apache.kafka.coordinator.group;
 // Kafka's own assignors behind JSON lines: one line is a group and what it has, the answer is the records of its new target
 // assignment. TargetAssignmentBuilder of the 4.3.1 jars runs them as the coordinator does, with the coordinator's own tables,
 // so that ties fall as they fall in a broker; ../test_assignors.py holds our assignors against them. Compiled with plain javac
-// (../witness.py).
+// (../coordinators.py).
 //
 // {"assignor": "uniform", "members": [MEMBER...], "updated": MEMBER, "replaced": ID or null, "regexes": {REGEX: [NAME...]},
 //  "topics": [{"id", "name", "partitions"}...], "targets": {MEMBER ID: [[TOPIC ID, [PARTITION...]]...]},

@@ -3,7 +3,7 @@ package org.apache.kafka.coordinator.group;
 // The oracle of the conformance tests: Kafka's own group coordinator (GroupCoordinatorService + CoordinatorRuntime of the jars
 // on the class path, 4.3.1) behind the JSON lines of `group-coordinator replay-events`, with a clock that is moved by hand.
 // It says what Kafka does, to the millisecond; ../test_scripts.py holds our answers against its answers. One file, compiled
-// with plain javac (../witness.py). It lives in Kafka's package to reach package-private constructors.
+// with plain javac (../coordinators.py). It lives in Kafka's package to reach package-private constructors.
 // What KafkaApis does before the coordinator (topic existence, topic ids) is repeated here in a few lines.
 // Beyond replay-events it takes {"settings": {"KEY": "VALUE"}, "ids": "SALT"}: a fresh coordinator with these settings, its clock
 // at its first line; so one process plays any number of scripts that know nothing of each other. With "ids" the member ids that it

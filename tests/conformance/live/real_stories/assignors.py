@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from tests.conformance.live.cluster import Stage
+from tests.conformance.live.cluster import LiveCluster
 from tests.conformance.live.real_consumer import all_consumed
 from tests.conformance.live.real_story import real_story
 
 
 @real_story
-def the_range_assignor(stage: Stage) -> None:
+def the_range_assignor(cluster: LiveCluster) -> None:
     """Three topics of three partitions are shared topic by topic."""
-    _share_three_topics(stage, "range")
+    _share_three_topics(cluster, "range")
 
 
 @real_story
-def the_uniform_assignor(stage: Stage) -> None:
+def the_uniform_assignor(cluster: LiveCluster) -> None:
     """Three topics of three partitions are shared evenly."""
-    _share_three_topics(stage, "uniform")
+    _share_three_topics(cluster, "uniform")
 
 
-def _share_three_topics(stage: Stage, assignor: str) -> None:
+def _share_three_topics(cluster: LiveCluster, assignor: str) -> None:
     names = ("orders", "audit", "bills")
-    stage.topics(*(f"{name}:3" for name in names))
-    m1, m2 = (stage.consumer(name, *names, group_remote_assignor=assignor) for name in ("m1", "m2"))
+    cluster.topics(*(f"{name}:3" for name in names))
+    m1, m2 = (
+        cluster.consumer(name, *names, group_remote_assignor=assignor) for name in ("m1", "m2")
+    )
     most, least = (6, 3) if assignor == "range" else (5, 4)
-    stage.until(lambda: sorted((len(m1.partitions), len(m2.partitions))) == [least, most])
-    m3 = stage.consumer("m3", "orders", group_remote_assignor=assignor)
-    stage.until(lambda: all_consumed(9, m1, m2, m3) and m3.partitions)
+    cluster.until(lambda: sorted((len(m1.partitions), len(m2.partitions))) == [least, most])
+    m3 = cluster.consumer("m3", "orders", group_remote_assignor=assignor)
+    cluster.until(lambda: all_consumed(9, m1, m2, m3) and m3.partitions)

@@ -26,7 +26,7 @@ def a_group_is_described_in_every_state(s: Script) -> None:
     s.look()
     s.join("m2", version=3, error=PARKED)
     s.describe()
-    s.leave("m1", gives="JoinGroup=0")
+    s.leave("m1", also="JoinGroup=0")
     s.describe()
     s.leave("m2")
     s.describe()

@@ -11,16 +11,16 @@ from tests.conformance.language.story import story
 def first_member_waits_for_the_initial_delay(s: Script) -> None:
     """KIP-134: an empty group waits 3,000 ms for company before its first generation."""
     s.at(1_000)
-    s.join("m1", error=79, gives="+group")
+    s.join("m1", error=79, also="+group")
     s.look()
-    s.join("m1", error=PARKED, gives="")
+    s.join("m1", error=PARKED, also="")
     s.describe()
     s.look()
     s.at(3_999)
     s.at(4_000, "JoinGroup=0")
     s.describe()
     s.look()
-    s.sync("m1", 1, {"m1": b"all of it"}, gives="+group")
+    s.sync("m1", 1, {"m1": b"all of it"}, also="+group")
     s.describe()
     s.look()
 
@@ -69,12 +69,12 @@ def a_longer_rebalance_timeout_of_a_newcomer_does_not_move_the_cap(s: Script) ->
 def no_initial_delay_means_an_answer_at_once(s: Script) -> None:
     """With a delay of 0 the first member leads generation 1 right away."""
     s.join("m1", error=79)
-    s.join("m1", gives="")
-    s.sync("m1", 1, {"m1": b"all"}, gives="+group")
+    s.join("m1", also="")
+    s.sync("m1", 1, {"m1": b"all"}, also="+group")
     s.join("m2", error=79)
     s.join("m2", error=PARKED)
     s.heartbeat("m1", 1, error=27)
-    s.join("m1", gives="JoinGroup=0")
+    s.join("m1", also="JoinGroup=0")
     s.sync_all("m1", "m2", generation=2)
     s.describe()
 
@@ -94,7 +94,7 @@ def a_pending_member_lives_for_its_session_timeout(s: Script) -> None:
     s.at(9_999)
     s.other("h").join("m2", error=79)
     s.at(10_000)
-    s.join("m1", error=25, gives="")
+    s.join("m1", error=25, also="")
     s.look()
     s.at(19_998)
     s.other("h").join("m2", error=PARKED)
@@ -132,7 +132,7 @@ def a_pending_member_that_joins_completes_the_phase(s: Script) -> None:
     s.join("m2", error=79)
     s.join("m1", error=PARKED)
     s.at(5_000)
-    s.join("m2", gives="JoinGroup=0")
+    s.join("m2", also="JoinGroup=0")
 
 
 @story(group_initial_rebalance_delay_ms=20_000)
@@ -142,7 +142,7 @@ def a_pending_id_that_lapses_ends_even_the_initial_delay(s: Script) -> None:
     s.join("m1", error=PARKED)
     s.at(1_000)
     s.join("m2", error=79)
-    s.leave("m2", gives="")
+    s.leave("m2", also="")
     s.join("m3", error=79)
     s.at(10_999)
     s.at(11_000, "JoinGroup=0")
@@ -152,20 +152,20 @@ def a_pending_id_that_lapses_ends_even_the_initial_delay(s: Script) -> None:
 @story()
 def an_id_that_nobody_gave_is_unknown(s: Script) -> None:
     """An unknown group knows no member ids; asking makes no group."""
-    s.join("m1", member="m1-made-up", error=25, gives="")
+    s.join("m1", member="m1-made-up", error=25, also="")
     s.look()
     s.form("m2")
-    s.join("m1", member="m1-made-up", error=25, gives="")
+    s.join("m1", member="m1-made-up", error=25, also="")
     s.leave("m2")
-    s.join("m2", error=25, gives="")
+    s.join("m2", error=25, also="")
 
 
 @story()
 def session_timeouts_have_bounds(s: Script) -> None:
     """group.min.session.timeout.ms = 6,000 and group.max.session.timeout.ms = 1,800,000, inclusive."""
-    s.join("m1", session=5_999, member="", error=26, gives="")
-    s.join("m1", session=1_800_001, member="", error=26, gives="")
-    s.join("m1", session=5_999, member="an id", error=26, gives="")
+    s.join("m1", session=5_999, member="", error=26, also="")
+    s.join("m1", session=1_800_001, member="", error=26, also="")
+    s.join("m1", session=5_999, member="an id", error=26, also="")
     s.look()
     s.join("m1", session=6_000, error=79)
     s.join("m2", session=1_800_000, error=79)
@@ -204,11 +204,11 @@ def an_empty_group_wants_a_protocol(s: Script) -> None:
 def members_must_share_a_protocol(s: Script) -> None:
     """testClassicGroupJoinInconsistentProtocolType, testJoinGroupInconsistentGroupProtocol."""
     s.form("m1")
-    s.join("m2", protocol_type="connect", member="", error=23, gives="")
-    s.join("m2", protocols={"sticky": subscription("orders")}, member="", error=23, gives="")
-    s.join("m2", protocols={}, member="", error=23, gives="")
-    s.join("m2", version=9, protocol_type="connect", member="", error=23, gives="")
-    s.join("m1", protocols={"sticky": subscription("orders")}, error=23, gives="")
+    s.join("m2", protocol_type="connect", member="", error=23, also="")
+    s.join("m2", protocols={"sticky": subscription("orders")}, member="", error=23, also="")
+    s.join("m2", protocols={}, member="", error=23, also="")
+    s.join("m2", version=9, protocol_type="connect", member="", error=23, also="")
+    s.join("m1", protocols={"sticky": subscription("orders")}, error=23, also="")
     s.describe()
 
 
@@ -217,7 +217,7 @@ def an_abandoned_initial_delay_takes_any_protocol(s: Script) -> None:
     """Nobody is left to share a protocol with, but the protocol type stays that of the first."""
     s.join("m1", error=79)
     s.join("m1", error=PARKED)
-    s.leave("m1", gives="JoinGroup=25")
+    s.leave("m1", also="JoinGroup=25")
     s.at(1_000)
     s.join("m2", protocol_type="connect", member="", error=23)
     s.join("m2", protocols={}, member="", error=23)
@@ -226,7 +226,7 @@ def an_abandoned_initial_delay_takes_any_protocol(s: Script) -> None:
     s.join("m2", protocols={"range": subscription("orders")}, member="", error=23)
     s.at(3_000)
     s.at(6_000, "JoinGroup=0")
-    s.sync("m3", 1, {"m3": b"all"}, protocol="sticky", gives="+group")
+    s.sync("m3", 1, {"m3": b"all"}, protocol="sticky", also="+group")
 
 
 @story()
@@ -266,10 +266,10 @@ def the_first_version_waits_for_its_session_timeout(s: Script) -> None:
 def joining_without_a_correlation_id(s: Script) -> None:
     """interfaces: a null correlationId wants no answer; everything else happens all the same."""
     quiet = s.silent()
-    quiet.join("m1", version=3, member="", error=PARKED, gives="+group")
+    quiet.join("m1", version=3, member="", error=PARKED, also="+group")
     s.at(3_000)
     s.look()
-    quiet.commit("orders-0=5", error=PARKED, gives="")
+    quiet.commit("orders-0=5", error=PARKED, also="")
     s.at(63_000, "+group")
 
 
@@ -277,7 +277,7 @@ def joining_without_a_correlation_id(s: Script) -> None:
 def a_pending_member_must_bring_its_protocols(s: Script) -> None:
     """testJoinGroupSecondJoinInconsistentProtocol: refused with its id, it may try again."""
     s.join("m1", error=79)
-    s.join("m1", protocols={}, error=23, gives="")
+    s.join("m1", protocols={}, error=23, also="")
     s.join("m1", error=PARKED)
     s.at(3_000, "JoinGroup=0")
-    s.sync("m1", 1, {"m1": b"all"}, gives="+group")
+    s.sync("m1", 1, {"m1": b"all"}, also="+group")

@@ -12,20 +12,20 @@ def the_last_member_leaves(s: Script) -> None:
     """testValidLeaveGroup: the group is Empty, one generation on."""
     s.form("m1")
     s.at(5_000)
-    s.leave("m1", reason="done for today", gives="+group")
+    s.leave("m1", reason="done for today", also="+group")
     s.describe()
     s.look()
-    s.leave("m1", error=(0, 25), gives="")
+    s.leave("m1", error=(0, 25), also="")
 
 
 @story()
 def one_of_two_leaves(s: Script) -> None:
     """The others rebalance; the one that left is unknown."""
     s.form("m1", "m2")
-    s.leave("m2", gives="")
+    s.leave("m2", also="")
     s.heartbeat("m2", 1, error=25)
     s.heartbeat("m1", 1, error=27)
-    s.join("m1", gives="")
+    s.join("m1", also="")
     s.sync("m1", 2, {"m1": b"all"})
 
 
@@ -33,10 +33,10 @@ def one_of_two_leaves(s: Script) -> None:
 def several_leave_at_once(s: Script) -> None:
     """testStaticMembersValidBatchLeaveGroup for dynamic members, and one answer each."""
     s.form("m1", "m2", "m3")
-    s.leave("m1", "nobody", "m3", error=(0, 0, 25, 0), gives="")
+    s.leave("m1", "nobody", "m3", error=(0, 0, 25, 0), also="")
     s.heartbeat("m2", 1, error=27)
-    s.join("m2", gives="")
-    s.leave("m2", "m2", error=(0, 0, 25), gives="+group")
+    s.join("m2", also="")
+    s.leave("m2", "m2", error=(0, 0, 25), also="+group")
 
 
 @story()
@@ -48,7 +48,7 @@ def leaving_is_refused(s: Script) -> None:
     s.form("m1")
     s.leave("m2", error=(0, 25))
     s.leave("m2", version=1, error=25)
-    s.send("LeaveGroup", 3, {"groupId": "g", "members": []}, gives="")
+    s.send("LeaveGroup", 3, {"groupId": "g", "members": []}, also="")
     s.heartbeat("m1", 1)
 
 
@@ -59,10 +59,10 @@ def leaving_while_waiting(s: Script) -> None:
     s.join("m3", version=3, error=PARKED)
     s.join("m1", error=PARKED)
     s.heartbeat("m2", 1, error=27)
-    s.leave("m2", gives="JoinGroup=0 JoinGroup=0")
+    s.leave("m2", also="JoinGroup=0 JoinGroup=0")
     s.join("m1", version=9, protocols={"range": b"new"}, error=PARKED)
-    s.leave("m1", gives="JoinGroup=25")
-    s.join("m3", version=3, gives="")
+    s.leave("m1", also="JoinGroup=25")
+    s.join("m3", version=3, also="")
     s.sync("m3", 3, {"m3": b"all"})
 
 
@@ -76,17 +76,17 @@ def leaving_with_a_parked_sync(s: Script) -> None:
     s.at(6_000, "JoinGroup=0 JoinGroup=0 JoinGroup=0")
     s.sync("m2", 1, error=PARKED)
     s.sync("m3", 1, error=FORGOTTEN)
-    s.leave("m3", gives="SyncGroup=27")
+    s.leave("m3", also="SyncGroup=27")
     s.join("m1", version=3, error=PARKED)
-    s.join("m2", version=3, gives="JoinGroup=0")
+    s.join("m2", version=3, also="JoinGroup=0")
 
 
 @story()
 def the_leader_leaves(s: Script) -> None:
     """The other one leads."""
     s.form("m1", "m2")
-    s.leave("m1", version=0, gives="")
-    s.join("m2", gives="")
+    s.leave("m1", version=0, also="")
+    s.join("m2", also="")
     s.sync("m2", 2, {"m2": b"all"})
 
 
@@ -96,7 +96,7 @@ def a_pending_member_leaves(s: Script) -> None:
     s.form("m1")
     s.join("m2", error=79)
     s.join("m1", error=PARKED)
-    s.leave("m2", gives="JoinGroup=0")
+    s.leave("m2", also="JoinGroup=0")
     s.join("m2", error=25)
 
 
@@ -107,14 +107,14 @@ def leaving_during_the_initial_delay(s: Script) -> None:
         s.join(name, error=79)
         s.join(name, error=PARKED)
     s.at(1_000)
-    s.leave("m2", gives="JoinGroup=25")
+    s.leave("m2", also="JoinGroup=25")
     s.at(3_000)
     s.at(6_000, "JoinGroup=0")
-    s.leave("m1", gives="+group")
+    s.leave("m1", also="+group")
     s.at(7_000)
     s.join("m3", error=79)
     s.join("m3", error=PARKED)
-    s.leave("m3", gives="JoinGroup=25")
+    s.leave("m3", also="JoinGroup=25")
     s.describe()
     s.at(9_999)
     s.at(10_000, "+group")
@@ -130,7 +130,7 @@ def leave_answers_of_all_versions(s: Script) -> None:
     s.at(3_000, " ".join(["JoinGroup=0"] * 6))
     for version in range(6):
         group, name = s.other(f"g{version}"), f"m{version}"
-        group.leave(name, version=version, reason="bye", gives="+group")
+        group.leave(name, version=version, reason="bye", also="+group")
     s.send("LeaveGroup", 6, {"groupId": "g"}, error=35)
 
 
@@ -139,7 +139,7 @@ def static_members_leave_an_unknown_group(s: Script) -> None:
     """testStaticMembersLeaveUnknownGroup: every one of them is unknown."""
     s.join("m1", instance="i1", error=PARKED)
     nowhere = s.other("nowhere")
-    nowhere.leave("@i1", "m1@i1", error=(0, 25, 25), gives="")
+    nowhere.leave("@i1", "m1@i1", error=(0, 25, 25), also="")
     nowhere.look()
 
 
@@ -148,8 +148,8 @@ def members_and_a_pending_one_leave_together(s: Script) -> None:
     """testJoinedMemberPendingMemberBatchLeaveGroup."""
     s.form("m1", "m2")
     s.join("m3", error=79)
-    s.leave("m1", "m2", "m3", gives="+group")
-    s.join("m3", error=25, gives="")
+    s.leave("m1", "m2", "m3", also="+group")
+    s.join("m3", error=25, also="")
     s.describe()
 
 
@@ -158,7 +158,7 @@ def members_a_pending_one_and_a_stranger_leave_together(s: Script) -> None:
     """testJoinedMemberPendingMemberBatchLeaveGroupWithUnknownMember: the stranger hears so."""
     s.form("m1", "m2")
     s.join("m3", error=79)
-    s.leave("m1", "m2", "m3", "stranger", error=(0, 0, 0, 0, 25), gives="+group")
+    s.leave("m1", "m2", "m3", "stranger", error=(0, 0, 0, 0, 25), also="+group")
     s.describe()
 
 
@@ -168,8 +168,8 @@ def a_pending_member_that_leaves_a_stable_group_makes_it_rebalance(s: Script) ->
     s.form("m1", "m2")
     s.join("m3", error=79)
     s.heartbeat("m1", 1)
-    s.leave("m3", gives="")
+    s.leave("m3", also="")
     s.heartbeat("m1", 1, error=27)
     s.join("m1", error=PARKED)
-    s.join("m2", gives="JoinGroup=0")
+    s.join("m2", also="JoinGroup=0")
     s.sync_all("m1", "m2", generation=2)

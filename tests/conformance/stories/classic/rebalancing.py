@@ -14,8 +14,8 @@ CHANGED = {"range": subscription("orders", "audit")}
 def a_follower_that_rejoins_unchanged_does_not_rebalance(s: Script) -> None:
     """testJoinGroupFromUnchangedFollowerDoesNotRebalance."""
     s.form("m1", "m2")
-    s.join("m2", protocols=SAME, gives="")
-    s.join("m2", version=9, protocols=SAME, gives="")
+    s.join("m2", protocols=SAME, also="")
+    s.join("m2", version=9, protocols=SAME, also="")
     s.heartbeat("m1", 1)
     s.describe()
 
@@ -27,7 +27,7 @@ def a_follower_with_new_metadata_rebalances(s: Script) -> None:
     s.join("m2", protocols=CHANGED, error=PARKED)
     s.heartbeat("m1", 1, error=27)
     s.describe()
-    s.join("m1", gives="JoinGroup=0")
+    s.join("m1", also="JoinGroup=0")
     s.sync_all("m1", "m2", generation=2)
     s.describe()
 
@@ -37,7 +37,7 @@ def a_follower_with_other_timeouts_only_does_not_rebalance(s: Script) -> None:
     """Only the protocols are compared: new timeouts are not taken over, the session goes on."""
     s.form("m1", "m2")
     s.at(7_000)
-    s.join("m2", session=30_000, rebalance=90_000, gives="")
+    s.join("m2", session=30_000, rebalance=90_000, also="")
     s.at(15_999)
     s.heartbeat("m1", 1)
     s.at(16_000)
@@ -51,7 +51,7 @@ def a_leader_that_rejoins_rebalances(s: Script) -> None:
     s.join("m1", error=PARKED)
     s.heartbeat("m2", 1, error=27)
     s.at(7_500)
-    s.join("m2", gives="JoinGroup=0")
+    s.join("m2", also="JoinGroup=0")
     s.sync_all("m1", "m2", generation=2)
 
 
@@ -64,7 +64,7 @@ def the_reordering_of_protocols_is_a_change(s: Script) -> None:
     s.at(3_000)
     s.at(6_000, "JoinGroup=0 JoinGroup=0")
     s.sync_all("m1", "m2", generation=1)
-    s.join("m2", version=3, protocols=both, gives="")
+    s.join("m2", version=3, protocols=both, also="")
     s.join("m2", version=3, protocols=dict(reversed(both.items())), error=PARKED)
 
 
@@ -75,13 +75,13 @@ def rejoining_while_the_leader_works(s: Script) -> None:
     s.join("m2", version=3, error=PARKED)
     s.at(3_000)
     s.at(6_000, "JoinGroup=0 JoinGroup=0")
-    s.join("m1", version=3, gives="")
-    s.join("m2", version=7, gives="")
+    s.join("m1", version=3, also="")
+    s.join("m2", version=7, also="")
     s.sync("m2", 1, error=PARKED)
-    s.join("m2", version=3, protocols=CHANGED, error=PARKED, gives="SyncGroup=27")
+    s.join("m2", version=3, protocols=CHANGED, error=PARKED, also="SyncGroup=27")
     s.sync("m1", 1, {"m1": b"late"}, error=27)
     s.heartbeat("m1", 1, error=27)
-    s.join("m1", version=3, gives="JoinGroup=0")
+    s.join("m1", version=3, also="JoinGroup=0")
     s.sync("m1", 1, {"m1": b"late"}, error=22)
     s.sync_all("m1", "m2", generation=2)
 
@@ -126,7 +126,7 @@ def a_newcomer_keeps_its_place_when_a_rebalance_goes_on(s: Script) -> None:
     s.at(8_000)
     s.join("m4", version=3, error=PARKED)
     s.at(9_000)
-    s.join("m2", gives="JoinGroup=0 JoinGroup=0 JoinGroup=0")
+    s.join("m2", also="JoinGroup=0 JoinGroup=0 JoinGroup=0")
     s.sync_all("m1", "m2", "m3", "m4", generation=2)
 
 
@@ -137,7 +137,7 @@ def joining_again_while_waiting(s: Script) -> None:
     s.join("m1", error=FORGOTTEN)
     s.at(7_000)
     s.join("m1", protocols=CHANGED, error=PARKED)
-    s.join("m2", gives="JoinGroup=0")
+    s.join("m2", also="JoinGroup=0")
     s.sync_all("m1", "m2", generation=2)
     s.describe()
 
@@ -163,7 +163,7 @@ def an_empty_group_may_change_its_kind(s: Script) -> None:
     s.join("m2", version=3, protocol_type="connect", protocols={"v1": b"c"}, error=PARKED)
     s.join("m3", version=3, member="", error=23)
     s.at(6_000, "JoinGroup=0")
-    s.sync("m2", 3, {"m2": b"all"}, protocol_type="connect", protocol="v1", gives="+group")
+    s.sync("m2", 3, {"m2": b"all"}, protocol_type="connect", protocol="v1", also="+group")
     s.describe()
 
 
@@ -197,9 +197,9 @@ def only_what_all_have_can_be_chosen(s: Script) -> None:
     s.at(3_000)
     s.at(6_000, "JoinGroup=0 JoinGroup=0 JoinGroup=0")
     s.sync_all("m1", "m2", "m3", generation=1)
-    s.leave("m3", gives="")
+    s.leave("m3", also="")
     s.join("m1", version=3, protocols={"sticky": sticky, "range": ranged}, error=PARKED)
-    s.join("m2", version=3, protocols={"sticky": sticky, "range": ranged}, gives="JoinGroup=0")
+    s.join("m2", version=3, protocols={"sticky": sticky, "range": ranged}, also="JoinGroup=0")
     s.sync("m1", 2, {"m1": b"1", "m2": b"2"}, protocol="range", error=23)
     s.sync("m1", 2, {"m1": b"1", "m2": b"2"}, protocol="sticky")
 
@@ -208,16 +208,16 @@ def only_what_all_have_can_be_chosen(s: Script) -> None:
 def a_full_group_takes_no_newcomers(s: Script) -> None:
     """testJoinGroupShouldReceiveErrorIfGroupOverMaxSize."""
     s.form("m1", "m2")
-    s.join("m3", member="", error=81, gives="")
-    s.join("m3", version=3, member="", error=81, gives="")
+    s.join("m3", member="", error=81, also="")
+    s.join("m3", version=3, member="", error=81, also="")
     s.join("m3", version=9, member="unheard of", error=81)
     s.join("m2")
     s.leave("m2")
-    s.join("m1", gives="")
+    s.join("m1", also="")
     s.join("m3", error=79)
     s.join("m3", error=PARKED)
     s.at(7_000)
-    s.join("m1", gives="JoinGroup=0")
+    s.join("m1", also="JoinGroup=0")
 
 
 @story(group_max_size=2)
@@ -239,7 +239,7 @@ def a_group_of_one_can_rebalance(s: Script) -> None:
     """The one who has the only place may join again."""
     s.form("m1")
     s.join("m2", member="", error=81)
-    s.join("m1", gives="")
+    s.join("m1", also="")
     s.sync("m1", 2, {"m1": b"all"})
 
 
@@ -253,20 +253,20 @@ def a_newcomer_is_held_for_five_minutes(s: Script) -> None:
     s.at(302_999)
     s.at(303_000, "JoinGroup=25")
     s.describe()
-    s.join("m1", version=3, gives="")
+    s.join("m1", version=3, also="")
 
 
 @story()
 def generations_go_up_one_by_one(s: Script) -> None:
     """testGenerationIdIncrementsOnRebalance, over an Empty spell too."""
     s.form("m1")
-    s.join("m1", gives="")
+    s.join("m1", also="")
     s.sync("m1", 2, {"m1": b"2"})
-    s.leave("m1", gives="+group")
-    s.join("m2", version=3, error=PARKED, gives="")
+    s.leave("m1", also="+group")
+    s.join("m2", version=3, error=PARKED, also="")
     s.at(6_000, "JoinGroup=0")
     s.sync("m2", 4, {"m2": b"4"})
-    s.join("m2", version=3, gives="")
+    s.join("m2", version=3, also="")
     s.describe()
 
 
@@ -276,7 +276,7 @@ def a_rebalance_timeout_can_change_with_a_rebalance(s: Script) -> None:
     s.join("m1", version=3, session=600_000, rebalance=20_000, error=PARKED)
     s.at(3_000, "JoinGroup=0")
     s.sync("m1", 1, {"m1": b"all"})
-    s.join("m1", version=3, session=600_000, rebalance=50_000, gives="")
+    s.join("m1", version=3, session=600_000, rebalance=50_000, also="")
     s.sync("m1", 2, {"m1": b"all"})
     s.join("m2", version=3, session=600_000, rebalance=20_000, error=PARKED)
     s.at(52_999)

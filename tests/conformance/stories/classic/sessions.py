@@ -31,7 +31,7 @@ def a_heartbeat_a_millisecond_early_saves_the_session(s: Script) -> None:
     s.at(22_998)
     s.heartbeat("m1", 1)
     s.jump(32_998)
-    s.heartbeat("m1", 1, error=25, gives="+group")
+    s.heartbeat("m1", 1, error=25, also="+group")
 
 
 @story()
@@ -43,7 +43,7 @@ def deadlines_come_before_the_event_of_their_millisecond(s: Script) -> None:
     s.jump(16_000)
     s.heartbeat("m2", 1, error=25)
     s.heartbeat("m1", 1, error=27)
-    s.join("m1", gives="")
+    s.join("m1", also="")
     s.sync("m1", 2, {"m1": b"all"})
 
 
@@ -63,7 +63,7 @@ def a_commit_keeps_the_session(s: Script) -> None:
     """testGenericGroupOffsetCommitMaintainsSession; a commit that is refused does not."""
     s.form("m1")
     s.at(12_000)
-    s.commit("orders-0=7", member="m1", generation=1, gives="+offset:orders-0")
+    s.commit("orders-0=7", member="m1", generation=1, also="+offset:orders-0")
     s.at(20_000)
     s.commit("orders-0=8", member="m1", generation=0, error=22)
     s.fetch("orders-0")
@@ -78,7 +78,7 @@ def a_sync_that_is_answered_at_once_keeps_nothing(s: Script) -> None:
     s.at(12_000)
     s.heartbeat("m1", 1)
     s.sync("m2", 1)
-    s.join("m3", gives="")
+    s.join("m3", also="")
     s.at(15_999)
     s.heartbeat("m2", 1)
     s.at(16_000)
@@ -119,7 +119,7 @@ def heartbeats_during_the_initial_delay(s: Script) -> None:
     s.join("m1", error=PARKED)
     s.heartbeat("m1", 0, error=27)
     s.heartbeat("m1", 1, error=22)
-    s.commit("orders-0=1", member="m1", generation=0, gives="+offset:orders-0")
+    s.commit("orders-0=1", member="m1", generation=0, also="+offset:orders-0")
     s.sync("m1", 0, protocol=None, protocol_type=None, version=4, error=27)
     s.at(3_000, "JoinGroup=0")
 
@@ -129,9 +129,9 @@ def a_session_can_change_with_a_rebalance(s: Script) -> None:
     """The timeouts of the last JoinGroup of a rebalance count from its end on."""
     s.form("m1")
     s.at(4_000)
-    s.join("m1", session=20_000, gives="")
+    s.join("m1", session=20_000, also="")
     s.at(5_000)
-    s.sync("m1", 2, {"m1": b"all"}, gives="+group")
+    s.sync("m1", 2, {"m1": b"all"}, also="+group")
     s.at(24_999)
     s.describe()
     s.at(25_000, "+group")
@@ -159,7 +159,7 @@ def a_lapsed_follower_makes_the_others_rebalance(s: Script) -> None:
     s.heartbeat("m3", 1, error=25)
     s.heartbeat("m1", 1, error=27)
     s.join("m1", error=PARKED)
-    s.join("m2", gives="JoinGroup=0")
+    s.join("m2", also="JoinGroup=0")
     s.sync_all("m1", "m2", generation=2)
 
 
@@ -184,12 +184,12 @@ def who_waits_does_not_lapse(s: Script) -> None:
     s.at(20_000)
     s.heartbeat("m2", 1, error=27)
     s.at(29_000)
-    s.join("m2", gives="JoinGroup=0")
+    s.join("m2", also="JoinGroup=0")
     s.sync("m2", 2, error=PARKED)
     s.at(38_000)
     s.heartbeat("m1", 2)
     s.at(47_000)
-    s.sync("m1", 2, {"m1": b"1", "m2": b"2"}, gives="+group SyncGroup=0")
+    s.sync("m1", 2, {"m1": b"1", "m2": b"2"}, also="+group SyncGroup=0")
 
 
 @story()
@@ -202,7 +202,7 @@ def a_lapse_in_completing_rebalance(s: Script) -> None:
     s.sync("m2", 1, error=PARKED)
     s.at(15_999)
     s.at(16_000, "SyncGroup=27")
-    s.join("m2", version=3, gives="")
+    s.join("m2", version=3, also="")
     s.sync("m2", 2, {"m2": b"all"})
 
 
@@ -237,7 +237,7 @@ def a_newcomer_has_its_session_once_the_phase_is_over(s: Script) -> None:
     s.at(3_000, "JoinGroup=0")
     s.sync("m1", 1, {"m1": b"all"})
     s.join("m2", version=3, session=6_000, rebalance=20_000, error=PARKED)
-    s.join("m1", version=3, session=6_000, rebalance=20_000, gives="JoinGroup=0")
+    s.join("m1", version=3, session=6_000, rebalance=20_000, also="JoinGroup=0")
     s.at(8_999)
     s.describe()
     s.at(9_000, "+group")
@@ -257,10 +257,10 @@ def a_newcomer_that_lapses_ends_even_the_initial_delay(s: Script) -> None:
 def a_pending_id_that_lapses_leaves_a_stable_group_alone(s: Script) -> None:
     """testSecondMemberPartiallyJoinAndTimeout: it asked for an id and never came."""
     s.form("m1")
-    s.join("m2", error=79, gives="")
+    s.join("m2", error=79, also="")
     s.at(12_000)
     s.heartbeat("m1", 1)
     s.at(13_000)
-    s.join("m2", error=25, gives="")
+    s.join("m2", error=25, also="")
     s.heartbeat("m1", 1)
     s.describe()

@@ -21,7 +21,7 @@ def static_pair(s: Script, *, session: int = 10_000) -> None:
 @story()
 def a_static_member_needs_no_id_first(s: Script) -> None:
     """testStaticMemberJoinAsFirstMember: the id is made of the instance, not of the client."""
-    s.join("m1", instance="i1", error=PARKED, gives="+group")
+    s.join("m1", instance="i1", error=PARKED, also="+group")
     s.at(3_000, "JoinGroup=0")
     s.sync("m1", 1, {"m1": b"all"}, instance="i1")
     s.describe()
@@ -33,7 +33,7 @@ def a_static_follower_returns_without_a_rebalance(s: Script) -> None:
     """testStaticMemberRejoinAsFollowerWithUnknownMemberId: new id, same generation, one record."""
     static_pair(s)
     s.at(8_000)
-    s.join("m2b", instance="i2", gives="+group")
+    s.join("m2b", instance="i2", also="+group")
     s.heartbeat("m1", 1)
     s.sync("m2b", 1, instance="i2")
     s.heartbeat("m2b", 1, instance="i2")
@@ -49,8 +49,8 @@ def a_static_follower_returns_without_a_rebalance(s: Script) -> None:
 def a_static_leader_returns_before_version_9(s: Script) -> None:
     """testStaticMemberRejoinWithLeaderIdAndUnknownMemberId: it is told of its old id as leader."""
     static_pair(s)
-    s.join("m1b", version=8, instance="i1", gives="+group")
-    s.sync("m1b", 1, {"m1b": b"not heard"}, instance="i1", gives="")
+    s.join("m1b", version=8, instance="i1", also="+group")
+    s.sync("m1b", 1, {"m1b": b"not heard"}, instance="i1", also="")
     s.heartbeat("m2", 1, instance="i2")
 
 
@@ -58,8 +58,8 @@ def a_static_leader_returns_before_version_9(s: Script) -> None:
 def a_static_leader_returns_in_version_9(s: Script) -> None:
     """KIP-814: it leads, and is told to skip the assignment."""
     static_pair(s)
-    s.join("m1b", version=9, instance="i1", gives="+group")
-    s.join("m2b", version=9, instance="i2", gives="+group")
+    s.join("m1b", version=9, instance="i1", also="+group")
+    s.join("m2b", version=9, instance="i2", also="+group")
     s.heartbeat("m1b", 1, instance="i1")
     s.describe()
 
@@ -82,7 +82,7 @@ def the_old_id_is_fenced_everywhere(s: Script) -> None:
 def a_new_subscription_under_the_same_protocol(s: Script) -> None:
     """testStaticMemberRejoinWithUnknownMemberIdAndChangeOfProtocolWhileSelectProtocolUnchanged."""
     static_pair(s)
-    s.join("m2b", topics="orders audit", instance="i2", gives=None, error=0)
+    s.join("m2b", topics="orders audit", instance="i2", also=None, error=0)
     s.heartbeat("m1", 1, instance="i1", error=0)
     s.describe()
 
@@ -94,7 +94,7 @@ def another_protocol_for_a_static_member_rebalances(s: Script) -> None:
     s.join("m1", instance="i1", protocols=BOTH, error=PARKED)
     s.at(3_000, "JoinGroup=0")
     s.sync("m1", 1, {"m1": b"all"})
-    s.join("m1b", instance="i1", protocols=order, gives="")
+    s.join("m1b", instance="i1", protocols=order, also="")
     s.heartbeat("m1b", 1, error=22)
     s.sync("m1b", 2, {"m1b": b"all"}, protocol="sticky")
     s.describe()
@@ -104,9 +104,9 @@ def another_protocol_for_a_static_member_rebalances(s: Script) -> None:
 def a_known_id_of_a_static_member(s: Script) -> None:
     """testStaticMemberRejoinWithKnownMemberId and -AsFollowerWithKnownMemberIdAndNoProtocolChange."""
     static_pair(s)
-    s.join("m2", instance="i2", gives="")
+    s.join("m2", instance="i2", also="")
     s.join("m2", instance="i2", topics="audit", error=PARKED)
-    s.join("m1", instance="i1", gives="JoinGroup=0")
+    s.join("m1", instance="i1", also="JoinGroup=0")
 
 
 @story()
@@ -132,11 +132,11 @@ def a_static_member_is_replaced_while_it_waits_to_join(s: Script) -> None:
     """testStaticMemberFenceDuplicateRejoiningFollowerAfterMemberIdChanged: the first one is fenced."""
     static_pair(s)
     s.join("m1", instance="i1", error=PARKED)
-    s.join("m2", instance="i2", gives="JoinGroup=0")
+    s.join("m2", instance="i2", also="JoinGroup=0")
     s.sync_all("m1", "m2", generation=2)
     s.join("m2", instance="i2", topics="audit", error=PARKED)
-    s.join("m2b", instance="i2", error=PARKED, gives="JoinGroup=82")
-    s.join("m1", instance="i1", gives="JoinGroup=0")
+    s.join("m2b", instance="i2", error=PARKED, also="JoinGroup=82")
+    s.join("m1", instance="i1", also="JoinGroup=0")
 
 
 @story()
@@ -144,7 +144,7 @@ def a_static_member_is_replaced_during_the_initial_delay(s: Script) -> None:
     """The first copy's join is fenced; the delay goes on for the second."""
     s.join("m1", instance="i1", error=PARKED)
     s.at(1_000)
-    s.join("m1b", version=9, instance="i1", error=PARKED, gives="JoinGroup=82")
+    s.join("m1b", version=9, instance="i1", error=PARKED, also="JoinGroup=82")
     s.at(3_000, "JoinGroup=0")
     s.sync("m1b", 1, {"m1b": b"all"}, instance="i1")
 
@@ -157,9 +157,9 @@ def a_static_member_is_replaced_while_it_waits_to_sync(s: Script) -> None:
     s.at(3_000)
     s.at(6_000, "JoinGroup=0 JoinGroup=0")
     s.sync("m2", 1, instance="i2", error=PARKED)
-    s.join("m2b", instance="i2", error=PARKED, gives="SyncGroup=82")
+    s.join("m2b", instance="i2", error=PARKED, also="SyncGroup=82")
     s.sync("m1", 1, {"m1": b"all"}, instance="i1", error=27)
-    s.join("m1", instance="i1", gives="JoinGroup=0")
+    s.join("m1", instance="i1", also="JoinGroup=0")
     s.sync_all("m1", "m2b", generation=2)
 
 
@@ -171,7 +171,7 @@ def a_static_member_that_stays_away_keeps_its_place(s: Script) -> None:
     s.join("m1", instance="i1", session=100_000, error=PARKED)
     s.at(69_999)
     s.at(70_000, "JoinGroup=0")
-    s.sync("m1", 2, {"m1": b"1", "m2": b"2"}, instance="i1", gives="+group")
+    s.sync("m1", 2, {"m1": b"1", "m2": b"2"}, instance="i1", also="+group")
     s.sync("m2", 2, instance="i2")
     s.at(105_999)
     s.heartbeat("m1", 2, instance="i1")
@@ -187,7 +187,7 @@ def a_static_leader_that_stays_away_is_replaced_as_leader(s: Script) -> None:
     s.at(10_000)
     s.join("m2", instance="i2", topics="audit", error=PARKED)
     s.at(70_000, "JoinGroup=0")
-    s.sync("m2", 2, {"m1": b"1", "m2": b"2"}, instance="i2", gives="+group")
+    s.sync("m2", 2, {"m1": b"1", "m2": b"2"}, instance="i2", also="+group")
     s.heartbeat("m1", 2, instance="i1")
     s.describe()
 
@@ -203,12 +203,12 @@ def nobody_comes_back_but_static_members_stay(s: Script) -> None:
     s.sync_all("m1", "m2", generation=1)
     s.join("m2", topics="audit", session=500_000, error=PARKED)
     s.at(10_000)
-    s.leave("m2", gives="JoinGroup=25")
+    s.leave("m2", also="JoinGroup=25")
     s.at(66_000)
     s.describe()
     s.heartbeat("m1", 1, instance="i1", error=27)
     s.at(126_000)
-    s.join("m1", instance="i1", session=500_000, gives="")
+    s.join("m1", instance="i1", session=500_000, also="")
     s.sync("m1", 2, {"m1": b"all"}, instance="i1")
 
 
@@ -223,7 +223,7 @@ def a_static_session_ends_like_any_other(s: Script) -> None:
     s.at(16_000)
     s.heartbeat("m1", 1, instance="i1", error=27)
     s.join("m2b", instance="i2", error=PARKED)
-    s.join("m1", instance="i1", gives="JoinGroup=0")
+    s.join("m1", instance="i1", also="JoinGroup=0")
 
 
 @story()
@@ -232,7 +232,7 @@ def an_administrator_removes_static_members(s: Script) -> None:
     static_pair(s)
     s.leave("@i1", "@i9", "m2@i1", "some id@i2", error=(0, 0, 25, 25, 82))
     s.heartbeat("m2", 1, instance="i2", error=27)
-    s.leave("@i2", version=3, gives="+group")
+    s.leave("@i2", version=3, also="+group")
     s.describe()
 
 

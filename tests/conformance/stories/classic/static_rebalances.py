@@ -24,10 +24,10 @@ def a_static_leader_with_its_own_id_rebalances(s: Script) -> None:
     """testStaticMemberRejoinWithLeaderIdAndKnownMemberId: the follower lapses meanwhile."""
     static_pair(s, session=20_000)
     s.at(10_000)
-    s.join("m1", instance="i1", protocols=BOTH, session=20_000, error=PARKED, gives="")
+    s.join("m1", instance="i1", protocols=BOTH, session=20_000, error=PARKED, also="")
     s.at(25_999)
     s.at(26_000, "JoinGroup=0")
-    s.sync("m1", 2, {"m1": b"all"}, instance="i1", gives="+group")
+    s.sync("m1", 2, {"m1": b"all"}, instance="i1", also="+group")
     s.describe()
 
 
@@ -35,11 +35,11 @@ def a_static_leader_with_its_own_id_rebalances(s: Script) -> None:
 def a_static_follower_changes_its_protocol_under_its_id(s: Script) -> None:
     """testStaticMemberRejoinWithFollowerIdAndChangeOfProtocol: the leader stays away, but stays."""
     static_pair(s, session=120_000)
-    s.join("m2", instance="i2", protocols=STICKY, session=120_000, error=PARKED, gives="")
+    s.join("m2", instance="i2", protocols=STICKY, session=120_000, error=PARKED, also="")
     s.heartbeat("m1", 1, instance="i1", error=27)
     s.at(65_999)
     s.at(66_000, "JoinGroup=0")
-    s.sync("m2", 2, {"m1": b"1", "m2": b"2"}, protocol="sticky", instance="i2", gives="+group")
+    s.sync("m2", 2, {"m1": b"1", "m2": b"2"}, protocol="sticky", instance="i2", also="+group")
     s.describe()
 
 
@@ -47,12 +47,12 @@ def a_static_follower_changes_its_protocol_under_its_id(s: Script) -> None:
 def another_copy_of_a_static_follower_changes_the_protocol(s: Script) -> None:
     """testStaticMemberRejoinWithUnknownMemberIdAndChangeOfProtocolWithSelectedProtocolChanged."""
     static_pair(s, session=120_000)
-    s.join("m2b", instance="i2", protocols=STICKY, session=120_000, error=PARKED, gives="")
+    s.join("m2b", instance="i2", protocols=STICKY, session=120_000, error=PARKED, also="")
     s.heartbeat("m2", 1, instance="i2", error=82)
     s.heartbeat("m1", 1, instance="i1", error=27)
     s.at(65_999)
     s.at(66_000, "JoinGroup=0")
-    s.sync("m2b", 2, {"m1": b"1", "m2b": b"2"}, protocol="sticky", instance="i2", gives="+group")
+    s.sync("m2b", 2, {"m1": b"1", "m2b": b"2"}, protocol="sticky", instance="i2", also="+group")
     s.describe()
 
 
@@ -60,13 +60,13 @@ def another_copy_of_a_static_follower_changes_the_protocol(s: Script) -> None:
 def a_static_leader_rebalances_and_another_copy_follows(s: Script) -> None:
     """testStaticMemberRejoinWithKnownLeaderIdToTriggerRebalanceAndFollowerWithChangeOfProtocol."""
     static_pair(s, session=120_000)
-    s.join("m1", instance="i1", protocols=BOTH, session=120_000, error=PARKED, gives="")
-    s.join("m2b", instance="i2", protocols=STICKY, session=120_000, gives="JoinGroup=0")
+    s.join("m1", instance="i1", protocols=BOTH, session=120_000, error=PARKED, also="")
+    s.join("m2b", instance="i2", protocols=STICKY, session=120_000, also="JoinGroup=0")
     s.sync("m2b", 2, protocol="range", instance="i2", error=23)
     s.sync("m2b", 2, protocol="sticky", instance="i2", error=PARKED)
     s.sync("m2", 2, protocol="sticky", instance="i2", error=82)
     assignments = {"m1": b"1", "m2b": b"2"}
-    s.sync("m1", 2, assignments, protocol="sticky", instance="i1", gives="+group SyncGroup=0")
+    s.sync("m1", 2, assignments, protocol="sticky", instance="i1", also="+group SyncGroup=0")
     s.describe()
 
 
@@ -76,7 +76,7 @@ def every_return_of_a_static_member_gives_another_id(s: Script) -> None:
     static_pair(s, session=120_000)
     copies = ["m2", *(f"m2-{number}" for number in range(5))]
     for copy in copies[1:]:
-        s.join(copy, instance="i2", protocols=BOTH, session=120_000, gives="+group")
+        s.join(copy, instance="i2", protocols=BOTH, session=120_000, also="+group")
     for copy in copies[:-1]:
         s.heartbeat(copy, 1, instance="i2", error=82)
     s.heartbeat(copies[-1], 1, instance="i2")
@@ -87,11 +87,9 @@ def a_copy_fences_the_one_that_waits_for_a_newcomer(s: Script) -> None:
     """testStaticMemberFenceDuplicateRejoinedFollower."""
     static_pair(s, session=120_000)
     s.join("m3", version=3, protocols=BOTH, session=120_000, error=PARKED)
-    s.join("m2", instance="i2", protocols=BOTH, session=120_000, error=PARKED, gives="")
-    s.join(
-        "m2b", instance="i2", protocols=BOTH, session=120_000, error=PARKED, gives="JoinGroup=82"
-    )
-    s.join("m1", instance="i1", protocols=BOTH, session=120_000, gives="JoinGroup=0 JoinGroup=0")
+    s.join("m2", instance="i2", protocols=BOTH, session=120_000, error=PARKED, also="")
+    s.join("m2b", instance="i2", protocols=BOTH, session=120_000, error=PARKED, also="JoinGroup=82")
+    s.join("m1", instance="i1", protocols=BOTH, session=120_000, also="JoinGroup=0 JoinGroup=0")
     s.sync_all("m1", "m2b", "m3", generation=2)
 
 
@@ -106,7 +104,7 @@ def a_static_member_that_missed_a_generation_lapses(s: Script) -> None:
     s.heartbeat("m1", 1, instance="i1", error=27)
     s.at(12_999)
     s.at(13_000, "JoinGroup=0")
-    s.sync("m2", 2, {"m2": b"2"}, gives="+group")
+    s.sync("m2", 2, {"m2": b"2"}, also="+group")
     s.heartbeat("m1", 1, instance="i1", error=22)
     s.at(18_000)
     s.heartbeat("m2", 2)
@@ -114,8 +112,8 @@ def a_static_member_that_missed_a_generation_lapses(s: Script) -> None:
     s.heartbeat("m2", 2)
     s.at(23_000)
     s.heartbeat("m2", 2, error=27)
-    s.join("m2", version=3, session=6_000, rebalance=10_000, gives="")
-    s.sync("m2", 3, {"m2": b"all"}, gives="+group")
+    s.join("m2", version=3, session=6_000, rebalance=10_000, also="")
+    s.sync("m2", 3, {"m2": b"all"}, also="+group")
     s.heartbeat("m2", 3)
 
 
@@ -126,7 +124,7 @@ def a_static_member_alone_holds_up_the_join_phase(s: Script) -> None:
     s.join("m3", version=3, protocols=BOTH, session=200_000, error=PARKED)
     s.at(65_999)
     s.at(66_000, "JoinGroup=0")
-    s.leave("m2@i2", gives="")
+    s.leave("m2@i2", also="")
     s.at(126_000)
     s.heartbeat("m3", 2, error=25)
     s.describe()
@@ -143,7 +141,7 @@ def a_static_member_comes_back_with_another_subscription(s: Script) -> None:
     s.at(3_000, "JoinGroup=0")
     s.sync("m1", 1, {"m1": b"all"}, instance="i1")
     s.commit("orders-0=1", "refunds-0=1", member="m1", generation=1, instance="i1")
-    s.join("m2", instance="i1", topics="refunds", gives="+group")
-    s.delete_offsets("orders-0", error=(0, 86), gives="")
-    s.delete_offsets("refunds-0", gives="-offset:refunds-0")
+    s.join("m2", instance="i1", topics="refunds", also="+group")
+    s.delete_offsets("orders-0", error=(0, 86), also="")
+    s.delete_offsets("refunds-0", also="-offset:refunds-0")
     s.describe()

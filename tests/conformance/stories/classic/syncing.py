@@ -19,11 +19,11 @@ def joined(s: Script, *names: str, session: int = 10_000, rebalance: int = 60_00
 def a_follower_after_the_leader_is_answered_at_once(s: Script) -> None:
     """testSyncGroupFollowerAfterLeader."""
     joined(s, "m1", "m2")
-    s.sync("m1", 1, {"m1": b"first", "m2": b"second"}, gives="+group")
+    s.sync("m1", 1, {"m1": b"first", "m2": b"second"}, also="+group")
     s.heartbeat("m2", 1)
-    s.sync("m2", 1, gives="")
-    s.sync("m2", 1, gives="")
-    s.sync("m1", 1, {"m1": b"something else"}, gives="")
+    s.sync("m2", 1, also="")
+    s.sync("m2", 1, also="")
+    s.sync("m1", 1, {"m1": b"something else"}, also="")
     s.describe()
 
 
@@ -31,10 +31,10 @@ def a_follower_after_the_leader_is_answered_at_once(s: Script) -> None:
 def a_follower_before_the_leader_waits(s: Script) -> None:
     """testSyncGroupLeaderAfterFollower."""
     joined(s, "m1", "m2")
-    s.sync("m2", 1, {"m2": b"a follower's word is not heard"}, error=PARKED, gives="")
+    s.sync("m2", 1, {"m2": b"a follower's word is not heard"}, error=PARKED, also="")
     s.heartbeat("m2", 1)
     s.describe()
-    s.sync("m1", 1, {"m1": b"first", "m2": b"second"}, gives="+group SyncGroup=0")
+    s.sync("m1", 1, {"m1": b"first", "m2": b"second"}, also="+group SyncGroup=0")
 
 
 @story()
@@ -42,7 +42,7 @@ def members_left_out_get_nothing_and_strangers_are_ignored(s: Script) -> None:
     """testSyncGroupEmptyAssignment."""
     joined(s, "m1", "m2")
     s.sync("m2", 1, error=PARKED)
-    s.sync("m1", 1, {"stranger": b"x"}, gives="+group SyncGroup=0")
+    s.sync("m1", 1, {"stranger": b"x"}, also="+group SyncGroup=0")
     s.sync("m1", 1)
 
 
@@ -60,7 +60,7 @@ def sync_is_refused(s: Script) -> None:
     s.sync("m1", 1, protocol_type="connect", error=23)
     s.sync("m1", 1, protocol=None, error=23)
     s.sync("m1", 1, protocol_type=None, error=23)
-    s.sync("m1", 1, version=4, gives="+group")
+    s.sync("m1", 1, version=4, also="+group")
     s.sync("m2", 1, protocol="sticky", error=23)
     s.leave("m2", "m1")
     s.sync("m1", 1, error=25)
@@ -94,7 +94,7 @@ def sync_answers_of_all_versions(s: Script) -> None:
 def a_follower_that_does_not_sync_is_out(s: Script) -> None:
     """KAFKA-13435, testRebalanceTimesOutWhenSyncRequestIsNotReceivedFromFollowers."""
     joined(s, "m1", "m2", "m3", session=600_000, rebalance=20_000)
-    s.sync("m1", 1, {"m1": b"1", "m2": b"2", "m3": b"3"}, gives="+group")
+    s.sync("m1", 1, {"m1": b"1", "m2": b"2", "m3": b"3"}, also="+group")
     s.sync("m2", 1)
     s.at(25_999)
     s.heartbeat("m3", 1)
@@ -103,7 +103,7 @@ def a_follower_that_does_not_sync_is_out(s: Script) -> None:
     s.heartbeat("m1", 1, error=27)
     s.describe()
     s.join("m1", version=3, error=PARKED)
-    s.join("m2", version=3, gives="JoinGroup=0")
+    s.join("m2", version=3, also="JoinGroup=0")
 
 
 @story()
@@ -116,7 +116,7 @@ def a_leader_that_does_not_sync_is_out(s: Script) -> None:
     s.at(26_000, "SyncGroup=27 SyncGroup=27")
     s.heartbeat("m1", 1, error=25)
     s.leave("m3")
-    s.join("m2", version=3, gives="")
+    s.join("m2", version=3, also="")
 
 
 @story()
@@ -159,18 +159,18 @@ def a_member_that_syncs_twice_while_it_waits(s: Script) -> None:
     joined(s, "m1", "m2")
     s.sync("m2", 1, error=FORGOTTEN)
     s.sync("m2", 1, error=PARKED)
-    s.sync("m1", 1, {"m2": b"once"}, gives="+group SyncGroup=0")
+    s.sync("m1", 1, {"m2": b"once"}, also="+group SyncGroup=0")
 
 
 @story()
 def a_new_generation_has_a_sync_time_of_its_own(s: Script) -> None:
     """testNewGenerationClearsPendingSyncMembers: what was owed before is forgiven."""
     joined(s, "m1", "m2", session=600_000, rebalance=20_000)
-    s.sync("m1", 1, {"m1": b"1", "m2": b"2"}, gives="+group")
+    s.sync("m1", 1, {"m1": b"1", "m2": b"2"}, also="+group")
     s.at(16_000)
     s.join("m1", version=3, session=600_000, rebalance=20_000, error=PARKED)
-    s.join("m2", version=3, session=600_000, rebalance=20_000, gives="JoinGroup=0")
-    s.sync("m1", 2, {"m1": b"1", "m2": b"2"}, gives="+group")
+    s.join("m2", version=3, session=600_000, rebalance=20_000, also="JoinGroup=0")
+    s.sync("m1", 2, {"m1": b"1", "m2": b"2"}, also="+group")
     s.at(26_000)
     s.heartbeat("m2", 2)
     s.at(35_999)
@@ -183,9 +183,9 @@ def a_new_generation_has_a_sync_time_of_its_own(s: Script) -> None:
 def who_leaves_owes_no_sync(s: Script) -> None:
     """testRemovalFromPendingSyncWhenMemberIsRemoved: the others rebalance once, not again later."""
     joined(s, "m1", "m2", session=600_000, rebalance=20_000)
-    s.sync("m1", 1, {"m1": b"1", "m2": b"2"}, gives="+group")
-    s.leave("m2", gives="")
-    s.join("m1", version=3, session=600_000, rebalance=20_000, gives="")
-    s.sync("m1", 2, {"m1": b"all"}, gives="+group")
+    s.sync("m1", 1, {"m1": b"1", "m2": b"2"}, also="+group")
+    s.leave("m2", also="")
+    s.join("m1", version=3, session=600_000, rebalance=20_000, also="")
+    s.sync("m1", 2, {"m1": b"all"}, also="+group")
     s.at(100_000)
     s.heartbeat("m1", 2)

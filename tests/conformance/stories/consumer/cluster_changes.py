@@ -11,10 +11,10 @@ def a_topic_grows(s: ConsumerScript) -> None:
     """testOnMetadataUpdate: the next heartbeat of anybody sees it; the epoch is bumped once."""
     s.cluster("orders:2")
     s.gather("m1", "m2")
-    s.cluster("orders:4", gives="")
-    s.beat("m2", tells=4)
-    s.beat("m1", tells=4)
-    s.beat("m2", gives="")
+    s.cluster("orders:4", also="")
+    s.beat("m2", epoch=4)
+    s.beat("m1", epoch=4)
+    s.beat("m2", also="")
     s.describe_consumers(state="Stable", epoch=4, target_epoch=4)
 
 
@@ -22,11 +22,11 @@ def a_topic_grows(s: ConsumerScript) -> None:
 def a_topic_goes(s: ConsumerScript) -> None:
     """testRemoveTopicCleanupTopicHash: it leaves the target and must be given back."""
     s.cluster("orders:2", "audit:2")
-    s.enter("m1", "orders audit", tells=2, gets="orders:01 audit:01")
+    s.enter("m1", "orders audit", epoch=2, assigned="orders:01 audit:01")
     s.cluster("orders:2")
-    s.beat("m1", owns="orders:01 audit:01", tells=2, gets="orders:01")
-    s.beat("m1", owns="orders:01 audit:01", tells=2, gets=UNCHANGED, gives="")
-    s.beat("m1", owns="orders:01", tells=3, gets=UNCHANGED)
+    s.beat("m1", owns="orders:01 audit:01", epoch=2, assigned="orders:01")
+    s.beat("m1", owns="orders:01 audit:01", epoch=2, assigned=UNCHANGED, also="")
+    s.beat("m1", owns="orders:01", epoch=3, assigned=UNCHANGED)
     s.describe_consumers(state="Stable", epoch=3, holds={"m1": "orders:01"})
 
 
@@ -34,10 +34,10 @@ def a_topic_goes(s: ConsumerScript) -> None:
 def a_topic_is_made_again(s: ConsumerScript) -> None:
     """KIP-848: another id, another topic: the old partitions are revoked, the new ones assigned."""
     s.cluster("orders:2")
-    s.enter("m1", tells=2, gets="orders:01")
+    s.enter("m1", epoch=2, assigned="orders:01")
     s.cluster("orders#2:2")
-    s.beat("m1", owns="orders:01", tells=2, gets="")
-    s.beat("m1", owns="", tells=3, gets="orders#2:01")
+    s.beat("m1", owns="orders:01", epoch=2, assigned="")
+    s.beat("m1", owns="", epoch=3, assigned="orders#2:01")
     s.describe_consumers(state="Stable", epoch=3)
 
 
@@ -57,12 +57,12 @@ def a_topic_is_made_again_with_fewer_partitions(s: ConsumerScript) -> None:
 def the_only_topic_goes(s: ConsumerScript) -> None:
     """A hash of nothing is 0."""
     s.cluster("orders:2")
-    s.enter("m1", tells=2)
+    s.enter("m1", epoch=2)
     s.cluster()
-    s.beat("m1", owns="", tells=3, gets="", gives="+epoch=3 +target:m1 +targets=3 +current:m1")
+    s.beat("m1", owns="", epoch=3, assigned="", also="+epoch=3 +target:m1 +targets=3 +current:m1")
     s.describe_consumers(state="Stable", epoch=3, holds={"m1": ""})
     s.cluster("orders:2")
-    s.ack("m1", tells=4, gets="orders:01")
+    s.ack("m1", epoch=4, assigned="orders:01")
 
 
 @consumer_story()
@@ -80,47 +80,47 @@ def a_topic_that_goes_is_described_no_more(s: ConsumerScript) -> None:
 def topics_that_nobody_reads_do_not_matter(s: ConsumerScript) -> None:
     """testOnMetadataUpdateWithEmptyDelta: the hash is about subscribed topics."""
     s.cluster("orders:2")
-    s.enter("m1", tells=2)
+    s.enter("m1", epoch=2)
     s.cluster("orders:2", "audit:5")
-    s.ack("m1", tells=2, gives="")
+    s.ack("m1", epoch=2, also="")
     s.cluster("orders:2")
-    s.ack("m1", tells=2, gives="")
+    s.ack("m1", epoch=2, also="")
     s.cluster("orders:2")
-    s.ack("m1", tells=2, gives="")
+    s.ack("m1", epoch=2, also="")
 
 
 @consumer_story()
 def a_topic_changes_and_changes_back(s: ConsumerScript) -> None:
     """Only what is there when somebody looks counts."""
     s.cluster("orders:2", "audit:1")
-    s.enter("m1", "orders audit", tells=2)
+    s.enter("m1", "orders audit", epoch=2)
     s.cluster("orders:2")
     s.cluster("orders:2", "audit:1")
-    s.ack("m1", tells=2, gives="")
+    s.ack("m1", epoch=2, also="")
 
 
 @consumer_story()
 def a_topic_changes_while_the_group_is_empty(s: ConsumerScript) -> None:
     """testSubscriptionMetadataRefreshedAfterGroupIsLoaded: the next member finds the new one."""
     s.cluster("orders:2")
-    s.enter("m1", tells=2)
-    s.quit("m1", gives="-current:m1 -target:m1 -member:m1 +epoch=3")
+    s.enter("m1", epoch=2)
+    s.quit("m1", also="-current:m1 -target:m1 -member:m1 +epoch=3")
     s.cluster("orders:4")
-    s.enter("m2", tells=4, gets="orders:0123")
+    s.enter("m2", epoch=4, assigned="orders:0123")
 
 
 @consumer_story(group_consumer_assignment_interval_ms=5_000)
 def a_topic_grows_during_the_assignment_interval(s: ConsumerScript) -> None:
     """testConsumerGroupAssignmentInterval: the epoch is bumped at once, the target follows."""
     s.cluster("orders:2")
-    s.enter("m1", tells=2)
+    s.enter("m1", epoch=2)
     s.at(2_000)
     s.cluster("orders:3")
-    s.ack("m1", tells=2, gives="+epoch=3")
+    s.ack("m1", epoch=2, also="+epoch=3")
     s.cluster("orders:4")
-    s.ack("m1", tells=2, gives="+epoch=4")
+    s.ack("m1", epoch=2, also="+epoch=4")
     s.at(6_000)
-    s.ack("m1", tells=4, gets="orders:0123")
+    s.ack("m1", epoch=4, assigned="orders:0123")
 
 
 @consumer_story()
@@ -128,14 +128,14 @@ def topics_of_two_groups(s: ConsumerScript) -> None:
     """testGroupIdsByTopics, testSubscribedTopicsChangeMap: each group is told of its own."""
     other = s.other("h")
     s.cluster("orders:2", "audit:2")
-    s.enter("m1", "orders", tells=2)
-    other.enter("m1", "audit", tells=2)
+    s.enter("m1", "orders", epoch=2)
+    other.enter("m1", "audit", epoch=2)
     s.cluster("orders:3", "audit:2")
-    s.beat("m1", tells=3, gets="orders:012")
-    other.beat("m1", epoch=2, tells=2, gives="")
+    s.beat("m1", epoch=3, assigned="orders:012")
+    other.beat("m1", sent_epoch=2, epoch=2, also="")
     s.cluster("orders:3", "audit:3")
-    s.beat("m1", epoch=3, tells=3, gives="")
-    other.beat("m1", epoch=2, tells=3, gets="audit:012")
+    s.beat("m1", sent_epoch=3, epoch=3, also="")
+    other.beat("m1", sent_epoch=2, epoch=3, assigned="audit:012")
 
 
 @consumer_story()
@@ -168,9 +168,9 @@ def who_leaves_takes_topics_out_of_the_hash(s: ConsumerScript) -> None:
     s.enter("m1", "a")
     s.enter("m2", "b")
     s.settle("m1", "m2")
-    s.quit("m2", gives="-current:m2 -target:m2 -member:m2 +epoch=4")
+    s.quit("m2", also="-current:m2 -target:m2 -member:m2 +epoch=4")
     s.cluster("a:1", "b:3")
-    s.ack("m1", tells=4)
+    s.ack("m1", epoch=4)
     s.describe_consumers(state="Stable", epoch=4)
 
 
@@ -178,13 +178,13 @@ def who_leaves_takes_topics_out_of_the_hash(s: ConsumerScript) -> None:
 def racks_are_part_of_the_hash(s: ConsumerScript) -> None:
     """testNewRacksDataInMetadataImageTriggersEpochBump."""
     s.cluster("orders:2")
-    s.enter("m1", tells=2)
+    s.enter("m1", epoch=2)
     s.cluster("orders:2@r1,r2|r1")
-    s.ack("m1", tells=3)
+    s.ack("m1", epoch=3)
     s.cluster("orders:2@r2,r1|r1")
-    s.ack("m1", tells=3)
+    s.ack("m1", epoch=3)
     s.cluster("orders:2@r1,r2|r3")
-    s.ack("m1", tells=4)
+    s.ack("m1", epoch=4)
 
 
 @consumer_story()
@@ -208,9 +208,9 @@ def a_topic_goes_while_its_partitions_wait_for_revocation(s: ConsumerScript) -> 
     s.cluster("orders:2", "audit:2")
     s.enter("m1", "orders audit")
     s.enter("m2", "orders audit")
-    s.beat("m1", tells=2)
+    s.beat("m1", epoch=2)
     s.cluster("orders:2")
-    s.beat("m2", tells=4)
+    s.beat("m2", epoch=4)
     s.ack("m1")
     s.ack("m1")
     s.settle("m1", "m2")
@@ -221,8 +221,8 @@ def a_topic_goes_while_its_partitions_wait_for_revocation(s: ConsumerScript) -> 
 def many_topics_at_once(s: ConsumerScript) -> None:
     """Topics come and go in one look at the cluster."""
     s.cluster("a:2", "b:2")
-    s.enter("m1", "a b c", tells=2)
-    s.enter("m2", "b c d", tells=3)
+    s.enter("m1", "a b c", epoch=2)
+    s.enter("m2", "b c d", epoch=3)
     s.settle("m1", "m2")
     s.cluster("b:4", "c:2", "d:3")
     s.settle("m1", "m2", rounds=5)

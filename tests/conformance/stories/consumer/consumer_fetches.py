@@ -12,14 +12,14 @@ ILLEGAL_GENERATION, UNKNOWN, NO_GROUP, STALE = 22, 25, 69, 113
 def a_member_fetches(s: ConsumerScript) -> None:
     """testConsumerGroupOffsetFetchWithMemberIdAndEpoch: its very epoch."""
     s.cluster("orders:2")
-    s.enter("m1", tells=2)
+    s.enter("m1", epoch=2)
     s.commit("orders-0=1", version=9, member="m1", generation=2)
-    s.fetch("orders-0", "orders-1", version=9, member="m1", epoch=2)
-    s.fetch(version=10, member="m1", epoch=2)
-    s.fetch("orders-0", version=9, member="m1", epoch=3, error=STALE)
-    s.fetch("orders-0", version=9, member="m1", epoch=1, error=STALE)
-    s.fetch("orders-0", version=10, member="m1", epoch=1, error=STALE)
-    s.fetch("orders-0", version=9, member="m1", epoch=-1, error=STALE)
+    s.fetch("orders-0", "orders-1", version=9, member="m1", sent_epoch=2)
+    s.fetch(version=10, member="m1", sent_epoch=2)
+    s.fetch("orders-0", version=9, member="m1", sent_epoch=3, error=STALE)
+    s.fetch("orders-0", version=9, member="m1", sent_epoch=1, error=STALE)
+    s.fetch("orders-0", version=10, member="m1", sent_epoch=1, error=STALE)
+    s.fetch("orders-0", version=9, member="m1", sent_epoch=-1, error=STALE)
     s.fetch("orders-0", version=9, member="m1", error=STALE)
 
 
@@ -27,10 +27,10 @@ def a_member_fetches(s: ConsumerScript) -> None:
 def a_fetch_of_who_is_no_member(s: ConsumerScript) -> None:
     """testConsumerGroupOffsetFetchWithUnknownMemberId."""
     s.cluster("orders:2")
-    s.enter("m1", tells=2)
-    s.fetch("orders-0", version=9, member="m2", epoch=2, error=UNKNOWN)
-    s.fetch("orders-0", version=9, epoch=2, error=-1)
-    s.fetch(version=9, member="m2", epoch=2, error=UNKNOWN)
+    s.enter("m1", epoch=2)
+    s.fetch("orders-0", version=9, member="m2", sent_epoch=2, error=UNKNOWN)
+    s.fetch("orders-0", version=9, sent_epoch=2, error=-1)
+    s.fetch(version=9, member="m2", sent_epoch=2, error=UNKNOWN)
     s.fetch("orders-0", version=9, member="", error=UNKNOWN)
 
 
@@ -38,7 +38,7 @@ def a_fetch_of_who_is_no_member(s: ConsumerScript) -> None:
 def administrators_fetch(s: ConsumerScript) -> None:
     """testConsumerGroupOffsetFetchFromAdminClient: without a member and an epoch anybody may."""
     s.cluster("orders:2")
-    s.enter("m1", tells=2)
+    s.enter("m1", epoch=2)
     s.commit("orders-0=1", version=9, member="m1", generation=2)
     for version in (1, 5, 7, 8, 9, 10):
         s.fetch("orders-0", version=version)
@@ -52,34 +52,36 @@ def classic_members_fetch_from_a_consumer_group(s: ConsumerScript) -> None:
     s.cluster("orders:2")
     s.enter("m1")
     s.classic("c1")
-    s.fetch("orders-0", version=9, member="c1", epoch=3)
-    s.fetch("orders-0", version=9, member="c1", epoch=4, error=ILLEGAL_GENERATION)
-    s.fetch("orders-0", version=9, member="c1", epoch=2, error=ILLEGAL_GENERATION)
+    s.fetch("orders-0", version=9, member="c1", sent_epoch=3)
+    s.fetch("orders-0", version=9, member="c1", sent_epoch=4, error=ILLEGAL_GENERATION)
+    s.fetch("orders-0", version=9, member="c1", sent_epoch=2, error=ILLEGAL_GENERATION)
 
 
 @consumer_story()
 def a_fetch_of_the_old_id(s: ConsumerScript) -> None:
     """testFetchOffsetsWithRecreatedTopic."""
     s.cluster("orders:2")
-    s.enter("m1", tells=2)
+    s.enter("m1", epoch=2)
     s.commit("orders-0=1", version=10, member="m1", generation=2)
-    s.cluster("orders#2:2", gives="-offset:orders-0")
-    s.fetch("orders-0", version=10, member="m1", epoch=2, error=(0, 100))
-    s.fetch("orders#2-0", version=10, member="m1", epoch=2)
-    s.fetch("orders-0", version=9, member="m1", epoch=2)
-    s.fetch(version=9, member="m1", epoch=2)
+    s.cluster("orders#2:2", also="-offset:orders-0")
+    s.fetch("orders-0", version=10, member="m1", sent_epoch=2, error=(0, 100))
+    s.fetch("orders#2-0", version=10, member="m1", sent_epoch=2)
+    s.fetch("orders-0", version=9, member="m1", sent_epoch=2)
+    s.fetch(version=9, member="m1", sent_epoch=2)
 
 
 @consumer_story()
 def a_stable_fetch_of_a_member(s: ConsumerScript) -> None:
     """testFetchOffsetsWithPendingTransactionalOffsets."""
     s.cluster("orders:2")
-    s.enter("m1", tells=2)
+    s.enter("m1", epoch=2)
     s.commit("orders-0=1", version=9, member="m1", generation=2)
     s.txn_commit("orders-0=2", "orders-1=2", member="m1", generation=2)
-    s.fetch("orders-0", "orders-1", version=9, member="m1", epoch=2, stable=True, error=(0, 88, 88))
-    s.fetch("orders-0", "orders-1", version=9, member="m1", epoch=2, stable=False)
-    s.fetch(version=9, member="m1", epoch=2, stable=True, error=(0, 88))
+    s.fetch(
+        "orders-0", "orders-1", version=9, member="m1", sent_epoch=2, stable=True, error=(0, 88, 88)
+    )
+    s.fetch("orders-0", "orders-1", version=9, member="m1", sent_epoch=2, stable=False)
+    s.fetch(version=9, member="m1", sent_epoch=2, stable=True, error=(0, 88))
     s.quit("m1")
     s.end_txn()
     s.fetch(version=9, stable=True)
@@ -107,7 +109,7 @@ def what_is_to_be_given_back_is_described(s: ConsumerScript) -> None:
     s.cluster("orders:4")
     s.enter("m1")
     s.enter("m2")
-    s.beat("m1", owns="orders:0123", gets="orders:01")
+    s.beat("m1", owns="orders:0123", assigned="orders:01")
     s.describe_consumers(
         state="Reconciling",
         holds={"m1": "orders:0123", "m2": ""},
@@ -121,10 +123,10 @@ def members_of_both_kinds_are_described(s: ConsumerScript) -> None:
     s.cluster("orders:4")
     s.enter("m1")
     s.classic("c1")
-    s.synced("c1", gets="")
+    s.synced("c1", assigned="")
     s.settle("m1")
     s.classic("c1")
-    s.synced("c1", gets="orders:23")
+    s.synced("c1", assigned="orders:23")
     s.describe_consumers(version=0, state="Stable")
     s.describe_consumers(version=1, state="Stable")
     s.describe(error=NO_GROUP)

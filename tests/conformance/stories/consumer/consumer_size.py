@@ -13,11 +13,11 @@ def a_full_consumer_group_takes_no_newcomer(s: ConsumerScript) -> None:
     """testNewMemberIsRejectedWithMaximumMembersIsReached."""
     s.cluster("orders:4")
     s.gather("m1", "m2")
-    s.enter("m3", error=FULL, gives="")
-    s.enter("m1", tells=3)
-    s.full("m2", tells=3)
+    s.enter("m3", error=FULL, also="")
+    s.enter("m1", epoch=3)
+    s.full("m2", epoch=3)
     s.quit("m1")
-    s.enter("m3", tells=5)
+    s.enter("m3", epoch=5)
 
 
 @consumer_story(group_consumer_max_size=1)
@@ -28,7 +28,7 @@ def a_full_consumer_group_and_static_members(s: ConsumerScript) -> None:
     s.enter("n1", instance="i1", error=FULL)
     s.pause("m1")
     s.enter("n1", instance="i1", error=FULL)
-    s.enter("m1", instance="i1", tells=2, gets="orders:0123")
+    s.enter("m1", instance="i1", epoch=2, assigned="orders:0123")
 
 
 @consumer_story(group_consumer_max_size=2)
@@ -36,7 +36,7 @@ def a_full_consumer_group_and_classic_members(s: ConsumerScript) -> None:
     """testJoiningConsumerGroupThrowsExceptionIfGroupOverMaxSize."""
     s.cluster("orders:4")
     s.gather("m1", "m2")
-    s.classic("c1", error=FULL, gives="")
+    s.classic("c1", error=FULL, also="")
     s.quit("m2")
     s.classic("c1")
     s.classic("c2", error=FULL)
@@ -51,7 +51,7 @@ def a_classic_group_that_is_too_large_is_not_upgraded(s: ConsumerScript) -> None
     s.classic("c2", version=3, chosen_id=False, error="parked")
     s.at(4_000)
     s.at(7_000, "JoinGroup=0 JoinGroup=0")
-    s.enter("m1", error=69, gives="")
+    s.enter("m1", error=69, also="")
     s.look()
 
 
@@ -62,10 +62,10 @@ def a_group_that_is_too_large_is_not_downgraded(s: ConsumerScript) -> None:
     s.enter("m1")
     s.classic("c1")
     s.classic("c2")
-    s.quit("m1", gives="-current:m1 -target:m1 -member:m1 +epoch=5")
+    s.quit("m1", also="-current:m1 -target:m1 -member:m1 +epoch=5")
     s.look()
     of_both = " ".join(
         f"-{kind}:{name}" for kind in ("current", "target", "member") for name in ("c1", "c2")
     )
-    s.leave("c1", gives=f"{of_both} -metadata -epoch -targets +group")
+    s.leave("c1", also=f"{of_both} -metadata -epoch -targets +group")
     s.look()

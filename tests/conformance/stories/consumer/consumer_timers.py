@@ -17,7 +17,7 @@ def a_session_ends(s: ConsumerScript) -> None:
     s.at(999 + SESSION_MS)
     s.at(1_000 + SESSION_MS, f"{GONE} +epoch=3")
     s.look()
-    s.beat("m1", epoch=2, error=25)
+    s.beat("m1", sent_epoch=2, error=25)
 
 
 @consumer_story()
@@ -26,9 +26,9 @@ def heartbeats_keep_a_session_alive(s: ConsumerScript) -> None:
     s.cluster("orders:2")
     s.enter("m1")
     s.at(999 + SESSION_MS)
-    s.beat("m1", gives="")
+    s.beat("m1", also="")
     s.at(998 + 2 * SESSION_MS)
-    s.beat("m1", gives="")
+    s.beat("m1", also="")
     s.at(997 + 3 * SESSION_MS)
     s.at(998 + 3 * SESSION_MS, f"{GONE} +epoch=3")
 
@@ -39,11 +39,11 @@ def a_refused_heartbeat_keeps_nothing_alive(s: ConsumerScript) -> None:
     s.cluster("orders:2")
     s.enter("m1")
     s.at(40_000)
-    s.beat("m1", epoch=9, error=110)
+    s.beat("m1", sent_epoch=9, error=110)
     s.beat("m1", regex="[", error=128)
     s.beat("m1", assignor="bad", error=112)
     s.commit("orders-0=1", version=9, member="m1", generation=2)
-    s.fetch("orders-0", version=9, member="m1", epoch=2)
+    s.fetch("orders-0", version=9, member="m1", sent_epoch=2)
     s.at(1_000 + SESSION_MS, f"{GONE} +epoch=3")
 
 
@@ -56,7 +56,7 @@ def a_static_session_ends(s: ConsumerScript) -> None:
     s.pause("m1")
     s.at(999 + SESSION_MS)
     s.at(1_000 + SESSION_MS, f"{GONE} +epoch=3")
-    s.enter("n1", instance="i1", tells=4, gets="orders:01")
+    s.enter("n1", instance="i1", epoch=4, assigned="orders:01")
 
 
 @consumer_story()
@@ -78,9 +78,9 @@ def who_waits_gets_it_when_a_session_ends(s: ConsumerScript) -> None:
     s.cluster("orders:4")
     s.enter("m1")
     s.at(20_000)
-    s.enter("m2", gets="")
+    s.enter("m2", assigned="")
     s.at(1_000 + SESSION_MS, f"{GONE} +epoch=4")
-    s.beat("m2", tells=4, gets="orders:0123")
+    s.beat("m2", epoch=4, assigned="orders:0123")
 
 
 @consumer_story()
@@ -90,13 +90,13 @@ def a_member_does_not_give_back_in_time(s: ConsumerScript) -> None:
     s.enter("m1", rebalance=10_000)
     s.enter("m2")
     s.at(2_000)
-    s.beat("m1", owns="orders:0123", gets="orders:01")
+    s.beat("m1", owns="orders:0123", assigned="orders:01")
     s.at(9_000)
     s.beat("m1", owns="orders:0123")
     s.at(11_999)
-    s.beat("m1", owns="orders:0123", gives="")
+    s.beat("m1", owns="orders:0123", also="")
     s.at(12_000, f"{GONE} +epoch=4")
-    s.beat("m2", tells=4, gets="orders:0123")
+    s.beat("m2", epoch=4, assigned="orders:0123")
 
 
 @consumer_story()
@@ -106,12 +106,12 @@ def a_member_gives_back_at_the_last_moment(s: ConsumerScript) -> None:
     s.enter("m1", rebalance=10_000)
     s.enter("m2")
     s.at(2_000)
-    s.beat("m1", owns="orders:0123", gets="orders:01")
+    s.beat("m1", owns="orders:0123", assigned="orders:01")
     s.at(11_999)
-    s.beat("m1", owns="orders:01", tells=3)
+    s.beat("m1", owns="orders:01", epoch=3)
     s.at(12_000)
     s.at(13_000)
-    s.ack("m2", gets="orders:23")
+    s.ack("m2", assigned="orders:23")
 
 
 @consumer_story()
@@ -120,7 +120,7 @@ def the_rebalance_timeout_is_that_of_the_last_heartbeat(s: ConsumerScript) -> No
     s.cluster("orders:4")
     s.enter("m1", rebalance=10_000)
     s.enter("m2")
-    s.beat("m1", owns="orders:0123", rebalance=5_000, gets="orders:01")
+    s.beat("m1", owns="orders:0123", rebalance=5_000, assigned="orders:01")
     s.at(2_000)
     s.beat("m1", owns="orders:0123", rebalance=90_000)
     s.at(5_999)
@@ -133,10 +133,10 @@ def more_to_give_back_starts_the_rebalance_timeout_again(s: ConsumerScript) -> N
     s.cluster("orders:6")
     s.enter("m1", rebalance=10_000)
     s.enter("m2")
-    s.beat("m1", owns="orders:012345", gets="orders:012")
+    s.beat("m1", owns="orders:012345", assigned="orders:012")
     s.at(5_000)
     s.enter("m3")
-    s.beat("m1", owns="orders:012", tells=2)
+    s.beat("m1", owns="orders:012", epoch=2)
     s.at(11_000)
     s.at(14_999)
     s.at(15_000, f"{GONE} +epoch=5")
@@ -151,10 +151,10 @@ def a_rebalance_timeout_ends_with_its_epoch(s: ConsumerScript) -> None:
     s.beat("m1", owns="orders:0123")
     s.at(5_000)
     s.quit("m2")
-    s.beat("m1", owns="orders:01", tells=4, gets="orders:0123")
+    s.beat("m1", owns="orders:01", epoch=4, assigned="orders:0123")
     s.at(11_000)
     s.at(12_000)
-    s.ack("m1", gives="")
+    s.ack("m1", also="")
 
 
 @consumer_story()
@@ -168,7 +168,7 @@ def a_static_member_that_went_away_while_revoking(s: ConsumerScript) -> None:
     s.pause("m1")
     s.at(11_000)
     s.at(40_000)
-    s.ack("m2", gets="orders:23")
+    s.ack("m2", assigned="orders:23")
     s.at(45_999)
     s.at(50_000, f"{GONE} +epoch=4")
 
@@ -179,7 +179,7 @@ def a_rebalance_timeout_of_zero(s: ConsumerScript) -> None:
     s.cluster("orders:4")
     s.enter("m1", rebalance=0)
     s.enter("m2")
-    s.beat("m1", owns="orders:0123", tells=2)
+    s.beat("m1", owns="orders:0123", epoch=2)
     s.at(1_001)
     s.look()
 
@@ -189,13 +189,13 @@ def nobody_waits_for_ever_for_partitions(s: ConsumerScript) -> None:
     """Who waits for others has no timeout but its session."""
     s.cluster("orders:4")
     s.enter("m1")
-    s.enter("m2", rebalance=1_000, gets="")
+    s.enter("m2", rebalance=1_000, assigned="")
     s.at(40_000)
     s.beat("m1", owns="orders:0123")
-    s.beat("m2", owns="", tells=3)
+    s.beat("m2", owns="", epoch=3)
     s.at(80_000)
-    s.beat("m1", owns="orders:01", tells=3)
-    s.beat("m2", owns="", gets="orders:23")
+    s.beat("m1", owns="orders:01", epoch=3)
+    s.beat("m2", owns="", assigned="orders:23")
 
 
 @consumer_story(
@@ -216,7 +216,7 @@ def sessions_and_intervals_of_the_group(s: ConsumerScript) -> None:
     s.enter("m1")
     s.configure(consumer_session_timeout_ms=50_000, consumer_heartbeat_interval_ms=10_000)
     s.at(2_000)
-    s.ack("m1", gives="")
+    s.ack("m1", also="")
     s.at(1_000 + SESSION_MS)
     s.at(51_999)
     s.at(52_000, f"{GONE} +epoch=3")

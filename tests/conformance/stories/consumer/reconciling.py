@@ -12,12 +12,12 @@ def first_member_gets_everything(s: ConsumerScript) -> None:
     s.cluster("orders:4")
     s.enter(
         "m1",
-        tells=2,
-        gets="orders:0123",
-        gives="+member:m1 +epoch=2 +target:m1 +targets=2 +current:m1",
+        epoch=2,
+        assigned="orders:0123",
+        also="+member:m1 +epoch=2 +target:m1 +targets=2 +current:m1",
     )
     s.describe_consumers(state="Stable", epoch=2, target_epoch=2, holds={"m1": "orders:0123"})
-    s.ack("m1", tells=2, gets=UNCHANGED, gives="")
+    s.ack("m1", epoch=2, assigned=UNCHANGED, also="")
     s.look()
 
 
@@ -25,20 +25,20 @@ def first_member_gets_everything(s: ConsumerScript) -> None:
 def second_member_waits_for_what_the_first_gives_back(s: ConsumerScript) -> None:
     """testReconciliationProcess: told to revoke, acknowledged, assigned."""
     s.cluster("orders:4")
-    s.enter("m1", gets="orders:0123")
+    s.enter("m1", assigned="orders:0123")
     s.enter(
         "m2",
-        tells=3,
-        gets="",
-        gives="+member:m2 +epoch=3 +target:m1 +target:m2 +targets=3 +current:m2",
+        epoch=3,
+        assigned="",
+        also="+member:m2 +epoch=3 +target:m1 +target:m2 +targets=3 +current:m2",
     )
     s.describe_consumers(state="Reconciling", epoch=3, holds={"m1": "orders:0123", "m2": ""})
-    s.ack("m1", tells=2, gets="orders:01", gives="+current:m1")
-    s.beat("m2", tells=3, gets=UNCHANGED, gives="+current:m2")
-    s.ack("m1", tells=3, gets=UNCHANGED, gives="+current:m1")
-    s.beat("m2", tells=3, gets="orders:23", gives="+current:m2")
-    s.ack("m1", gives="")
-    s.ack("m2", gives="")
+    s.ack("m1", epoch=2, assigned="orders:01", also="+current:m1")
+    s.beat("m2", epoch=3, assigned=UNCHANGED, also="+current:m2")
+    s.ack("m1", epoch=3, assigned=UNCHANGED, also="+current:m1")
+    s.beat("m2", epoch=3, assigned="orders:23", also="+current:m2")
+    s.ack("m1", also="")
+    s.ack("m2", also="")
     s.describe_consumers(state="Stable", holds={"m1": "orders:01", "m2": "orders:23"})
 
 
@@ -48,14 +48,14 @@ def three_members_come_one_by_one(s: ConsumerScript) -> None:
     s.cluster("orders:6", "audit:3")
     s.gather("m1", "m2", topics="orders audit")
     s.describe_consumers(state="Stable", epoch=3)
-    s.enter("m3", "orders audit", tells=4, gets="")
-    s.beat("m1", tells=3)
-    s.beat("m2", tells=3)
-    s.ack("m3", tells=4, gets=UNCHANGED)
-    s.ack("m1", tells=4)
-    s.ack("m3", tells=4)
-    s.ack("m2", tells=4)
-    s.ack("m3", tells=4)
+    s.enter("m3", "orders audit", epoch=4, assigned="")
+    s.beat("m1", epoch=3)
+    s.beat("m2", epoch=3)
+    s.ack("m3", epoch=4, assigned=UNCHANGED)
+    s.ack("m1", epoch=4)
+    s.ack("m3", epoch=4)
+    s.ack("m2", epoch=4)
+    s.ack("m3", epoch=4)
     s.describe_consumers(state="Stable", epoch=4)
 
 
@@ -64,8 +64,8 @@ def four_members_share_what_two_had(s: ConsumerScript) -> None:
     """Two newcomers at once: each waits for its own part."""
     s.cluster("orders:8")
     s.gather("m1", "m2")
-    s.enter("m3", tells=4)
-    s.enter("m4", tells=5)
+    s.enter("m3", epoch=4)
+    s.enter("m4", epoch=5)
     s.describe_consumers(state="Reconciling", epoch=5)
     s.settle("m1", "m3")
     s.describe_consumers(state="Reconciling")
@@ -91,13 +91,13 @@ def what_is_not_given_back_stays(s: ConsumerScript) -> None:
     s.cluster("orders:4")
     s.enter("m1")
     s.enter("m2")
-    s.beat("m1", tells=2, gets="orders:01")
-    s.beat("m1", owns="orders:0123", tells=2, gets=UNCHANGED, gives="")
-    s.beat("m1", owns="orders:012", tells=2, gets=UNCHANGED, gives="")
-    s.beat("m1", tells=2, gets=UNCHANGED, gives="")
-    s.beat("m2", owns="", tells=3, gives="+current:m2")
-    s.beat("m1", owns="orders:01", tells=3, gets=UNCHANGED, gives="+current:m1")
-    s.beat("m2", owns="", tells=3, gets="orders:23")
+    s.beat("m1", epoch=2, assigned="orders:01")
+    s.beat("m1", owns="orders:0123", epoch=2, assigned=UNCHANGED, also="")
+    s.beat("m1", owns="orders:012", epoch=2, assigned=UNCHANGED, also="")
+    s.beat("m1", epoch=2, assigned=UNCHANGED, also="")
+    s.beat("m2", owns="", epoch=3, also="+current:m2")
+    s.beat("m1", owns="orders:01", epoch=3, assigned=UNCHANGED, also="+current:m1")
+    s.beat("m2", owns="", epoch=3, assigned="orders:23")
 
 
 @consumer_story()
@@ -106,8 +106,8 @@ def all_is_given_back_though_a_part_was_asked_for(s: ConsumerScript) -> None:
     s.cluster("orders:4")
     s.enter("m1")
     s.enter("m2")
-    s.beat("m1", gets="orders:01")
-    s.beat("m1", owns="", tells=3, gets=UNCHANGED, gives="+current:m1")
+    s.beat("m1", assigned="orders:01")
+    s.beat("m1", owns="", epoch=3, assigned=UNCHANGED, also="+current:m1")
     s.describe_consumers(holds={"m1": "orders:01"})
 
 
@@ -115,10 +115,10 @@ def all_is_given_back_though_a_part_was_asked_for(s: ConsumerScript) -> None:
 def given_back_before_it_is_told(s: ConsumerScript) -> None:
     """testStableToStable: who owns nothing of what is revoked goes straight to the new epoch."""
     s.cluster("orders:4")
-    s.enter("m1", gets="orders:0123")
+    s.enter("m1", assigned="orders:0123")
     s.enter("m2")
-    s.beat("m1", owns="orders:01", tells=3, gets="orders:01", gives="+current:m1")
-    s.ack("m2", gets="orders:23")
+    s.beat("m1", owns="orders:01", epoch=3, assigned="orders:01", also="+current:m1")
+    s.ack("m2", assigned="orders:23")
 
 
 @consumer_story()
@@ -127,10 +127,10 @@ def a_newcomer_that_already_owns_nothing_of_it(s: ConsumerScript) -> None:
     s.cluster("orders:6")
     s.gather("m1", "m2")
     s.enter("m3")
-    s.beat("m1", owns="", tells=4)
-    s.ack("m3", tells=4)
-    s.beat("m2", owns="", tells=4)
-    s.ack("m3", tells=4)
+    s.beat("m1", owns="", epoch=4)
+    s.ack("m3", epoch=4)
+    s.beat("m2", owns="", epoch=4)
+    s.ack("m3", epoch=4)
     s.describe_consumers(state="Stable")
 
 
@@ -138,11 +138,11 @@ def a_newcomer_that_already_owns_nothing_of_it(s: ConsumerScript) -> None:
 def a_second_rebalance_before_the_first_is_over(s: ConsumerScript) -> None:
     """testUnrevokedPartitionsToUnrevokedPartitions: acknowledged, and at once asked for more."""
     s.cluster("orders:6")
-    s.enter("m1", gets="orders:012345")
-    s.enter("m2", tells=3)
-    s.ack("m1", tells=2, gets="orders:012")
-    s.enter("m3", tells=4)
-    s.ack("m1", tells=2, gets="orders:01", gives="+current:m1")
+    s.enter("m1", assigned="orders:012345")
+    s.enter("m2", epoch=3)
+    s.ack("m1", epoch=2, assigned="orders:012")
+    s.enter("m3", epoch=4)
+    s.ack("m1", epoch=2, assigned="orders:01", also="+current:m1")
     s.describe_consumers(state="Reconciling", epoch=4)
     s.settle("m1", "m2", "m3")
     s.describe_consumers(state="Stable", epoch=4)
@@ -152,15 +152,15 @@ def a_second_rebalance_before_the_first_is_over(s: ConsumerScript) -> None:
 def what_was_to_be_revoked_comes_back(s: ConsumerScript) -> None:
     """testUnrevokedPartitionsToStableWithReturnedPartitionsPendingRevocation: the newcomer left again."""
     s.cluster("orders:4")
-    s.enter("m1", gets="orders:0123")
+    s.enter("m1", assigned="orders:0123")
     s.enter("m2")
-    s.beat("m1", tells=2, gets="orders:01")
-    s.quit("m2", gives="-current:m2 -target:m2 -member:m2 +epoch=4")
-    s.beat("m1", owns="orders:0123", tells=2, gets=UNCHANGED)
+    s.beat("m1", epoch=2, assigned="orders:01")
+    s.quit("m2", also="-current:m2 -target:m2 -member:m2 +epoch=4")
+    s.beat("m1", owns="orders:0123", epoch=2, assigned=UNCHANGED)
     s.describe_consumers(
         state="Reconciling", epoch=4, target_epoch=4, targets={"m1": "orders:0123"}
     )
-    s.beat("m1", owns="orders:01", tells=4, gets="orders:0123", gives="+current:m1")
+    s.beat("m1", owns="orders:01", epoch=4, assigned="orders:0123", also="+current:m1")
     s.describe_consumers(state="Stable")
 
 
@@ -169,15 +169,15 @@ def waiting_for_one_of_two(s: ConsumerScript) -> None:
     """testUnreleasedPartitionsToUnreleasedPartitions: what is free comes first, the rest later."""
     s.cluster("orders:6")
     s.gather("m1", "m2")
-    s.enter("m3", gets="")
+    s.enter("m3", assigned="")
     s.beat("m1")
-    s.ack("m1", tells=4)
-    s.beat("m3", owns="", tells=4)
+    s.ack("m1", epoch=4)
+    s.beat("m3", owns="", epoch=4)
     s.describe_consumers(state="Reconciling")
-    s.beat("m3", tells=4, gets=UNCHANGED, gives="")
+    s.beat("m3", epoch=4, assigned=UNCHANGED, also="")
     s.beat("m2")
-    s.ack("m2", tells=4)
-    s.beat("m3", tells=4)
+    s.ack("m2", epoch=4)
+    s.beat("m3", epoch=4)
     s.describe_consumers(state="Stable")
 
 
@@ -204,9 +204,9 @@ def a_target_that_says_the_same(s: ConsumerScript) -> None:
     """testStableToStable: a new epoch, and nothing else changes for those who keep what they have."""
     s.cluster("orders:2", "audit:2")
     s.enter("m1", "orders")
-    s.enter("m2", "audit", tells=3)
-    s.ack("m1", tells=3, gets=UNCHANGED, gives="+current:m1")
-    s.ack("m1", tells=3, gives="")
+    s.enter("m2", "audit", epoch=3)
+    s.ack("m1", epoch=3, assigned=UNCHANGED, also="+current:m1")
+    s.ack("m1", epoch=3, also="")
     s.describe_consumers(state="Stable", holds={"m1": "orders:01", "m2": "audit:01"})
 
 
@@ -216,8 +216,8 @@ def new_partitions_are_taken_at_once(s: ConsumerScript) -> None:
     s.cluster("orders:2")
     s.gather("m1", "m2")
     s.cluster("orders:4")
-    s.ack("m1", tells=4)
-    s.ack("m2", tells=4)
+    s.ack("m1", epoch=4)
+    s.ack("m2", epoch=4)
     s.describe_consumers(state="Stable", epoch=4)
 
 
@@ -225,10 +225,10 @@ def new_partitions_are_taken_at_once(s: ConsumerScript) -> None:
 def partitions_are_free_when_their_owner_is_gone(s: ConsumerScript) -> None:
     """testDeletingMemberRemovesPartitionEpoch: nobody waits for one that left."""
     s.cluster("orders:4")
-    s.enter("m1", gets="orders:0123")
-    s.enter("m2", gets="")
-    s.quit("m1", tells=-1, gives="-current:m1 -target:m1 -member:m1 +epoch=4")
-    s.beat("m2", tells=4, gets="orders:0123")
+    s.enter("m1", assigned="orders:0123")
+    s.enter("m2", assigned="")
+    s.quit("m1", epoch=-1, also="-current:m1 -target:m1 -member:m1 +epoch=4")
+    s.beat("m2", epoch=4, assigned="orders:0123")
 
 
 @consumer_story()
@@ -237,9 +237,9 @@ def what_waits_for_revocation_is_still_owned(s: ConsumerScript) -> None:
     s.cluster("orders:4")
     s.enter("m1")
     s.enter("m2")
-    s.beat("m1", gets="orders:01")
-    s.beat("m2", gets=UNCHANGED)
-    s.enter("m3", gets="")
+    s.beat("m1", assigned="orders:01")
+    s.beat("m2", assigned=UNCHANGED)
+    s.enter("m3", assigned="")
     s.beat("m2", owns="")
     s.quit("m1")
     s.beat("m2", owns="")
@@ -260,7 +260,7 @@ def the_states_of_a_group(s: ConsumerScript) -> None:
     s.describe_consumers(state="Stable", epoch=3)
     s.quit("m2")
     s.describe_consumers(state="Assigning", epoch=4, target_epoch=3)
-    s.beat("m1", tells=4, gets="orders:0123")
+    s.beat("m1", epoch=4, assigned="orders:0123")
     s.describe_consumers(state="Stable", epoch=4, target_epoch=4)
     s.quit("m1")
     s.describe_consumers(state="Empty", epoch=5, target_epoch=4)
@@ -271,10 +271,10 @@ def the_states_of_a_group(s: ConsumerScript) -> None:
 def a_group_that_is_empty_goes_on_counting(s: ConsumerScript) -> None:
     """testMemberJoinsEmptyConsumerGroup: epochs are never used twice."""
     s.cluster("orders:2")
-    s.enter("m1", tells=2)
+    s.enter("m1", epoch=2)
     s.quit("m1")
     s.look()
-    s.enter("m2", tells=4, gets="orders:01")
+    s.enter("m2", epoch=4, assigned="orders:01")
     s.describe_consumers(state="Stable", epoch=4)
 
 
@@ -282,11 +282,11 @@ def a_group_that_is_empty_goes_on_counting(s: ConsumerScript) -> None:
 def a_swap_of_all_partitions(s: ConsumerScript) -> None:
     """testAssignmentSwapped: a new subscription of both: each gives to the other."""
     s.cluster("orders:2", "audit:2")
-    s.enter("m1", "orders", gets="orders:01")
-    s.enter("m2", "audit", gets="audit:01")
-    s.beat("m1", topics="audit", gets="")
-    s.beat("m2", topics="orders", gets="")
-    s.ack("m1", tells=5, gets=UNCHANGED)
-    s.ack("m2", tells=5, gets="orders:01")
-    s.ack("m1", tells=5, gets="audit:01")
+    s.enter("m1", "orders", assigned="orders:01")
+    s.enter("m2", "audit", assigned="audit:01")
+    s.beat("m1", topics="audit", assigned="")
+    s.beat("m2", topics="orders", assigned="")
+    s.ack("m1", epoch=5, assigned=UNCHANGED)
+    s.ack("m2", epoch=5, assigned="orders:01")
+    s.ack("m1", epoch=5, assigned="audit:01")
     s.describe_consumers(state="Stable", epoch=5)

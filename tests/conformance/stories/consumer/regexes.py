@@ -19,12 +19,12 @@ def a_member_joins_with_an_expression(s: ConsumerScript) -> None:
         "m1",
         None,
         regex="or.*",
-        tells=1,
-        gets="",
-        gives="+member:m1 +current:m1 +regex:or.* +epoch=2",
+        epoch=1,
+        assigned="",
+        also="+member:m1 +current:m1 +regex:or.* +epoch=2",
     )
     s.describe_consumers(state="Assigning", epoch=2, target_epoch=1)
-    s.beat("m1", tells=2, gets="orders:01 oranges:0")
+    s.beat("m1", epoch=2, assigned="orders:01 oranges:0")
     s.describe_consumers(state="Stable", epoch=2)
 
 
@@ -33,8 +33,8 @@ def an_expression_that_is_already_resolved(s: ConsumerScript) -> None:
     """testConsumerGroupMemberPicksUpExistingResolvedRegularExpression."""
     s.cluster("orders:2", "oranges:2")
     s.enter("m1", None, regex="or.*")
-    s.beat("m1", tells=2)
-    s.enter("m2", None, regex="or.*", tells=3, gets="")
+    s.beat("m1", epoch=2)
+    s.enter("m2", None, regex="or.*", epoch=3, assigned="")
     s.settle("m1", "m2")
     s.describe_consumers(state="Stable", epoch=3)
 
@@ -44,11 +44,11 @@ def another_expression(s: ConsumerScript) -> None:
     """testConsumerGroupMemberJoinsWithUpdatedRegex: the old one goes, the new one is resolved."""
     s.cluster("orders:2", "audit:2")
     s.enter("m1", None, regex="or.*")
-    s.ack("m1", tells=2, gets="orders:01")
+    s.ack("m1", epoch=2, assigned="orders:01")
     s.at(2_000)
-    s.beat("m1", regex="au.*", tells=2, gets="", gives="+member:m1 -regex:or.* +current:m1")
-    s.ack("m1", tells=2, gives="+current:m1 +regex:au.* +epoch=3")
-    s.ack("m1", tells=3, gets="audit:01")
+    s.beat("m1", regex="au.*", epoch=2, assigned="", also="+member:m1 -regex:or.* +current:m1")
+    s.ack("m1", epoch=2, also="+current:m1 +regex:au.* +epoch=3")
+    s.ack("m1", epoch=3, assigned="audit:01")
     s.describe_consumers(state="Stable", holds={"m1": "audit:01"})
 
 
@@ -57,7 +57,7 @@ def another_expression_before_the_first_is_refreshed(s: ConsumerScript) -> None:
     """testConsumerGroupMemberJoinsWithRegexAndUpdatesItBeforeResolutionCompleted: refreshes have a distance of 10 s."""
     s.cluster("orders:2", "audit:2")
     s.enter("m1", None, regex="or.*")
-    s.beat("m1", tells=2, gets="orders:01")
+    s.beat("m1", epoch=2, assigned="orders:01")
     s.beat("m1", regex="au.*", owns="orders:01")
     s.beat("m1", regex="bi.*", owns="orders:01")
     s.at(1_000 + FRESH_MS)
@@ -72,8 +72,8 @@ def another_expression_before_the_first_is_refreshed(s: ConsumerScript) -> None:
 def an_expression_and_names(s: ConsumerScript) -> None:
     """testSubscribedTopicNameAndResolvedRegularExpression: both count."""
     s.cluster("orders:2", "audit:2")
-    s.enter("m1", "orders", regex="au.*", tells=2, gets="orders:01")
-    s.ack("m1", tells=3, gets="orders:01 audit:01")
+    s.enter("m1", "orders", regex="au.*", epoch=2, assigned="orders:01")
+    s.ack("m1", epoch=3, assigned="orders:01 audit:01")
     s.describe_consumers(state="Stable", epoch=3)
 
 
@@ -82,11 +82,11 @@ def an_expression_is_taken_back(s: ConsumerScript) -> None:
     """testConsumerGroupMemberClearsRegex."""
     s.cluster("orders:2", "audit:2")
     s.enter("m1", "audit", regex="or.*")
-    s.ack("m1", gets="orders:01 audit:01")
-    s.beat("m1", regex="", owns="orders:01 audit:01", gets="audit:01")
+    s.ack("m1", assigned="orders:01 audit:01")
+    s.beat("m1", regex="", owns="orders:01 audit:01", assigned="audit:01")
     s.ack("m1")
     s.describe_consumers(state="Stable", holds={"m1": "audit:01"})
-    s.beat("m1", regex="", gives="")
+    s.beat("m1", regex="", also="")
 
 
 @consumer_story()
@@ -94,9 +94,14 @@ def an_expression_that_matches_nothing(s: ConsumerScript) -> None:
     """testUnresolvedRegularExpression: resolved to no topics, no new epoch."""
     s.cluster("orders:2")
     s.enter(
-        "m1", None, regex="nothing", tells=1, gets="", gives="+member:m1 +current:m1 +regex:nothing"
+        "m1",
+        None,
+        regex="nothing",
+        epoch=1,
+        assigned="",
+        also="+member:m1 +current:m1 +regex:nothing",
     )
-    s.ack("m1", tells=1, gives="")
+    s.ack("m1", epoch=1, also="")
     s.describe_consumers(state="Stable", epoch=1)
 
 
@@ -105,7 +110,7 @@ def expressions_match_whole_names(s: ConsumerScript) -> None:
     """testBasicMatching: RE2, the whole name, letters as they are."""
     s.cluster("orders:1", "orders-old:1", "Orders:1", "a:1")
     s.enter("m1", None, regex="orders")
-    s.ack("m1", gets="orders:0")
+    s.ack("m1", assigned="orders:0")
     other = s.other("h")
     other.enter("m1", None, regex="(?i)ORDERS|^a$")
     other.ack("m1")
@@ -126,9 +131,9 @@ def what_is_no_expression(s: ConsumerScript) -> None:
     s.enter("m1", None, regex="**", error=128)
     s.enter("m1", None, regex="a{1001}", error=128)
     s.look()
-    s.enter("m1", "orders", tells=2)
-    s.beat("m1", regex="[", error=128, gives="")
-    s.ack("m1", gives="")
+    s.enter("m1", "orders", epoch=2)
+    s.beat("m1", regex="[", error=128, also="")
+    s.ack("m1", also="")
 
 
 @consumer_story()
@@ -136,8 +141,8 @@ def an_expression_of_the_rebalance_test(s: ConsumerScript) -> None:
     """testConsumerGroupHeartbeatWithRegularExpression: two members, one expression."""
     s.cluster("foo:4")
     s.enter("m1", None, regex="foo*")
-    s.beat("m1", tells=2, gets="foo:0123")
-    s.enter("m2", None, regex="foo*", tells=3)
+    s.beat("m1", epoch=2, assigned="foo:0123")
+    s.enter("m2", None, regex="foo*", epoch=3)
     s.settle("m1", "m2")
     s.quit("m1")
     s.settle("m2")
@@ -149,16 +154,16 @@ def a_new_topic_matches_after_ten_seconds(s: ConsumerScript) -> None:
     """testConsumerGroupMemberJoinRefreshesExpiredRegexes: a heartbeat after a new topic, not sooner than 10 s."""
     s.cluster("orders:2")
     s.enter("m1", None, regex="or.*")
-    s.ack("m1", tells=2, gets="orders:01")
+    s.ack("m1", epoch=2, assigned="orders:01")
     s.cluster("orders:2", "oranges:1")
-    s.ack("m1", tells=2, gives="")
+    s.ack("m1", epoch=2, also="")
     s.at(999 + FRESH_MS)
-    s.ack("m1", tells=2, gives="")
+    s.ack("m1", epoch=2, also="")
     s.at(1_000 + FRESH_MS)
-    s.ack("m1", tells=2, gives="")
+    s.ack("m1", epoch=2, also="")
     s.at(1_001 + FRESH_MS)
-    s.ack("m1", tells=2, gives="+regex:or.* +epoch=3")
-    s.ack("m1", tells=3)
+    s.ack("m1", epoch=2, also="+regex:or.* +epoch=3")
+    s.ack("m1", epoch=3)
     s.describe_consumers(state="Stable", epoch=3, holds={"m1": "orders:01 oranges:0"})
 
 
@@ -170,10 +175,10 @@ def a_new_topic_that_matches_nothing(s: ConsumerScript) -> None:
     s.ack("m1")
     s.cluster("orders:2", "audit:1")
     s.at(20_000)
-    s.ack("m1", tells=2, gives="+regex:or.*")
-    s.ack("m1", tells=2, gives="")
+    s.ack("m1", epoch=2, also="+regex:or.*")
+    s.ack("m1", epoch=2, also="")
     s.at(40_000)
-    s.ack("m1", tells=2, gives="")
+    s.ack("m1", epoch=2, also="")
 
 
 @consumer_story()
@@ -181,11 +186,11 @@ def a_deleted_topic_is_not_looked_for_again(s: ConsumerScript) -> None:
     """Deletion starts no refresh; the topic is in the list until the next."""
     s.cluster("orders:2", "oranges:1")
     s.enter("m1", None, regex="or.*")
-    s.ack("m1", tells=2)
+    s.ack("m1", epoch=2)
     s.cluster("orders:2")
     s.at(20_000)
-    s.ack("m1", tells=2, gets="orders:01")
-    s.ack("m1", tells=3)
+    s.ack("m1", epoch=2, assigned="orders:01")
+    s.ack("m1", epoch=3)
     s.describe_consumers(state="Stable", epoch=3, holds={"m1": "orders:01"})
     s.cluster("orders:2", "audit:1")
     s.ack("m1")
@@ -201,11 +206,11 @@ def expressions_are_refreshed_after_ten_minutes(s: ConsumerScript) -> None:
         s.jump(at_ms)
         s.ack("m1")
     s.at(999 + OLD_MS)
-    s.ack("m1", gives="")
+    s.ack("m1", also="")
     s.at(1_000 + OLD_MS)
-    s.ack("m1", gives="")
+    s.ack("m1", also="")
     s.at(1_001 + OLD_MS)
-    s.ack("m1", gives="+regex:or.*")
+    s.ack("m1", also="+regex:or.*")
 
 
 @consumer_story()
@@ -219,7 +224,7 @@ def expressions_go_with_their_members(s: ConsumerScript) -> None:
     s.enter("m3", None, regex="au.*")
     s.settle("m1", "m2", "m3")
     s.quit("m1")
-    s.quit("m2", gives="-current:m2 -target:m2 -member:m2 -regex:or.* +epoch=6")
+    s.quit("m2", also="-current:m2 -target:m2 -member:m2 -regex:or.* +epoch=6")
     s.at(56_999)
     s.at(57_000, "-current:m3 -target:m3 -member:m3 -regex:au.* +epoch=7")
     s.look()
@@ -230,10 +235,10 @@ def a_static_member_returns_with_its_expression(s: ConsumerScript) -> None:
     """A copy with the same expression gets back the same."""
     s.cluster("orders:2")
     s.enter("m1", None, regex="or.*", instance="i1")
-    s.ack("m1", tells=2)
+    s.ack("m1", epoch=2)
     s.pause("m1")
-    s.enter("n1", None, regex="or.*", instance="i1", tells=2, gets="orders:01")
-    s.ack("n1", tells=2, gives="")
+    s.enter("n1", None, regex="or.*", instance="i1", epoch=2, assigned="orders:01")
+    s.ack("n1", epoch=2, also="")
 
 
 @consumer_story()
@@ -241,7 +246,7 @@ def a_static_member_returns_with_another_expression(s: ConsumerScript) -> None:
     """testStaticConsumerGroupMemberJoinsWithUpdatedRegex."""
     s.cluster("orders:2", "audit:2")
     s.enter("m1", None, regex="or.*", instance="i1")
-    s.ack("m1", tells=2)
+    s.ack("m1", epoch=2)
     s.pause("m1")
     s.at(20_000)
     s.enter("n1", None, regex="au.*", instance="i1")
@@ -268,8 +273,8 @@ def the_same_expression_said_again(s: ConsumerScript) -> None:
     s.cluster("orders:2")
     s.enter("m1", None, regex="or.*")
     s.ack("m1")
-    s.beat("m1", regex="or.*", gets=UNCHANGED, gives="")
-    s.beat("m1", regex="or.*", rebalance=60_000, owns="orders:01", gets="orders:01", gives="")
+    s.beat("m1", regex="or.*", assigned=UNCHANGED, also="")
+    s.beat("m1", regex="or.*", rebalance=60_000, owns="orders:01", assigned="orders:01", also="")
 
 
 @consumer_story(group_consumer_assignment_interval_ms=1_000)

@@ -12,8 +12,8 @@ UNKNOWN, FENCED_INSTANCE, FENCED_EPOCH, UNRELEASED = 25, 82, 110, 111
 def a_static_member_joins(s: ConsumerScript) -> None:
     """testGroupEpochBumpWhenNewStaticMemberJoins."""
     s.cluster("orders:4")
-    s.enter("m1", instance="i1", tells=2, gets="orders:0123")
-    s.enter("m2", instance="i2", tells=3, gets="")
+    s.enter("m1", instance="i1", epoch=2, assigned="orders:0123")
+    s.enter("m2", instance="i2", epoch=3, assigned="")
     s.settle("m1", "m2")
     s.describe_consumers(state="Stable", holds={"m1": "orders:01", "m2": "orders:23"})
     s.look()
@@ -26,9 +26,9 @@ def a_static_member_goes_for_a_while(s: ConsumerScript) -> None:
     s.enter("m1", instance="i1")
     s.enter("m2")
     s.settle("m1", "m2")
-    s.pause("m1", tells=-2, gives="+current:m1")
+    s.pause("m1", epoch=-2, also="+current:m1")
     s.describe_consumers(epoch=3, epochs={"m1": -2}, holds={"m1": "orders:01"})
-    s.ack("m2", gives="")
+    s.ack("m2", also="")
     s.look()
 
 
@@ -43,13 +43,13 @@ def a_static_member_gets_back_what_it_had(s: ConsumerScript) -> None:
     s.enter(
         "n1",
         instance="i1",
-        tells=3,
-        gets="orders:01",
-        gives="-current:m1 -target:m1 -member:m1 +member:n1 +member:n1 +target:n1 +current:n1 +current:n1",
+        epoch=3,
+        assigned="orders:01",
+        also="-current:m1 -target:m1 -member:m1 +member:n1 +member:n1 +target:n1 +current:n1 +current:n1",
     )
     s.describe_consumers(epoch=3, holds={"n1": "orders:01"})
-    s.beat("m1", epoch=3, error=FENCED_INSTANCE)
-    s.ack("n1", gives="")
+    s.beat("m1", sent_epoch=3, error=FENCED_INSTANCE)
+    s.ack("n1", also="")
 
 
 @consumer_story()
@@ -60,7 +60,7 @@ def a_static_consumer_comes_back_with_another_subscription(s: ConsumerScript) ->
     s.enter("m2")
     s.settle("m1", "m2")
     s.pause("m1")
-    s.enter("n1", "orders audit", instance="i1", tells=4)
+    s.enter("n1", "orders audit", instance="i1", epoch=4)
     s.settle("n1", "m2")
     s.describe_consumers(state="Stable", epoch=4)
 
@@ -70,8 +70,8 @@ def a_static_member_comes_back_under_its_id(s: ConsumerScript) -> None:
     """A client may keep its id; the member is replaced all the same."""
     s.cluster("orders:4")
     s.enter("m1", instance="i1")
-    s.pause("m1", tells=-2)
-    s.enter("m1", instance="i1", tells=2, gets="orders:0123")
+    s.pause("m1", epoch=-2)
+    s.enter("m1", instance="i1", epoch=2, assigned="orders:0123")
     s.describe_consumers(epoch=2)
 
 
@@ -80,9 +80,9 @@ def an_instance_that_is_in_use(s: ConsumerScript) -> None:
     """testShouldThrownUnreleasedInstanceIdExceptionWhenNewMemberJoinsWithInUseInstanceId."""
     s.cluster("orders:4")
     s.enter("m1", instance="i1")
-    s.enter("n1", instance="i1", error=UNRELEASED, gives="")
-    s.enter("m1", instance="i1", error=UNRELEASED, gives="")
-    s.ack("m1", tells=2, gives="")
+    s.enter("n1", instance="i1", error=UNRELEASED, also="")
+    s.enter("m1", instance="i1", error=UNRELEASED, also="")
+    s.ack("m1", epoch=2, also="")
 
 
 @consumer_story()
@@ -90,10 +90,10 @@ def an_instance_that_nobody_is(s: ConsumerScript) -> None:
     """testShouldThrownUnknownMemberIdExceptionWhenUnknownStaticMemberJoins, ...WhenUnknownStaticMemberLeaves."""
     s.cluster("orders:4")
     s.enter("m1", instance="i1")
-    s.beat("m2", epoch=2, instance="i2", error=UNKNOWN, gives="")
-    s.pause("m2", error=UNKNOWN, gives="")
-    s.quit("m2", error=UNKNOWN, gives="")
-    s.beat("m1", epoch=2, instance="i9", error=UNKNOWN, gives="")
+    s.beat("m2", sent_epoch=2, instance="i2", error=UNKNOWN, also="")
+    s.pause("m2", error=UNKNOWN, also="")
+    s.quit("m2", error=UNKNOWN, also="")
+    s.beat("m1", sent_epoch=2, instance="i9", error=UNKNOWN, also="")
 
 
 @consumer_story()
@@ -101,23 +101,23 @@ def an_instance_under_another_id(s: ConsumerScript) -> None:
     """testShouldThrowFencedInstanceIdExceptionWhenStaticMemberWithDifferentMemberIdJoins, ...Leaves."""
     s.cluster("orders:4")
     s.enter("m1", instance="i1")
-    s.beat("n1", epoch=2, instance="i1", error=FENCED_INSTANCE, gives="")
-    s.quit("n1", error=FENCED_INSTANCE, gives="")
-    s.pause("n1", error=FENCED_INSTANCE, gives="")
-    s.beat("m1", tells=2, gives="")
+    s.beat("n1", sent_epoch=2, instance="i1", error=FENCED_INSTANCE, also="")
+    s.quit("n1", error=FENCED_INSTANCE, also="")
+    s.pause("n1", error=FENCED_INSTANCE, also="")
+    s.beat("m1", epoch=2, also="")
 
 
 @consumer_story()
 def epochs_of_a_static_member(s: ConsumerScript) -> None:
     """testConsumerGroupMemberEpochValidationForStaticMember."""
     s.cluster("orders:4")
-    s.enter("m1", instance="i1", tells=2)
-    s.beat("m1", epoch=3, error=FENCED_EPOCH)
-    s.beat("m1", epoch=1, error=FENCED_EPOCH)
-    s.enter("m2", "audit", tells=3)
-    s.ack("m1", tells=3)
-    s.beat("m1", epoch=2, owns="orders:0123", tells=3)
-    s.beat("m1", epoch=2, error=FENCED_EPOCH)
+    s.enter("m1", instance="i1", epoch=2)
+    s.beat("m1", sent_epoch=3, error=FENCED_EPOCH)
+    s.beat("m1", sent_epoch=1, error=FENCED_EPOCH)
+    s.enter("m2", "audit", epoch=3)
+    s.ack("m1", epoch=3)
+    s.beat("m1", sent_epoch=2, owns="orders:0123", epoch=3)
+    s.beat("m1", sent_epoch=2, error=FENCED_EPOCH)
 
 
 @consumer_story()
@@ -127,9 +127,9 @@ def a_static_member_leaves_for_good(s: ConsumerScript) -> None:
     s.enter("m1", instance="i1")
     s.enter("m2", instance="i2")
     s.settle("m1", "m2")
-    s.quit("m2", tells=-1, gives="-current:m2 -target:m2 -member:m2 +epoch=4")
-    s.ack("m1", tells=4, gets="orders:0123")
-    s.enter("n2", instance="i2", tells=5, gets="")
+    s.quit("m2", epoch=-1, also="-current:m2 -target:m2 -member:m2 +epoch=4")
+    s.ack("m1", epoch=4, assigned="orders:0123")
+    s.enter("n2", instance="i2", epoch=5, assigned="")
 
 
 @consumer_story()
@@ -140,20 +140,20 @@ def a_static_member_leaves_for_good_after_all(s: ConsumerScript) -> None:
     s.enter("m2")
     s.settle("m1", "m2")
     s.pause("m1")
-    s.pause("m1", tells=-2)
-    s.quit("m1", tells=-1, gives="-current:m1 -target:m1 -member:m1 +epoch=4")
-    s.ack("m2", tells=4, gets="orders:0123")
+    s.pause("m1", epoch=-2)
+    s.quit("m1", epoch=-1, also="-current:m1 -target:m1 -member:m1 +epoch=4")
+    s.ack("m2", epoch=4, assigned="orders:0123")
 
 
 @consumer_story()
 def heartbeats_of_one_that_is_away(s: ConsumerScript) -> None:
     """Who is away has epoch -2: any other is too large."""
     s.cluster("orders:4")
-    s.enter("m1", instance="i1", tells=2)
+    s.enter("m1", instance="i1", epoch=2)
     s.pause("m1")
-    s.beat("m1", epoch=2, error=FENCED_EPOCH)
-    s.beat("m1", epoch=1, owns="", error=FENCED_EPOCH)
-    s.enter("m1", instance="i1", tells=2)
+    s.beat("m1", sent_epoch=2, error=FENCED_EPOCH)
+    s.beat("m1", sent_epoch=1, owns="", error=FENCED_EPOCH)
+    s.enter("m1", instance="i1", epoch=2)
 
 
 @consumer_story()
@@ -162,7 +162,7 @@ def a_rebalance_while_one_is_away(s: ConsumerScript) -> None:
     s.cluster("orders:4")
     s.enter("m1", instance="i1")
     s.pause("m1")
-    s.enter("m2", tells=3)
+    s.enter("m2", epoch=3)
     s.describe_consumers(epoch=3, targets={"m1": "orders:01", "m2": "orders:23"})
     s.beat("m2", owns="")
     s.enter("n1", instance="i1")
@@ -176,10 +176,10 @@ def one_goes_away_while_it_revokes(s: ConsumerScript) -> None:
     s.cluster("orders:4")
     s.enter("m1", instance="i1")
     s.enter("m2")
-    s.beat("m1", gets="orders:01")
-    s.pause("m1", gives="+current:m1")
-    s.ack("m2", tells=3, gets="orders:23")
-    s.enter("n1", instance="i1", tells=3, gets="orders:01")
+    s.beat("m1", assigned="orders:01")
+    s.pause("m1", also="+current:m1")
+    s.ack("m2", epoch=3, assigned="orders:23")
+    s.enter("n1", instance="i1", epoch=3, assigned="orders:01")
 
 
 @consumer_story()
@@ -187,11 +187,11 @@ def one_goes_away_while_it_waits(s: ConsumerScript) -> None:
     """Away with nothing, back for more."""
     s.cluster("orders:4")
     s.enter("m1")
-    s.enter("m2", instance="i2", gets="")
+    s.enter("m2", instance="i2", assigned="")
     s.pause("m2")
-    s.beat("m1", gets="orders:01")
+    s.beat("m1", assigned="orders:01")
     s.ack("m1")
-    s.enter("n2", instance="i2", tells=3, gets="orders:23")
+    s.enter("n2", instance="i2", epoch=3, assigned="orders:23")
 
 
 @consumer_story()
@@ -200,10 +200,10 @@ def two_replacements_in_a_row(s: ConsumerScript) -> None:
     s.cluster("orders:4")
     s.enter("m1", instance="i1")
     s.pause("m1")
-    s.enter("n1", instance="i1", tells=2, gets="orders:0123")
+    s.enter("n1", instance="i1", epoch=2, assigned="orders:0123")
     s.enter("o1", instance="i1", error=UNRELEASED)
     s.pause("n1")
-    s.enter("o1", instance="i1", tells=2, gets="orders:0123")
+    s.enter("o1", instance="i1", epoch=2, assigned="orders:0123")
     s.pause("m1", error=FENCED_INSTANCE)
     s.describe_consumers(state="Stable", epoch=2, holds={"o1": "orders:0123"})
 
@@ -236,6 +236,6 @@ def a_replacement_changes_rack_and_assignor(s: ConsumerScript) -> None:
     s.cluster("orders:4")
     s.enter("m1", instance="i1", rack="a", assignor="range")
     s.pause("m1")
-    s.enter("n1", instance="i1", rack="b", rebalance=9_000, tells=2, gets="orders:0123")
-    s.beat("n1", rack="c", gets=UNCHANGED, gives="+member:n1")
+    s.enter("n1", instance="i1", rack="b", rebalance=9_000, epoch=2, assigned="orders:0123")
+    s.beat("n1", rack="c", assigned=UNCHANGED, also="+member:n1")
     s.describe_consumers(epoch=2)

@@ -10,16 +10,16 @@ from tests.conformance.language.story import consumer_story
 def another_subscription_makes_another_target(s: ConsumerScript) -> None:
     """testUpdatingSubscriptionTriggersNewTargetAssignment."""
     s.cluster("orders:4", "audit:2")
-    s.enter("m1", "orders", tells=2)
+    s.enter("m1", "orders", epoch=2)
     s.beat(
         "m1",
         topics="orders audit",
-        tells=3,
-        gets="orders:0123 audit:01",
-        gives="+member:m1 +epoch=3 +target:m1 +targets=3 +current:m1",
+        epoch=3,
+        assigned="orders:0123 audit:01",
+        also="+member:m1 +epoch=3 +target:m1 +targets=3 +current:m1",
     )
-    s.beat("m1", topics="audit orders", gives="")
-    s.beat("m1", topics="audit audit", tells=3)
+    s.beat("m1", topics="audit orders", also="")
+    s.beat("m1", topics="audit audit", epoch=3)
     s.describe_consumers(epoch=4)
 
 
@@ -27,11 +27,11 @@ def another_subscription_makes_another_target(s: ConsumerScript) -> None:
 def topics_that_are_not_there(s: ConsumerScript) -> None:
     """testOneMemberSubscribedToNonexistentTopic: a subscription all the same."""
     s.cluster("orders:2")
-    s.enter("m1", "nothing", tells=2, gets="")
-    s.enter("m2", "orders nothing", tells=3, gets="orders:01")
+    s.enter("m1", "nothing", epoch=2, assigned="")
+    s.enter("m2", "orders nothing", epoch=3, assigned="orders:01")
     s.cluster("orders:2", "nothing:2")
-    s.ack("m1", tells=4)
-    s.ack("m2", tells=4)
+    s.ack("m1", epoch=4)
+    s.ack("m2", epoch=4)
     s.settle("m1", "m2")
     s.describe_consumers(state="Stable", epoch=4)
 
@@ -39,41 +39,43 @@ def topics_that_are_not_there(s: ConsumerScript) -> None:
 @consumer_story()
 def no_topics_were_ever_told(s: ConsumerScript) -> None:
     """A cluster without topics: members get nothing, and an epoch."""
-    s.enter("m1", tells=2, gets="", gives="+member:m1 +epoch=2 +target:m1 +targets=2 +current:m1")
+    s.enter(
+        "m1", epoch=2, assigned="", also="+member:m1 +epoch=2 +target:m1 +targets=2 +current:m1"
+    )
     s.describe_consumers(state="Stable", epoch=2)
     s.cluster("orders:1")
-    s.ack("m1", tells=3, gets="orders:0")
+    s.ack("m1", epoch=3, assigned="orders:0")
 
 
 @consumer_story()
 def a_topic_that_is_wished_no_more_is_given_up(s: ConsumerScript) -> None:
     """testStableToUnrevokedPartitionsWithAssignmentTopicsNoLongerInSubscription: at once, for all who still own it."""
     s.cluster("orders:2", "audit:2")
-    s.enter("m1", "orders audit", tells=2)
-    s.beat("m1", topics="orders", owns="orders:01 audit:01", tells=2, gets="orders:01")
-    s.beat("m1", owns="orders:01", tells=3, gets=UNCHANGED)
+    s.enter("m1", "orders audit", epoch=2)
+    s.beat("m1", topics="orders", owns="orders:01 audit:01", epoch=2, assigned="orders:01")
+    s.beat("m1", owns="orders:01", epoch=3, assigned=UNCHANGED)
 
 
 @consumer_story(group_consumer_assignment_interval_ms=10_000)
 def a_topic_that_is_wished_no_more_before_a_new_target(s: ConsumerScript) -> None:
     """testStableToStableWithAssignmentTopicsNoLongerInSubscription: the target is old, the subscription new."""
     s.cluster("orders:2", "audit:2")
-    s.enter("m1", "orders audit", tells=2)
+    s.enter("m1", "orders audit", epoch=2)
     s.at(2_000)
     s.beat(
         "m1",
         topics="orders",
         owns="orders:01",
-        tells=2,
-        gets="orders:01",
-        gives="+member:m1 +epoch=3 +current:m1",
+        epoch=2,
+        assigned="orders:01",
+        also="+member:m1 +epoch=3 +current:m1",
     )
     s.at(3_000)
-    s.beat("m1", topics="orders audit", owns="orders:01", tells=2)
+    s.beat("m1", topics="orders audit", owns="orders:01", epoch=2)
     s.at(10_999)
-    s.ack("m1", tells=2)
+    s.ack("m1", epoch=2)
     s.at(11_000)
-    s.ack("m1", tells=4)
+    s.ack("m1", epoch=4)
     s.describe_consumers(state="Stable", epoch=4, target_epoch=4)
 
 
@@ -81,15 +83,15 @@ def a_topic_that_is_wished_no_more_before_a_new_target(s: ConsumerScript) -> Non
 def a_topic_is_dropped_before_a_new_target_but_still_owned(s: ConsumerScript) -> None:
     """testStableToUnrevokedPartitionsWithAssignmentTopicsNoLongerInSubscription: it must be given back."""
     s.cluster("orders:2", "audit:2")
-    s.enter("m1", "orders audit", tells=2)
+    s.enter("m1", "orders audit", epoch=2)
     s.at(2_000)
-    s.beat("m1", topics="orders", owns="orders:01 audit:01", tells=2, gets="orders:01")
+    s.beat("m1", topics="orders", owns="orders:01 audit:01", epoch=2, assigned="orders:01")
     s.describe_consumers(state="Assigning", epoch=3, target_epoch=2)
     s.at(3_000)
-    s.beat("m1", owns="orders:01 audit:01", tells=2, gets=UNCHANGED, gives="")
-    s.beat("m1", owns="orders:01", tells=2, gets=UNCHANGED, gives="+current:m1")
+    s.beat("m1", owns="orders:01 audit:01", epoch=2, assigned=UNCHANGED, also="")
+    s.beat("m1", owns="orders:01", epoch=2, assigned=UNCHANGED, also="+current:m1")
     s.at(11_000)
-    s.beat("m1", owns="orders:01", tells=3)
+    s.beat("m1", owns="orders:01", epoch=3)
 
 
 @consumer_story(group_consumer_assignment_interval_ms=10_000)
@@ -101,9 +103,9 @@ def a_topic_is_dropped_while_others_are_given_back(s: ConsumerScript) -> None:
     s.enter("m2", "orders audit")
     s.beat("m1")
     s.at(21_000)
-    s.beat("m1", topics="orders", owns="orders:0123 audit:01", tells=2)
-    s.beat("m1", owns="audit:01", tells=2)
-    s.beat("m1", owns="orders:01", tells=3)
+    s.beat("m1", topics="orders", owns="orders:0123 audit:01", epoch=2)
+    s.beat("m1", owns="audit:01", epoch=2)
+    s.beat("m1", owns="orders:01", epoch=3)
     s.describe_consumers(state="Assigning")
 
 
@@ -129,13 +131,13 @@ def another_wish_for_an_assignor_waits_for_the_next_rebalance(s: ConsumerScript)
     s.cluster("orders:3", "audit:3")
     s.gather("m1", "m2", topics="orders audit")
     s.describe_consumers(epoch=3)
-    s.beat("m1", assignor="range", gives="+member:m1")
-    s.beat("m2", assignor="range", gives="+member:m2")
+    s.beat("m1", assignor="range", also="+member:m1")
+    s.beat("m2", assignor="range", also="+member:m2")
     s.describe_consumers(epoch=3)
     s.cluster("orders:3", "audit:3", "nothing:1")
-    s.beat("m1", gives="")
+    s.beat("m1", also="")
     s.cluster("orders:4", "audit:3")
-    s.beat("m1", tells=3)
+    s.beat("m1", epoch=3)
     s.describe_consumers(epoch=4)
 
 
@@ -161,7 +163,7 @@ def range_with_static_members(s: ConsumerScript) -> None:
     s.settle("z", "a")
     s.describe_consumers(holds={"z": "orders:01", "a": "orders:23"})
     s.pause("z")
-    s.enter("b", instance="i1", assignor="range", gets="orders:01")
+    s.enter("b", instance="i1", assignor="range", assigned="orders:01")
     s.enter("c", instance="i0", assignor="range")
     s.settle("a", "b", "c")
     s.describe_consumers(state="Stable")
@@ -233,7 +235,7 @@ def uniform_with_members_that_wish_nothing(s: ConsumerScript) -> None:
     """testFirstAssignmentWithTwoMembersIncludingOneWithoutSubscriptions (heterogeneous)."""
     s.cluster("orders:3")
     s.enter("m1", "orders")
-    s.enter("m2", "", tells=2, gets="")
+    s.enter("m2", "", epoch=2, assigned="")
     s.settle("m1", "m2")
     s.describe_consumers(state="Stable", epoch=2, holds={"m1": "orders:012", "m2": ""})
 
@@ -242,22 +244,22 @@ def uniform_with_members_that_wish_nothing(s: ConsumerScript) -> None:
 def a_member_changes_what_does_not_matter(s: ConsumerScript) -> None:
     """testUpdateMember: rack, timeout, client: a record, but no new epoch."""
     s.cluster("orders:2")
-    s.enter("m1", tells=2)
-    s.beat("m1", rack="r1", tells=2, gives="+member:m1")
-    s.beat("m1", rebalance=1_000, tells=2, gives="+member:m1")
-    s.beat("m1", rebalance=1_000, rack="r1", tells=2, gives="")
+    s.enter("m1", epoch=2)
+    s.beat("m1", rack="r1", epoch=2, also="+member:m1")
+    s.beat("m1", rebalance=1_000, epoch=2, also="+member:m1")
+    s.beat("m1", rebalance=1_000, rack="r1", epoch=2, also="")
     body = {"groupId": "g", "memberId": "m1", "memberEpoch": 2}
-    s.send("ConsumerGroupHeartbeat", 1, body, client="other", gives="+member:m1")
-    s.send("ConsumerGroupHeartbeat", 1, body, client="other", gives="")
+    s.send("ConsumerGroupHeartbeat", 1, body, client="other", also="+member:m1")
+    s.send("ConsumerGroupHeartbeat", 1, body, client="other", also="")
 
 
 @consumer_story()
 def members_that_wish_different_topics(s: ConsumerScript) -> None:
     """testSubscriptionType: each gets its own topics only."""
     s.cluster("orders:2", "audit:2", "billing:2")
-    s.enter("m1", "orders", gets="orders:01")
-    s.enter("m2", "audit", gets="audit:01")
-    s.enter("m3", "billing orders", gets="billing:01")
+    s.enter("m1", "orders", assigned="orders:01")
+    s.enter("m2", "audit", assigned="audit:01")
+    s.enter("m3", "billing orders", assigned="billing:01")
     s.settle("m1", "m2", "m3")
     s.describe_consumers(state="Stable", epoch=4)
     s.quit("m1")
@@ -274,6 +276,6 @@ def topics_of_one_bucket_go_in_the_order_in_which_they_were_told(s: ConsumerScri
         (s, "orders returns", "returns:01"),
         (other, "returns orders", "orders:01"),
     ):
-        group.enter("m1", topics, gets="orders:01 returns:01")
-        group.enter("m2", topics, tells=3, gets="")
-        group.ack("m1", gets=left)
+        group.enter("m1", topics, assigned="orders:01 returns:01")
+        group.enter("m2", topics, epoch=3, assigned="")
+        group.ack("m1", assigned=left)

@@ -65,7 +65,7 @@ def a_classic_member_joins_again_in_time(s: ConsumerScript) -> None:
     s.at(13_999)
     s.classic("c1", rebalance=12_000, session=30_000)
     s.at(25_998)
-    s.synced("c1", gets="orders:23")
+    s.synced("c1", assigned="orders:23")
     s.at(26_500)
     s.heartbeat("c1", "#c1")
 
@@ -82,7 +82,7 @@ def classic_members_leave_a_consumer_group(s: ConsumerScript) -> None:
         "c1",
         "c2@i2",
         "@i3",
-        gives="-current:c1 -target:c1 -member:c1 -current:c2 -target:c2 -member:c2"
+        also="-current:c1 -target:c1 -member:c1 -current:c2 -target:c2 -member:c2"
         " -current:c3 -target:c3 -member:c3 +epoch=6",
     )
     s.describe_consumers(epoch=6)
@@ -95,8 +95,8 @@ def wrong_leaves_of_a_consumer_group(s: ConsumerScript) -> None:
     s.enter("m1")
     s.enter("m2", instance="i2")
     s.classic("c1", chosen_id=False, instance="i1")
-    s.leave("c9", "@i9", "c9@i1", error=(0, 25, 25, 82), gives="")
-    s.leave("c9", version=2, error=25, gives="")
+    s.leave("c9", "@i9", "c9@i1", error=(0, 25, 25, 82), also="")
+    s.leave("c9", version=2, error=25, also="")
     s.leave("c9", "c1@i1", error=(0, 25, 0))
     s.describe_consumers(epoch=5)
     s.look()
@@ -109,9 +109,9 @@ def administrators_take_consumer_members_out(s: ConsumerScript) -> None:
     s.enter("m1", instance="i1")
     s.enter("m2")
     s.enter("m3")
-    s.leave("@i1", gives="-current:m1 -target:m1 -member:m1 +epoch=5")
+    s.leave("@i1", also="-current:m1 -target:m1 -member:m1 +epoch=5")
     s.leave("m2", "m3", version=5, reason="maintenance")
-    s.beat("m2", epoch=3, error=25)
+    s.beat("m2", sent_epoch=3, error=25)
     s.describe_consumers(state="Empty", epoch=6)
 
 
@@ -122,8 +122,8 @@ def administrators_take_out_members_with_expressions(s: ConsumerScript) -> None:
     s.enter("m1", None, regex="or.*", instance="i1")
     s.ack("m1")
     s.enter("m2", None, regex="or.*")
-    s.leave("@i1", gives="-current:m1 -target:m1 -member:m1 +epoch=4")
-    s.leave("m2", gives="-current:m2 -target:m2 -member:m2 -regex:or.* +epoch=5")
+    s.leave("@i1", also="-current:m1 -target:m1 -member:m1 +epoch=4")
+    s.leave("m2", also="-current:m2 -target:m2 -member:m2 -regex:or.* +epoch=5")
 
 
 @consumer_story()
@@ -132,5 +132,5 @@ def a_classic_leave_takes_topics_out_of_the_hash(s: ConsumerScript) -> None:
     s.cluster("orders:2", "audit:2")
     s.enter("m1", "orders")
     s.classic("c1", "audit")
-    s.leave("c1", gives="-current:c1 -target:c1 -member:c1 +epoch=4")
-    s.ack("m1", tells=4)
+    s.leave("c1", also="-current:c1 -target:c1 -member:c1 +epoch=4")
+    s.ack("m1", epoch=4)

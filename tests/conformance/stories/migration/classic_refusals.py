@@ -14,8 +14,8 @@ def wrong_instances_of_classic_members(s: ConsumerScript) -> None:
     s.cluster("orders:4")
     s.enter("m1")
     s.classic("c1", chosen_id=False, instance="i1")
-    s.classic("c2", instance="i2", error=UNKNOWN, gives="")
-    s.classic("c3", instance="i1", error=FENCED, gives="")
+    s.classic("c2", instance="i2", error=UNKNOWN, also="")
+    s.classic("c3", instance="i1", error=FENCED, also="")
     s.classic("c1", instance="i1")
 
 
@@ -25,9 +25,9 @@ def classic_members_need_a_common_protocol(s: ConsumerScript) -> None:
     s.cluster("orders:4")
     s.enter("m1")
     s.classic("c1", protocols="range sticky")
-    s.classic("c2", protocols="roundrobin", error=INCONSISTENT, gives="")
-    s.classic("c2", protocol_type="connect", error=INCONSISTENT, gives="")
-    s.classic("c2", protocols="", error=INCONSISTENT, gives="")
+    s.classic("c2", protocols="roundrobin", error=INCONSISTENT, also="")
+    s.classic("c2", protocol_type="connect", error=INCONSISTENT, also="")
+    s.classic("c2", protocols="", error=INCONSISTENT, also="")
     s.classic("c2", protocols="sticky")
     s.classic("c3", protocols="range", error=INCONSISTENT)
     s.classic("c2", protocols="range", error=INCONSISTENT)
@@ -42,8 +42,8 @@ def subscriptions_that_nobody_can_read(s: ConsumerScript) -> None:
     """A consumer group must know what a member wishes; there is no better error than that of a broken server."""
     s.cluster("orders:4")
     s.enter("m1")
-    s.join("c1", member="c1", protocols={"range": b""}, error=-1, gives="")
-    s.join("c1", member="c1", protocols={"range": b"\x00"}, error=-1, gives="")
+    s.join("c1", member="c1", protocols={"range": b""}, error=-1, also="")
+    s.join("c1", member="c1", protocols={"range": b"\x00"}, error=-1, also="")
     s.look()
 
 
@@ -85,11 +85,11 @@ def syncing_before_a_new_target_is_there(s: ConsumerScript) -> None:
     s.at(6_000)
     s.classic("c1")
     s.at(7_000)
-    s.enter("m2", tells=3)
-    s.synced("c1", gets="")
+    s.enter("m2", epoch=3)
+    s.synced("c1", assigned="")
     s.heartbeat("c1", "#c1")
     s.at(11_000)
-    s.ack("m2", tells=4)
+    s.ack("m2", epoch=4)
     s.heartbeat("c1", "#c1", error=REBALANCE)
     s.synced("c1", error=REBALANCE)
 

@@ -19,11 +19,11 @@ def an_empty_classic_group_becomes_a_consumer_group(s: ConsumerScript) -> None:
     s.leave("c1")
     s.enter(
         "m1",
-        tells=2,
-        gets="orders:01",
-        gives="-group +member:m1 +epoch=2 +target:m1 +targets=2 +current:m1",
+        epoch=2,
+        assigned="orders:01",
+        also="-group +member:m1 +epoch=2 +target:m1 +targets=2 +current:m1",
     )
-    s.fetch("orders-0", version=9, member="m1", epoch=2)
+    s.fetch("orders-0", version=9, member="m1", sent_epoch=2)
     s.look()
 
 
@@ -33,7 +33,7 @@ def an_empty_classic_group_whatever_the_policy(s: ConsumerScript) -> None:
     s.cluster("orders:2")
     lead_classic_group(s, {"c1": "orders:01"})
     s.leave("c1")
-    s.enter("m1", tells=2, gets="orders:01")
+    s.enter("m1", epoch=2, assigned="orders:01")
 
 
 @consumer_story(group_consumer_migration_policy="downgrade")
@@ -42,7 +42,7 @@ def an_empty_classic_group_with_the_policy_of_downgrades(s: ConsumerScript) -> N
     s.cluster("orders:2")
     lead_classic_group(s, {"c1": "orders:01"})
     s.leave("c1")
-    s.enter("m1", tells=2, gets="orders:01")
+    s.enter("m1", epoch=2, assigned="orders:01")
 
 
 @consumer_story()
@@ -50,8 +50,8 @@ def a_simple_group_becomes_a_consumer_group(s: ConsumerScript) -> None:
     """testUpgradeFromSimpleGroupToConsumerGroupWithBidirectionalPolicy: its offsets stay."""
     s.cluster("orders:2")
     s.commit("orders-0=1")
-    s.enter("m1", tells=2, gives="-group +member:m1 +epoch=2 +target:m1 +targets=2 +current:m1")
-    s.fetch(version=9, member="m1", epoch=2)
+    s.enter("m1", epoch=2, also="-group +member:m1 +epoch=2 +target:m1 +targets=2 +current:m1")
+    s.fetch(version=9, member="m1", sent_epoch=2)
 
 
 @consumer_story(group_consumer_migration_policy="upgrade")
@@ -60,7 +60,7 @@ def an_empty_classic_group_with_the_policy_of_upgrades(s: ConsumerScript) -> Non
     s.cluster("orders:2")
     lead_classic_group(s, {"c1": "orders:01"})
     s.leave("c1")
-    s.enter("m1", tells=2, gets="orders:01")
+    s.enter("m1", epoch=2, assigned="orders:01")
 
 
 @consumer_story(group_consumer_migration_policy="upgrade")
@@ -68,7 +68,7 @@ def a_simple_group_with_the_policy_of_upgrades(s: ConsumerScript) -> None:
     """testUpgradeFromSimpleGroupToConsumerGroupWithUpgradePolicy."""
     s.cluster("orders:2")
     s.commit("orders-0=1")
-    s.enter("m1", tells=2)
+    s.enter("m1", epoch=2)
     s.look()
 
 
@@ -77,7 +77,7 @@ def a_simple_group_with_the_policy_of_downgrades(s: ConsumerScript) -> None:
     """testUpgradeFromSimpleGroupToConsumerGroupWithDowngradePolicy."""
     s.cluster("orders:2")
     s.commit("orders-0=1")
-    s.enter("m1", tells=2)
+    s.enter("m1", epoch=2)
     s.look()
 
 
@@ -86,7 +86,7 @@ def a_simple_group_whatever_the_policy(s: ConsumerScript) -> None:
     """testUpgradeFromSimpleGroupToConsumerGroupWithDisabledPolicy."""
     s.cluster("orders:2")
     s.commit("orders-0=1")
-    s.enter("m1", tells=2)
+    s.enter("m1", epoch=2)
     s.look()
 
 
@@ -94,7 +94,7 @@ def a_simple_group_whatever_the_policy(s: ConsumerScript) -> None:
 def an_empty_consumer_group_becomes_a_classic_group(s: ConsumerScript) -> None:
     """testClassicGroupJoinWithEmptyConsumerGroup, testDowngradeFromEmptyConsumerToClassicGroupWithBidirectionalPolicy."""
     s.cluster("orders:2")
-    s.enter("m1", tells=2)
+    s.enter("m1", epoch=2)
     s.commit("orders-0=1", version=9, member="m1", generation=2)
     s.quit("m1")
     s.classic("c1", version=3, chosen_id=False, error=PARKED)
@@ -141,12 +141,12 @@ def an_empty_consumer_group_and_an_id_that_nobody_gave(s: ConsumerScript) -> Non
     s.cluster("orders:2")
     s.enter("m1")
     s.quit("m1")
-    s.classic("c2", chosen_id=False, version=4, error=79, gives="-targets -metadata -epoch +group")
+    s.classic("c2", chosen_id=False, version=4, error=79, also="-targets -metadata -epoch +group")
     s.classic("c2", chosen_id=False, version=4, error=PARKED)
     s.classic("c1", error=UNKNOWN)
     s.at(4_000, "JoinGroup=0")
     other = s.other("h")
-    other.enter("m1", epoch=0)
-    other.beat("m1", epoch=-1)
-    other.classic("c1", error=UNKNOWN, gives="")
+    other.enter("m1", sent_epoch=0)
+    other.beat("m1", sent_epoch=-1)
+    other.classic("c1", error=UNKNOWN, also="")
     other.look()

@@ -19,11 +19,11 @@ def the_last_consumer_member_leaves(s: ConsumerScript) -> None:
     s.cluster("orders:4")
     mix(s)
     s.describe_consumers(state="Stable", epoch=3)
-    s.quit("m1", tells=-1)
+    s.quit("m1", epoch=-1)
     s.look()
     s.describe()
     s.heartbeat("c1", 3, error=REBALANCE)
-    s.classic("c1", owned="orders:23", gives="")
+    s.classic("c1", owned="orders:23", also="")
     s.lead("c1", {"c1": "orders:0123"})
     s.heartbeat("c1", "#c1")
     s.describe()
@@ -50,7 +50,7 @@ def the_last_consumer_member_gives_nothing_back(s: ConsumerScript) -> None:
     s.classic("c1", session=30_000)
     s.synced("c1")
     s.at(2_000)
-    s.beat("m1", owns="orders:0123", gets="orders:01")
+    s.beat("m1", owns="orders:0123", assigned="orders:01")
     s.at(11_999)
     s.at(12_000, f"{OF_ONE} {OF_CLASSIC} {OF_GROUP}")
     s.look()
@@ -104,7 +104,7 @@ def the_last_consumer_member_is_replaced_while_it_is_there(s: ConsumerScript) ->
     s.look()
     s.describe()
     s.synced("c1", instance="i1")
-    s.beat("m1", epoch=2, error=NO_GROUP)
+    s.beat("m1", sent_epoch=2, error=NO_GROUP)
 
 
 @consumer_story(group_consumer_assignment_interval_ms=5_000)
@@ -128,7 +128,7 @@ def the_last_consumer_member_is_replaced_with_another_wish(s: ConsumerScript) ->
     s.enter("m1", instance="i1")
     s.classic("c1")
     s.settle("m1")
-    s.classic("c2", "orders audit", chosen_id=False, instance="i1", gives=None)
+    s.classic("c2", "orders audit", chosen_id=False, instance="i1", also=None)
     s.look()
     s.describe()
 
@@ -138,10 +138,10 @@ def no_downgrade_where_only_upgrades_are_allowed(s: ConsumerScript) -> None:
     """testDowngradeMigrationPolicy."""
     s.cluster("orders:4")
     mix(s)
-    s.quit("m1", gives=f"{OF_ONE} +epoch=4")
+    s.quit("m1", also=f"{OF_ONE} +epoch=4")
     s.heartbeat("c1", "#c1")
     s.classic("c1", owned="@c1")
-    s.synced("c1", gets="orders:0123")
+    s.synced("c1", assigned="orders:0123")
     s.describe_consumers(state="Stable", epoch=4)
 
 
@@ -150,10 +150,10 @@ def no_downgrade_where_it_is_disabled(s: ConsumerScript) -> None:
     """testDowngradeWithDisabledMigrationPolicy: classic members are not even let in."""
     s.cluster("orders:4")
     s.enter("m1", instance="i1")
-    s.classic("c1", error=23, gives="")
+    s.classic("c1", error=23, also="")
     s.pause("m1")
-    s.classic("c2", chosen_id=False, instance="i1", error=23, gives="")
-    s.classic("c3", chosen_id=False, version=4, error=23, gives="")
+    s.classic("c2", chosen_id=False, instance="i1", error=23, also="")
+    s.classic("c3", chosen_id=False, version=4, error=23, also="")
     s.describe_consumers(epoch=2)
 
 
@@ -204,12 +204,12 @@ def a_downgrade_of_several_members(s: ConsumerScript) -> None:
     s.enter("m2")
     s.classic("c1", protocols="range sticky")
     s.classic("c2", protocols="range sticky")
-    s.quit("m1", gives=f"{OF_ONE} +epoch=6")
+    s.quit("m1", also=f"{OF_ONE} +epoch=6")
     s.quit("m2")
     s.look()
     s.describe()
     s.classic("c1", protocols="range sticky", error=PARKED)
-    s.classic("c2", protocols="range sticky", gives="JoinGroup=0")
+    s.classic("c2", protocols="range sticky", also="JoinGroup=0")
 
 
 @consumer_story()
@@ -244,7 +244,7 @@ def a_static_consumer_that_is_away_holds_off_a_downgrade(s: ConsumerScript) -> N
     s.enter("m2")
     s.classic("c1", session=40_000)
     s.pause("m1")
-    s.quit("m2", gives="-current:m2 -target:m2 -member:m2 +epoch=5")
+    s.quit("m2", also="-current:m2 -target:m2 -member:m2 +epoch=5")
     s.describe_consumers(epoch=5)
     s.at(40_999)
     s.at(41_000, f"{OF_CLASSIC} +epoch=6")

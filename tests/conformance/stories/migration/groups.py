@@ -18,8 +18,8 @@ def lead_classic_group(s: ConsumerScript, assignments: dict[str, str], **others:
     leader, *followers = assignments
     for name in followers:
         s.synced(name, error=PARKED)
-    gives = " ".join(["+group"] + ["SyncGroup=0"] * len(followers))
-    s.lead(leader, assignments, gives=gives)
+    also = " ".join(["+group"] + ["SyncGroup=0"] * len(followers))
+    s.lead(leader, assignments, also=also)
 
 
 def mix(s: ConsumerScript, topics: str = "orders", **others: object) -> None:

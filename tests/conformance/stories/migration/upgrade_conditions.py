@@ -18,7 +18,7 @@ def an_upgrade_without_assignments(s: ConsumerScript) -> None:
     s.classic("c1", version=3, chosen_id=False, error=PARKED)
     s.at(4_000, "JoinGroup=0")
     s.sync("c1", 1)
-    s.enter("m1", tells=2)
+    s.enter("m1", epoch=2)
     s.describe_consumers()
 
 
@@ -30,7 +30,7 @@ def an_upgrade_of_a_group_with_user_data(s: ConsumerScript) -> None:
     s.at(4_000, "JoinGroup=0")
     with_user_data = embedded_assignment(named_partitions("orders:0123"), user_data=b"mine")
     s.sync("c1", 1, {"c1": with_user_data})
-    s.enter("m1", error=NO_GROUP, gives="")
+    s.enter("m1", error=NO_GROUP, also="")
     s.heartbeat("c1", 1)
     s.look()
 
@@ -42,7 +42,7 @@ def an_upgrade_of_assignments_that_nobody_can_read(s: ConsumerScript) -> None:
     s.classic("c1", version=3, chosen_id=False, error=PARKED)
     s.at(4_000, "JoinGroup=0")
     s.sync("c1", 1, {"c1": b"\x00"})
-    s.enter("m1", error=(NO_GROUP,), gives="")
+    s.enter("m1", error=(NO_GROUP,), also="")
     s.look()
 
 
@@ -52,7 +52,7 @@ def an_upgrade_of_another_kind_of_group(s: ConsumerScript) -> None:
     s.cluster("orders:4")
     s.join("c1", version=3, protocol_type="connect", error=PARKED)
     s.at(4_000, "JoinGroup=0")
-    s.enter("m1", error=NO_GROUP, gives="")
+    s.enter("m1", error=NO_GROUP, also="")
     s.look()
 
 
@@ -62,7 +62,7 @@ def an_upgrade_of_unreadable_subscriptions(s: ConsumerScript) -> None:
     s.cluster("orders:4")
     s.join("c1", version=3, protocols={"range": b""}, error=PARKED)
     s.at(4_000, "JoinGroup=0")
-    s.enter("m1", error=NO_GROUP, gives="")
+    s.enter("m1", error=NO_GROUP, also="")
     s.look()
 
 
@@ -71,7 +71,7 @@ def no_upgrade_where_it_is_disabled(s: ConsumerScript) -> None:
     """testUpgradeWithDisabledMigrationPolicy."""
     s.cluster("orders:4")
     lead_classic_group(s, {"c1": "orders:0123"})
-    s.enter("m1", error=NO_GROUP, gives="")
+    s.enter("m1", error=NO_GROUP, also="")
     s.heartbeat("c1", 1)
 
 
@@ -80,7 +80,7 @@ def no_upgrade_where_only_downgrades_are_allowed(s: ConsumerScript) -> None:
     """testUpgradeMigrationPolicy."""
     s.cluster("orders:4")
     lead_classic_group(s, {"c1": "orders:0123"})
-    s.enter("m1", error=NO_GROUP, gives="")
+    s.enter("m1", error=NO_GROUP, also="")
     s.heartbeat("c1", 1)
 
 
@@ -89,6 +89,6 @@ def an_upgrade_where_only_upgrades_are_allowed(s: ConsumerScript) -> None:
     """testUpgradeMigrationPolicy: the name of a policy in any case; there is no way back."""
     s.cluster("orders:4")
     lead_classic_group(s, {"c1": "orders:0123"})
-    s.enter("m1", tells=2)
-    s.quit("m1", gives="-current:m1 -target:m1 -member:m1 +epoch=3")
+    s.enter("m1", epoch=2)
+    s.quit("m1", also="-current:m1 -target:m1 -member:m1 +epoch=3")
     s.describe_consumers(epoch=3)

@@ -15,13 +15,13 @@ def a_heartbeat_of_a_later_epoch_upgrades_nothing(s: ConsumerScript) -> None:
     """testConsumerGroupHeartbeatWithNonEmptyClassicGroup: epoch 0 only."""
     s.cluster("orders:2")
     s.commit("orders-0=1")
-    s.beat("m1", epoch=1, error=NO_GROUP, gives="")
-    s.quit("m1", error=NO_GROUP, gives="")
+    s.beat("m1", sent_epoch=1, error=NO_GROUP, also="")
+    s.quit("m1", error=NO_GROUP, also="")
     other = s.other("h")
     lead_classic_group(other, {"c1": "orders:01"})
-    other.beat("m1", epoch=1, error=NO_GROUP, gives="")
-    other.quit("m1", error=NO_GROUP, gives="")
-    other.pause("m1", instance="i1", error=NO_GROUP, gives="")
+    other.beat("m1", sent_epoch=1, error=NO_GROUP, also="")
+    other.quit("m1", error=NO_GROUP, also="")
+    other.pause("m1", instance="i1", error=NO_GROUP, also="")
 
 
 @consumer_story()
@@ -29,7 +29,7 @@ def a_stable_classic_group_is_upgraded(s: ConsumerScript) -> None:
     """testConsumerGroupHeartbeatWithStableClassicGroup: members keep what they have; the newcomer's epoch is one more."""
     s.cluster("orders:4")
     lead_classic_group(s, {"c1": "orders:0123"})
-    s.enter("m1", tells=2, gets="")
+    s.enter("m1", epoch=2, assigned="")
     s.describe_consumers(state="Reconciling", epoch=2, target_epoch=2)
     s.heartbeat("c1", 1, error=REBALANCE)
     s.classic("c1", owned="orders:0123")
@@ -48,7 +48,7 @@ def two_members_are_upgraded(s: ConsumerScript) -> None:
     """testOnlineMigrationWithCooperativeAssignmentStrategyAndDynamicMembers: one after the other changes its protocol."""
     s.cluster("orders:6")
     lead_classic_group(s, {"c1": "orders:012", "c2": "orders:345"})
-    s.enter("m1", tells=2, gets="")
+    s.enter("m1", epoch=2, assigned="")
     for name, had in (("c1", "orders:012"), ("c2", "orders:345")):
         s.heartbeat(name, 1, error=REBALANCE)
         s.classic(name, owned=had)
@@ -56,7 +56,7 @@ def two_members_are_upgraded(s: ConsumerScript) -> None:
         s.heartbeat(name, "#" + name, error=REBALANCE)
         s.classic(name, owned=f"@{name}")
         s.synced(name)
-    s.ack("m1", tells=2)
+    s.ack("m1", epoch=2)
     s.describe_consumers(state="Stable", epoch=2)
     s.leave("c1")
     s.enter("m2")
@@ -73,14 +73,14 @@ def an_eager_group_is_upgraded(s: ConsumerScript) -> None:
     """testOnlineMigrationWithEagerAssignmentStrategyAndDynamicMembers: who owns nothing gives nothing back."""
     s.cluster("orders:4")
     lead_classic_group(s, {"c1": "orders:0123"}, metadata_version=0)
-    s.enter("m1", tells=2, gets="")
+    s.enter("m1", epoch=2, assigned="")
     s.heartbeat("c1", 1, error=REBALANCE)
     s.classic("c1", metadata_version=0)
     s.synced("c1")
     s.ack("m1")
     s.describe_consumers(state="Stable", epoch=2)
     s.leave("c1")
-    s.ack("m1", tells=3, gets="orders:0123")
+    s.ack("m1", epoch=3, assigned="orders:0123")
     s.describe_consumers(state="Stable", epoch=3)
 
 
@@ -93,8 +93,8 @@ def static_members_are_upgraded_one_by_one(s: ConsumerScript) -> None:
     s.at(4_000)
     s.at(7_000, "JoinGroup=0 JoinGroup=0")
     s.synced("c2", instance="i2", error=PARKED)
-    s.lead("c1", {"c1": "orders:01", "c2": "orders:23"}, instance="i1", gives="+group SyncGroup=0")
-    s.enter("m1", instance="i1", tells=1, gets="orders:01")
+    s.lead("c1", {"c1": "orders:01", "c2": "orders:23"}, instance="i1", also="+group SyncGroup=0")
+    s.enter("m1", instance="i1", epoch=1, assigned="orders:01")
     s.describe_consumers(epoch=1)
     s.heartbeat("c2", 1, instance="i2")
     s.enter("m2", instance="i2")
@@ -113,12 +113,12 @@ def eager_static_members_are_upgraded_one_by_one(s: ConsumerScript) -> None:
     s.at(4_000)
     s.at(7_000, "JoinGroup=0 JoinGroup=0")
     s.synced("c2", instance="i2", error=PARKED)
-    s.lead("c1", {"c1": "orders:01", "c2": "orders:23"}, instance="i1", gives="+group SyncGroup=0")
-    s.enter("m1", instance="i1", tells=1, gets="orders:01")
-    s.enter("m2", instance="i2", tells=1, gets="orders:23")
+    s.lead("c1", {"c1": "orders:01", "c2": "orders:23"}, instance="i1", also="+group SyncGroup=0")
+    s.enter("m1", instance="i1", epoch=1, assigned="orders:01")
+    s.enter("m2", instance="i2", epoch=1, assigned="orders:23")
     s.describe_consumers(state="Stable", epoch=1)
     s.quit("m1")
-    s.ack("m2", tells=2, gets="orders:0123")
+    s.ack("m2", epoch=2, assigned="orders:0123")
 
 
 @consumer_story()
@@ -128,7 +128,7 @@ def a_static_member_with_another_wish_upgrades_its_group(s: ConsumerScript) -> N
     s.classic("c1", chosen_id=False, instance="i1", error=PARKED)
     s.at(4_000, "JoinGroup=0")
     s.lead("c1", {"c1": "orders:0123"}, instance="i1")
-    s.enter("m1", "orders audit", instance="i1", tells=2)
+    s.enter("m1", "orders audit", instance="i1", epoch=2)
     s.describe_consumers(state="Stable", epoch=2, holds={"m1": "orders:0123 audit:01"})
 
 
@@ -138,7 +138,7 @@ def who_waits_to_join_is_told_of_the_upgrade(s: ConsumerScript) -> None:
     s.cluster("orders:4")
     lead_classic_group(s, {"c1": "orders:0123"})
     s.classic("c2", version=3, chosen_id=False, error=PARKED)
-    s.enter("m1", gives=None)
+    s.enter("m1", also=None)
     s.look()
     s.describe_consumers()
     s.heartbeat("c1", 1, error=REBALANCE)
@@ -164,7 +164,7 @@ def an_upgrade_during_the_first_rebalance(s: ConsumerScript) -> None:
     """No protocol was chosen yet: Kafka fails, but only after it told those who wait."""
     s.cluster("orders:4")
     s.classic("c1", version=3, chosen_id=False, error=PARKED)
-    s.enter("m1", error=-1, gives="JoinGroup=27")
+    s.enter("m1", error=-1, also="JoinGroup=27")
     s.describe_consumers(error=NO_GROUP)
     s.at(3_999)
     s.look()
@@ -178,7 +178,7 @@ def an_upgrade_with_a_pending_member(s: ConsumerScript) -> None:
     s.cluster("orders:4")
     lead_classic_group(s, {"c1": "orders:0123"})
     s.classic("c2", version=4, chosen_id=False, error=79)
-    s.enter("m1", tells=2)
+    s.enter("m1", epoch=2)
     s.classic("c2", version=4, chosen_id=False)
     s.describe_consumers()
 
@@ -189,7 +189,7 @@ def sessions_after_an_upgrade(s: ConsumerScript) -> None:
     s.cluster("orders:4")
     lead_classic_group(s, {"c1": "orders:0123"}, session=10_000)
     s.at(12_000)
-    s.enter("m1", tells=2)
+    s.enter("m1", epoch=2)
     s.at(21_999)
     s.at(22_000, "-current:c1 -target:c1 -member:c1 +epoch=3")
     s.describe_consumers(state="Assigning", epoch=3)
@@ -200,7 +200,7 @@ def a_member_of_the_classic_group_comes_as_a_consumer(s: ConsumerScript) -> None
     """testConsumerGroupHeartbeatWithStableClassicGroup: with its own id."""
     s.cluster("orders:4")
     lead_classic_group(s, {"c1": "orders:0123"})
-    s.beat("c1", epoch=0, topics="orders", owns="", rebalance=60_000)
+    s.beat("c1", sent_epoch=0, topics="orders", owns="", rebalance=60_000)
     s.describe_consumers()
     s.heartbeat("c1", 1, error=UNKNOWN)
 
@@ -212,7 +212,7 @@ def commits_and_offsets_live_through_an_upgrade(s: ConsumerScript) -> None:
     lead_classic_group(s, {"c1": "orders:0123"})
     s.commit("orders-0=1", version=8, member="c1", generation=1)
     s.txn_commit("orders-1=1", member="c1", generation=1)
-    s.enter("m1", tells=2)
+    s.enter("m1", epoch=2)
     s.commit("orders-0=2", version=8, member="c1", generation=1)
     s.commit("orders-0=2", version=8, member="c1", generation=2, error=ILLEGAL_GENERATION)
     s.end_txn()
@@ -226,7 +226,7 @@ def topics_that_went_before_the_upgrade(s: ConsumerScript) -> None:
     s.cluster("orders:2", "audit:2")
     lead_classic_group(s, {"c1": "orders:01 audit:01"}, topics="orders audit")
     s.cluster("orders:2")
-    s.enter("m1", tells=2)
+    s.enter("m1", epoch=2)
     s.describe_consumers()
 
 
@@ -235,11 +235,11 @@ def an_upgrade_needs_no_interval(s: ConsumerScript) -> None:
     """testCanComputeNextTargetAssignmentWithNoPreviousAssignmentTimestamp: the first target comes at once."""
     s.cluster("orders:4")
     lead_classic_group(s, {"c1": "orders:0123"})
-    s.enter("m1", tells=2, gets="")
-    s.enter("m2", tells=2, gets=None)
+    s.enter("m1", epoch=2, assigned="")
+    s.enter("m2", epoch=2, assigned=None)
     s.describe_consumers(epoch=3, target_epoch=2)
     s.at(9_000)
-    s.ack("m1", tells=3, gets=UNCHANGED)
+    s.ack("m1", epoch=3, assigned=UNCHANGED)
 
 
 @consumer_story()
@@ -250,7 +250,7 @@ def after_an_upgrade_the_topics_are_looked_at_again(s: ConsumerScript) -> None:
     """
     s.cluster("orders:1", "audit:1", "billing:1")
     lead_classic_group(s, {"c1": "orders:0"})
-    s.enter("ml", "audit billing", tells=2)
+    s.enter("ml", "audit billing", epoch=2)
     s.leave("c1")
     s.classic("c1", "")
     s.describe_consumers(targets={"ml": "audit:0 billing:0"})

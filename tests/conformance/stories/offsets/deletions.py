@@ -14,7 +14,7 @@ def an_empty_group_is_deleted_with_its_offsets(s: Script) -> None:
     s.commit("orders-0=1", "orders-1=1", "audit-0=1", member="m1", generation=1)
     s.leave("m1")
     s.at(4_000)
-    s.delete(gives="-offset:orders-0 -offset:orders-1 -offset:audit-0 -group")
+    s.delete(also="-offset:orders-0 -offset:orders-1 -offset:audit-0 -group")
     s.look()
     s.describe(error=69)
     s.fetch("orders-0")
@@ -25,7 +25,7 @@ def an_empty_group_is_deleted_with_its_offsets(s: Script) -> None:
 def a_simple_group_is_deleted(s: Script) -> None:
     """It gets a group tombstone though it never had a group record."""
     s.commit("orders-0=1")
-    s.delete(gives="-offset:orders-0 -group")
+    s.delete(also="-offset:orders-0 -group")
     s.look()
 
 
@@ -33,7 +33,7 @@ def a_simple_group_is_deleted(s: Script) -> None:
 def an_unknown_group_is_not_deleted(s: Script) -> None:
     """GROUP_ID_NOT_FOUND, in every version; twice in a row too."""
     for version in range(3):
-        s.delete(version=version, error=69, gives="")
+        s.delete(version=version, error=69, also="")
     s.commit("orders-0=1")
     s.delete()
     s.delete(error=69)
@@ -45,19 +45,19 @@ def an_unknown_group_is_not_deleted(s: Script) -> None:
 def only_empty_groups_are_deleted(s: Script) -> None:
     """NON_EMPTY_GROUP in every other state, and nothing changes."""
     s.join("m1", version=3, error=PARKED)
-    s.delete(error=68, gives="")
+    s.delete(error=68, also="")
     s.join("m2", version=3, error=PARKED)
     s.at(3_000)
     s.at(6_000, "JoinGroup=0 JoinGroup=0")
-    s.delete(error=68, gives="")
+    s.delete(error=68, also="")
     s.sync_all("m1", "m2", generation=1)
     s.commit("orders-0=1", member="m1", generation=1)
-    s.delete(error=68, gives="")
+    s.delete(error=68, also="")
     s.join("m1", version=3, error=PARKED)
-    s.delete(error=68, gives="")
+    s.delete(error=68, also="")
     s.fetch("orders-0")
     s.leave("m1", "m2")
-    s.delete(gives="-offset:orders-0 -group")
+    s.delete(also="-offset:orders-0 -group")
 
 
 @story()
@@ -65,7 +65,7 @@ def deletion_answers_of_all_versions(s: Script) -> None:
     """What a DeleteGroups answer holds, version by version."""
     for version in range(3):
         s.commit("orders-0=1")
-        s.delete(version=version, gives="-offset:orders-0 -group")
+        s.delete(version=version, also="-offset:orders-0 -group")
 
 
 @story()
@@ -75,8 +75,8 @@ def a_deleted_name_can_be_used_again(s: Script) -> None:
     s.commit("orders-0=1", member="m1", generation=1)
     s.leave("m1")
     s.delete()
-    s.join("m1", error=25, gives="")
-    s.join("m2", error=79, gives="+group")
+    s.join("m1", error=25, also="")
+    s.join("m2", error=79, also="+group")
     s.join("m2", error=PARKED)
     s.at(6_000, "JoinGroup=0")
     s.sync("m2", 1, {"m2": b"all"})
@@ -87,7 +87,7 @@ def a_deleted_name_can_be_used_again(s: Script) -> None:
 def deleting_a_group_of_pending_members(s: Script) -> None:
     """A group that only gave out ids is Empty; the ids die with it."""
     s.join("m1", error=79)
-    s.delete(gives="-group")
+    s.delete(also="-group")
     s.join("m1", error=25)
     s.at(10_000)
     s.look()
@@ -112,25 +112,25 @@ def offsets_of_a_simple_group_are_deleted(s: Script) -> None:
     """KIP-496, testGenericGroupOffsetDelete: a tombstone each; what is not there gives no error."""
     s.commit("orders-0=1", "orders-1=1", "audit-0=1")
     s.at(5)
-    s.delete_offsets("orders-0", "orders-7", "nope-0", gives="-offset:orders-0")
-    s.delete_offsets("orders-0", gives="")
+    s.delete_offsets("orders-0", "orders-7", "nope-0", also="-offset:orders-0")
+    s.delete_offsets("orders-0", also="")
     s.fetch()
-    s.delete_offsets("orders-1", "audit-0", gives="-offset:orders-1 -offset:audit-0")
+    s.delete_offsets("orders-1", "audit-0", also="-offset:orders-1 -offset:audit-0")
     s.look()
 
 
 @story()
 def offset_deletion_is_refused(s: Script) -> None:
     """testGenericGroupOffsetDeleteWithErrors: unknown group, no group."""
-    s.delete_offsets("orders-0", error=69, gives="")
-    s.other("").delete_offsets("orders-0", error=24, gives="")
+    s.delete_offsets("orders-0", error=69, also="")
+    s.other("").delete_offsets("orders-0", error=24, also="")
     s.send("OffsetDelete", 1, {"groupId": "g", "topics": []}, error=35)
     s.send("OffsetDelete", 0, {"groupId": "g", "topics": []}, error=69)
     s.commit("orders-0=1")
-    s.send("OffsetDelete", 0, {"groupId": "g", "topics": []}, gives="")
+    s.send("OffsetDelete", 0, {"groupId": "g", "topics": []}, also="")
     s.cluster("orders:1")
-    s.delete_offsets("orders-0", "orders-1", "nope-0", error=(0, 0, 3, 3), gives="-offset:orders-0")
-    s.delete_offsets("nope-0", error=(0, 3), gives="")
+    s.delete_offsets("orders-0", "orders-1", "nope-0", error=(0, 0, 3, 3), also="-offset:orders-0")
+    s.delete_offsets("nope-0", error=(0, 3), also="")
 
 
 @story()
@@ -138,13 +138,13 @@ def a_live_group_keeps_the_offsets_of_its_topics(s: Script) -> None:
     """KIP-496: GROUP_SUBSCRIBED_TO_TOPIC for subscribed topics, the others may go."""
     s.form("m1", "m2")
     s.commit("orders-0=1", "audit-0=1", "audit-1=1", member="m1", generation=1)
-    s.delete_offsets("orders-0", error=(0, 86), gives="")
+    s.delete_offsets("orders-0", error=(0, 86), also="")
     s.delete_offsets(
-        "audit-0", "orders-0", "orders-5", error=(0, 0, 86, 86), gives="-offset:audit-0"
+        "audit-0", "orders-0", "orders-5", error=(0, 0, 86, 86), also="-offset:audit-0"
     )
     s.fetch()
     s.leave("m1", "m2")
-    s.delete_offsets("orders-0", gives="-offset:orders-0")
+    s.delete_offsets("orders-0", also="-offset:orders-0")
 
 
 @story()
@@ -154,9 +154,9 @@ def a_live_group_of_another_kind_keeps_all_offsets(s: Script) -> None:
     s.at(3_000, "JoinGroup=0")
     s.sync("m1", 1, {"m1": b"all"}, protocol_type="connect", protocol="v1")
     s.commit("status-0=1", member="m1", generation=1)
-    s.delete_offsets("status-0", "other-0", error=68, gives="")
+    s.delete_offsets("status-0", "other-0", error=68, also="")
     s.leave("m1")
-    s.delete_offsets("status-0", gives="-offset:status-0")
+    s.delete_offsets("status-0", also="-offset:status-0")
 
 
 @story()
@@ -173,10 +173,10 @@ def unsubscribing_makes_offsets_deletable(s: Script) -> None:
     s.join("m1", version=3, topics="orders billing", error=PARKED)
     s.delete_offsets("audit-0", error=(0, 86))
     s.delete_offsets("billing-0")
-    s.join("m2", version=3, topics="orders", gives="JoinGroup=0")
-    s.delete_offsets("audit-0", "billing-0", error=(0, 0, 86), gives="-offset:audit-0")
+    s.join("m2", version=3, topics="orders", also="JoinGroup=0")
+    s.delete_offsets("audit-0", "billing-0", error=(0, 0, 86), also="-offset:audit-0")
     s.sync_all("m1", "m2", generation=2)
-    s.delete_offsets("audit-1", gives="-offset:audit-1")
+    s.delete_offsets("audit-1", also="-offset:audit-1")
 
 
 @story()
@@ -184,7 +184,7 @@ def the_first_rebalance_knows_no_subscription(s: Script) -> None:
     """Before its first generation is there, a "consumer" group counts as subscribed to everything."""
     s.commit("orders-0=1")
     s.join("m1", version=3, error=PARKED)
-    s.delete_offsets("orders-0", "audit-0", error=(0, 86, 86), gives="")
+    s.delete_offsets("orders-0", "audit-0", error=(0, 86, 86), also="")
 
 
 @story()
@@ -193,9 +193,9 @@ def deletion_after_the_last_member_left(s: Script) -> None:
     s.form("m1")
     s.commit("orders-0=1", "orders-1=1", member="m1", generation=1)
     s.at(13_000, "+group")
-    s.delete_offsets("orders-0", gives="-offset:orders-0")
+    s.delete_offsets("orders-0", also="-offset:orders-0")
     s.join("m2", version=3, error=PARKED)
-    s.delete_offsets("orders-1", gives="-offset:orders-1")
+    s.delete_offsets("orders-1", also="-offset:orders-1")
 
 
 @story()
@@ -252,5 +252,5 @@ def an_unreadable_subscription_among_readable_ones(s: Script) -> None:
     s.delete_offsets("audit-0", error=(0, 86))
     s.leave("m2")
     s.delete_offsets("audit-0", error=(0, 86))
-    s.join("m1", version=3, topics="orders", gives="")
-    s.delete_offsets("audit-0", gives="-offset:audit-0")
+    s.join("m1", version=3, topics="orders", also="")
+    s.delete_offsets("audit-0", also="-offset:audit-0")

@@ -17,7 +17,7 @@ def an_empty_group_expires_by_the_time_it_became_empty(s: Script) -> None:
     s.at(8_000)
     s.heartbeat("m1", 1)
     s.at(12_000)
-    s.leave("m1", gives="+group")
+    s.leave("m1", also="+group")
     s.at(63_000)
     s.at(71_999)
     s.fetch()
@@ -39,9 +39,9 @@ def a_commit_to_an_empty_group_prolongs_nothing(s: Script) -> None:
     """The group's clock rules: even the newest offset goes with the others."""
     s.form("m1")
     s.commit("orders-0=1", member="m1", generation=1)
-    s.leave("m1", gives="+group")
+    s.leave("m1", also="+group")
     s.at(62_000)
-    s.commit("orders-0=2", "orders-1=1", gives="+offset:orders-0 +offset:orders-1")
+    s.commit("orders-0=2", "orders-1=1", also="+offset:orders-0 +offset:orders-1")
     s.at(62_999)
     s.at(63_000, "-offset:orders-0 -offset:orders-1 -group")
 
@@ -85,7 +85,7 @@ def coming_back_resets_the_clock(s: Script) -> None:
     s.at(65_000, "JoinGroup=0")
     s.sync("m2", 3, {"m2": b"all"})
     s.at(200_000)
-    s.leave("m2", gives="+group")
+    s.leave("m2", also="+group")
     s.at(259_999)
     s.fetch("orders-0")
     s.at(260_000, "-offset:orders-0 -group")
@@ -109,7 +109,7 @@ def an_empty_group_without_offsets_goes_at_once(s: Script) -> None:
     s.form("m1")
     s.at(5_000)
     s.at(6_000)
-    s.leave("m1", gives="+group")
+    s.leave("m1", also="+group")
     s.at(9_999)
     s.at(10_000, "-group")
     s.look()
@@ -119,12 +119,12 @@ def an_empty_group_without_offsets_goes_at_once(s: Script) -> None:
 def a_group_of_pending_ids_goes_at_once(s: Script) -> None:
     """Seen on a broker: an id from 79 does not outlive the sweep."""
     s.at(4_000)
-    s.join("m1", error=79, gives="+group")
+    s.join("m1", error=79, also="+group")
     s.at(5_000, "-group")
-    s.join("m1", error=25, gives="")
+    s.join("m1", error=25, also="")
     s.at(6_000)
-    s.join("m2", error=79, gives="+group")
-    s.join("m2", error=PARKED, gives="")
+    s.join("m2", error=79, also="+group")
+    s.join("m2", error=PARKED, also="")
     s.at(9_000, "JoinGroup=0")
 
 
@@ -132,7 +132,7 @@ def a_group_of_pending_ids_goes_at_once(s: Script) -> None:
 def deleting_the_last_offset_ends_an_empty_group(s: Script) -> None:
     """After OffsetDelete nothing is left to keep, in a simple group and in a former one."""
     s.commit("orders-0=1")
-    s.delete_offsets("orders-0", gives="-offset:orders-0")
+    s.delete_offsets("orders-0", also="-offset:orders-0")
     s.look()
     former = s.other("former")
     former.form("m1")
@@ -141,7 +141,7 @@ def deleting_the_last_offset_ends_an_empty_group(s: Script) -> None:
     s.look()
     former.leave("m1")
     s.at(10_000)
-    former.delete_offsets("orders-0", gives="-offset:orders-0")
+    former.delete_offsets("orders-0", also="-offset:orders-0")
     s.at(15_000, "-group")
     former.look()
 
@@ -156,7 +156,7 @@ def the_name_of_an_expired_group_is_free(s: Script) -> None:
     s.heartbeat("m1", 1, error=25)
     s.commit("orders-0=9", generation=1, member="m1", error=22)
     s.delete(error=69)
-    s.join("m2", error=79, gives="+group")
+    s.join("m2", error=79, also="+group")
     s.join("m2", error=PARKED)
     s.at(66_000, "JoinGroup=0")
     s.sync("m2", 1, {"m2": b"all"})
@@ -171,7 +171,7 @@ def a_group_that_never_completed_a_generation(s: Script) -> None:
     s.join("m1", error=79)
     s.join("m1", error=PARKED)
     s.at(60_000)
-    s.leave("m1", gives="JoinGroup=25")
+    s.leave("m1", also="JoinGroup=25")
     s.at(60_999)
     s.at(61_000, "+group")
     s.describe()
@@ -200,7 +200,7 @@ def a_generation_formed_on_the_sweeps_own_millisecond(s: Script) -> None:
     s.at(63_000)
     s.fetch("orders-0")
     s.at(65_999, "JoinGroup=0")
-    s.sync("m2", 3, {"m2": b"all"}, gives="+group")
+    s.sync("m2", 3, {"m2": b"all"}, also="+group")
     s.at(300_000)
     s.fetch("orders-0")
 

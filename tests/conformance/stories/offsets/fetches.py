@@ -44,14 +44,14 @@ def a_fetch_of_nothing(s: Script) -> None:
 def a_classic_group_lets_anybody_fetch(s: Script) -> None:
     """Member id and epoch of v9 are not looked at; neither does the group's state matter."""
     s.commit("orders-0=5")
-    s.fetch("orders-0", version=9, member="nobody", epoch=7)
+    s.fetch("orders-0", version=9, member="nobody", sent_epoch=7)
     s.join("m1", version=3, error=PARKED)
-    s.fetch("orders-0", version=9, member="nobody", epoch=7)
+    s.fetch("orders-0", version=9, member="nobody", sent_epoch=7)
     s.at(3_000, "JoinGroup=0")
-    s.fetch("orders-0", version=9, member="m1", epoch=0)
+    s.fetch("orders-0", version=9, member="m1", sent_epoch=0)
     s.sync("m1", 1, {"m1": b"all"})
-    s.fetch("orders-0", version=9, member="m1", epoch=1)
-    s.fetch("orders-0", version=9, member="m1", epoch=2)
+    s.fetch("orders-0", version=9, member="m1", sent_epoch=1)
+    s.fetch("orders-0", version=9, member="m1", sent_epoch=2)
 
 
 @story()

@@ -25,7 +25,7 @@ def an_unsubscribed_topic_expires_by_its_commit(s: Script) -> None:
     s.at(10_000)
     s.commit("audit-1=2", member="m1", generation=1)
     s.at(100_000)
-    s.join("m1", topics="orders", session=1_800_000, gives="")
+    s.join("m1", topics="orders", session=1_800_000, also="")
     s.at(101_000)
     s.sync("m1", 2, {"m1": b"all"})
     s.at(102_000, "-offset:audit-0 -offset:audit-1")
@@ -56,7 +56,7 @@ def nothing_expires_during_a_rebalance(s: Script) -> None:
     s.join("m2", version=3, session=1_800_000, rebalance=120_000, error=PARKED)
     s.at(70_000)
     s.fetch()
-    s.join("m1", version=3, session=1_800_000, rebalance=120_000, gives="JoinGroup=0")
+    s.join("m1", version=3, session=1_800_000, rebalance=120_000, also="JoinGroup=0")
     s.at(110_000)
     s.fetch()
     s.sync_all("m1", "m2", generation=2)
@@ -73,7 +73,7 @@ def unknown_subscriptions_hold_every_offset(s: Script) -> None:
     s.commit("audit-1=1", member="m1", generation=1, version=2, retention=0)
     s.at(500_000)
     s.fetch()
-    s.leave("m1", gives="+group")
+    s.leave("m1", also="+group")
     s.at(501_000, "-offset:audit-1")
     s.at(560_000, "-offset:audit-0 -group")
 
@@ -86,7 +86,7 @@ def a_live_group_of_another_kind_holds_every_offset(s: Script) -> None:
     s.sync("m1", 1, {"m1": b"all"}, protocol_type="connect")
     s.commit("status-0=1", member="m1", generation=1)
     s.at(500_000)
-    s.leave("m1", gives="+group")
+    s.leave("m1", also="+group")
     s.at(559_999)
     s.at(560_000, "-offset:status-0 -group")
 
@@ -104,7 +104,7 @@ def several_groups_in_one_sweep(s: Script) -> None:
     live.commit("orders-0=1", "audit-0=1", member="m2", generation=1)
     simple.commit("orders-0=1", "audit-0=1")
     s.at(6_000)
-    former.leave("m1", gives="+group")
+    former.leave("m1", also="+group")
     s.at(
         70_000,
         "-offset:orders-0 -offset:audit-0 -group "

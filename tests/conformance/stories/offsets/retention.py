@@ -81,7 +81,7 @@ def an_explicit_expiry_and_a_group_that_becomes_empty(s: Script) -> None:
     s.commit("orders-2=1", member="m1", generation=1, version=4)
     s.at(5_000)
     s.at(12_000)
-    s.leave("m1", gives="+group")
+    s.leave("m1", also="+group")
     s.at(13_000, "-offset:orders-0")
     s.at(72_000, "-offset:orders-2")
     s.at(93_000, "-offset:orders-1 -group")

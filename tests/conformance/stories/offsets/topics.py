@@ -24,7 +24,7 @@ def offsets_go_with_their_topic(s: Script) -> None:
     s.at(5_000)
     s.cluster(
         "audit:1",
-        gives="-offset:orders-0 -offset:orders-1 -offset:orders-0 -offset:orders-0",
+        also="-offset:orders-0 -offset:orders-1 -offset:orders-0 -offset:orders-0",
     )
     live.heartbeat("m2", 1)
     for group in (simple, former, live):
@@ -38,8 +38,8 @@ def offsets_from_before_the_ids_go_too(s: Script) -> None:
     s.commit("orders-0=1")
     s.commit("orders-1=1", version=4, retention=100_000)
     s.cluster("orders:2")
-    s.commit("orders-0=2", gives="+offset:orders-0")
-    s.cluster(gives="-offset:orders-0 -offset:orders-1")
+    s.commit("orders-0=2", also="+offset:orders-0")
+    s.cluster(also="-offset:orders-0 -offset:orders-1")
 
 
 @story()
@@ -47,12 +47,12 @@ def a_topic_that_is_made_again(s: Script) -> None:
     """testFetchOffsetsWithRecreatedTopic: a new id, and nothing committed."""
     s.cluster("orders:2")
     s.commit("orders-0=1", version=10)
-    s.cluster("orders#2:2", gives="-offset:orders-0")
+    s.cluster("orders#2:2", also="-offset:orders-0")
     s.fetch("orders-0", version=9)
     s.fetch("orders-0", version=10, error=(0, 100))
     s.fetch("orders#2-0", version=10)
-    s.commit("orders-0=2", version=10, error=100, gives="")
-    s.commit("orders#2-0=3", version=10, gives="+offset:orders-0")
+    s.commit("orders-0=2", version=10, error=100, also="")
+    s.commit("orders#2-0=3", version=10, also="+offset:orders-0")
     s.fetch(version=10)
     s.fetch("orders-0", version=8)
 
@@ -64,10 +64,10 @@ def offsets_of_another_incarnation_stay(s: Script) -> None:
     s.cluster("orders:3")
     s.commit("orders-1=1")
     s.cluster("orders:3", "audit:1")
-    s.cluster("audit:1", gives="-offset:orders-0 -offset:orders-1")
+    s.cluster("audit:1", also="-offset:orders-0 -offset:orders-1")
     s.commit("orders-2=1", error=3)
     s.cluster("orders#2:3", "audit:1")
-    s.commit("orders-2=1", gives="+offset:orders-2")
+    s.commit("orders-2=1", also="+offset:orders-2")
     s.fetch(version=9)
 
 
@@ -77,7 +77,7 @@ def more_partitions_and_more_topics(s: Script) -> None:
     s.cluster("orders:1")
     s.commit("orders-1=1", error=3)
     s.cluster("orders:2", "audit:1")
-    s.commit("orders-1=1", "audit-0=1", gives="+offset:orders-1 +offset:audit-0")
+    s.commit("orders-1=1", "audit-0=1", also="+offset:orders-1 +offset:audit-0")
     s.cluster("orders:2", "audit:1")
 
 
@@ -87,7 +87,7 @@ def a_group_that_lost_its_last_topic_goes_at_the_sweep(s: Script) -> None:
     s.cluster("orders:1")
     s.commit("orders-0=1")
     s.at(1_000)
-    s.cluster(gives="-offset:orders-0")
+    s.cluster(also="-offset:orders-0")
     s.look()
     s.at(5_000, "-group")
 
@@ -98,12 +98,12 @@ def a_group_that_learns_of_topics_later(s: Script) -> None:
     s.cluster("orders:1")
     s.at(1_000)
     late = s.other("late")
-    late.commit("orders-0=1", gives="+offset:orders-0")
+    late.commit("orders-0=1", also="+offset:orders-0")
     late.commit("orders-1=1", error=3)
     late.delete_offsets("orders-1", error=(0, 3))
     late.delete()
     late.commit("nope-0=1", error=3)
-    late.commit("orders-0=1", gives="+offset:orders-0")
+    late.commit("orders-0=1", also="+offset:orders-0")
 
 
 @story(offsets_retention_ms=60_000, offsets_retention_check_interval_ms=1_000)
@@ -121,5 +121,5 @@ def a_group_that_comes_again_knows_the_topics(s: Script) -> None:
 def events_of_the_system_are_not_answered(s: Script) -> None:
     """A Tick is just time; it changes nothing and is answered by nobody."""
     s.commit("orders-0=1")
-    s.other("").silent().send("Tick", 0, {}, gives="")
+    s.other("").silent().send("Tick", 0, {}, also="")
     s.look()

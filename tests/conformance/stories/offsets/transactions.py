@@ -15,7 +15,7 @@ def a_commit_in_a_transaction_counts_when_it_is_committed(s: Script) -> None:
     s.fetch("orders-0")
     s.fetch("orders-0", stable=True, error=(0, 88))
     s.fetch(stable=True)
-    s.end_txn(gives="commit")
+    s.end_txn(also="commit")
     s.fetch("orders-0", "orders-1", stable=True)
     s.look()
 
@@ -24,7 +24,7 @@ def a_commit_in_a_transaction_counts_when_it_is_committed(s: Script) -> None:
 def an_aborted_transaction_leaves_what_was_there(s: Script) -> None:
     s.commit("orders-0=1")
     s.txn_commit("orders-0=7", "orders-1=7")
-    s.end_txn(commit=False, gives="abort")
+    s.end_txn(commit=False, also="abort")
     s.fetch("orders-0", "orders-1", stable=True)
     s.look()
 
@@ -92,10 +92,10 @@ def a_plain_commit_between_two_transactional_ones(s: Script) -> None:
 
 @story()
 def a_marker_of_an_unknown_producer_changes_nothing(s: Script) -> None:
-    s.end_txn(producer=99, gives="commit")
+    s.end_txn(producer=99, also="commit")
     s.look()
     s.commit("orders-0=1")
-    s.end_txn(producer=99, commit=False, gives="abort")
+    s.end_txn(producer=99, commit=False, also="abort")
     s.look()
 
 
@@ -135,7 +135,7 @@ def deleting_an_offset_deletes_what_waits_for_it(s: Script) -> None:
     """OffsetMetadataManager: a tombstone clears the pending offsets of all producers."""
     s.txn_commit("orders-0=1", producer=1)
     s.txn_commit("orders-0=2", "orders-1=2", producer=2)
-    s.delete_offsets("orders-0", "orders-2", gives="-offset:orders-0")
+    s.delete_offsets("orders-0", "orders-2", also="-offset:orders-0")
     s.fetch("orders-0", "orders-1", stable=True, error=(0, 0, 88))
     s.end_txn(producer=1)
     s.end_txn(producer=2)
@@ -145,9 +145,9 @@ def deleting_an_offset_deletes_what_waits_for_it(s: Script) -> None:
 @story(**SHORT)
 def a_group_whose_pending_offsets_were_deleted_goes(s: Script) -> None:
     s.txn_commit("orders-0=1")
-    s.delete_offsets("orders-0", gives="-offset:orders-0")
+    s.delete_offsets("orders-0", also="-offset:orders-0")
     s.at(1_000, "-group")
-    s.end_txn(gives="commit")
+    s.end_txn(also="commit")
     s.look()
 
 
@@ -157,7 +157,7 @@ def deleting_a_group_deletes_what_waits(s: Script) -> None:
     s.commit("orders-0=1")
     s.txn_commit("orders-0=2", "orders-1=2", producer=1)
     s.txn_commit("orders-1=3", "orders-2=3", producer=2)
-    s.delete(gives="-offset:orders-0 -offset:orders-1 -offset:orders-2 -group")
+    s.delete(also="-offset:orders-0 -offset:orders-1 -offset:orders-2 -group")
     s.end_txn(producer=1)
     s.end_txn(producer=2)
     s.look()
@@ -166,7 +166,7 @@ def deleting_a_group_deletes_what_waits(s: Script) -> None:
 @story()
 def a_group_starts_again_under_an_open_transaction(s: Script) -> None:
     s.txn_commit("orders-0=1")
-    s.delete(gives="-offset:orders-0 -group")
+    s.delete(also="-offset:orders-0 -group")
     s.txn_commit("orders-1=2")
     s.end_txn()
     s.fetch("orders-0", "orders-1", stable=True)
@@ -176,7 +176,7 @@ def a_group_starts_again_under_an_open_transaction(s: Script) -> None:
 def a_deleted_topic_takes_what_waits_for_it(s: Script) -> None:
     s.cluster("orders:2", "clicks:1")
     s.txn_commit("orders-0=1", "clicks-0=1")
-    s.cluster("clicks:1", gives="-offset:orders-0")
+    s.cluster("clicks:1", also="-offset:orders-0")
     s.end_txn()
     s.fetch("clicks-0", stable=True)
     s.look()
@@ -190,7 +190,7 @@ def a_deleted_topic_takes_every_offset_of_its_partitions(s: Script) -> None:
     s.txn_commit("orders-0=2", producer=1)
     s.txn_commit("orders-0=3", producer=2)
     tombstones = "-offset:orders-0 -offset:orders-0 -offset:orders-0 -offset:orders-1"
-    s.cluster("orders#2:2", gives=tombstones)
+    s.cluster("orders#2:2", also=tombstones)
     s.end_txn(producer=1)
     s.look()
 
@@ -198,10 +198,8 @@ def a_deleted_topic_takes_every_offset_of_its_partitions(s: Script) -> None:
 @story()
 def a_topic_that_does_not_exist(s: Script) -> None:
     s.cluster("orders:2")
-    s.txn_commit(
-        "orders-0=1", "orders-2=1", "clicks-0=1", error=(0, 3, 3), gives="+offset:orders-0"
-    )
-    s.txn_commit("clicks-0=1", error=3, gives="")
+    s.txn_commit("orders-0=1", "orders-2=1", "clicks-0=1", error=(0, 3, 3), also="+offset:orders-0")
+    s.txn_commit("clicks-0=1", error=3, also="")
     s.end_txn()
     s.look()
 
@@ -216,21 +214,21 @@ def all_versions_say_the_same(s: Script) -> None:
 
 @story()
 def metadata_may_be_too_long(s: Script) -> None:
-    s.txn_commit("orders-0=1", metadata="x" * 4_097, error=12, gives="")
-    s.txn_commit("orders-0=1", metadata=None, gives="+offset:orders-0")
+    s.txn_commit("orders-0=1", metadata="x" * 4_097, error=12, also="")
+    s.txn_commit("orders-0=1", metadata=None, also="+offset:orders-0")
     s.end_txn()
     s.fetch("orders-0")
 
 
 @story()
 def an_unknown_group_with_a_generation(s: Script) -> None:
-    s.txn_commit("orders-0=1", generation=3, error=22, gives="")
+    s.txn_commit("orders-0=1", generation=3, error=22, also="")
     s.look()
 
 
 @story()
 def a_group_without_a_name(s: Script) -> None:
-    s.other("").txn_commit("orders-0=1", error=24, gives="")
+    s.other("").txn_commit("orders-0=1", error=24, also="")
 
 
 @story()

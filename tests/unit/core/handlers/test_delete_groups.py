@@ -10,7 +10,7 @@ from group_coordinator.core.model.responses import DeleteGroupResponse
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.topic import Topic
 from tests.unit.core import groups_in_every_state
-from tests.unit.core.groups_in_every_state import Situation, state_of
+from tests.unit.core.groups_in_every_state import GroupInState, state_of
 
 
 def test_an_empty_group_goes_with_all_its_offsets() -> None:
@@ -47,7 +47,7 @@ def test_a_group_of_a_pending_id_goes_with_the_id() -> None:
 
 
 @pytest.mark.parametrize(
-    "situation",
+    "make_group",
     [
         groups_in_every_state.first_join_phase,
         groups_in_every_state.later_join_phase,
@@ -55,8 +55,8 @@ def test_a_group_of_a_pending_id_goes_with_the_id() -> None:
         groups_in_every_state.stable_group,
     ],
 )
-def test_a_group_with_members_stays(situation: Callable[[], Situation]) -> None:
-    driver, _ = situation()
+def test_a_group_with_members_stays(make_group: Callable[[], GroupInState]) -> None:
+    driver, _ = make_group()
     offsets = driver.fetch().response
 
     outcome = driver.delete()

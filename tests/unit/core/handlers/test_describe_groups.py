@@ -7,7 +7,7 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.responses import DescribedMember, DescribeGroupResponse
 from group_coordinator.testing import GroupDriver
 from tests.unit.core import requests
-from tests.unit.core.groups_in_every_state import SITUATIONS
+from tests.unit.core.groups_in_every_state import GROUPS_IN_EVERY_STATE
 from tests.unit.core.requests import protocol
 
 ALL = encode_assignment({"orders": [0]})
@@ -82,9 +82,9 @@ def test_a_group_of_any_kind_is_described() -> None:
     assert driver.describe().response.protocol_type == "connect"
 
 
-@pytest.mark.parametrize("name", SITUATIONS)
+@pytest.mark.parametrize("name", GROUPS_IN_EVERY_STATE)
 def test_every_state_has_its_name(name: str) -> None:
-    situation, state = SITUATIONS[name]
-    driver, _ = situation()
+    make_group, state = GROUPS_IN_EVERY_STATE[name]
+    driver, _ = make_group()
 
     assert driver.describe().response.state == str(state)

@@ -26,7 +26,7 @@ from group_coordinator.core.model.requests import (
 )
 from group_coordinator.core.model.topic import Topic
 from tests.unit.core import requests as messages
-from tests.unit.core.groups_in_every_state import SITUATIONS, state_of
+from tests.unit.core.groups_in_every_state import GROUPS_IN_EVERY_STATE, state_of
 
 A_DAY_MS = 86_400_000
 ORDERS = Topic("orders", "4ksO1bcLSgCStYJnTlCVLg", 2)
@@ -114,15 +114,15 @@ def descriptions(_: list[str], __: list[int]) -> Requests:
         *(fetches, deletions, descriptions),
     ],
 )
-@pytest.mark.parametrize("name", SITUATIONS)
+@pytest.mark.parametrize("name", GROUPS_IN_EVERY_STATE)
 def test_every_request_gets_one_answer(
     name: str, requests: Callable[[list[str], list[int]], Requests]
 ) -> None:
-    situation, state = SITUATIONS[name]
-    present = situation()
+    make_group, state = GROUPS_IN_EVERY_STATE[name]
+    present = make_group()
     assert state_of(present.driver) is state
     for request, version in requests(["", *present.member_ids, "nobody"], [-1, 0, 1, 2]):
-        driver, _ = situation()
+        driver, _ = make_group()
         outcome = driver.send(request, version)
         assert not outcome.is_parked or isinstance(request, JoinGroup | SyncGroup)
         later = driver.sleep(A_DAY_MS)
@@ -130,22 +130,22 @@ def test_every_request_gets_one_answer(
         assert answers == 1, (request, version)
 
 
-@pytest.mark.parametrize("name", SITUATIONS)
+@pytest.mark.parametrize("name", GROUPS_IN_EVERY_STATE)
 @pytest.mark.parametrize(
     "request_",
     [Tick("g"), TopicMetadata("g", (ORDERS,), ()), TopicMetadata("g", (), (("orders", "?"),))],
 )
 def test_events_of_the_system_are_taken_without_an_answer(name: str, request_: Request) -> None:
-    situation, state = SITUATIONS[name]
-    driver, _ = situation()
+    make_group, state = GROUPS_IN_EVERY_STATE[name]
+    driver, _ = make_group()
 
     assert driver.send(request_, 0).responses == {}
     assert state_of(driver) is state
 
 
-@pytest.mark.parametrize("name", SITUATIONS)
+@pytest.mark.parametrize("name", GROUPS_IN_EVERY_STATE)
 def test_whatever_happens_the_group_is_gone_in_the_end(name: str) -> None:
-    driver, _ = SITUATIONS[name][0]()
+    driver, _ = GROUPS_IN_EVERY_STATE[name][0]()
 
     driver.sleep(8 * A_DAY_MS)
 

@@ -4,23 +4,25 @@ import pytest
 
 from tests.conformance.kafka.coordinators import Oracle
 from tests.conformance.language.comparison import differences_from_kafka
-from tests.conformance.random_scripts.classic import Walk
-from tests.conformance.random_scripts.consumer import ConsumerWalk
+from tests.conformance.random_scripts.classic import RandomClassicScript
+from tests.conformance.random_scripts.consumer import RandomConsumerScript
 
 
 # The last two: ids that share a bucket, right after an upgrade.
 @pytest.mark.oracle
 @pytest.mark.parametrize("seed", [*range(500), 11427, 14128])
 def test_kafka_tells_of_consumer_groups_what_we_tell(seed: int, oracle: Oracle) -> None:
-    found = differences_from_kafka(ConsumerWalk(seed).story(f"walk {seed}"), oracle)
+    found = differences_from_kafka(
+        RandomConsumerScript(seed).story(f"random script {seed}"), oracle
+    )
     if found:
-        again = f"python -m tests.conformance.random_scripts.long_run --only consumers --first-seed {seed} --walks 1"
+        again = f"python -m tests.conformance.random_scripts.long_run --only consumers --first-seed {seed} --scripts 1"
         pytest.fail(f"{again}\n" + "\n".join(found[:2]), pytrace=False)
 
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("seed", range(500))
 def test_kafka_could_tell_what_we_tell(seed: int, oracle: Oracle) -> None:
-    found = differences_from_kafka(Walk(seed).story(f"walk {seed}"), oracle)
+    found = differences_from_kafka(RandomClassicScript(seed).story(f"random script {seed}"), oracle)
     if found:
-        pytest.fail(f"walk {seed}\n" + "\n".join(found[:2]), pytrace=False)
+        pytest.fail(f"random script {seed}\n" + "\n".join(found[:2]), pytrace=False)
