@@ -13,7 +13,14 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from group_coordinator.tables.definition import TableDefinition, optional, required
+from group_coordinator.tables.definition import (
+    BATCH_ID,
+    CLUSTER_ID,
+    INGESTED_AT,
+    TableDefinition,
+    optional,
+    required,
+)
 from group_coordinator.tables.instants import instant
 
 COORDINATOR_LOG = TableDefinition(
@@ -21,7 +28,7 @@ COORDINATOR_LOG = TableDefinition(
     "One row a record, for ever; within a group ordered by (batch_id, seq)",
     StructType(
         [
-            required("cluster_id", StringType(), "The Kafka cluster, setting cluster.id"),
+            CLUSTER_ID,
             required("group_id", StringType(), "The group the record belongs to"),
             required(
                 "record_type",
@@ -44,9 +51,9 @@ COORDINATOR_LOG = TableDefinition(
             optional("source_topic", StringType(), "The event behind it; null: a deadline"),
             optional("source_partition", IntegerType(), "The event behind it; null: a deadline"),
             optional("source_offset", LongType(), "The event behind it; null: a deadline"),
-            required("batch_id", LongType(), "The batch of the job that wrote it"),
+            BATCH_ID,
             required("seq", IntegerType(), "Position among the group's records of the batch"),
-            required("ingested_at", TimestampType(), "When the row was written, by the wall clock"),
+            INGESTED_AT,
         ]
     ),
     properties={

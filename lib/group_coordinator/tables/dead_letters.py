@@ -14,7 +14,14 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from group_coordinator.tables.definition import TableDefinition, optional, required
+from group_coordinator.tables.definition import (
+    BATCH_ID,
+    CLUSTER_ID,
+    INGESTED_AT,
+    TableDefinition,
+    optional,
+    required,
+)
 from group_coordinator.tables.instants import instant
 
 DEAD_LETTERS = TableDefinition(
@@ -30,12 +37,12 @@ DEAD_LETTERS = TableDefinition(
             required("reason", StringType(), "Why it could not be taken"),
             optional("value", BinaryType(), "The event's bytes; null: it had none"),
             required("event_time", TimestampType(), "The event's own timestamp"),
-            required("ingested_at", TimestampType(), "When the row was written, by the wall clock"),
-            required("cluster_id", StringType(), "The Kafka cluster, setting cluster.id"),
+            INGESTED_AT,
+            CLUSTER_ID,
             optional(
                 "group_id", StringType(), "The event's key, bytes that are not UTF-8 replaced"
             ),
-            required("batch_id", LongType(), "The batch of the job that wrote it"),
+            BATCH_ID,
         ]
     ),
     properties={"delta.dataSkippingNumIndexedCols": "0"},

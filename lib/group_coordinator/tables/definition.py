@@ -9,7 +9,14 @@ from pathlib import Path
 import deltalake
 from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
-from pyspark.sql.types import DataType, StructField, StructType
+from pyspark.sql.types import (
+    DataType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
 
 from group_coordinator.tables.catalog import TableCatalog
 
@@ -21,11 +28,6 @@ _PROPERTIES = {
     "delta.deletedFileRetentionDuration": "interval 3 hours",
 }
 
-GROUP_KEY = ("cluster_id", "group_id")
-MEMBER_KEY = (*GROUP_KEY, "member_id")
-OFFSET_KEY = (*GROUP_KEY, "topic", "partition")
-"""What identifies a row of the compacted tables."""
-
 
 def required(name: str, kind: DataType, meaning: str) -> StructField:
     """A column that is never null."""
@@ -35,6 +37,24 @@ def required(name: str, kind: DataType, meaning: str) -> StructField:
 def optional(name: str, kind: DataType, meaning: str) -> StructField:
     """A column that may be null; its meaning says when."""
     return StructField(name, kind, nullable=True, metadata={"comment": meaning})
+
+
+# Columns of more than one table.
+CLUSTER_ID = required("cluster_id", StringType(), "The Kafka cluster, setting cluster.id")
+GROUP_ID = required("group_id", StringType(), "The group")
+BATCH_ID = required("batch_id", LongType(), "The batch of the job that wrote it")
+INGESTED_AT = required(
+    "ingested_at", TimestampType(), "When the row was written, by the wall clock"
+)
+UPDATED_AT = required(
+    "updated_at", TimestampType(), "Event time of the record that changed the row"
+)
+UPDATE_BATCH_ID = required("batch_id", LongType(), "The coordinator's batch that changed the row")
+
+GROUP_KEY = (CLUSTER_ID.name, GROUP_ID.name)
+MEMBER_KEY = (*GROUP_KEY, "member_id")
+OFFSET_KEY = (*GROUP_KEY, "topic", "partition")
+"""What identifies a row of the compacted tables."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,16 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from group_coordinator.tables.definition import GROUP_KEY, TableDefinition, optional, required
+from group_coordinator.tables.definition import (
+    CLUSTER_ID,
+    GROUP_ID,
+    GROUP_KEY,
+    UPDATE_BATCH_ID,
+    UPDATED_AT,
+    TableDefinition,
+    optional,
+    required,
+)
 
 RESOLVED_REGEXES = ArrayType(
     StructType(
@@ -30,8 +39,8 @@ GROUPS = TableDefinition(
     "One row a group that exists",
     StructType(
         [
-            required("cluster_id", StringType(), "The Kafka cluster, setting cluster.id"),
-            required("group_id", StringType(), "The group"),
+            CLUSTER_ID,
+            GROUP_ID,
             required("group_type", StringType(), "classic or consumer"),
             required(
                 "state",
@@ -58,10 +67,8 @@ GROUPS = TableDefinition(
             optional(
                 "next_expiration", TimestampType(), "When its next offset goes, unless it commits"
             ),
-            required(
-                "updated_at", TimestampType(), "Event time of the record that changed the row"
-            ),
-            required("batch_id", LongType(), "The coordinator's batch that changed the row"),
+            UPDATED_AT,
+            UPDATE_BATCH_ID,
             required("expiration_base", StringType(), "Its offsets age from: commit, empty, never"),
             required(
                 "protected_topics", ArrayType(StringType()), "Topics whose offsets do not age"

@@ -5,16 +5,18 @@ from __future__ import annotations
 from pyspark.sql.types import (
     ArrayType,
     IntegerType,
-    LongType,
     StringType,
     StructField,
     StructType,
-    TimestampType,
 )
 
 from group_coordinator.tables.definition import (
+    CLUSTER_ID,
+    GROUP_ID,
     GROUP_KEY,
     MEMBER_KEY,
+    UPDATE_BATCH_ID,
+    UPDATED_AT,
     TableDefinition,
     optional,
     required,
@@ -49,8 +51,8 @@ MEMBERS = TableDefinition(
     "One row a member of a group",
     StructType(
         [
-            required("cluster_id", StringType(), "The Kafka cluster, setting cluster.id"),
-            required("group_id", StringType(), "The group"),
+            CLUSTER_ID,
+            GROUP_ID,
             required("member_id", StringType(), "The member"),
             optional("group_instance_id", StringType(), "The name of a static member"),
             optional("client_id", StringType(), "What the client calls itself"),
@@ -60,10 +62,8 @@ MEMBERS = TableDefinition(
             optional("subscribed_topics", ArrayType(StringType()), "Null: not readable"),
             optional("assigned_partitions", TOPIC_PARTITIONS, "Null: not readable"),
             optional("member_epoch", IntegerType(), "Null: a member of a classic group has none"),
-            required(
-                "updated_at", TimestampType(), "Event time of the record that changed the row"
-            ),
-            required("batch_id", LongType(), "The coordinator's batch that changed the row"),
+            UPDATED_AT,
+            UPDATE_BATCH_ID,
             # What only members of consumer groups (KIP-848) have.
             optional("member_type", StringType(), "The protocol it speaks: classic or consumer"),
             optional("rack_id", StringType(), "The rack of the client"),

@@ -5,8 +5,12 @@ from __future__ import annotations
 from pyspark.sql.types import IntegerType, LongType, StringType, StructType, TimestampType
 
 from group_coordinator.tables.definition import (
+    CLUSTER_ID,
+    GROUP_ID,
     GROUP_KEY,
     OFFSET_KEY,
+    UPDATE_BATCH_ID,
+    UPDATED_AT,
     TableDefinition,
     optional,
     required,
@@ -17,8 +21,8 @@ OFFSETS = TableDefinition(
     "One row a committed offset",
     StructType(
         [
-            required("cluster_id", StringType(), "The Kafka cluster, setting cluster.id"),
-            required("group_id", StringType(), "The group"),
+            CLUSTER_ID,
+            GROUP_ID,
             required("topic", StringType(), "The topic"),
             optional("topic_id", StringType(), "The topic's id; null: the commit had none"),
             required("partition", IntegerType(), "The partition"),
@@ -28,10 +32,8 @@ OFFSETS = TableDefinition(
             required("commit_timestamp", TimestampType(), "When it was committed"),
             optional("expire_timestamp", TimestampType(), "The end its client asked for"),
             optional("expires_at", TimestampType(), "When it will go; null: something protects it"),
-            required(
-                "updated_at", TimestampType(), "Event time of the record that changed the row"
-            ),
-            required("batch_id", LongType(), "The coordinator's batch that changed the row"),
+            UPDATED_AT,
+            UPDATE_BATCH_ID,
         ]
     ),
     clustered_by=GROUP_KEY,
