@@ -215,9 +215,9 @@ def test_a_batch_that_is_done_again_is_appended_once(
     done = []
 
     def write_in_both_ways(batch: DataFrame, batch_id: int) -> None:
-        monkeypatch.setattr(append, "_SMALL_ROWS", small_rows)
+        monkeypatch.setattr(append, "MOST_ROWS", small_rows)
         coordinator.sinks.write(batch, batch_id)
-        monkeypatch.setattr(append, "_SMALL_ROWS", 50_000 - small_rows)
+        monkeypatch.setattr(append, "MOST_ROWS", 50_000 - small_rows)
         coordinator.sinks.write(batch, batch_id)
         done.append(batch_id)
 

@@ -12,12 +12,11 @@ from collections.abc import Mapping
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.java_text import java_trimmed
 from group_coordinator.core.value import Value
 
 _INTEGER = re.compile(r"[+-]?\d+")
 _HIGHEST_INT32 = 2**31 - 1
-_JAVA_SPACE = "".join(map(chr, range(0x21)))
-"""What Java's String.trim takes away."""
 
 
 class GroupConfig(Value, frozen=True):
@@ -118,7 +117,7 @@ def parse(definition: GroupConfig, text: str) -> int:
     Raises:
         GroupConfigError: INVALID_CONFIG, it stands for none.
     """
-    trimmed = text.strip(_JAVA_SPACE)
+    trimmed = java_trimmed(text)
     value = int(trimmed) if _INTEGER.fullmatch(trimmed) else None
     if value is None or not -_HIGHEST_INT32 - 1 <= value <= _HIGHEST_INT32:
         raise _invalid_value(definition, text, "Not a number of type INT")

@@ -21,10 +21,7 @@ from pyspark.sql import functions as F
 
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.definition import TableDefinition
-
-_SMALL_ROWS = 50_000
-_SMALL_BYTES = 64 * 1024 * 1024
-"""What may pass through the memory of the driver."""
+from group_coordinator.tables.driver_limits import MOST_BYTES, MOST_ROWS
 
 
 class Size(NamedTuple):
@@ -32,6 +29,11 @@ class Size(NamedTuple):
 
     rows: int
     bytes: int
+
+    @property
+    def fits_the_driver(self) -> bool:
+        """Whether the driver may hold it."""
+        return self.rows <= MOST_ROWS and self.bytes <= MOST_BYTES
 
 
 class TableWriteError(RuntimeError):
@@ -44,7 +46,7 @@ def append_once(
     """Append the rows, and with them batch and time, unless the running query has appended this batch or a later one."""
     application = f"{running_query_id(rows.sparkSession)}:{table.name}"
     folder = catalog.local_folder(table.name)
-    if folder is not None and size.rows <= _SMALL_ROWS and size.bytes <= _SMALL_BYTES:
+    if folder is not None and size.fits_the_driver:
         _append_without_job(rows, folder, table, Transaction(application, batch_id))
         return
     writer = (

@@ -8,11 +8,10 @@ from __future__ import annotations
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_member import JOIN_EPOCH, LEFT_EPOCH, STATIC_LEFT_EPOCH
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.java_text import java_trimmed
 from group_coordinator.core.model.requests import ConsumerGroupHeartbeat
 
 _CLIENTS_MAKE_IDS_SINCE = 1
-_JAVA_SPACE = "".join(map(chr, range(0x21)))
-"""What Java's String.trim takes away."""
 
 
 def check_heartbeat(
@@ -56,7 +55,7 @@ def _check_join(request: ConsumerGroupHeartbeat) -> None:
 
 
 def _check_text(name: str, text: str | None) -> None:
-    if text is not None and not text.strip(_JAVA_SPACE):
+    if text is not None and not java_trimmed(text):
         raise _invalid(f"{name} can't be empty.")
 
 

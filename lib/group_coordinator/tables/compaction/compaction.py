@@ -17,9 +17,7 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import local, spark
 from group_coordinator.tables.compaction.fold import LogEntry, Retention
 from group_coordinator.tables.definition import GROUP_KEY
-
-_SMALL_ROWS = 50_000
-"""What may pass through the memory of the driver."""
+from group_coordinator.tables.driver_limits import MOST_ROWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +35,8 @@ class Compaction:
         )
         root = self.catalog.local_root
         if root is not None:
-            small = of_groups.limit(_SMALL_ROWS + 1).toArrow()
-            if small.num_rows <= _SMALL_ROWS:
+            small = of_groups.limit(MOST_ROWS + 1).toArrow()
+            if small.num_rows <= MOST_ROWS:
                 transaction = Transaction(self.application, version)
                 local.compact(root, small, self.retention, transaction)
                 return
