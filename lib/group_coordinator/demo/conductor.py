@@ -181,8 +181,5 @@ class Conductor:
 
 
 def _delete_topics(connection: Connection, topics: list[str]) -> None:
-    admin = connection.open(KafkaAdminClient)
-    try:
+    with connection.opened(KafkaAdminClient) as admin:
         admin.delete_topics(topics, raise_errors=False)
-    finally:
-        admin.close()

@@ -43,17 +43,12 @@ class Shop:
 
     def open(self) -> None:
         """Create the topics, then write and read until `close`."""
-        admin = self._connection.open(KafkaAdminClient)
-        try:
-            admin.create_topics(
-                [
-                    NewTopic(topic, num_partitions=partition_count, replication_factor=1)
-                    for topic, partition_count in self.partition_counts.items()
-                ],
-                wait_for_metadata=True,
-            )
-        finally:
-            admin.close()
+        topics = [
+            NewTopic(topic, num_partitions=partition_count, replication_factor=1)
+            for topic, partition_count in self.partition_counts.items()
+        ]
+        with self._connection.opened(KafkaAdminClient) as admin:
+            admin.create_topics(topics, wait_for_metadata=True)
         self._thread.start()
 
     def topic_ids(self) -> dict[str, str]:

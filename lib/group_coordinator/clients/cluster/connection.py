@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from kafka.errors import KafkaConnectionError, KafkaError, TopicAuthorizationFailedError
 
@@ -22,7 +23,13 @@ DEFAULT_PORT = 9092
 CONNECT_TIMEOUT_S = 5.0
 BOOTSTRAP_TIMEOUT_MS = 10_000
 
-Client = TypeVar("Client")
+
+class _Closable(Protocol):
+    def close(self) -> None: ...
+
+
+Client = TypeVar("Client", bound=_Closable)
+"""A client of kafka-python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +91,20 @@ class Connection:
                 return client(**self.client_options(), **options)
             except KafkaError as error:
                 raise self.failure(failures.cause(error)) from error
+
+    @contextmanager
+    def opened(self, client: Callable[..., Client], **options: Any) -> Iterator[Client]:
+        """A client for the length of a block, and what `failure` says of an error inside of it.
+
+        Raises:
+            ChannelError: the cluster does not answer, or does not let us in.
+        """
+        self.local_address()
+        with closing(self.open(client, **options)) as opened:
+            try:
+                yield opened
+            except KafkaError as error:
+                raise self.failure(error) from error
 
     def failure(self, error: Exception) -> ChannelError:
         """What kafka-python says, with the address that was tried and what to look at."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType, NewTopic
-from kafka.errors import KafkaError, TopicAlreadyExistsError, TopicAuthorizationFailedError
+from kafka.errors import TopicAlreadyExistsError, TopicAuthorizationFailedError
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.settings import RECORD_OVERHEAD, JobSettings
@@ -29,27 +29,19 @@ def create_topics(connection: Connection, job: JobSettings) -> list[str]:
         _topic(job, job.events_topic, job.events_topic_partitions, job.events_topic_retention_ms),
         _responses_topic(job),
     )
-    connection.local_address()
-    admin = connection.open(KafkaAdminClient)
-    try:
-        # Who may not create topics may still use those that an administrator made.
+    with connection.opened(KafkaAdminClient) as admin:
+        # A user who may not create topics may still use those that an administrator made.
         present = set(admin.list_topics())
         missing = [topic for topic in wanted if topic.name not in present]
         created = [topic.name for topic in missing if _create(admin, topic)]
         _check_clock(admin, job.events_topic)
         _check_room(admin, job)
-    except KafkaError as error:
-        raise connection.failure(error) from error
-    finally:
-        admin.close()
     return created
 
 
 def check_topics(connection: Connection, job: JobSettings) -> None:
     """Raise TopicsError if a topic is missing, or if events are not stamped by the brokers."""
-    connection.local_address()
-    admin = connection.open(KafkaAdminClient)
-    try:
+    with connection.opened(KafkaAdminClient) as admin:
         present = set(admin.list_topics())
         missing = [name for name in (job.events_topic, job.responses_topic) if name not in present]
         if missing:
@@ -59,10 +51,6 @@ def check_topics(connection: Connection, job: JobSettings) -> None:
             )
         _check_clock(admin, job.events_topic)
         _check_room(admin, job)
-    except KafkaError as error:
-        raise connection.failure(error) from error
-    finally:
-        admin.close()
 
 
 def _topic(job: JobSettings, name: str, partitions: int, retention_ms: int) -> NewTopic:

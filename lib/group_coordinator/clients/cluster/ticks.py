@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 from kafka import KafkaProducer
-from kafka.errors import KafkaError
 
 from group_coordinator.clients.cluster.connection import Connection
 
@@ -20,15 +19,9 @@ def write_ticks(connection: Connection, events_topic: str) -> dict[int, int]:
     Raises:
         BrokerUnreachableError: the cluster does not take them.
     """
-    connection.local_address()
-    producer = connection.open(KafkaProducer, acks="all")
-    try:
+    with connection.opened(KafkaProducer, acks="all") as producer:
         sent = {
             partition: producer.send(events_topic, key=b"", value=_TICK, partition=partition)
             for partition in producer.partitions_for(events_topic)
         }
         return {partition: future.get(30).offset + 1 for partition, future in sent.items()}
-    except KafkaError as error:
-        raise connection.failure(error) from error
-    finally:
-        producer.close()

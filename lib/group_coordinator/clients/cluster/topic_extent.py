@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kafka import KafkaConsumer, TopicPartition
-from kafka.errors import KafkaError
 
 from group_coordinator.clients.cluster.connection import Connection
 
@@ -14,14 +13,8 @@ def offsets_present(connection: Connection, topic: str) -> dict[int, range]:
     Raises:
         BrokerUnreachableError: the cluster does not answer.
     """
-    connection.local_address()
-    consumer = connection.open(KafkaConsumer, enable_auto_commit=False)
-    try:
+    with connection.opened(KafkaConsumer, enable_auto_commit=False) as consumer:
         partitions = [TopicPartition(topic, p) for p in consumer.partitions_for_topic(topic)]
         first = consumer.beginning_offsets(partitions)
         end = consumer.end_offsets(partitions)
-    except KafkaError as error:
-        raise connection.failure(error) from error
-    finally:
-        consumer.close()
     return {each.partition: range(first[each], end[each]) for each in partitions}

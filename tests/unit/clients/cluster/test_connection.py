@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from kafka.errors import (
@@ -82,6 +84,45 @@ def test_a_hint_where_there_is_no_login() -> None:
     assert str(told) == (
         "Kafka at a:1 closes the connection: perhaps security.protocol = PLAINTEXT is not the cluster's"
     )
+
+
+class ClientOnPaper:
+    def __init__(self, **options: Any) -> None:
+        self.options = options
+        self.is_closed = False
+
+    def ask(self) -> None:
+        raise SaslAuthenticationFailedError
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+@pytest.fixture
+def connection() -> Iterator[Connection]:
+    """To a port where somebody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield Connection(f"127.0.0.1:{server.getsockname()[1]}")
+
+
+def test_a_client_for_a_block_is_closed_after_it(connection: Connection) -> None:
+    with connection.opened(ClientOnPaper, acks="all") as client:
+        assert client.options == {**connection.client_options(), "acks": "all"}
+        assert not client.is_closed
+
+    assert client.is_closed
+
+
+def test_a_refusal_inside_the_block_is_told_and_the_client_closed(connection: Connection) -> None:
+    with pytest.raises(LoginRefusedError), connection.opened(ClientOnPaper) as client:
+        client.ask()
+
+    assert client.is_closed
+
+
+def test_no_client_is_made_where_nobody_listens() -> None:
+    with pytest.raises(BrokerUnreachableError), Connection("127.0.0.1:1").opened(ClientOnPaper):
+        pytest.fail("there is nobody to talk to")
 
 
 def test_a_password_does_not_show() -> None:
