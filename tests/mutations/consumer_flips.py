@@ -40,14 +40,14 @@ EPOCHS = (
     Flip(
         "the metadata hash is compared at every heartbeat",
         "consumer/member_update.py",
-        "    refreshes = must_bump or step.now_ms >= step.membership.metadata_deadline_ms\n",
+        "    refreshes = must_bump or update.now_ms >= update.membership.metadata_deadline_ms\n",
         "    refreshes = True\n",
     ),
     Flip(
         "a removal does not bump the epoch",
         "consumer/member_removal.py",
-        "GroupEpoch(step.membership.epoch + 1,",
-        "GroupEpoch(step.membership.epoch,",
+        "GroupEpoch(update.membership.epoch + 1,",
+        "GroupEpoch(update.membership.epoch,",
     ),
 )
 
@@ -88,14 +88,14 @@ TARGETS = (
     Flip(
         "assignments need not wait",
         "consumer/member_update.py",
-        "step.now_ms >= last_ms + interval_ms",
+        "update.now_ms >= last_ms + interval_ms",
         "True",
     ),
     Flip(
         "the interval ends a millisecond late",
         "consumer/member_update.py",
-        "step.now_ms >= last_ms + interval_ms",
-        "step.now_ms > last_ms + interval_ms",
+        "update.now_ms >= last_ms + interval_ms",
+        "update.now_ms > last_ms + interval_ms",
     ),
     Flip(
         "targets that stay are logged again",
@@ -115,7 +115,7 @@ PATTERNS = (
     Flip(
         "names are sorted before they are counted out",
         _HEARTBEAT,
-        "        step.names_as_told[member_id] = request.topic_names\n",
+        "        update.subscription_order[member_id] = request.topic_names\n",
         "        pass\n",
     ),
     Flip(
@@ -127,19 +127,19 @@ PATTERNS = (
     Flip(
         "metadata count for a new group too",
         "consumer/member_update.py",
-        "    if step.group.consumer is not None:\n        step.soft.append(SetMetadataDeadline",
-        "    if True:\n        step.soft.append(SetMetadataDeadline",
+        "    if update.group.consumer is not None:\n        update.soft.append(SetMetadataDeadline",
+        "    if True:\n        update.soft.append(SetMetadataDeadline",
     ),
     Flip(
         "new topics are found a millisecond early",
         "consumer/regexes.py",
-        "    return step.now_ms > last_ms + _SHORTEST_REFRESH_INTERVAL_MS\n",
-        "    return step.now_ms >= last_ms + _SHORTEST_REFRESH_INTERVAL_MS\n",
+        "    return update.now_ms > last_ms + _SHORTEST_REFRESH_INTERVAL_MS\n",
+        "    return update.now_ms >= last_ms + _SHORTEST_REFRESH_INTERVAL_MS\n",
     ),
     Flip(
         "new topics are not looked for",
         "consumer/regexes.py",
-        "        or version < step.group.new_topics_version\n",
+        "        or version < update.group.new_topics_version\n",
         "",
     ),
     Flip(
@@ -160,13 +160,13 @@ CONSUMER_TIMERS = (
     Flip(
         "who gives back in time is removed nevertheless",
         "consumer/member_update.py",
-        "        step.soft.append(CancelTimer(key))\n",
+        "        update.soft.append(CancelTimer(key))\n",
         "        pass\n",
     ),
     Flip(
         "a heartbeat does not keep a consumer alive",
         _HEARTBEAT,
-        "    step.arm(session_timer(member_id), session_timeout_ms(group, config))\n",
+        "    update.arm(session_timer(member_id), session_timeout_ms(group, config))\n",
         "",
     ),
 )

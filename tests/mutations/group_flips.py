@@ -8,14 +8,14 @@ REBALANCES = (
     Flip(
         "a new member does not extend the initial delay",
         "classic/rebalance.py",
-        "group.new_member_added = True",
-        "group.new_member_added = False",
+        "membership.new_member_added = True",
+        "membership.new_member_added = False",
     ),
     Flip(
         "the initial delay is extended beyond the rebalance timeout",
         "classic/rebalance.py",
-        "max(group.rebalance_timeout_ms - delay_ms, 0)",
-        "group.rebalance_timeout_ms",
+        "max(membership.rebalance_timeout_ms - delay_ms, 0)",
+        "membership.rebalance_timeout_ms",
     ),
     Flip(
         "the initial delay ends when all have joined",
@@ -26,19 +26,19 @@ REBALANCES = (
     Flip(
         "the join phase has no end",
         "classic/rebalance.py",
-        "            self.arm(JOIN_TIMER, group.rebalance_timeout_ms)\n",
+        "            self.arm(JOIN_TIMER, membership.rebalance_timeout_ms)\n",
         "            pass\n",
     ),
     Flip(
         "the sync phase has no end",
         "classic/rebalance.py",
-        "        self.arm(SYNC_TIMER, group.rebalance_timeout_ms)\n",
+        "        self.arm(SYNC_TIMER, membership.rebalance_timeout_ms)\n",
         "",
     ),
     Flip(
         "the sync timer outlives the phase",
         "handlers/sync_group.py",
-        "step.cancel(SYNC_TIMER)",
+        "rebalance.cancel(SYNC_TIMER)",
         "pass",
     ),
     Flip(
@@ -56,44 +56,44 @@ REBALANCES = (
     Flip(
         "a leader that did not join leads on",
         "classic/rebalance.py",
-        "if group.leader not in joined:",
-        "if group.leader is None:",
+        "if membership.leader not in joined:",
+        "if membership.leader is None:",
     ),
     Flip(
         "a static leader that comes back leads no more",
         "classic/rebalance.py",
-        "            group.leader = new_member_id\n",
+        "            membership.leader = new_member_id\n",
         "            pass\n",
     ),
     Flip(
         "a static member that comes back with another protocol causes no rebalance",
         "handlers/join_group.py",
-        "case ClassicState.STABLE if group.select_protocol() == group.protocol:",
+        "case ClassicState.STABLE if membership.select_protocol() == membership.protocol:",
         "case ClassicState.STABLE:",
     ),
     Flip(
         "a static leader that comes back hears that it leads (KAFKA-13435)",
         "handlers/join_group.py",
         'leader=previous_leader or ""',
-        'leader=step.group.leader or ""',
+        'leader=rebalance.membership.leader or ""',
     ),
     Flip(
         "a member that came back stays pending",
         "classic/rebalance.py",
-        "        group.pending_joins.discard(member.member_id)\n",
+        "        membership.pending_joins.discard(member.member_id)\n",
         "",
     ),
     Flip(
         "a leader that joins again is sent away",
         "handlers/join_group.py",
-        "and unchanged and member.member_id != group.leader",
+        "and unchanged and not is_leader",
         "and unchanged",
     ),
     Flip(
         "any sync ends the sync phase",
         "handlers/sync_group.py",
-        "if step.group.leader == member.member_id:",
-        "if step.group.leader is not None:",
+        "if rebalance.membership.leader == member.member_id:",
+        "if rebalance.membership.leader is not None:",
     ),
     Flip(
         "syncs stay parked when a rebalance begins",
@@ -116,32 +116,32 @@ REBALANCES = (
     Flip(
         "one member more than group.max.size",
         "handlers/join_group.py",
-        "len(group.members) < group_max_size",
-        "len(group.members) <= group_max_size",
+        "len(membership.members) < group_max_size",
+        "len(membership.members) <= group_max_size",
     ),
     Flip(
         "a leave causes no rebalance",
         "handlers/leave_group.py",
-        "step.prepare_rebalance()",
+        "rebalance.prepare_rebalance()",
         "pass",
     ),
     Flip(
         "a pending member cannot leave",
         "handlers/leave_group.py",
-        "if identity.member_id not in group.pending_joins:",
+        "if identity.member_id not in membership.pending_joins:",
         "if identity.member_id:",
     ),
     Flip(
         "who has synced still owes a SyncGroup",
         "handlers/sync_group.py",
-        "    step.group.pending_syncs.discard(member.member_id)\n",
+        "    rebalance.membership.pending_syncs.discard(member.member_id)\n",
         "",
     ),
     Flip(
         "the generation of a group that became Empty stays",
         "classic/rebalance.py",
-        "        group.generation += 1\n",
-        "        group.generation += 1 if group.members else 0\n",
+        "        membership.generation += 1\n",
+        "        membership.generation += 1 if membership.members else 0\n",
     ),
 )
 
@@ -211,7 +211,7 @@ REFUSALS = (
     Flip(
         "OffsetDelete takes offsets of members that are no consumers",
         "handlers/offset_delete.py",
-        "and not classic.uses_consumer_protocol",
+        "and not classic.is_of_consumers",
         "and False",
     ),
     Flip(

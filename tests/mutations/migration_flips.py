@@ -38,7 +38,7 @@ CONSUMER_OFFSETS = (
     Flip(
         "offsets of subscribed topics expire in a consumer group",
         "offsets/expiration.py",
-        'ExpirationRule("commit", group.subscribed_topics())',
+        'ExpirationRule("commit", membership.subscribed_topics())',
         'ExpirationRule("commit")',
     ),
 )
@@ -104,13 +104,13 @@ MIXED = (
     Flip(
         "every heartbeat gives a member more time to join again",
         "migration/classic_sender.py",
-        "if key not in step.membership.timers:",
+        "if key not in update.membership.timers:",
         "if True:",
     ),
     Flip(
         "nobody waits for a SyncGroup",
         "migration/classic_join.py",
-        "    step.arm(sync_timer(member.member_id), max(0, request.rebalance_timeout_ms))\n",
+        "    update.arm(sync_timer(member.member_id), max(0, request.rebalance_timeout_ms))\n",
         "",
     ),
     Flip(

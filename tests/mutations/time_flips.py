@@ -32,8 +32,8 @@ CLOCK = (
     Flip(
         "a timer set anew keeps its old place",
         "classic/rebalance.py",
-        "        self.cancel(key)\n        self.group.timers[key] =",
-        "        self.group.timers[key] =",
+        "        self.cancel(key)\n        self.membership.timers[key] =",
+        "        self.membership.timers[key] =",
     ),
 )
 
@@ -101,7 +101,7 @@ EXPIRATION = (
     Flip(
         "a group forgets when it became Empty",
         "classic/rebalance.py",
-        "        self.group.state_timestamp_ms = self.now_ms\n",
+        "        self.membership.state_timestamp_ms = self.now_ms\n",
         "",
     ),
     Flip(
@@ -116,7 +116,7 @@ SESSIONS = (
     Flip(
         "a heartbeat does not extend the session",
         "handlers/heartbeat.py",
-        ", session_of=request.member_id)",
+        ", renewed_session=request.member_id)",
         ")",
     ),
     Flip(
@@ -170,7 +170,7 @@ SESSIONS = (
     Flip(
         "a pending member is not timed out",
         "handlers/join_group.py",
-        "    step.arm(session_timer(member_id), request.session_timeout_ms)\n",
+        "    rebalance.arm(session_timer(member_id), request.session_timeout_ms)\n",
         "",
     ),
     Flip(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -96,10 +97,14 @@ def durable(group: Group) -> ConsumerGroup | None:
     membership = group.consumer
     if membership is None:
         return None
-    copied = membership.copy()
-    copied.timers, copied.rebalance_epochs, copied.metadata_deadline_ms = {}, {}, 0
-    copied.static_members, copied.former_subscription_type = {}, None
-    return copied
+    return replace(
+        membership,
+        timers={},
+        rebalance_epochs={},
+        metadata_deadline_ms=0,
+        static_members={},
+        former_subscription_type=None,
+    )
 
 
 @given(Lives, st.data())
@@ -123,7 +128,6 @@ def test_a_snapshot_is_the_group(steps: Steps) -> None:
 
     assert restored == driver.group
     assert snapshots.dump(restored) == blob
-    assert driver.group.consumer is None or driver.group.consumer.copy() == driver.group.consumer
 
 
 @given(Lives)

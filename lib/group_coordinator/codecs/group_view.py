@@ -49,24 +49,26 @@ def to_json(group: Group, config: CoordinatorConfig, next_deadline_ms: int | Non
     return described | {"nextDeadline": next_deadline_ms}
 
 
-def _classic(group: ClassicGroup) -> JsonObject:
-    stable = group.state is ClassicState.STABLE
+def _classic(membership: ClassicGroup) -> JsonObject:
+    stable = membership.state is ClassicState.STABLE
     return {
         "type": "classic",
-        "state": str(group.state),
-        "protocolType": group.protocol_type or "",
+        "state": str(membership.state),
+        "protocolType": membership.protocol_type or "",
         # Kafka tells the protocol only of a Stable group: before that it is the last generation's.
-        "protocol": (group.protocol or "") if stable else "",
-        "generationOrEpoch": group.generation,
-        "leader": group.leader,
-        "members": [_member(group, member) for _, member in sorted(group.members.items())],
+        "protocol": (membership.protocol or "") if stable else "",
+        "generationOrEpoch": membership.generation,
+        "leader": membership.leader,
+        "members": [
+            _member(membership, member) for _, member in sorted(membership.members.items())
+        ],
     }
 
 
-def _member(group: ClassicGroup, member: Member) -> JsonObject:
-    protocol = member.protocol(group.protocol) or next(iter(member.protocols), None)
+def _member(membership: ClassicGroup, member: Member) -> JsonObject:
+    protocol = member.protocol(membership.protocol) or next(iter(member.protocols), None)
     subscribed = protocol.topics if protocol else None
-    assigned = parse_assignment(member.assignment) if group.uses_consumer_protocol else None
+    assigned = parse_assignment(member.assignment) if membership.is_of_consumers else None
     return {
         "memberId": member.member_id,
         "groupInstanceId": member.group_instance_id,

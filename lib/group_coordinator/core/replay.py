@@ -49,8 +49,8 @@ def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConf
         if decision.membership is None or isinstance(record, OffsetRecord):
             replay_record(group, record, now_ms)
             group.wake_ms = min(group.wake_ms, _soonest_deadline_after(group, record, config))
-    if decision.session_of is not None and isinstance(group.membership, ClassicGroup):
-        due_ms = _rearm_session(group.membership, decision.session_of, now_ms)
+    if decision.renewed_session is not None and isinstance(group.membership, ClassicGroup):
+        due_ms = _rearm_session(group.membership, decision.renewed_session, now_ms)
         group.wake_ms = min(group.wake_ms, due_ms)
     if decision.soft and isinstance(group.membership, ConsumerGroup):
         _apply_soft_changes(group, group.membership, decision.soft, now_ms)

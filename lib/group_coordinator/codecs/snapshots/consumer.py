@@ -91,43 +91,44 @@ class _Places(Generic[Item]):
         return list(self._places)
 
 
-def pack(group: ConsumerGroup, clock_ms: int) -> PackedConsumerGroup:
+def pack(membership: ConsumerGroup, clock_ms: int) -> PackedConsumerGroup:
     """Make the membership small."""
     texts: _Places[str] = _Places()
     subscriptions: _Places[tuple[tuple[str, ...], str | None, str | None]] = _Places()
     members = [
-        _packed_member(member, group.targets.get(member_id), texts, subscriptions)
-        for member_id, member in group.members.items()
+        _packed_member(member, membership.targets.get(member_id), texts, subscriptions)
+        for member_id, member in membership.members.items()
     ]
     other_targets = {
         member_id: _packed_target(target, texts)
-        for member_id, target in group.targets.items()
-        if member_id not in group.members
+        for member_id, target in membership.targets.items()
+        if member_id not in membership.members
     }
-    places = {member_id: place for place, member_id in enumerate(group.members)}
+    places = {member_id: place for place, member_id in enumerate(membership.members)}
     timers = [
-        _packed_timer(key, timer, texts, places, clock_ms) for key, timer in group.timers.items()
+        _packed_timer(key, timer, texts, places, clock_ms)
+        for key, timer in membership.timers.items()
     ]
     return PackedConsumerGroup(
-        group.epoch,
-        group.metadata_hash,
-        group.assignment_epoch,
-        group.assignment_timestamp_ms,
+        membership.epoch,
+        membership.metadata_hash,
+        membership.assignment_epoch,
+        membership.assignment_timestamp_ms,
         texts.items(),
         subscriptions.items(),
         members,
         other_targets,
-        group.regexes,
+        membership.regexes,
         timers,
-        group.rebalance_epochs,
-        group.metadata_deadline_ms,
+        membership.rebalance_epochs,
+        membership.metadata_deadline_ms,
         {
             instance_id: member_id
-            for instance_id, member_id in group.static_members.items()
-            if member_id not in group.members
-            or group.members[member_id].group_instance_id != instance_id
+            for instance_id, member_id in membership.static_members.items()
+            if member_id not in membership.members
+            or membership.members[member_id].group_instance_id != instance_id
         },
-        group.former_subscription_type,
+        membership.former_subscription_type,
     )
 
 
@@ -189,7 +190,7 @@ def _packed_timer(
 def unpack(packed: PackedConsumerGroup, clock_ms: int) -> ConsumerGroup:
     """The membership that was packed."""
     texts = packed.texts
-    group = ConsumerGroup(
+    membership = ConsumerGroup(
         packed.epoch,
         packed.metadata_hash,
         packed.assignment_epoch,
@@ -203,12 +204,12 @@ def unpack(packed: PackedConsumerGroup, clock_ms: int) -> ConsumerGroup:
         metadata_deadline_ms=packed.metadata_deadline_ms,
         former_subscription_type=packed.former_subscription_type,
     )
-    group.restore({member.member_id: _member(member, packed) for member in packed.members})
+    membership.restore({member.member_id: _member(member, packed) for member in packed.members})
     for member in packed.members:
         if member.target is not None:
-            group.targets[member.member_id] = _target(member.target, texts)
-    group.static_members |= packed.former_instance_ids
-    return group
+            membership.targets[member.member_id] = _target(member.target, texts)
+    membership.static_members |= packed.former_instance_ids
+    return membership
 
 
 def _member(member: PackedMember, packed: PackedConsumerGroup) -> ConsumerMember:

@@ -192,46 +192,47 @@ def _unpacked_membership(snapshot: _Snapshot) -> ClassicGroup | ConsumerGroup | 
     return None if membership is None else _unpacked(membership)
 
 
-def _packed(group: ClassicGroup) -> _Classic:
-    subscribed = group.subscribed_topics
+def _packed(membership: ClassicGroup) -> _Classic:
+    subscribed = membership.subscribed_topics
     return _Classic(
-        group.state,
-        group.previous_state,
-        group.state_timestamp_ms,
-        group.generation,
-        group.protocol_type,
-        group.protocol,
-        group.leader,
+        membership.state,
+        membership.previous_state,
+        membership.state_timestamp_ms,
+        membership.generation,
+        membership.protocol_type,
+        membership.protocol,
+        membership.leader,
         None if subscribed is None else sorted(subscribed),
-        [_packed_member(member) for member in group.members.values()],
-        sorted(group.pending_joins),
-        sorted(group.pending_syncs),
-        group.timers,
-        group.initial_delay_left_ms,
-        group.new_member_added,
+        [_packed_member(member) for member in membership.members.values()],
+        sorted(membership.pending_joins),
+        sorted(membership.pending_syncs),
+        membership.timers,
+        membership.initial_delay_left_ms,
+        membership.new_member_added,
     )
 
 
-def _unpacked(group: _Classic) -> ClassicGroup:
-    subscribed = group.subscribed_topics
+def _unpacked(membership: _Classic) -> ClassicGroup:
+    subscribed = membership.subscribed_topics
     restored = ClassicGroup(
-        group.state,
-        group.previous_state,
-        group.state_timestamp_ms,
-        group.generation,
-        group.protocol_type,
-        group.protocol,
-        group.leader,
+        membership.state,
+        membership.previous_state,
+        membership.state_timestamp_ms,
+        membership.generation,
+        membership.protocol_type,
+        membership.protocol,
+        membership.leader,
         None if subscribed is None else frozenset(subscribed),
-        pending_joins=set(group.pending_joins),
-        pending_syncs=set(group.pending_syncs),
-        timers=group.timers,
-        initial_delay_left_ms=group.initial_delay_left_ms,
-        new_member_added=group.new_member_added,
+        pending_joins=set(membership.pending_joins),
+        pending_syncs=set(membership.pending_syncs),
+        timers=membership.timers,
+        initial_delay_left_ms=membership.initial_delay_left_ms,
+        new_member_added=membership.new_member_added,
     )
-    readable = restored.uses_consumer_protocol
+    readable = restored.is_of_consumers
     restored.members = {
-        member.member_id: _unpacked_member(member, readable=readable) for member in group.members
+        member.member_id: _unpacked_member(member, readable=readable)
+        for member in membership.members
     }
     return restored
 

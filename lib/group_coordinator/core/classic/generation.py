@@ -15,25 +15,27 @@ from group_coordinator.core.model.responses import (
 )
 
 
-def join_answer(group: ClassicGroup, member_id: str) -> JoinGroupResponse:
+def join_answer(membership: ClassicGroup, member_id: str) -> JoinGroupResponse:
     """What JoinGroup tells a member of the current generation; the leader also learns the members."""
     return JoinGroupResponse(
         ErrorCode.NONE,
         member_id,
-        group.generation,
-        group.protocol_type,
-        group.protocol,
-        group.leader or "",
-        members=_joined_members(group) if group.leader == member_id else (),
+        membership.generation,
+        membership.protocol_type,
+        membership.protocol,
+        membership.leader or "",
+        members=_joined_members(membership) if membership.leader == member_id else (),
     )
 
 
-def sync_answer(group: ClassicGroup, member: Member) -> SyncGroupResponse:
+def sync_answer(membership: ClassicGroup, member: Member) -> SyncGroupResponse:
     """What SyncGroup tells a member of the current generation."""
-    return SyncGroupResponse(ErrorCode.NONE, group.protocol_type, group.protocol, member.assignment)
+    return SyncGroupResponse(
+        ErrorCode.NONE, membership.protocol_type, membership.protocol, member.assignment
+    )
 
 
-def metadata_of(group: ClassicGroup, assignments: Mapping[str, bytes]) -> GroupMetadata:
+def metadata_of(membership: ClassicGroup, assignments: Mapping[str, bytes]) -> GroupMetadata:
     """The value that logs the group, with these assignments by member id."""
     members = tuple(
         MemberMetadata(
@@ -43,25 +45,25 @@ def metadata_of(group: ClassicGroup, assignments: Mapping[str, bytes]) -> GroupM
             member.client_host,
             member.rebalance_timeout_ms,
             member.session_timeout_ms,
-            _selected(group, member),
+            _selected(membership, member),
             assignments.get(member_id, b""),
         )
-        for member_id, member in sorted(group.members.items())
+        for member_id, member in sorted(membership.members.items())
     )
     return GroupMetadata(
-        group.protocol_type or "",
-        group.generation,
-        group.protocol,
-        group.leader,
-        group.state_timestamp_ms,
+        membership.protocol_type or "",
+        membership.generation,
+        membership.protocol,
+        membership.leader,
+        membership.state_timestamp_ms,
         members,
     )
 
 
-def subscription_of_members(group: ClassicGroup) -> frozenset[str] | None:
+def subscription_of_members(membership: ClassicGroup) -> frozenset[str] | None:
     """The topics that the present members subscribe to with the selected protocol."""
-    entries = (_selected(group, member) for member in group.members.values())
-    return union_of_subscriptions(group.protocol_type, entries)
+    entries = (_selected(membership, member) for member in membership.members.values())
+    return union_of_subscriptions(membership.protocol_type, entries)
 
 
 def union_of_subscriptions(
@@ -78,12 +80,12 @@ def union_of_subscriptions(
     return frozenset(topics)
 
 
-def _joined_members(group: ClassicGroup) -> tuple[JoinedMember, ...]:
+def _joined_members(membership: ClassicGroup) -> tuple[JoinedMember, ...]:
     return tuple(
-        JoinedMember(member_id, member.group_instance_id, _selected(group, member).metadata)
-        for member_id, member in sorted(group.members.items())
+        JoinedMember(member_id, member.group_instance_id, _selected(membership, member).metadata)
+        for member_id, member in sorted(membership.members.items())
     )
 
 
-def _selected(group: ClassicGroup, member: Member) -> Protocol:
-    return member.protocol(group.protocol) or Protocol(group.protocol or "", b"", None)
+def _selected(membership: ClassicGroup, member: Member) -> Protocol:
+    return member.protocol(membership.protocol) or Protocol(membership.protocol or "", b"", None)

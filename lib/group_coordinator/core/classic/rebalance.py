@@ -34,12 +34,12 @@ _SHORTEST_WAIT_MS = 1_000
 
 
 class Rebalance:
-    """One step of a classic group: a copy of it that is changed, and what must be logged and answered."""
+    """Changes a copy of a classic group, and collects what must be logged and answered."""
 
     def __init__(
-        self, group: ClassicGroup, now_ms: int, config: CoordinatorConfig, reason: Reason
+        self, membership: ClassicGroup, now_ms: int, config: CoordinatorConfig, reason: Reason
     ) -> None:
-        self.group = group.copy()
+        self.membership = membership.copy()
         self.now_ms = now_ms
         self.config = config
         self.reason = reason
@@ -47,8 +47,8 @@ class Rebalance:
         self.replies: list[Reply] = []
 
     def decision(self) -> Decision:
-        """The step as a decision."""
-        return Decision(self.records, self.replies, self.group)
+        """The changes as a decision."""
+        return Decision(self.records, self.replies, self.membership)
 
     def answer(self, ticket: Ticket, response: Response) -> None:
         """Send a reply."""
@@ -59,7 +59,7 @@ class Rebalance:
     def arm(self, key: str, delay_ms: int) -> None:
         """Set a timer, or set it anew behind all others."""
         self.cancel(key)
-        self.group.timers[key] = Timer(self.now_ms + max(0, delay_ms), self.now_ms)
+        self.membership.timers[key] = Timer(self.now_ms + max(0, delay_ms), self.now_ms)
 
     def arm_session(self, member: Member) -> None:
         """Give a member its whole session timeout from now on."""
@@ -67,33 +67,33 @@ class Rebalance:
 
     def cancel(self, key: str) -> None:
         """Forget a timer; it is no fault if there is none."""
-        self.group.timers.pop(key, None)
+        self.membership.timers.pop(key, None)
 
     def transition_to(self, state: ClassicState) -> None:
         """Enter a state; IllegalTransitionError if the table has no such move."""
-        check_transition(self.group.state, state)
-        self.group.previous_state = self.group.state
-        self.group.state = state
-        self.group.state_timestamp_ms = self.now_ms
+        check_transition(self.membership.state, state)
+        self.membership.previous_state = self.membership.state
+        self.membership.state = state
+        self.membership.state_timestamp_ms = self.now_ms
 
     # Members.
 
     def put(self, member: Member) -> Member:
         """Store a member in place of the one with its id."""
-        self.group.members[member.member_id] = member
+        self.membership.members[member.member_id] = member
         return member
 
     def add_member(self, member: Member, protocol_type: str) -> None:
         """Add a new member; the first one decides the protocol type and leads."""
-        group = self.group
+        membership = self.membership
         if self._is_initial_rebalance:
-            group.new_member_added = True
-        if not group.members:
-            group.protocol_type = protocol_type
-        if group.leader is None:
-            group.leader = member.member_id
+            membership.new_member_added = True
+        if not membership.members:
+            membership.protocol_type = protocol_type
+        if membership.leader is None:
+            membership.leader = member.member_id
         self.put(member)
-        group.pending_joins.discard(member.member_id)
+        membership.pending_joins.discard(member.member_id)
         self.arm(session_timer(member.member_id), NEW_MEMBER_JOIN_TIMEOUT_MS)
 
     def remove_member(self, member_id: str) -> None:
@@ -101,27 +101,27 @@ class Rebalance:
 
         Kafka forgets a parked SyncGroup here, trusting that the connection ends. We have no connections.
         """
-        group = self.group
-        member = group.members.pop(member_id, None)
+        membership = self.membership
+        member = membership.members.pop(member_id, None)
         if member is not None and member.awaiting_join is not None:
             gone = JoinGroupResponse(ErrorCode.UNKNOWN_MEMBER_ID, "")
             self.answer(member.awaiting_join, gone)
         if member is not None and member.awaiting_sync is not None:
             self.answer(member.awaiting_sync, SyncGroupResponse(ErrorCode.UNKNOWN_MEMBER_ID))
-        if group.leader == member_id:
-            group.leader = min(group.members, default=None)
-        group.pending_joins.discard(member_id)
-        group.pending_syncs.discard(member_id)
+        if membership.leader == member_id:
+            membership.leader = min(membership.members, default=None)
+        membership.pending_joins.discard(member_id)
+        membership.pending_syncs.discard(member_id)
         self.cancel(session_timer(member_id))
 
     def replace_static_member(self, old: Member, new_member_id: str) -> Member:
         """Give a static member a new id; whatever the old id still waits for is fenced."""
-        group = self.group
+        membership = self.membership
         old = self._answer_join(old, JoinGroupResponse(ErrorCode.FENCED_INSTANCE_ID, old.member_id))
         self._answer_sync(old, SyncGroupResponse(ErrorCode.FENCED_INSTANCE_ID))
-        del group.members[old.member_id]
-        if group.leader == old.member_id:
-            group.leader = new_member_id
+        del membership.members[old.member_id]
+        if membership.leader == old.member_id:
+            membership.leader = new_member_id
         self.cancel(session_timer(old.member_id))
         renewed = old.replace(
             member_id=new_member_id, awaiting_join=None, awaiting_sync=None, is_new=False
@@ -133,113 +133,115 @@ class Rebalance:
 
     def rebalance_or_complete_join(self) -> None:
         """Begin a rebalance, or, inside a join phase, end it if nobody is missing."""
-        if self.group.state is ClassicState.PREPARING_REBALANCE:
+        if self.membership.state is ClassicState.PREPARING_REBALANCE:
             self.maybe_complete_join()
         else:
             self.prepare_rebalance()
 
     def prepare_rebalance(self) -> None:
         """Enter the join phase. A group that was Empty waits for more members first (KIP-134)."""
-        group = self.group
-        if group.state is ClassicState.COMPLETING_REBALANCE:
+        membership = self.membership
+        if membership.state is ClassicState.COMPLETING_REBALANCE:
             self._abandon_syncs()
-        group.pending_syncs.clear()
+        membership.pending_syncs.clear()
         self.cancel(SYNC_TIMER)
-        if group.state is ClassicState.EMPTY:
+        if membership.state is ClassicState.EMPTY:
             delay_ms = self.config.group_initial_rebalance_delay_ms
-            group.initial_delay_left_ms = max(group.rebalance_timeout_ms - delay_ms, 0)
+            membership.initial_delay_left_ms = max(membership.rebalance_timeout_ms - delay_ms, 0)
             self.arm(JOIN_TIMER, delay_ms)
             self.transition_to(ClassicState.PREPARING_REBALANCE)
             return
         self.transition_to(ClassicState.PREPARING_REBALANCE)
-        if group.has_all_members_joined:
+        if membership.has_all_members_joined:
             self.complete_join()
         else:
-            self.arm(JOIN_TIMER, group.rebalance_timeout_ms)
+            self.arm(JOIN_TIMER, membership.rebalance_timeout_ms)
 
     def maybe_complete_join(self) -> None:
         """End the join phase if all have joined; an initial rebalance always waits for its delay."""
-        group = self.group
-        in_phase = group.state is ClassicState.PREPARING_REBALANCE
-        if in_phase and not self._is_initial_rebalance and group.has_all_members_joined:
+        membership = self.membership
+        in_phase = membership.state is ClassicState.PREPARING_REBALANCE
+        if in_phase and not self._is_initial_rebalance and membership.has_all_members_joined:
             self.complete_join()
 
     def join_timer_fired(self, delay_ms: int) -> None:
         """The join phase has lasted `delay_ms`: extend an initial delay that brought new members, or end it."""
-        group = self.group
-        left_ms = group.initial_delay_left_ms
-        if left_ms and group.new_member_added:
-            group.new_member_added = False
-            group.initial_delay_left_ms = max(left_ms - delay_ms, 0)
+        membership = self.membership
+        left_ms = membership.initial_delay_left_ms
+        if left_ms and membership.new_member_added:
+            membership.new_member_added = False
+            membership.initial_delay_left_ms = max(left_ms - delay_ms, 0)
             self.arm(JOIN_TIMER, min(self.config.group_initial_rebalance_delay_ms, left_ms))
         else:
             self.complete_join()
 
     def complete_join(self) -> None:
         """End the join phase: dynamic members that did not come are out, static ones are kept (KIP-345)."""
-        group = self.group
+        membership = self.membership
         self.cancel(JOIN_TIMER)
-        group.initial_delay_left_ms = None
-        for member in [group.members[member_id] for member_id in sorted(group.members)]:
+        membership.initial_delay_left_ms = None
+        for member in [membership.members[member_id] for member_id in sorted(membership.members)]:
             if member.awaiting_join is None and member.group_instance_id is None:
                 self.remove_member(member.member_id)
-        if group.members and not group.awaiting_joins:
+        if membership.members and not membership.awaiting_joins:
             # Only static members are left and none of them came: wait until their sessions end. Kafka looks again
             # after any timeout, were it 0 ms, and spins; what it sees in between is the same.
-            self.arm(JOIN_TIMER, max(group.rebalance_timeout_ms, _SHORTEST_WAIT_MS))
+            self.arm(JOIN_TIMER, max(membership.rebalance_timeout_ms, _SHORTEST_WAIT_MS))
             return
-        group.generation += 1
-        group.pending_syncs.clear()
-        if group.members:
+        membership.generation += 1
+        membership.pending_syncs.clear()
+        if membership.members:
             self._begin_generation()
         else:
             self._become_empty()
 
     def _become_empty(self) -> None:
-        group = self.group
-        group.protocol = None
-        group.subscribed_topics = subscription_of_members(group)
+        membership = self.membership
+        membership.protocol = None
+        membership.subscribed_topics = subscription_of_members(membership)
         self.transition_to(ClassicState.EMPTY)
         self.write_group({})
 
     def _begin_generation(self) -> None:
-        group = self.group
-        joined = group.awaiting_joins
-        if group.leader not in joined:
-            group.leader = joined[0]
-        group.protocol = group.select_protocol()
-        group.subscribed_topics = subscription_of_members(group)
+        membership = self.membership
+        joined = membership.awaiting_joins
+        if membership.leader not in joined:
+            membership.leader = joined[0]
+        membership.protocol = membership.select_protocol()
+        membership.subscribed_topics = subscription_of_members(membership)
         self.transition_to(ClassicState.COMPLETING_REBALANCE)
-        for member_id in sorted(group.members):
-            member = self._answer_join(group.members[member_id], join_answer(group, member_id))
+        for member_id in sorted(membership.members):
+            member = self._answer_join(
+                membership.members[member_id], join_answer(membership, member_id)
+            )
             self.arm_session(member)
             self.put(member.replace(is_new=False))
-            group.pending_syncs.add(member_id)
-        self.arm(SYNC_TIMER, group.rebalance_timeout_ms)
+            membership.pending_syncs.add(member_id)
+        self.arm(SYNC_TIMER, membership.rebalance_timeout_ms)
 
     def complete_sync(self, assignments: Mapping[str, bytes]) -> None:
         """Take the leader's assignment, log the generation and answer every parked SyncGroup."""
-        group = self.group
+        membership = self.membership
         self.write_group(assignments)
-        for member_id in sorted(group.members):
+        for member_id in sorted(membership.members):
             member = self.put(
-                group.members[member_id].replace(assignment=assignments.get(member_id, b""))
+                membership.members[member_id].replace(assignment=assignments.get(member_id, b""))
             )
-            self._answer_sync(member, sync_answer(group, member))
+            self._answer_sync(member, sync_answer(membership, member))
         self.transition_to(ClassicState.STABLE)
 
     def write_group(self, assignments: Mapping[str, bytes]) -> None:
         """Log the group as it is, with these assignments by member id."""
-        self.records.append(GroupRecord(metadata_of(self.group, assignments), self.reason))
+        self.records.append(GroupRecord(metadata_of(self.membership, assignments), self.reason))
 
     # Pieces.
 
     @property
     def _is_initial_rebalance(self) -> bool:
-        group = self.group
+        membership = self.membership
         return (
-            group.state is ClassicState.PREPARING_REBALANCE
-            and group.previous_state is ClassicState.EMPTY
+            membership.state is ClassicState.PREPARING_REBALANCE
+            and membership.previous_state is ClassicState.EMPTY
         )
 
     def _answer_join(self, member: Member, response: JoinGroupResponse) -> Member:
@@ -256,6 +258,6 @@ class Rebalance:
 
     def _abandon_syncs(self) -> None:
         refusal = SyncGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS)
-        for member_id in sorted(self.group.members):
-            member = self.put(self.group.members[member_id].replace(assignment=b""))
+        for member_id in sorted(self.membership.members):
+            member = self.put(self.membership.members[member_id].replace(assignment=b""))
             self._answer_sync(member, refusal)

@@ -22,7 +22,7 @@ from group_coordinator.core.consumer.target_assignment import (
     preferred_assignor,
     target_records,
 )
-from group_coordinator.core.consumer.update import ConsumerStep
+from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.group_configs import assignment_interval_ms
 from group_coordinator.core.kafka_order.member_order import consumer_group_order
 from group_coordinator.core.model.changes import CancelTimer, SetMetadataDeadline, SetRebalanceTimer
@@ -60,7 +60,7 @@ class MemberChange(Value, frozen=True):
 
 
 def update_member(
-    step: ConsumerStep,
+    update: ConsumerUpdate,
     member: ConsumerMember,
     metadata: SubscriptionMetadata,
     owned: tuple[TopicPartitions, ...] | None,
@@ -72,11 +72,11 @@ def update_member(
     Raises:
         CoordinatorError: INVALID_REGULAR_EXPRESSION, FENCED_MEMBER_EPOCH.
     """
-    return advance_member(step, take_metadata(step, member, metadata), owned)
+    return advance_member(update, take_metadata(update, member, metadata), owned)
 
 
 def take_metadata(
-    step: ConsumerStep, member: ConsumerMember, metadata: SubscriptionMetadata
+    update: ConsumerUpdate, member: ConsumerMember, metadata: SubscriptionMetadata
 ) -> MemberChange:
     """Log a member's new metadata, and the group epoch that they bring.
 
@@ -85,20 +85,20 @@ def take_metadata(
     """
     updated = member.replace(metadata=metadata)
     if metadata != member.metadata:
-        step.records.append(MemberRecord(member.member_id, metadata, step.reason))
+        update.records.append(MemberRecord(member.member_id, metadata, update.reason))
     names_changed = metadata.topic_names != member.metadata.topic_names
-    change = change_regex(step, member, updated)
+    change = change_regex(update, member, updated)
     must_bump = names_changed or change is RegexChange.CHANGED_AND_RESOLVED
-    epoch = step.membership.epoch
-    refreshes = must_bump or step.now_ms >= step.membership.metadata_deadline_ms
+    epoch = update.membership.epoch
+    refreshes = must_bump or update.now_ms >= update.membership.metadata_deadline_ms
     if refreshes:
-        epoch = _refresh_epoch(step, member, updated, must_bump=must_bump)
+        epoch = _refresh_epoch(update, member, updated, must_bump=must_bump)
     is_subscription_new = names_changed or change is not RegexChange.NONE
     return MemberChange(member, updated, epoch, is_subscription_new, refreshes)
 
 
 def advance_member(
-    step: ConsumerStep, change: MemberChange, owned: tuple[TopicPartitions, ...] | None
+    update: ConsumerUpdate, change: MemberChange, owned: tuple[TopicPartitions, ...] | None
 ) -> ConsumerMember:
     """Compute new targets if they are due, and bring the member as far towards its own as can be.
 
@@ -106,68 +106,68 @@ def advance_member(
         CoordinatorError: FENCED_MEMBER_EPOCH, UNKNOWN_SERVER_ERROR.
     """
     updated = change.member
-    target_epoch, target = _target(step, change)
+    target_epoch, target = _target(update, change)
     if not change.is_subscription_new and updated.is_reconciled_to(target_epoch):
         return updated
-    membership = step.membership
+    membership = update.membership
     names = topic_names_of(membership, updated.metadata)
     goal = Goal(
         target_epoch,
         target,
         names,
-        ids_of(step.group, names),
+        ids_of(update.group, names),
         change.is_subscription_new,
         owned,
         lambda topic_id, partition: membership.owner_of(topic_id, partition) is not None,
     )
-    return _progress(step, updated, goal)
+    return _progress(update, updated, goal)
 
 
 def replace_static_member(
-    step: ConsumerStep, old: ConsumerMember, member_id: str
+    update: ConsumerUpdate, old: ConsumerMember, member_id: str
 ) -> ConsumerMember:
     """A static member comes back under another id: all that it had is the new id's, at epoch 0."""
     new = ConsumerMember(member_id, old.metadata, old.current.replace(epoch=0, previous_epoch=0))
-    target = step.membership.target_of(old.member_id)
-    step.cancel_timers_of(old.member_id)
-    step.records += member_tombstones(old.member_id, step.reason)
-    step.records += [
-        MemberRecord(member_id, new.metadata, step.reason),
-        TargetRecord(member_id, target, step.reason),
-        CurrentRecord(member_id, new.current, step.reason),
+    target = update.membership.target_of(old.member_id)
+    update.cancel_timers_of(old.member_id)
+    update.records += member_tombstones(old.member_id, update.reason)
+    update.records += [
+        MemberRecord(member_id, new.metadata, update.reason),
+        TargetRecord(member_id, target, update.reason),
+        CurrentRecord(member_id, new.current, update.reason),
     ]
     return new
 
 
 def _refresh_epoch(
-    step: ConsumerStep, old: ConsumerMember, new: ConsumerMember, *, must_bump: bool
+    update: ConsumerUpdate, old: ConsumerMember, new: ConsumerMember, *, must_bump: bool
 ) -> int:
     """The group epoch, one more if the member's topics, or what is known of the group's topics, have changed."""
-    membership = step.membership
+    membership = update.membership
     names = names_after_update(membership, old.metadata, new.metadata)
-    new_hash = metadata_hash(step.group, names)
+    new_hash = metadata_hash(update.group, names)
     epoch = membership.epoch
     if must_bump or new_hash != membership.metadata_hash:
         epoch += 1
-        step.records.append(GroupEpochRecord(GroupEpoch(epoch, new_hash), step.reason))
+        update.records.append(GroupEpochRecord(GroupEpoch(epoch, new_hash), update.reason))
     # Kafka notes the time in an object that the records of a new, or of an upgraded, group replace.
-    if step.group.consumer is not None:
-        step.soft.append(SetMetadataDeadline(step.now_ms + METADATA_REFRESH_MS))
+    if update.group.consumer is not None:
+        update.soft.append(SetMetadataDeadline(update.now_ms + METADATA_REFRESH_MS))
     return epoch
 
 
-def _target(step: ConsumerStep, change: MemberChange) -> tuple[int, Assignment]:
+def _target(update: ConsumerUpdate, change: MemberChange) -> tuple[int, Assignment]:
     """The assignment epoch and the member's target at it: new ones if they are due."""
     updated, epoch = change.member, change.epoch
-    membership = step.membership
-    if membership.assignment_epoch >= epoch or not _may_assign(step):
+    membership = update.membership
+    if membership.assignment_epoch >= epoch or not _may_assign(update):
         instance_id = updated.group_instance_id
         member_id = updated.member_id
         if instance_id is not None:
             member_id = membership.static_members.get(instance_id, member_id)
         return membership.assignment_epoch, membership.target_of(member_id)
     # An upgrade has its members in Kafka's order.
-    is_upgrade = step.group.consumer is None
+    is_upgrade = update.group.consumer is None
     present = list(membership.members) if is_upgrade else consumer_group_order(membership.members)
     members = members_after(membership, present, updated)
     # Kafka looks anew at what the members want only together with the metadata of their topics.
@@ -176,40 +176,42 @@ def _target(step: ConsumerStep, change: MemberChange) -> tuple[int, Assignment]:
         if change.refreshes
         else membership.subscription_type
     )
-    name = preferred_assignor(membership, step.config.assignors[0], change.before, updated)
+    name = preferred_assignor(membership, update.config.assignors[0], change.before, updated)
     try:
-        targets = assign(step.group, membership, members, ASSIGNORS[name], kind, step.names_as_told)
+        targets = assign(
+            update.group, membership, members, ASSIGNORS[name], kind, update.subscription_order
+        )
     except PartitionAssignorError:
         # Kafka tells a client nothing of its own faults.
         raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR) from None
-    target_epoch = TargetEpoch(epoch, step.now_ms)
-    step.records += target_records(membership, targets, target_epoch, step.reason)
+    target_epoch = TargetEpoch(epoch, update.now_ms)
+    update.records += target_records(membership, targets, target_epoch, update.reason)
     return epoch, targets[updated.member_id]
 
 
-def _may_assign(step: ConsumerStep) -> bool:
+def _may_assign(update: ConsumerUpdate) -> bool:
     """Whether the last assignment is long enough ago (KIP-1263)."""
-    last_ms = step.membership.assignment_timestamp_ms
-    interval_ms = assignment_interval_ms(step.group, step.config)
-    return last_ms == 0 or interval_ms == 0 or step.now_ms >= last_ms + interval_ms
+    last_ms = update.membership.assignment_timestamp_ms
+    interval_ms = assignment_interval_ms(update.group, update.config)
+    return last_ms == 0 or interval_ms == 0 or update.now_ms >= last_ms + interval_ms
 
 
-def _progress(step: ConsumerStep, member: ConsumerMember, goal: Goal) -> ConsumerMember:
+def _progress(update: ConsumerUpdate, member: ConsumerMember, goal: Goal) -> ConsumerMember:
     current = reconcile(member.current, goal)
     if current == member.current:
         return member
-    step.records.append(CurrentRecord(member.member_id, current, step.reason))
+    update.records.append(CurrentRecord(member.member_id, current, update.reason))
     if not member.uses_classic_protocol:
-        _time_revocation(step, member, current.state, current.epoch)
+        _time_revocation(update, member, current.state, current.epoch)
     return member.replace(current=current)
 
 
 def _time_revocation(
-    step: ConsumerStep, member: ConsumerMember, state: MemberState, epoch: int
+    update: ConsumerUpdate, member: ConsumerMember, state: MemberState, epoch: int
 ) -> None:
     key = rebalance_timer(member.member_id)
     if state is MemberState.UNREVOKED_PARTITIONS:
-        due_ms = step.now_ms + max(0, member.metadata.rebalance_timeout_ms)
-        step.soft.append(SetRebalanceTimer(key, due_ms, member.member_id, epoch))
+        due_ms = update.now_ms + max(0, member.metadata.rebalance_timeout_ms)
+        update.soft.append(SetRebalanceTimer(key, due_ms, member.member_id, epoch))
     else:
-        step.soft.append(CancelTimer(key))
+        update.soft.append(CancelTimer(key))

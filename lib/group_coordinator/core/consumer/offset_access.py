@@ -53,7 +53,9 @@ def _had(earlier: EarlierEpoch, record: OffsetRecord, topics: Mapping[str, Topic
     return False
 
 
-def check_commit(group: ConsumerGroup, request: OffsetCommit, version: int) -> EarlierEpoch | None:
+def check_commit(
+    membership: ConsumerGroup, request: OffsetCommit, version: int
+) -> EarlierEpoch | None:
     """Whether the sender may commit; None: every partition.
 
     Raises:
@@ -61,15 +63,15 @@ def check_commit(group: ConsumerGroup, request: OffsetCommit, version: int) -> E
             member speaks the classic protocol.
     """
     epoch = _epoch(request.generation)
-    if epoch < 0 and not group.members:
+    if epoch < 0 and not membership.members:
         return None
-    member = known_member(group, request.member_id)
+    member = known_member(membership, request.member_id)
     if not member.uses_classic_protocol and version < _MEMBER_EPOCHS_SINCE:
         raise CoordinatorError(ErrorCode.UNSUPPORTED_VERSION)
     return _earlier(member, epoch, _stale(member))
 
 
-def check_txn_commit(group: ConsumerGroup, request: TxnOffsetCommit) -> EarlierEpoch | None:
+def check_txn_commit(membership: ConsumerGroup, request: TxnOffsetCommit) -> EarlierEpoch | None:
     """As check_commit, inside a transaction: also without a member, and clients know no epochs.
 
     Raises:
@@ -77,13 +79,13 @@ def check_txn_commit(group: ConsumerGroup, request: TxnOffsetCommit) -> EarlierE
     """
     epoch = _epoch(request.generation)
     anonymous = not request.member_id and request.group_instance_id is None
-    if (epoch < 0 and not group.members) or (epoch == _NO_EPOCH and anonymous):
+    if (epoch < 0 and not membership.members) or (epoch == _NO_EPOCH and anonymous):
         return None
-    member = known_member(group, request.member_id)
+    member = known_member(membership, request.member_id)
     return _earlier(member, epoch, ErrorCode.ILLEGAL_GENERATION)
 
 
-def check_fetch(group: ConsumerGroup, request: OffsetFetch) -> None:
+def check_fetch(membership: ConsumerGroup, request: OffsetFetch) -> None:
     """Whether the sender may read; here only the member's own epoch counts.
 
     Raises:
@@ -95,18 +97,18 @@ def check_fetch(group: ConsumerGroup, request: OffsetFetch) -> None:
         if epoch < 0:
             return
         raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR)
-    member = known_member(group, request.member_id)
+    member = known_member(membership, request.member_id)
     if epoch != member.epoch:
         raise CoordinatorError(_stale(member))
 
 
-def known_member(group: ConsumerGroup, member_id: str) -> ConsumerMember:
+def known_member(membership: ConsumerGroup, member_id: str) -> ConsumerMember:
     """The member with that id.
 
     Raises:
         CoordinatorError: UNKNOWN_MEMBER_ID.
     """
-    member = group.members.get(member_id)
+    member = membership.members.get(member_id)
     if member is None:
         raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
     return member

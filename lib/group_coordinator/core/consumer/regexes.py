@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import Enum, auto
 
 from group_coordinator.core.consumer.subscriptions import metadata_hash
-from group_coordinator.core.consumer.update import ConsumerStep
+from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.model.changes import SetMetadataDeadline
 from group_coordinator.core.model.consumer_group import REGEX_TIMER, ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
@@ -43,33 +43,33 @@ class RegexChange(Enum):
     """The topics of the new one are known, or there is none any more: the group's topics change at once."""
 
 
-def change_regex(step: ConsumerStep, old: ConsumerMember, new: ConsumerMember) -> RegexChange:
+def change_regex(update: ConsumerUpdate, old: ConsumerMember, new: ConsumerMember) -> RegexChange:
     """Take note of a member's regular expression, and have those of the group resolved where that is due.
 
     Raises:
         CoordinatorError: INVALID_REGULAR_EXPRESSION.
     """
-    change = _change(step, old.metadata, new.metadata)
-    subscribers = step.membership.regex_subscribers
+    change = _change(update, old.metadata, new.metadata)
+    subscribers = update.membership.regex_subscribers
     regex = new.metadata.topic_regex
     is_unseen = (
         change is not RegexChange.NONE and regex is not None and not subscribers.get(regex, 0)
     )
-    if (is_unseen or subscribers) and _may_resolve(step):
-        subscribed = _subscribed_after(step.membership, old.metadata, new.metadata)
-        if subscribed and (is_unseen or _is_due(step, len(subscribed))):
-            step.arm(REGEX_TIMER, 0)
+    if (is_unseen or subscribers) and _may_resolve(update):
+        subscribed = _subscribed_after(update.membership, old.metadata, new.metadata)
+        if subscribed and (is_unseen or _is_due(update, len(subscribed))):
+            update.arm(REGEX_TIMER, 0)
     return change
 
 
 def _change(
-    step: ConsumerStep, old: SubscriptionMetadata, new: SubscriptionMetadata
+    update: ConsumerUpdate, old: SubscriptionMetadata, new: SubscriptionMetadata
 ) -> RegexChange:
     if old.topic_regex == new.topic_regex:
         return RegexChange.NONE
-    membership = step.membership
+    membership = update.membership
     if old.topic_regex and membership.regex_subscribers.get(old.topic_regex) == 1:
-        step.records.append(RegexRecord(old.topic_regex, None, step.reason))
+        update.records.append(RegexRecord(old.topic_regex, None, update.reason))
     if not new.topic_regex:
         return RegexChange.CHANGED_AND_RESOLVED
     if not membership.regex_subscribers.get(new.topic_regex):
@@ -86,12 +86,12 @@ def _check(regex: str) -> None:
         raise CoordinatorError(fault.code, str(fault)) from None
 
 
-def _may_resolve(step: ConsumerStep) -> bool:
+def _may_resolve(update: ConsumerUpdate) -> bool:
     """Whether no resolution is under way, and the last one is long enough ago."""
-    if REGEX_TIMER in step.membership.timers:
+    if REGEX_TIMER in update.membership.timers:
         return False
-    last_ms = _last_resolved(step.membership)[0]
-    return step.now_ms > last_ms + _SHORTEST_REFRESH_INTERVAL_MS
+    last_ms = _last_resolved(update.membership)[0]
+    return update.now_ms > last_ms + _SHORTEST_REFRESH_INTERVAL_MS
 
 
 def _last_resolved(membership: ConsumerGroup) -> tuple[int, int]:
@@ -110,30 +110,30 @@ def _subscribed_after(
     return regexes | ({new.topic_regex} if new.topic_regex else set())
 
 
-def _is_due(step: ConsumerStep, subscribed: int) -> bool:
+def _is_due(update: ConsumerUpdate, subscribed: int) -> bool:
     """Whether an answer is missing, new topics have come since, or the answers are too old."""
-    last_ms, version = _last_resolved(step.membership)
+    last_ms, version = _last_resolved(update.membership)
     return (
-        subscribed != len(step.membership.regexes)
-        or version < step.group.new_topics_version
-        or step.now_ms > last_ms + step.config.group_consumer_regex_refresh_interval_ms
+        subscribed != len(update.membership.regexes)
+        or version < update.group.new_topics_version
+        or update.now_ms > last_ms + update.config.group_consumer_regex_refresh_interval_ms
     )
 
 
-def resolve(step: ConsumerStep) -> None:
+def resolve(update: ConsumerUpdate) -> None:
     """Match every regular expression with the topics of now; the group epoch grows if the group's topics change."""
-    group, membership = step.group, step.membership
+    group, membership = update.group, update.membership
     names = set(membership.topic_subscribers)
     has_changed = False
     for regex in sorted(membership.regex_subscribers):
         topics = tuple(sorted(matching_topics(regex, group.topics or {})))
-        resolved = ResolvedRegex(topics, group.topics_version, step.now_ms)
+        resolved = ResolvedRegex(topics, group.topics_version, update.now_ms)
         before = membership.regexes.get(regex)
         has_changed = has_changed or topics != (before.topics if before else ())
         names.update(topics)
-        step.records.append(RegexRecord(regex, resolved, step.reason))
+        update.records.append(RegexRecord(regex, resolved, update.reason))
     new_hash = metadata_hash(group, names)
     if has_changed or new_hash != membership.metadata_hash:
         epoch = GroupEpoch(membership.epoch + 1, new_hash)
-        step.records.append(GroupEpochRecord(epoch, step.reason))
-        step.soft.append(SetMetadataDeadline(step.now_ms + METADATA_REFRESH_MS))
+        update.records.append(GroupEpochRecord(epoch, update.reason))
+        update.soft.append(SetMetadataDeadline(update.now_ms + METADATA_REFRESH_MS))

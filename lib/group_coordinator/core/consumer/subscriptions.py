@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from group_coordinator.core.assignors.spec import SubscriptionType
 from group_coordinator.core.assignors.subscriptions import subscription_type
-from group_coordinator.core.model.consumer_group import ConsumerGroup, count
+from group_coordinator.core.model.consumer_group import ConsumerGroup, add_to_counts
 from group_coordinator.core.model.consumer_member import ConsumerMember, SubscriptionMetadata
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.topics.hash import group_hash, topic_hash
@@ -30,11 +30,11 @@ def type_after_update(
 ) -> SubscriptionType:
     """Whether the members will count as subscribed to the same topics when `old` is `new`, or `new` joins."""
     topic_subscribers = dict(membership.topic_subscribers)
-    count(topic_subscribers, old.metadata.topic_names, -1)
-    count(topic_subscribers, new.metadata.topic_names)
+    add_to_counts(topic_subscribers, old.metadata.topic_names, -1)
+    add_to_counts(topic_subscribers, new.metadata.topic_names)
     regex_subscribers = dict(membership.regex_subscribers)
-    count(regex_subscribers, _regex_of(old.metadata), -1)
-    count(regex_subscribers, _regex_of(new.metadata))
+    add_to_counts(regex_subscribers, _regex_of(old.metadata), -1)
+    add_to_counts(regex_subscribers, _regex_of(new.metadata))
     dropped = _dropped_regexes(membership, old.metadata, new.metadata)
     is_known = (
         new.member_id in membership.members

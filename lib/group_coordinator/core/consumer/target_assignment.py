@@ -70,7 +70,7 @@ def assign(
     members: Mapping[str, tuple[ConsumerMember, Assignment]],
     assignor: Assignor,
     kind: SubscriptionType,
-    names_as_told: Mapping[str, Sequence[str]],
+    subscription_order: Mapping[str, Sequence[str]],
 ) -> dict[str, Assignment]:
     """The new targets of all members, in the order of their records.
 
@@ -83,7 +83,7 @@ def assign(
     subscribed: dict[tuple[tuple[str, ...], str | None], frozenset[str]] = {}
     specs = {}
     for member_id, (member, target) in members.items():
-        names = names_as_told.get(member_id, member.metadata.topic_names)
+        names = subscription_order.get(member_id, member.metadata.topic_names)
         wish = (tuple(names), member.metadata.topic_regex)
         topic_ids = subscribed.get(wish)
         if topic_ids is None:

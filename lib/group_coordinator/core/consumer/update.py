@@ -1,4 +1,4 @@
-"""One step of a consumer group: what must be logged, and what changes beside the log. The group itself is left alone."""
+"""What one request or timer changes in a consumer group: the log, and what is beside the log. The group itself is left alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from group_coordinator.core.model.responses import Reply
 from group_coordinator.core.model.timers import session_timer
 
 
-class ConsumerStep:
+class ConsumerUpdate:
     """Collects the outcome of one request or timer. `membership` is the group as it was before.
 
     For a group that did not exist, or was a classic one, `membership` is what the records so far will make it.
@@ -43,11 +43,11 @@ class ConsumerStep:
         self.soft: list[SoftChange] = []
         self.classic: ClassicGroup | None = None
         """Set: the records make the group this classic one."""
-        self.names_as_told: dict[str, Sequence[str]] = {}
+        self.subscription_order: dict[str, Sequence[str]] = {}
         """The topics of members who have just told them, in their order; by the log all are sorted."""
 
     def decision(self, replies: Sequence[Reply]) -> Decision:
-        """The step as a decision."""
+        """The update as a decision."""
         return Decision(self.records, list(replies), self.classic, soft=tuple(self.soft))
 
     def arm(self, key: str, delay_ms: int) -> None:

@@ -8,11 +8,7 @@ from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.states import ClassicState
-from group_coordinator.core.model.timers import (
-    JOIN_TIMER,
-    SYNC_TIMER,
-    member_of_session_timer,
-)
+from group_coordinator.core.model.timers import JOIN_TIMER, SYNC_TIMER, member_of_session_timer
 
 
 def fire_timer(
@@ -21,38 +17,38 @@ def fire_timer(
     """Decide what an elapsed timer brings; it is gone in the next membership."""
     timer = membership.timers[key]
     reason = Reason.REBALANCE_TIMEOUT if key in (JOIN_TIMER, SYNC_TIMER) else Reason.SESSION_TIMEOUT
-    step = Rebalance(membership, now_ms, config, reason)
-    step.cancel(key)
+    rebalance = Rebalance(membership, now_ms, config, reason)
+    rebalance.cancel(key)
     if key == JOIN_TIMER:
-        step.join_timer_fired(timer.due_ms - timer.armed_ms)
+        rebalance.join_timer_fired(timer.due_ms - timer.armed_ms)
     elif key == SYNC_TIMER:
-        _sync_timed_out(step)
+        _sync_timed_out(rebalance)
     else:
-        _session_timed_out(step, member_of_session_timer(key))
-    return step.decision()
+        _session_timed_out(rebalance, member_of_session_timer(key))
+    return rebalance.decision()
 
 
-def _sync_timed_out(step: Rebalance) -> None:
+def _sync_timed_out(rebalance: Rebalance) -> None:
     """Members that never sent their SyncGroup are out, static ones too (expirePendingSync)."""
-    group = step.group
-    if group.pending_syncs:
-        for member_id in sorted(group.pending_syncs):
-            step.remove_member(member_id)
-        step.prepare_rebalance()
+    membership = rebalance.membership
+    if membership.pending_syncs:
+        for member_id in sorted(membership.pending_syncs):
+            rebalance.remove_member(member_id)
+        rebalance.prepare_rebalance()
 
 
-def _session_timed_out(step: Rebalance, member_id: str) -> None:
+def _session_timed_out(rebalance: Rebalance, member_id: str) -> None:
     """A member fell silent, or a pending one never came back (expireClassicGroupMemberHeartbeat)."""
-    group = step.group
-    member = group.members.get(member_id)
-    if member is None and member_id not in group.pending_joins:
+    membership = rebalance.membership
+    member = membership.members.get(member_id)
+    if member is None and member_id not in membership.pending_joins:
         return
     if member is not None and member.is_waiting and not member.is_new:
         return  # it cannot heartbeat while its request is parked
-    step.remove_member(member_id)
-    if group.state is ClassicState.PREPARING_REBALANCE:
-        if group.has_all_members_joined:
+    rebalance.remove_member(member_id)
+    if membership.state is ClassicState.PREPARING_REBALANCE:
+        if membership.has_all_members_joined:
             # Unlike a join or a leave, this ends even an initial delay.
-            step.complete_join()
+            rebalance.complete_join()
     elif member is not None:
-        step.prepare_rebalance()
+        rebalance.prepare_rebalance()

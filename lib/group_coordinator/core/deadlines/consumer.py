@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from group_coordinator.core.consumer.regexes import resolve
-from group_coordinator.core.consumer.update import ConsumerStep
+from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.migration.downgrade import remove_or_downgrade
 from group_coordinator.core.model.changes import CancelTimer
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -23,14 +23,14 @@ def fire_timer(
     group: Group, membership: ConsumerGroup, key: str, now_ms: int, config: CoordinatorConfig
 ) -> Decision:
     """Decide what an elapsed timer brings; it is gone afterwards."""
-    step = ConsumerStep(group, membership, now_ms, config, _reason(key))
-    step.soft.append(CancelTimer(key))
+    update = ConsumerUpdate(group, membership, now_ms, config, _reason(key))
+    update.soft.append(CancelTimer(key))
     member_id = member_of_timer(key)
     if key == REGEX_TIMER:
-        resolve(step)
+        resolve(update)
     elif member_id in membership.members and not _is_outdated(membership, key, member_id):
-        remove_or_downgrade(step, [member_id])
-    return step.decision([])
+        remove_or_downgrade(update, [member_id])
+    return update.decision([])
 
 
 def _reason(key: str) -> Reason:

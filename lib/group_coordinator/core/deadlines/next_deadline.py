@@ -7,9 +7,7 @@ from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.timers import (
-    NEVER_MS,
-)
+from group_coordinator.core.model.timers import NEVER_MS
 from group_coordinator.core.offsets import expiration
 from group_coordinator.core.value import Value
 

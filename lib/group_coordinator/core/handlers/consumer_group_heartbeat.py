@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from group_coordinator.core.consumer.heartbeat_checks import check_heartbeat
 from group_coordinator.core.consumer.member_update import replace_static_member, update_member
-from group_coordinator.core.consumer.update import ConsumerStep
+from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.group_configs import heartbeat_interval_ms, session_timeout_ms
 from group_coordinator.core.migration.downgrade import remove_or_downgrade
 from group_coordinator.core.migration.upgrade import abandoned_upgrade, upgrade
@@ -66,15 +66,15 @@ def _go_on(
 ) -> Decision:
     is_join = request.member_epoch == JOIN_EPOCH
     reason = Reason.JOIN if is_join else Reason.HEARTBEAT
-    step, replies = _step(group, context, config, reason, is_join=is_join)
-    _check_room(step, request.member_id)
+    update, replies = _begun_update(group, context, config, reason, is_join=is_join)
+    _check_room(update, request.member_id)
     member_id = request.member_id or context.fresh_short_id
-    member = _member(step, request, member_id)
+    member = _member(update, request, member_id)
     metadata = _metadata_after(member.metadata, request, context)
     if request.topic_names is not None:
-        step.names_as_told[member_id] = request.topic_names
-    updated = update_member(step, member, metadata, request.owned)
-    step.arm(session_timer(member_id), session_timeout_ms(group, config))
+        update.subscription_order[member_id] = request.topic_names
+    updated = update_member(update, member, metadata, request.owned)
+    update.arm(session_timer(member_id), session_timeout_ms(group, config))
     must_tell = is_join or _is_full(request) or _differs(member, updated)
     answer = ConsumerGroupHeartbeatResponse(
         ErrorCode.NONE,
@@ -84,31 +84,31 @@ def _go_on(
         heartbeat_interval_ms(group, config),
         _told(updated.current.assigned) if must_tell else None,
     )
-    return step.decision([*replies, Reply(context.ticket, answer)])
+    return update.decision([*replies, Reply(context.ticket, answer)])
 
 
-def _step(
+def _begun_update(
     group: Group,
     context: RequestContext,
     config: CoordinatorConfig,
     reason: Reason,
     *,
     is_join: bool,
-) -> tuple[ConsumerStep, list[Reply]]:
-    """Begin a step; a join makes a group that is not there, or a classic one, a consumer group."""
+) -> tuple[ConsumerUpdate, list[Reply]]:
+    """Begin an update; a join makes a group that is not there, or a classic one, a consumer group."""
     membership = group.membership
     if isinstance(membership, ConsumerGroup):
-        return ConsumerStep(group, membership, context.now_ms, config, reason), []
+        return ConsumerUpdate(group, membership, context.now_ms, config, reason), []
     if not is_join:
         raise _not_found(group, "Consumer group")
     if membership is None:
-        return ConsumerStep(group, ConsumerGroup(), context.now_ms, config, reason), []
+        return ConsumerUpdate(group, ConsumerGroup(), context.now_ms, config, reason), []
     upgraded = upgrade(group, membership, context.now_ms, config)
-    step = ConsumerStep(group, upgraded.membership, context.now_ms, config, reason)
-    step.records += upgraded.records
-    step.soft += upgraded.soft
-    step.names_as_told |= upgraded.names_as_told
-    return step, upgraded.replies
+    update = ConsumerUpdate(group, upgraded.membership, context.now_ms, config, reason)
+    update.records += upgraded.records
+    update.soft += upgraded.soft
+    update.subscription_order |= upgraded.subscription_order
+    return update, upgraded.replies
 
 
 def _not_found(group: Group, what: str) -> CoordinatorError:
@@ -120,9 +120,9 @@ def _not_found(group: Group, what: str) -> CoordinatorError:
     )
 
 
-def _check_room(step: ConsumerStep, member_id: str) -> None:
-    members = step.membership.members
-    size = step.config.group_consumer_max_size
+def _check_room(update: ConsumerUpdate, member_id: str) -> None:
+    members = update.membership.members
+    size = update.config.group_consumer_max_size
     if len(members) >= size and member_id not in members:
         raise CoordinatorError(
             ErrorCode.GROUP_MAX_SIZE_REACHED,
@@ -130,13 +130,15 @@ def _check_room(step: ConsumerStep, member_id: str) -> None:
         )
 
 
-def _member(step: ConsumerStep, request: ConsumerGroupHeartbeat, member_id: str) -> ConsumerMember:
+def _member(
+    update: ConsumerUpdate, request: ConsumerGroupHeartbeat, member_id: str
+) -> ConsumerMember:
     """The member that sends the request, as it was before."""
     if request.group_instance_id is not None:
-        return _static_member(step, request, member_id, request.group_instance_id)
-    member = step.membership.members.get(member_id)
+        return _static_member(update, request, member_id, request.group_instance_id)
+    member = update.membership.members.get(member_id)
     if member is None and request.member_epoch != JOIN_EPOCH:
-        raise _unknown_member(member_id, step.group)
+        raise _unknown_member(member_id, update.group)
     if member is None:
         return ConsumerMember(member_id)
     _check_epoch(member, request.member_epoch, request.owned)
@@ -144,22 +146,22 @@ def _member(step: ConsumerStep, request: ConsumerGroupHeartbeat, member_id: str)
 
 
 def _static_member(
-    step: ConsumerStep, request: ConsumerGroupHeartbeat, member_id: str, instance_id: str
+    update: ConsumerUpdate, request: ConsumerGroupHeartbeat, member_id: str, instance_id: str
 ) -> ConsumerMember:
     if request.member_epoch != JOIN_EPOCH:
-        member = _check_static(step.membership, member_id, instance_id)
+        member = _check_static(update.membership, member_id, instance_id)
         _check_epoch(member, request.member_epoch, request.owned)
         return member
-    existing = step.membership.static_member(instance_id)
+    existing = update.membership.static_member(instance_id)
     if existing is None:
-        return step.membership.members.get(member_id) or ConsumerMember(member_id)
+        return update.membership.members.get(member_id) or ConsumerMember(member_id)
     if existing.epoch != STATIC_LEFT_EPOCH and not existing.uses_classic_protocol:
         raise CoordinatorError(
             ErrorCode.UNRELEASED_INSTANCE_ID,
             f"Static member {member_id} with instance id {instance_id} cannot join the group "
             f"because the instance id is owned by {existing.member_id} member.",
         )
-    return replace_static_member(step, existing, member_id)
+    return replace_static_member(update, existing, member_id)
 
 
 def _check_static(membership: ConsumerGroup, member_id: str, instance_id: str) -> ConsumerMember:
@@ -252,7 +254,7 @@ def _leave(
     membership = group.membership
     if not isinstance(membership, ConsumerGroup):
         raise _not_found(group, "Group")
-    step = ConsumerStep(group, membership, context.now_ms, config, Reason.LEAVE)
+    update = ConsumerUpdate(group, membership, context.now_ms, config, Reason.LEAVE)
     if request.group_instance_id is not None:
         member = _check_static(membership, request.member_id, request.group_instance_id)
     elif request.member_id in membership.members:
@@ -260,20 +262,20 @@ def _leave(
     else:
         raise _unknown_member(request.member_id, group)
     if request.member_epoch == STATIC_LEFT_EPOCH:
-        _leave_for_a_while(step, member)
+        _leave_for_a_while(update, member)
     else:
-        remove_or_downgrade(step, [member.member_id])
+        remove_or_downgrade(update, [member.member_id])
     answer = ConsumerGroupHeartbeatResponse(
         ErrorCode.NONE, None, request.member_id, request.member_epoch
     )
-    return step.decision([Reply(context.ticket, answer)])
+    return update.decision([Reply(context.ticket, answer)])
 
 
-def _leave_for_a_while(step: ConsumerStep, member: ConsumerMember) -> None:
+def _leave_for_a_while(update: ConsumerUpdate, member: ConsumerMember) -> None:
     """The static member keeps what it has until its session ends, for whoever comes back under its instance id."""
     current = member.current
     kept = {
         topic_id: dict.fromkeys(partitions, 0) for topic_id, partitions in current.assigned.items()
     }
     left = current.replace(epoch=STATIC_LEFT_EPOCH, assigned=kept, pending_revocation={})
-    step.records.append(CurrentRecord(member.member_id, left, step.reason))
+    update.records.append(CurrentRecord(member.member_id, left, update.reason))

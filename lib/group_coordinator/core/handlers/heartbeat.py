@@ -5,7 +5,7 @@ Source: GroupMetadataManager.classicGroupHeartbeat in Kafka 4.3.
 
 from __future__ import annotations
 
-from group_coordinator.core.migration.classic_heartbeat import keep_alive
+from group_coordinator.core.migration.classic_heartbeat import heartbeat_to_consumer_group
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.decision import Decision
@@ -36,10 +36,10 @@ def decide(
     if not isinstance(membership, ClassicGroup):
         if membership is None:
             raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
-        return keep_alive(group, membership, request, context, config)
+        return heartbeat_to_consumer_group(group, membership, request, context, config)
     membership.check_member(request.member_id, request.group_instance_id)
     if request.generation != membership.generation:
         raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
     rebalancing = membership.state is ClassicState.PREPARING_REBALANCE
     reply = Reply(context.ticket, _REJOIN if rebalancing else _ALIVE)
-    return Decision([], [reply], session_of=request.member_id)
+    return Decision([], [reply], renewed_session=request.member_id)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from group_coordinator.core.classic.generation import join_answer
 from group_coordinator.core.classic.rebalance import Rebalance
-from group_coordinator.core.migration.classic_join import join
+from group_coordinator.core.migration.classic_join import join_consumer_group
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -42,15 +42,15 @@ def decide(
         return _join_unknown_group(request, context, config)
     if isinstance(membership, ConsumerGroup):
         if membership.members:
-            return join(group, membership, request, context, config)
+            return join_consumer_group(group, membership, request, context, config)
         return _join_emptied_group(membership, request, context, config)
-    step = Rebalance(membership, context.now_ms, config, Reason.JOIN)
-    if not _has_room(step.group, request.member_id, config.group_max_size):
-        step.remove_member(request.member_id)
-        step.answer(context.ticket, JoinGroupResponse(ErrorCode.GROUP_MAX_SIZE_REACHED, ""))
-        return step.decision()
-    _join(step, request, context)
-    return step.decision()
+    rebalance = Rebalance(membership, context.now_ms, config, Reason.JOIN)
+    if not _has_room(rebalance.membership, request.member_id, config.group_max_size):
+        rebalance.remove_member(request.member_id)
+        rebalance.answer(context.ticket, JoinGroupResponse(ErrorCode.GROUP_MAX_SIZE_REACHED, ""))
+        return rebalance.decision()
+    _join(rebalance, request, context)
+    return rebalance.decision()
 
 
 def _check_request(request: JoinGroup, config: CoordinatorConfig) -> None:
@@ -71,13 +71,13 @@ def _join_unknown_group(
     if request.member_id:
         raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
     created = ClassicGroup(state_timestamp_ms=context.now_ms)
-    step = Rebalance(created, context.now_ms, config, Reason.JOIN)
-    step.write_group({})
+    rebalance = Rebalance(created, context.now_ms, config, Reason.JOIN)
+    rebalance.write_group({})
     try:
-        _join(step, request, context)
+        _join(rebalance, request, context)
     except CoordinatorError as error:
-        step.answer(context.ticket, JoinGroupResponse(error.code, request.member_id))
-    return step.decision()
+        rebalance.answer(context.ticket, JoinGroupResponse(error.code, request.member_id))
+    return rebalance.decision()
 
 
 def _join_emptied_group(
@@ -91,41 +91,41 @@ def _join_emptied_group(
     return created.replace(records=group_tombstones(emptied, Reason.JOIN) + created.records)
 
 
-def _has_room(group: ClassicGroup, member_id: str, group_max_size: int) -> bool:
+def _has_room(membership: ClassicGroup, member_id: str, group_max_size: int) -> bool:
     """group.max.size: in a join phase the joins count, so that the last to rejoin are turned away."""
-    match group.state:
+    match membership.state:
         case ClassicState.PREPARING_REBALANCE:
-            member = group.members.get(member_id)
+            member = membership.members.get(member_id)
             is_waiting = member is not None and member.awaiting_join is not None
-            return is_waiting or len(group.awaiting_joins) < group_max_size
+            return is_waiting or len(membership.awaiting_joins) < group_max_size
         case ClassicState.COMPLETING_REBALANCE | ClassicState.STABLE:
-            return member_id in group.members or len(group.members) < group_max_size
+            return member_id in membership.members or len(membership.members) < group_max_size
         case _:
             return True
 
 
-def _join(step: Rebalance, request: JoinGroup, context: RequestContext) -> None:
+def _join(rebalance: Rebalance, request: JoinGroup, context: RequestContext) -> None:
     names = {protocol.name for protocol in request.protocols}
-    if not step.group.supports_protocols(request.protocol_type, names):
+    if not rebalance.membership.supports_protocols(request.protocol_type, names):
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     if request.member_id:
-        _join_known_id(step, request, context)
+        _join_known_id(rebalance, request, context)
     elif request.group_instance_id is not None:
-        _join_static(step, request, context)
+        _join_static(rebalance, request, context)
     elif context.ticket.version >= _MEMBER_ID_REQUIRED_SINCE:
-        _require_member_id(step, request, context)
+        _require_member_id(rebalance, request, context)
     else:
-        _add(step, request, context, f"{context.client_id}-{context.fresh_id}")
+        _add(rebalance, request, context, f"{context.client_id}-{context.fresh_id}")
 
 
-def _require_member_id(step: Rebalance, request: JoinGroup, context: RequestContext) -> None:
+def _require_member_id(rebalance: Rebalance, request: JoinGroup, context: RequestContext) -> None:
     member_id = f"{context.client_id}-{context.fresh_id}"
-    step.group.pending_joins.add(member_id)
-    step.arm(session_timer(member_id), request.session_timeout_ms)
-    step.answer(context.ticket, JoinGroupResponse(ErrorCode.MEMBER_ID_REQUIRED, member_id))
+    rebalance.membership.pending_joins.add(member_id)
+    rebalance.arm(session_timer(member_id), request.session_timeout_ms)
+    rebalance.answer(context.ticket, JoinGroupResponse(ErrorCode.MEMBER_ID_REQUIRED, member_id))
 
 
-def _add(step: Rebalance, request: JoinGroup, context: RequestContext, member_id: str) -> None:
+def _add(rebalance: Rebalance, request: JoinGroup, context: RequestContext, member_id: str) -> None:
     member = Member(
         member_id,
         request.group_instance_id,
@@ -137,38 +137,39 @@ def _add(step: Rebalance, request: JoinGroup, context: RequestContext, member_id
         is_new=True,
         awaiting_join=context.ticket,
     )
-    step.add_member(member, request.protocol_type)
-    step.rebalance_or_complete_join()
+    rebalance.add_member(member, request.protocol_type)
+    rebalance.rebalance_or_complete_join()
 
 
-def _join_known_id(step: Rebalance, request: JoinGroup, context: RequestContext) -> None:
-    group = step.group
-    if request.member_id in group.pending_joins:
+def _join_known_id(rebalance: Rebalance, request: JoinGroup, context: RequestContext) -> None:
+    membership = rebalance.membership
+    if request.member_id in membership.pending_joins:
         if request.group_instance_id is not None:
             # An IllegalStateException in Kafka: ids are only ever pending for dynamic members.
-            step.answer(context.ticket, JoinGroupResponse(ErrorCode.UNKNOWN_SERVER_ERROR, ""))
+            rebalance.answer(context.ticket, JoinGroupResponse(ErrorCode.UNKNOWN_SERVER_ERROR, ""))
         else:
-            _add(step, request, context, request.member_id)
+            _add(rebalance, request, context, request.member_id)
         return
-    member = group.check_member(request.member_id, request.group_instance_id)
-    if _may_stay(group, member, request):
-        step.answer(context.ticket, join_answer(step.group, member.member_id))
+    member = membership.check_member(request.member_id, request.group_instance_id)
+    if _may_stay(membership, member, request):
+        rebalance.answer(context.ticket, join_answer(rebalance.membership, member.member_id))
         return
     if member.awaiting_join is not None:
         # Kafka forgets the request that this one replaces, as its connection is gone. Ours must hear something.
         replaced = JoinGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS, member.member_id)
-        step.answer(member.awaiting_join, replaced)
-    step.put(_renewed(member, request, context))
-    step.rebalance_or_complete_join()
+        rebalance.answer(member.awaiting_join, replaced)
+    rebalance.put(_renewed(member, request, context))
+    rebalance.rebalance_or_complete_join()
 
 
-def _may_stay(group: ClassicGroup, member: Member, request: JoinGroup) -> bool:
+def _may_stay(membership: ClassicGroup, member: Member, request: JoinGroup) -> bool:
     """Whether a member that joins again changes nothing: it lost an answer, or only asks for its generation."""
     unchanged = member.protocols == request.protocols
-    if group.state is ClassicState.COMPLETING_REBALANCE:
+    if membership.state is ClassicState.COMPLETING_REBALANCE:
         return unchanged
     # A leader of a Stable group joins in order to assign anew, for example when a topic got partitions.
-    return group.state is ClassicState.STABLE and unchanged and member.member_id != group.leader
+    is_leader = member.member_id == membership.leader
+    return membership.state is ClassicState.STABLE and unchanged and not is_leader
 
 
 def _renewed(member: Member, request: JoinGroup, context: RequestContext) -> Member:
@@ -180,36 +181,38 @@ def _renewed(member: Member, request: JoinGroup, context: RequestContext) -> Mem
     )
 
 
-def _join_static(step: Rebalance, request: JoinGroup, context: RequestContext) -> None:
-    group = step.group
+def _join_static(rebalance: Rebalance, request: JoinGroup, context: RequestContext) -> None:
+    membership = rebalance.membership
     member_id = f"{request.group_instance_id}-{context.fresh_id}"
-    old_member_id = group.static_member_id(request.group_instance_id or "")
+    old_member_id = membership.static_member_id(request.group_instance_id or "")
     if old_member_id is None:
-        _add(step, request, context, member_id)
+        _add(rebalance, request, context, member_id)
         return
-    previous_leader = group.leader
-    replaced = step.replace_static_member(group.members[old_member_id], member_id)
-    member = step.put(_renewed(replaced, request, context))
-    match group.state:
-        case ClassicState.STABLE if group.select_protocol() == group.protocol:
-            _keep_generation(step, member, context, previous_leader)
+    previous_leader = membership.leader
+    replaced = rebalance.replace_static_member(membership.members[old_member_id], member_id)
+    member = rebalance.put(_renewed(replaced, request, context))
+    match membership.state:
+        case ClassicState.STABLE if membership.select_protocol() == membership.protocol:
+            _keep_generation(rebalance, member, context, previous_leader)
         case ClassicState.STABLE | ClassicState.COMPLETING_REBALANCE:
             # The leader may already have been told the old id, which would get the new one no assignment.
-            step.prepare_rebalance()
+            rebalance.prepare_rebalance()
         case _:
-            step.maybe_complete_join()
+            rebalance.maybe_complete_join()
 
 
 def _keep_generation(
-    step: Rebalance, member: Member, context: RequestContext, previous_leader: str | None
+    rebalance: Rebalance, member: Member, context: RequestContext, previous_leader: str | None
 ) -> None:
     """A static member came back and nothing changed but its id: no rebalance (KIP-345)."""
-    step.put(member.replace(awaiting_join=None))
-    step.write_group({key: entry.assignment for key, entry in step.group.members.items()})
-    answer = join_answer(step.group, member.member_id)
+    rebalance.put(member.replace(awaiting_join=None))
+    rebalance.write_group(
+        {key: entry.assignment for key, entry in rebalance.membership.members.items()}
+    )
+    answer = join_answer(rebalance.membership, member.member_id)
     if context.ticket.version >= _SKIP_ASSIGNMENT_SINCE:
-        answer = answer.replace(skip_assignment=step.group.leader == member.member_id)
+        answer = answer.replace(skip_assignment=rebalance.membership.leader == member.member_id)
     else:
         # Older clients would assign if they were told that they lead: they hear the leader's old id (KAFKA-13435).
         answer = answer.replace(leader=previous_leader or "", members=())
-    step.answer(context.ticket, answer)
+    rebalance.answer(context.ticket, answer)

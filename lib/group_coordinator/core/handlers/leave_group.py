@@ -6,23 +6,15 @@ Source: GroupMetadataManager.classicGroupLeave in Kafka 4.3.
 from __future__ import annotations
 
 from group_coordinator.core.classic.rebalance import Rebalance
-from group_coordinator.core.migration.classic_leave import leave
+from group_coordinator.core.migration.classic_leave import leave_consumer_group
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason
-from group_coordinator.core.model.requests import (
-    LeaveGroup,
-    MemberIdentity,
-    RequestContext,
-)
-from group_coordinator.core.model.responses import (
-    LeaveGroupResponse,
-    MemberResult,
-    Reply,
-)
+from group_coordinator.core.model.requests import LeaveGroup, MemberIdentity, RequestContext
+from group_coordinator.core.model.responses import LeaveGroupResponse, MemberResult, Reply
 from group_coordinator.core.model.states import ClassicState
 
 
@@ -40,36 +32,36 @@ def decide(
     if membership is None:
         return Decision([], [Reply(context.ticket, unknown_group(request))])
     if isinstance(membership, ConsumerGroup):
-        return leave(group, membership, request, context, config)
-    step = Rebalance(membership, context.now_ms, config, Reason.LEAVE)
-    results = tuple(_remove(step, identity) for identity in request.members)
+        return leave_consumer_group(group, membership, request, context, config)
+    rebalance = Rebalance(membership, context.now_ms, config, Reason.LEAVE)
+    results = tuple(_remove(rebalance, identity) for identity in request.members)
     if any(result.error is ErrorCode.NONE for result in results):
-        if step.group.state in (ClassicState.STABLE, ClassicState.COMPLETING_REBALANCE):
-            step.prepare_rebalance()
+        if rebalance.membership.state in (ClassicState.STABLE, ClassicState.COMPLETING_REBALANCE):
+            rebalance.prepare_rebalance()
         else:
-            step.maybe_complete_join()
-    step.answer(context.ticket, LeaveGroupResponse(ErrorCode.NONE, results))
-    return step.decision()
+            rebalance.maybe_complete_join()
+    rebalance.answer(context.ticket, LeaveGroupResponse(ErrorCode.NONE, results))
+    return rebalance.decision()
 
 
-def _remove(step: Rebalance, identity: MemberIdentity) -> MemberResult:
+def _remove(rebalance: Rebalance, identity: MemberIdentity) -> MemberResult:
     try:
-        step.remove_member(_leaving_member_id(step, identity))
+        rebalance.remove_member(_leaving_member_id(rebalance, identity))
     except CoordinatorError as error:
         return MemberResult(identity.member_id, identity.group_instance_id, error.code)
     return MemberResult(identity.member_id, identity.group_instance_id, ErrorCode.NONE)
 
 
-def _leaving_member_id(step: Rebalance, identity: MemberIdentity) -> str:
-    group = step.group
+def _leaving_member_id(rebalance: Rebalance, identity: MemberIdentity) -> str:
+    membership = rebalance.membership
     if not identity.member_id:
         instance_id = identity.group_instance_id
-        member_id = group.static_member_id(instance_id) if instance_id is not None else None
+        member_id = membership.static_member_id(instance_id) if instance_id is not None else None
         if member_id is None:
             raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
         return member_id
-    if identity.member_id not in group.pending_joins:
-        group.check_member(identity.member_id, identity.group_instance_id)
+    if identity.member_id not in membership.pending_joins:
+        membership.check_member(identity.member_id, identity.group_instance_id)
     return identity.member_id
 
 

@@ -43,7 +43,7 @@ def decide(
     topics = _existing_topics(group, request, context.ticket.version, missing)
     records: list[Record] = []
     results: list[TopicResult] = []
-    membership, session_of = None, None
+    membership, renewed_session = None, None
     if topics:
         try:
             earlier = check_commit(group, request, context.ticket.version)
@@ -58,9 +58,9 @@ def decide(
             if group.membership is None:
                 membership = ClassicGroup(state_timestamp_ms=context.now_ms)
             elif isinstance(group.membership, ClassicGroup):
-                session_of = _extended_session(group.membership, request)
+                renewed_session = _extended_session(group.membership, request)
     answer = OffsetCommitResponse(merge(missing, results))
-    return Decision(records, [Reply(context.ticket, answer)], membership, session_of)
+    return Decision(records, [Reply(context.ticket, answer)], membership, renewed_session)
 
 
 def check_commit(group: Group, request: OffsetCommit, version: int) -> EarlierEpoch | None:

@@ -66,6 +66,6 @@ def _check(group: Group, request: OffsetDelete) -> ClassicGroup | ConsumerGroup:
     if membership is None:
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND)
     classic = group.classic
-    if classic is not None and not is_empty(classic) and not classic.uses_consumer_protocol:
+    if classic is not None and not is_empty(classic) and not classic.is_of_consumers:
         raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP)
     return membership

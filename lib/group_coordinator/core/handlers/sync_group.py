@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from group_coordinator.core.classic.generation import sync_answer
 from group_coordinator.core.classic.rebalance import Rebalance
-from group_coordinator.core.migration.classic_sync import fetch_assignment
+from group_coordinator.core.migration.classic_sync import sync_with_consumer_group
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -38,24 +38,24 @@ def decide(
     if membership is None:
         raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
     if isinstance(membership, ConsumerGroup):
-        return fetch_assignment(group, membership, request, context, config)
+        return sync_with_consumer_group(group, membership, request, context, config)
     member = _check(membership, request)
     if membership.state is ClassicState.PREPARING_REBALANCE:
         raise CoordinatorError(ErrorCode.REBALANCE_IN_PROGRESS)
-    step = Rebalance(membership, context.now_ms, config, Reason.SYNC)
-    step.group.pending_syncs.discard(member.member_id)
-    if not step.group.pending_syncs:
-        step.cancel(SYNC_TIMER)
-    if step.group.state is ClassicState.STABLE:
-        step.answer(context.ticket, sync_answer(step.group, member))
-        return step.decision()
+    rebalance = Rebalance(membership, context.now_ms, config, Reason.SYNC)
+    rebalance.membership.pending_syncs.discard(member.member_id)
+    if not rebalance.membership.pending_syncs:
+        rebalance.cancel(SYNC_TIMER)
+    if rebalance.membership.state is ClassicState.STABLE:
+        rebalance.answer(context.ticket, sync_answer(rebalance.membership, member))
+        return rebalance.decision()
     if member.awaiting_sync is not None:
         # As for JoinGroup: Kafka forgets the request that this one replaces.
-        step.answer(member.awaiting_sync, SyncGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS))
-    step.put(member.replace(awaiting_sync=context.ticket))
-    if step.group.leader == member.member_id:
-        step.complete_sync(dict(request.assignments))
-    return step.decision()
+        rebalance.answer(member.awaiting_sync, SyncGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS))
+    rebalance.put(member.replace(awaiting_sync=context.ticket))
+    if rebalance.membership.leader == member.member_id:
+        rebalance.complete_sync(dict(request.assignments))
+    return rebalance.decision()
 
 
 def _check_request(request: SyncGroup, version: int) -> None:

@@ -5,7 +5,7 @@ Source: classicGroupHeartbeatToConsumerGroup in Kafka 4.3's GroupMetadataManager
 
 from __future__ import annotations
 
-from group_coordinator.core.consumer.update import ConsumerStep
+from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.migration.classic_sender import await_join, extend_session, sender
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
@@ -18,7 +18,7 @@ from group_coordinator.core.model.requests import Heartbeat, RequestContext
 from group_coordinator.core.model.responses import HeartbeatResponse, Reply
 
 
-def keep_alive(
+def heartbeat_to_consumer_group(
     group: Group,
     membership: ConsumerGroup,
     request: Heartbeat,
@@ -33,13 +33,13 @@ def keep_alive(
     member, classic = sender(
         membership, request.member_id, request.group_instance_id, request.generation
     )
-    step = ConsumerStep(group, membership, context.now_ms, config, Reason.HEARTBEAT)
-    extend_session(step, member.member_id, classic.session_timeout_ms)
+    update = ConsumerUpdate(group, membership, context.now_ms, config, Reason.HEARTBEAT)
+    extend_session(update, member.member_id, classic.session_timeout_ms)
     error = ErrorCode.NONE
     if _must_rejoin(membership, member):
-        await_join(step, member)
+        await_join(update, member)
         error = ErrorCode.REBALANCE_IN_PROGRESS
-    return step.decision([Reply(context.ticket, HeartbeatResponse(error))])
+    return update.decision([Reply(context.ticket, HeartbeatResponse(error))])
 
 
 def _must_rejoin(membership: ConsumerGroup, member: ConsumerMember) -> bool:

@@ -11,7 +11,7 @@ from group_coordinator.core.consumer.member_update import (
     replace_static_member,
     take_metadata,
 )
-from group_coordinator.core.consumer.update import ConsumerStep
+from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.embedded_protocol import (
     ImpossibleProtocolError,
     MalformedProtocolError,
@@ -43,7 +43,7 @@ from group_coordinator.core.model.responses import JoinGroupResponse, Reply
 _MEMBER_ID_REQUIRED_SINCE = 4
 
 
-def join(
+def join_consumer_group(
     group: Group,
     membership: ConsumerGroup,
     request: JoinGroup,
@@ -51,26 +51,26 @@ def join(
     config: CoordinatorConfig,
 ) -> Decision:
     """Add, renew or refuse a member; a refusal does not repeat its member id."""
-    step = ConsumerStep(group, membership, context.now_ms, config, Reason.JOIN)
+    update = ConsumerUpdate(group, membership, context.now_ms, config, Reason.JOIN)
     try:
-        answer = _join(step, request, context)
+        answer = _join(update, request, context)
     except CoordinatorError as error:
         refused = JoinGroupResponse(error.code, "")
         return Decision([], [Reply(context.ticket, refused)])
-    return step.decision([Reply(context.ticket, answer)])
+    return update.decision([Reply(context.ticket, answer)])
 
 
-def _join(step: ConsumerStep, request: JoinGroup, context: RequestContext) -> JoinGroupResponse:
+def _join(update: ConsumerUpdate, request: JoinGroup, context: RequestContext) -> JoinGroupResponse:
     member_id = request.member_id or context.fresh_short_id
-    _check(step, request, member_id)
+    _check(update, request, member_id)
     is_anonymous = not request.member_id and request.group_instance_id is None
     if is_anonymous and context.ticket.version >= _MEMBER_ID_REQUIRED_SINCE:
         return JoinGroupResponse(ErrorCode.MEMBER_ID_REQUIRED, member_id)
-    member = _member(step, request, member_id)
+    member = _member(update, request, member_id)
     subscription = _subscription(request)
-    step.names_as_told[member_id] = subscription.topics
+    update.subscription_order[member_id] = subscription.topics
     metadata = _metadata_after(member.metadata, request, subscription, context)
-    updated = _update(step, request, member, metadata, subscription)
+    updated = _update(update, request, member, metadata, subscription)
     return JoinGroupResponse(
         ErrorCode.NONE,
         member_id,
@@ -80,15 +80,15 @@ def _join(step: ConsumerStep, request: JoinGroup, context: RequestContext) -> Jo
     )
 
 
-def _check(step: ConsumerStep, request: JoinGroup, member_id: str) -> None:
-    if not allows_mixed_groups(step.config):
+def _check(update: ConsumerUpdate, request: JoinGroup, member_id: str) -> None:
+    if not allows_mixed_groups(update.config):
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-    members = step.membership.members
-    if len(members) >= step.config.group_consumer_max_size and member_id not in members:
+    members = update.membership.members
+    if len(members) >= update.config.group_consumer_max_size and member_id not in members:
         raise CoordinatorError(ErrorCode.GROUP_MAX_SIZE_REACHED)
     names = {protocol.name for protocol in request.protocols}
     is_consumer = request.protocol_type == CONSUMER_PROTOCOL_TYPE
-    if not is_consumer or not _has_common_protocol(step.membership, names):
+    if not is_consumer or not _has_common_protocol(update.membership, names):
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
 
 
@@ -109,15 +109,15 @@ def _subscription(request: JoinGroup) -> Subscription:
         raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR) from None
 
 
-def _member(step: ConsumerStep, request: JoinGroup, member_id: str) -> ConsumerMember:
+def _member(update: ConsumerUpdate, request: JoinGroup, member_id: str) -> ConsumerMember:
     """The member as it was; an anonymous one with a known instance id takes the place of whoever had it."""
     instance_id = request.group_instance_id
-    members = step.membership.members
+    members = update.membership.members
     if instance_id is not None and request.member_id:
-        return known_static_member(step.membership, member_id, instance_id)
-    existing = _instance_before(step.membership, request)
+        return known_static_member(update.membership, member_id, instance_id)
+    existing = _instance_before(update.membership, request)
     if existing is not None:
-        return replace_static_member(step, existing, member_id)
+        return replace_static_member(update, existing, member_id)
     return members.get(member_id) or ConsumerMember(member_id)
 
 
@@ -149,25 +149,25 @@ def _metadata_after(
 
 
 def _update(
-    step: ConsumerStep,
+    update: ConsumerUpdate,
     request: JoinGroup,
     member: ConsumerMember,
     metadata: SubscriptionMetadata,
     subscription: Subscription,
 ) -> ConsumerMember:
     """Bring the member as far as can be; or the whole group to the classic protocol, if this was the last consumer."""
-    owned = reported(subscription.owned, step.group.topics or {})
-    replaced = _instance_before(step.membership, request)
-    change = take_metadata(step, member, metadata)
+    owned = reported(subscription.owned, update.group.topics or {})
+    replaced = _instance_before(update.membership, request)
+    change = take_metadata(update, member, metadata)
     if replaced is not None and may_downgrade_by_replacement(
-        step.membership, replaced, step.config
+        update.membership, replaced, update.config
     ):
-        must_rebalance = step.membership.assignment_epoch < change.epoch
-        updated = change.member if must_rebalance else advance_member(step, change, owned)
-        downgrade_by_replacement(step, replaced, updated, must_rebalance=must_rebalance)
+        must_rebalance = update.membership.assignment_epoch < change.epoch
+        updated = change.member if must_rebalance else advance_member(update, change, owned)
+        downgrade_by_replacement(update, replaced, updated, must_rebalance=must_rebalance)
         return updated
-    updated = advance_member(step, change, owned)
-    step.cancel(join_timer(member.member_id))
-    extend_session(step, member.member_id, request.session_timeout_ms)
-    step.arm(sync_timer(member.member_id), max(0, request.rebalance_timeout_ms))
+    updated = advance_member(update, change, owned)
+    update.cancel(join_timer(member.member_id))
+    extend_session(update, member.member_id, request.session_timeout_ms)
+    update.arm(sync_timer(member.member_id), max(0, request.rebalance_timeout_ms))
     return updated

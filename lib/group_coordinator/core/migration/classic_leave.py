@@ -6,7 +6,7 @@ Source: classicGroupLeaveToConsumerGroup in Kafka 4.3's GroupMetadataManager.
 from __future__ import annotations
 
 from group_coordinator.core.consumer.offset_access import known_member
-from group_coordinator.core.consumer.update import ConsumerStep
+from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.migration.classic_sender import known_static_member
 from group_coordinator.core.migration.downgrade import remove_or_downgrade
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -19,7 +19,7 @@ from group_coordinator.core.model.requests import LeaveGroup, MemberIdentity, Re
 from group_coordinator.core.model.responses import LeaveGroupResponse, MemberResult, Reply
 
 
-def leave(
+def leave_consumer_group(
     group: Group,
     membership: ConsumerGroup,
     request: LeaveGroup,
@@ -36,11 +36,11 @@ def leave(
         except CoordinatorError as fault:
             error = fault.code
         results.append(MemberResult(identity.member_id, identity.group_instance_id, error))
-    step = ConsumerStep(group, membership, context.now_ms, config, Reason.LEAVE)
+    update = ConsumerUpdate(group, membership, context.now_ms, config, Reason.LEAVE)
     if leaving:
-        remove_or_downgrade(step, sorted(leaving))
+        remove_or_downgrade(update, sorted(leaving))
     answer = LeaveGroupResponse(ErrorCode.NONE, tuple(results))
-    return step.decision([Reply(context.ticket, answer)])
+    return update.decision([Reply(context.ticket, answer)])
 
 
 def _leaving_member_id(membership: ConsumerGroup, identity: MemberIdentity) -> str:

@@ -6,7 +6,7 @@ Source: validateConsumerGroupMember and the checks around it in Kafka 4.3's Grou
 from __future__ import annotations
 
 from group_coordinator.core.consumer.offset_access import known_member
-from group_coordinator.core.consumer.update import ConsumerStep
+from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.model.consumer_group import ConsumerGroup, join_timer
 from group_coordinator.core.model.consumer_member import ClassicMetadata, ConsumerMember
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
@@ -49,13 +49,13 @@ def sender(
     return member, classic
 
 
-def extend_session(step: ConsumerStep, member_id: str, session_timeout_ms: int) -> None:
+def extend_session(update: ConsumerUpdate, member_id: str, session_timeout_ms: int) -> None:
     """Give a member its whole session timeout from now on; it is its own, not the group's."""
-    step.arm(session_timer(member_id), session_timeout_ms)
+    update.arm(session_timer(member_id), session_timeout_ms)
 
 
-def await_join(step: ConsumerStep, member: ConsumerMember) -> None:
+def await_join(update: ConsumerUpdate, member: ConsumerMember) -> None:
     """The member is told to join again: from the first time on its rebalance timeout runs."""
     key = join_timer(member.member_id)
-    if key not in step.membership.timers:
-        step.arm(key, max(0, member.metadata.rebalance_timeout_ms))
+    if key not in update.membership.timers:
+        update.arm(key, max(0, member.metadata.rebalance_timeout_ms))

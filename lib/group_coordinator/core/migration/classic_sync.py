@@ -5,7 +5,7 @@ Source: classicGroupSyncToConsumerGroup in Kafka 4.3's GroupMetadataManager.
 
 from __future__ import annotations
 
-from group_coordinator.core.consumer.update import ConsumerStep
+from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.migration.classic_sender import await_join, extend_session, sender
 from group_coordinator.core.migration.embedded_assignments import embedded_assignment
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
@@ -24,7 +24,7 @@ from group_coordinator.core.model.requests import RequestContext, SyncGroup
 from group_coordinator.core.model.responses import Reply, SyncGroupResponse
 
 
-def fetch_assignment(
+def sync_with_consumer_group(
     group: Group,
     membership: ConsumerGroup,
     request: SyncGroup,
@@ -40,19 +40,19 @@ def fetch_assignment(
         membership, request.member_id, request.group_instance_id, request.generation
     )
     _check_protocol(request, classic)
-    step = ConsumerStep(group, membership, context.now_ms, config, Reason.SYNC)
-    if _must_rejoin(membership, member):
-        await_join(step, member)
+    update = ConsumerUpdate(group, membership, context.now_ms, config, Reason.SYNC)
+    if _has_new_target(membership, member):
+        await_join(update, member)
         answer = SyncGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS)
     else:
-        step.cancel(sync_timer(member.member_id))
-        extend_session(step, member.member_id, classic.session_timeout_ms)
+        update.cancel(sync_timer(member.member_id))
+        extend_session(update, member.member_id, classic.session_timeout_ms)
         assigned = {key: tuple(held) for key, held in member.current.assigned.items()}
         assignment = embedded_assignment(assigned, group.topics or {}, classic.protocols[0])
         answer = SyncGroupResponse(
             ErrorCode.NONE, request.protocol_type, request.protocol, assignment
         )
-    return step.decision([Reply(context.ticket, answer)])
+    return update.decision([Reply(context.ticket, answer)])
 
 
 def _check_protocol(request: SyncGroup, classic: ClassicMetadata) -> None:
@@ -65,7 +65,7 @@ def _check_protocol(request: SyncGroup, classic: ClassicMetadata) -> None:
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
 
 
-def _must_rejoin(membership: ConsumerGroup, member: ConsumerMember) -> bool:
+def _has_new_target(membership: ConsumerGroup, member: ConsumerMember) -> bool:
     """There is a new target; but a member that has something to give back gives it back first."""
     is_behind = membership.assignment_epoch > member.epoch
     return is_behind and member.current.state is not MemberState.UNREVOKED_PARTITIONS

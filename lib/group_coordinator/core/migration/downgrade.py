@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from group_coordinator.core.classic.generation import subscription_of_members
 from group_coordinator.core.classic.rebalance import Rebalance
 from group_coordinator.core.consumer.member_removal import remove_members
-from group_coordinator.core.consumer.update import ConsumerStep
+from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.kafka_order.member_order import (
     classic_group_order,
     consumer_group_order,
@@ -29,22 +29,22 @@ from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.tombstones import consumer_group_tombstones
 
 
-def remove_or_downgrade(step: ConsumerStep, member_ids: Sequence[str]) -> None:
+def remove_or_downgrade(update: ConsumerUpdate, member_ids: Sequence[str]) -> None:
     """Take members out of the group; if all that stay speak the classic protocol, the group turns classic."""
-    membership = step.membership
+    membership = update.membership
     staying = {
         member_id: membership.members[member_id]
         for member_id in consumer_group_order(membership.members)
         if member_id not in member_ids
     }
-    if not _may_turn_classic(staying, step.config):
-        remove_members(step, member_ids)
+    if not _may_turn_classic(staying, update.config):
+        remove_members(update, member_ids)
         return
-    step.records += consumer_group_tombstones(
+    update.records += consumer_group_tombstones(
         sorted(membership.members), membership, Reason.DOWNGRADE
     )
     targets = {member_id: membership.target_of(member_id) for member_id in staying}
-    _turn_classic(step, staying, targets, must_rebalance=True)
+    _turn_classic(update, staying, targets, must_rebalance=True)
 
 
 def may_downgrade_by_replacement(
@@ -58,10 +58,14 @@ def may_downgrade_by_replacement(
 
 
 def downgrade_by_replacement(
-    step: ConsumerStep, replaced: ConsumerMember, updated: ConsumerMember, *, must_rebalance: bool
+    update: ConsumerUpdate,
+    replaced: ConsumerMember,
+    updated: ConsumerMember,
+    *,
+    must_rebalance: bool,
 ) -> None:
     """Turn the group classic: `updated` has taken the place of `replaced`, and the log says so already."""
-    membership = step.membership
+    membership = update.membership
     members = {
         member_id: membership.members[member_id]
         for member_id in consumer_group_order(membership.members)
@@ -70,8 +74,8 @@ def downgrade_by_replacement(
     members[updated.member_id] = updated
     targets = {member_id: membership.target_of(member_id) for member_id in members}
     targets[updated.member_id] = membership.target_of(replaced.member_id)
-    step.records += consumer_group_tombstones(sorted(members), membership, Reason.DOWNGRADE)
-    _turn_classic(step, members, targets, must_rebalance=must_rebalance)
+    update.records += consumer_group_tombstones(sorted(members), membership, Reason.DOWNGRADE)
+    _turn_classic(update, members, targets, must_rebalance=must_rebalance)
 
 
 def _may_turn_classic(staying: Mapping[str, ConsumerMember], config: CoordinatorConfig) -> bool:
@@ -84,36 +88,36 @@ def _may_turn_classic(staying: Mapping[str, ConsumerMember], config: Coordinator
 
 
 def _turn_classic(
-    step: ConsumerStep,
+    update: ConsumerUpdate,
     members: Mapping[str, ConsumerMember],
     targets: Mapping[str, Assignment],
     *,
     must_rebalance: bool,
 ) -> None:
     """The classic group: Stable, at the generation that was the group epoch, led by the first of these members."""
-    classic = _stable_group(step, members)
-    topics = step.group.topics or {}
+    classic = _stable_group(update, members)
+    topics = update.group.topics or {}
     for member_id, member in classic.members.items():
         protocol = member.protocol(classic.protocol) or member.protocols[0]
         assignment = embedded_assignment(targets[member_id], topics, protocol)
         classic.members[member_id] = member.replace(assignment=assignment)
-    rebalance = Rebalance(classic, step.now_ms, step.config, Reason.DOWNGRADE)
+    rebalance = Rebalance(classic, update.now_ms, update.config, Reason.DOWNGRADE)
     rebalance.write_group({key: member.assignment for key, member in classic.members.items()})
     for member_id in classic_group_order(list(members)):
         rebalance.arm_session(classic.members[member_id])
     if must_rebalance:
         rebalance.prepare_rebalance()
-    step.records += rebalance.records
-    step.classic = rebalance.group
+    update.records += rebalance.records
+    update.classic = rebalance.membership
 
 
-def _stable_group(step: ConsumerStep, members: Mapping[str, ConsumerMember]) -> ClassicGroup:
+def _stable_group(update: ConsumerUpdate, members: Mapping[str, ConsumerMember]) -> ClassicGroup:
     """Timers of single members are kept: they do nothing here, but count again after an upgrade, as Kafka's do."""
-    timers = step.membership.timers.items()
+    timers = update.membership.timers.items()
     classic = ClassicGroup(
         state=ClassicState.STABLE,
-        state_timestamp_ms=step.now_ms,
-        generation=step.membership.epoch,
+        state_timestamp_ms=update.now_ms,
+        generation=update.membership.epoch,
         protocol_type=CONSUMER_PROTOCOL_TYPE,
         leader=next(iter(members)),
         members={member_id: _classic_member(member) for member_id, member in members.items()},

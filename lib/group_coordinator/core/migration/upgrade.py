@@ -71,7 +71,7 @@ class Upgrade(Value, frozen=True):
     records: list[Record]
     replies: list[Reply]
     soft: list[SoftChange]
-    names_as_told: dict[str, tuple[str, ...]]
+    subscription_order: dict[str, tuple[str, ...]]
     """By member: the topics that it subscribes to, in the order of its subscription."""
 
 
@@ -82,7 +82,7 @@ class Converted(Value, frozen=True):
     metadata: SubscriptionMetadata
     target: Assignment
     current: CurrentAssignment
-    names_as_told: tuple[str, ...]
+    subscription_order: tuple[str, ...]
 
 
 def upgrade(group: Group, classic: ClassicGroup, now_ms: int, config: CoordinatorConfig) -> Upgrade:
@@ -107,7 +107,7 @@ def upgrade(group: Group, classic: ClassicGroup, now_ms: int, config: Coordinato
         [GroupRecord(None, _REASON), *records],
         _told_to_rejoin(classic),
         _timers(classic, members, now_ms),
-        {member.member_id: member.names_as_told for member in members},
+        {member.member_id: member.subscription_order for member in members},
     )
 
 
@@ -135,7 +135,7 @@ def abandoned_upgrade(
 def _check(group: Group, classic: ClassicGroup, config: CoordinatorConfig) -> None:
     if not allows_upgrade(config):
         raise _refusal(group, "online upgrade is disabled")
-    if not classic.uses_consumer_protocol:
+    if not classic.is_of_consumers:
         raise _refusal(group, "the group does not use the consumer embedded protocol")
     if len(classic.members) > config.group_consumer_max_size:
         raise _refusal(group, "the group size exceeds the consumer group maximum size")

@@ -46,38 +46,38 @@ class SetMetadataDeadline(Value, frozen=True):
 SoftChange = SetTimer | SetRebalanceTimer | CancelTimer | SetMetadataDeadline
 
 
-def apply_soft_change(group: ConsumerGroup, change: SoftChange, now_ms: int) -> int | None:
+def apply_soft_change(membership: ConsumerGroup, change: SoftChange, now_ms: int) -> int | None:
     """Change the group; the due time of a new timer."""
     match change:
         case SetTimer():
-            return _set_timer(group, change.key, change.due_ms, now_ms)
+            return _set_timer(membership, change.key, change.due_ms, now_ms)
         case SetRebalanceTimer():
-            group.rebalance_epochs[change.member_id] = change.member_epoch
-            return _set_timer(group, change.key, change.due_ms, now_ms)
+            membership.rebalance_epochs[change.member_id] = change.member_epoch
+            return _set_timer(membership, change.key, change.due_ms, now_ms)
         case CancelTimer():
-            group.timers.pop(change.key, None)
+            membership.timers.pop(change.key, None)
             if is_rebalance_timer(change.key):
-                group.rebalance_epochs.pop(member_of_timer(change.key), None)
+                membership.rebalance_epochs.pop(member_of_timer(change.key), None)
         case SetMetadataDeadline():
-            group.metadata_deadline_ms = change.deadline_ms
+            membership.metadata_deadline_ms = change.deadline_ms
         case _:
             assert_never(change)
     return None
 
 
-def begin_timers(group: ConsumerGroup, now_ms: int, session_timeout_ms: int) -> None:
+def begin_timers(membership: ConsumerGroup, now_ms: int, session_timeout_ms: int) -> None:
     """Set the timers that a coordinator sets when it has loaded the group's log: everybody's time begins anew."""
-    group.timers.clear()
-    group.rebalance_epochs.clear()
-    for member_id, member in group.members.items():
-        _set_timer(group, session_timer(member_id), now_ms + session_timeout_ms, now_ms)
+    membership.timers.clear()
+    membership.rebalance_epochs.clear()
+    for member_id, member in membership.members.items():
+        _set_timer(membership, session_timer(member_id), now_ms + session_timeout_ms, now_ms)
         if member.current.state is MemberState.UNREVOKED_PARTITIONS:
             due_ms = now_ms + max(0, member.metadata.rebalance_timeout_ms)
-            group.rebalance_epochs[member_id] = member.epoch
-            _set_timer(group, rebalance_timer(member_id), due_ms, now_ms)
+            membership.rebalance_epochs[member_id] = member.epoch
+            _set_timer(membership, rebalance_timer(member_id), due_ms, now_ms)
 
 
-def _set_timer(group: ConsumerGroup, key: str, due_ms: int, now_ms: int) -> int:
-    group.timers.pop(key, None)
-    group.timers[key] = Timer(due_ms, now_ms)
+def _set_timer(membership: ConsumerGroup, key: str, due_ms: int, now_ms: int) -> int:
+    membership.timers.pop(key, None)
+    membership.timers[key] = Timer(due_ms, now_ms)
     return due_ms

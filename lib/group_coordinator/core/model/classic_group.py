@@ -59,7 +59,7 @@ class ClassicGroup:
         )
 
     @property
-    def uses_consumer_protocol(self) -> bool:
+    def is_of_consumers(self) -> bool:
         """Whether the members are consumers, whose subscriptions the coordinator can read (KIP-496)."""
         return self.protocol_type == CONSUMER_PROTOCOL_TYPE
 
@@ -81,7 +81,7 @@ class ClassicGroup:
     def is_subscribed_to(self, topic: str) -> bool:
         """Whether the topic's offsets are in use; an unknown subscription of consumers covers every topic."""
         if self.subscribed_topics is None:
-            return self.uses_consumer_protocol
+            return self.is_of_consumers
         return topic in self.subscribed_topics
 
     def static_member_id(self, group_instance_id: str) -> str | None:

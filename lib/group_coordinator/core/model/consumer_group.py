@@ -93,27 +93,6 @@ class ConsumerGroup:
     former_subscription_type: SubscriptionType | None = None
     """As it was before the last record of a regular expression, if none of a member came since: Kafka keeps to it."""
 
-    def copy(self) -> ConsumerGroup:
-        """A group that can be changed without touching this one; its values are immutable and shared."""
-        return ConsumerGroup(
-            self.epoch,
-            self.metadata_hash,
-            self.assignment_epoch,
-            self.assignment_timestamp_ms,
-            dict(self.members),
-            dict(self.targets),
-            dict(self.regexes),
-            dict(self.timers),
-            dict(self.rebalance_epochs),
-            self.metadata_deadline_ms,
-            dict(self.static_members),
-            {topic_id: dict(partitions) for topic_id, partitions in self.owners.items()},
-            dict(self.topic_subscribers),
-            dict(self.regex_subscribers),
-            self.classic_member_count,
-            self.former_subscription_type,
-        )
-
     @property
     def state(self) -> ConsumerState:
         """The state that Kafka shows; it follows from members and epochs."""
@@ -185,7 +164,7 @@ class ConsumerGroup:
         self.members = members
         subscriptions = Counter(member.metadata.topic_names for member in members.values())
         for names, number in subscriptions.items():
-            count(self.topic_subscribers, names, number)
+            add_to_counts(self.topic_subscribers, names, number)
         for member in members.values():
             self._note_identity(member)
             self._note_partitions(member)
@@ -211,7 +190,7 @@ class ConsumerGroup:
             del self.regexes[regex]
 
     def _note_metadata(self, member: ConsumerMember) -> None:
-        count(self.topic_subscribers, member.metadata.topic_names)
+        add_to_counts(self.topic_subscribers, member.metadata.topic_names)
         self._note_identity(member)
 
     def _note_identity(self, member: ConsumerMember) -> None:
@@ -219,16 +198,16 @@ class ConsumerGroup:
         if metadata.group_instance_id is not None:
             self.static_members[metadata.group_instance_id] = member.member_id
         if metadata.topic_regex:
-            count(self.regex_subscribers, (metadata.topic_regex,))
+            add_to_counts(self.regex_subscribers, (metadata.topic_regex,))
         self.classic_member_count += metadata.classic is not None
 
     def _forget_metadata(self, member: ConsumerMember | None) -> None:
         if member is None:
             return
         metadata = member.metadata
-        count(self.topic_subscribers, metadata.topic_names, -1)
+        add_to_counts(self.topic_subscribers, metadata.topic_names, -1)
         if metadata.topic_regex:
-            count(self.regex_subscribers, (metadata.topic_regex,), -1)
+            add_to_counts(self.regex_subscribers, (metadata.topic_regex,), -1)
         self.classic_member_count -= metadata.classic is not None
 
     def _note_partitions(self, member: ConsumerMember) -> None:
@@ -251,7 +230,7 @@ class ConsumerGroup:
                     self.owners.pop(topic_id, None)
 
 
-def count(counts: dict[str, int], names: Iterable[str], change: int = 1) -> None:
+def add_to_counts(counts: dict[str, int], names: Iterable[str], change: int = 1) -> None:
     """Add to the count of each name; names that count nothing any more go."""
     for name in names:
         number = counts.get(name, 0) + change

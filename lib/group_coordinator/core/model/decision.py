@@ -23,7 +23,7 @@ class Decision(Value, frozen=True):
     """The outcome of one request or one deadline.
 
     Records are Kafka's, in log order. What a classic group keeps beside the log (parked requests, timers) comes as
-    its next `membership`; None leaves it as it is. `session_of` re-arms one member's session, the one change so
+    its next `membership`; None leaves it as it is. `renewed_session` re-arms one member's session, the one change so
     frequent that a whole next membership would be waste. A consumer group's membership follows from the records; `soft` is
     what changes in it beside them. `topics` is what the group knows of the cluster from now on.
     """
@@ -31,7 +31,7 @@ class Decision(Value, frozen=True):
     records: list[Record]
     replies: list[Reply]
     membership: ClassicGroup | None = None
-    session_of: str | None = None
+    renewed_session: str | None = None
     topics: LearnedTopics | None = None
     forgets_topics: bool = False
     soft: tuple[SoftChange, ...] = ()

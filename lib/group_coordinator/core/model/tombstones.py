@@ -26,7 +26,7 @@ def group_tombstones(membership: ClassicGroup | ConsumerGroup, reason: Reason) -
 
 
 def consumer_group_tombstones(
-    member_ids: list[str], group: ConsumerGroup, reason: Reason
+    member_ids: list[str], membership: ConsumerGroup, reason: Reason
 ) -> list[Record]:
     """The end of a consumer group that has these members in the log."""
     return [
@@ -34,7 +34,7 @@ def consumer_group_tombstones(
         *(TargetRecord(member_id, None, reason) for member_id in member_ids),
         TargetEpochRecord(None, reason),
         *(MemberRecord(member_id, None, reason) for member_id in member_ids),
-        *(RegexRecord(regex, None, reason) for regex in sorted(group.regexes)),
+        *(RegexRecord(regex, None, reason) for regex in sorted(membership.regexes)),
         PartitionMetadataTombstone(reason),
         GroupEpochRecord(None, reason),
     ]

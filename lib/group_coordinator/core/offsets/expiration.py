@@ -78,12 +78,15 @@ def rule_for(
     return ExpirationRule("never")
 
 
-def rule_of(group: ClassicGroup | ConsumerGroup) -> ExpirationRule:
+def rule_of(membership: ClassicGroup | ConsumerGroup) -> ExpirationRule:
     """The rule of a live group; in a consumer group commit times count in every state (KIP-848)."""
-    if isinstance(group, ConsumerGroup):
-        return ExpirationRule("commit", group.subscribed_topics())
+    if isinstance(membership, ConsumerGroup):
+        return ExpirationRule("commit", membership.subscribed_topics())
     return rule_for(
-        group.state, group.protocol_type, group.subscribed_topics, group.state_timestamp_ms
+        membership.state,
+        membership.protocol_type,
+        membership.subscribed_topics,
+        membership.state_timestamp_ms,
     )
 
 

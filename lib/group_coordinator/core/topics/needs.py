@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.consumer_member import JOIN_EPOCH
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import (
     ConsumerGroupHeartbeat,
@@ -13,7 +14,6 @@ from group_coordinator.core.model.requests import (
 )
 from group_coordinator.core.value import Value
 
-_JOINS = 0
 _REQUESTS_THAT_ASSIGN = frozenset({ConsumerGroupHeartbeat, JoinGroup, LeaveGroup})
 
 
@@ -61,6 +61,10 @@ def _knew_topics(membership: ConsumerGroup) -> bool:
 
 def _before_upgrade(membership: ClassicGroup, request: ConsumerGroupHeartbeat) -> TopicNeed | None:
     """The assignments of a classic group's members name topics, a consumer group's their ids."""
-    if request.member_epoch != _JOINS or not membership.members or not membership.subscribed_topics:
+    if (
+        request.member_epoch != JOIN_EPOCH
+        or not membership.members
+        or not membership.subscribed_topics
+    ):
         return None
     return TopicNeed(tuple(sorted(membership.subscribed_topics)))

@@ -128,15 +128,12 @@ def test_a_classic_group_with_members_does_not() -> None:
         replayed(MemberRecord("m1", WISH, M), group=group)
 
 
-def test_a_copy_stands_alone() -> None:
-    group = replayed(*FULL)
-    assert group.consumer is not None
-    copied = group.consumer.copy()
+def test_tombstones_of_a_member_free_its_partitions() -> None:
+    group = replayed(*FULL, CurrentRecord("m1", None, M), MemberRecord("m1", None, M)).consumer
 
-    replayed(CurrentRecord("m1", None, M), MemberRecord("m1", None, M), group=group)
-
-    assert copied == replayed(*FULL).membership
-    assert copied.owners == {ORD: {0: "m1", 1: "m1"}}
+    assert group is not None
+    assert (group.members, group.owners) == ({}, {})
+    assert not group.topic_subscribers
 
 
 def test_an_unknown_state_is_kept() -> None:

@@ -52,10 +52,11 @@ def test_any_other_move_is_a_defect(source: str, target: str) -> None:
 
 
 def test_a_group_makes_no_other_move() -> None:
-    step = Rebalance(ClassicGroup(), 1_000, GroupDriver().config, Reason.JOIN)
+    rebalance = Rebalance(ClassicGroup(), 1_000, GroupDriver().config, Reason.JOIN)
 
     with pytest.raises(IllegalTransitionError, match="Empty cannot become Stable"):
-        step.transition_to(ClassicState.STABLE)
+        rebalance.transition_to(ClassicState.STABLE)
 
-    step.transition_to(ClassicState.PREPARING_REBALANCE)
-    assert (step.group.previous_state, step.group.state_timestamp_ms) == ("Empty", 1_000)
+    rebalance.transition_to(ClassicState.PREPARING_REBALANCE)
+    membership = rebalance.membership
+    assert (membership.previous_state, membership.state_timestamp_ms) == ("Empty", 1_000)
