@@ -10,6 +10,7 @@ from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.clients.errors import error_for
 from group_coordinator.clients.member import classic_messages
 from group_coordinator.clients.member.conversation import COORDINATOR_AWAY, Conversation
+from group_coordinator.clients.member.leader import assignments, is_leader
 from group_coordinator.clients.member.membership import Membership
 from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
 from group_coordinator.clients.member_identity import MemberIdentity
@@ -134,10 +135,7 @@ class ClassicMember(Membership):
         self._identity = replace(
             self._identity, member_id=body["memberId"], generation_id=body["generationId"]
         )
-        decision: Mapping[str, bytes] = {}
-        if classic_messages.is_leader(body):
-            wanted = classic_messages.subscriptions(body)
-            decision = classic_messages.assignments(wanted, self._partition_counts)
+        decision = assignments(body, self._partition_counts) if is_leader(body) else {}
         self.state = MemberState.SYNCING
         request = classic_messages.sync_group(self._identity, decision)
         self._ask(request, self._synced, self._options.rebalance_timeout_ms + JOIN_MARGIN_MS)

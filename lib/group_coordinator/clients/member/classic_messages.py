@@ -9,12 +9,9 @@ from kafka import TopicPartition
 
 from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.clients.member_identity import MemberIdentity
-from group_coordinator.clients.range_assignment import range_assignment
 from group_coordinator.core.embedded_protocol import (
-    encode_assignment,
     encode_subscription,
     parse_assignment,
-    parse_subscription,
 )
 
 PROTOCOL_TYPE = "consumer"
@@ -43,19 +40,6 @@ def join_group(
     return Request("JoinGroup", 9, identity.group_id, body)
 
 
-def is_leader(joined: Body) -> bool:
-    """Whether the one who joined has to assign partitions to everybody."""
-    return bool(joined["leader"] == joined["memberId"] and not joined["skipAssignment"])
-
-
-def subscriptions(joined: Body) -> dict[str, tuple[str, ...]]:
-    """What each member wants to read, as the leader's JoinGroup answer says; unreadable is nothing."""
-    return {
-        member["memberId"]: parse_subscription(b64decode(member["metadata"])) or ()
-        for member in joined["members"]
-    }
-
-
 def sync_group(identity: MemberIdentity, assignments: Mapping[str, bytes]) -> Request:
     """A SyncGroup; only the leader brings assignments."""
     body = {
@@ -68,16 +52,6 @@ def sync_group(identity: MemberIdentity, assignments: Mapping[str, bytes]) -> Re
         ],
     }
     return Request("SyncGroup", 5, identity.group_id, body)
-
-
-def assignments(
-    wanted: Mapping[str, Collection[str]], partition_counts: Mapping[str, int]
-) -> dict[str, bytes]:
-    """The leader's decision, as bytes for each member."""
-    return {
-        member: encode_assignment(assignment)
-        for member, assignment in range_assignment(wanted, partition_counts).items()
-    }
 
 
 def assigned_partitions(assignment: str) -> tuple[TopicPartition, ...]:

@@ -6,7 +6,7 @@ partitions that are over. What a member had before does not count.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from group_coordinator.core.assignors.spec import (
     Assignment,
@@ -38,16 +38,23 @@ def assign_ranges(
         specs = [spec.replace(topic_ids=specs[0].topic_ids) for spec in specs]
     assignments: list[Assignment] = [{} for _ in member_ids]
     for topic_id, positions in subscribers(specs, topics).items():
-        quota, over = divmod(topics[topic_id].num_partitions, len(positions))
-        end = 0
-        for place, position in enumerate(positions if quota else positions[:over]):
-            start, end = end, end + quota + (place < over)
-            assignments[position][topic_id] = tuple(range(start, end))
+        numbers = ranges(topics[topic_id].num_partitions, len(positions))
+        for position, partitions in zip(positions, numbers, strict=False):
+            assignments[position][topic_id] = tuple(partitions)
     found = {
         member_id: _in_order_of_record(assignment, spec)
         for member_id, spec, assignment in zip(member_ids, specs, assignments, strict=True)
     }
     return {member_id: found[member_id] for member_id in members}
+
+
+def ranges(num_partitions: int, num_members: int) -> Iterator[range]:
+    """One range for each member; the first members get the partitions that are over, the last ones may get nothing."""
+    quota, over = divmod(num_partitions, num_members)
+    end = 0
+    for place in range(num_members if quota else over):
+        start, end = end, end + quota + (place < over)
+        yield range(start, end)
 
 
 def _seniority(member_id: str, member: MemberSpec) -> tuple[bool, bytes]:
