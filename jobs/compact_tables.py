@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from group_coordinator.cli.job_options import job_options, job_settings
+from group_coordinator.cli.refusals import refusals_shown
 from group_coordinator.job.run import run_compaction
 from group_coordinator.streaming.session import submitted_session
 
@@ -17,6 +18,7 @@ from group_coordinator.streaming.session import submitted_session
 @click.command()
 @job_options
 @click.option("--drain", is_flag=True, help="Compact what is there, and end.")
+@refusals_shown()
 def main(
     config: Path | None,
     overrides: tuple[str, ...],

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from group_coordinator.cli.job_options import job_options, job_settings
+from group_coordinator.cli.refusals import refusals_shown
 from group_coordinator.job.run import RunOptions, run_coordinator
 from group_coordinator.streaming.session import submitted_session
 
@@ -21,6 +22,7 @@ from group_coordinator.streaming.session import submitted_session
 @click.option(
     "--progress", type=click.Path(path_type=Path), help="File for the last batch's figures."
 )
+@refusals_shown()
 def main(
     config: Path | None,
     overrides: tuple[str, ...],

@@ -10,7 +10,7 @@ import click
 from group_coordinator.cli.job_options import job_options, job_settings
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
-from group_coordinator.job.run import refusals_told
+from group_coordinator.job.refusal_causes import refusals_told
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.streaming.session import local_session
 from group_coordinator.tables.creation import create_tables

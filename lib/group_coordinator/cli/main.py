@@ -7,10 +7,7 @@ from importlib import import_module
 import click
 
 from group_coordinator import __version__
-from group_coordinator.local.broker import BrokerError
-from group_coordinator.local.daemon import AlreadyRunsError
-from group_coordinator.local.jars import JarsError
-from group_coordinator.local.java import JavaMissingError
+from group_coordinator.cli.refusals import refusals_shown
 from group_coordinator.settings import SettingsError
 
 COMMANDS = {
@@ -28,9 +25,6 @@ COMMANDS = {
     ),
 }
 """Name -> (module, help), in the order in which a new user meets them."""
-
-_REFUSALS = (AlreadyRunsError, BrokerError, JarsError, JavaMissingError)
-
 
 _CTRL_C = 130
 """The exit status that shells know: 128 + SIGINT."""
@@ -59,11 +53,10 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; 1 is the status of a refusal, 2 of wrong usage."""
         try:
-            return super().invoke(ctx)
+            with refusals_shown():
+                return super().invoke(ctx)
         except SettingsError as error:
             raise click.UsageError(str(error)) from error
-        except _REFUSALS as error:
-            raise click.ClickException(str(error)) from error
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)
             ctx.exit(_CTRL_C)

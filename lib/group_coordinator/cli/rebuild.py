@@ -28,4 +28,5 @@ def command(config: Path | None, overrides: tuple[str, ...], bootstrap_server: s
       group-coordinator run --with-compaction
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     settings = job_settings(config, overrides, bootstrap_server)
-    rebuild_checkpoint(settings, lambda: local_session(settings.job, spark_jars()))
+    for line in rebuild_checkpoint(settings, lambda: local_session(settings.job, spark_jars())):
+        click.echo(line)

@@ -11,6 +11,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from group_coordinator import settings
+from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.job.run import RunOptions, run_coordinator
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.settings import JobSettings
@@ -32,4 +33,7 @@ def _session_with_tables(job: JobSettings) -> SparkSession:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    try:
+        main(Path(sys.argv[1]), Path(sys.argv[2]))
+    except JobRefusedError as refusal:
+        sys.exit(str(refusal))

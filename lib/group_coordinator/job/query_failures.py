@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import click
 from pyspark.errors import StreamingQueryException
 
+from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.settings import JobSettings
 
 _KAFKA = r"org\.apache\.kafka\.common\.errors\."
@@ -30,14 +30,14 @@ _DISK = re.compile(
 
 @contextmanager
 def query_failures_told(job: JobSettings) -> Iterator[None]:
-    """Turn a query's failure that a user can mend into one plain sentence and exit status 1."""
+    """Turn a query's failure that a user can mend into JobRefusedError."""
     try:
         yield
     except StreamingQueryException as failure:
         told = sentence(str(failure), job)
         if told is None:
             raise
-        raise click.ClickException(told) from failure
+        raise JobRefusedError(told) from failure
 
 
 def outage(text: str) -> str | None:

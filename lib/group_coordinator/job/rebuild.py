@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import click
-
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import check_topics
 from group_coordinator.clients.cluster.topic_extent import offsets_present
-from group_coordinator.job.run import MakeSession, refusals_told
+from group_coordinator.job.refusal_causes import refusals_told
+from group_coordinator.job.run import MakeSession
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.rebuild.rebuild import Rebuilt, rebuild
@@ -17,8 +16,8 @@ from group_coordinator.tables.creation import check_tables
 
 
 @refusals_told()
-def rebuild_checkpoint(settings: Settings, make_session: MakeSession) -> None:
-    """Make the coordinator's checkpoint anew, and say what it begins with."""
+def rebuild_checkpoint(settings: Settings, make_session: MakeSession) -> list[str]:
+    """Make the coordinator's checkpoint anew, and tell what it begins with."""
     set_up_logs()
     job = settings.job
     connection = Connection.of(job)
@@ -30,8 +29,7 @@ def rebuild_checkpoint(settings: Settings, make_session: MakeSession) -> None:
         rebuilt = rebuild(spark, job, present)
     finally:
         spark.stop()
-    for line in summary(rebuilt, job.events_topic, present):
-        click.echo(line)
+    return summary(rebuilt, job.events_topic, present)
 
 
 def summary(rebuilt: Rebuilt, topic: str, present: Mapping[int, range]) -> list[str]:

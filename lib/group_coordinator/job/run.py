@@ -9,41 +9,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 
-import click
 from pyspark.sql import SparkSession
 
-from group_coordinator.clients.channel_errors import ClientError
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.clients.cluster.coordinator_topics import TopicsError, check_topics
+from group_coordinator.clients.cluster.coordinator_topics import check_topics
 from group_coordinator.clients.cluster.ticks import write_ticks
 from group_coordinator.job.outages import outlast_outages
 from group_coordinator.job.query_failures import query_failures_told
+from group_coordinator.job.refusal_causes import refusals_told
 from group_coordinator.job.stop_signals import stop_on_signals
 from group_coordinator.job.topic_agent_run import TellingOfTopics, telling_of_topics
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.observability.progress import ProgressReport
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.streaming.checkpoint.layout import checkpoint_of
-from group_coordinator.streaming.checkpoint.lock import CheckpointInUseError, locked_checkpoint
+from group_coordinator.streaming.checkpoint.lock import locked_checkpoint
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.streaming.coordination import CoordinatorRun
-from group_coordinator.streaming.rebuild.rebuild import CheckpointError, check_checkpoint
-from group_coordinator.streaming.rebuild.starting_offsets import ForeignLogError
+from group_coordinator.streaming.rebuild.rebuild import check_checkpoint
 from group_coordinator.streaming.sinks import BatchCounts
-from group_coordinator.tables.creation import MissingTablesError, check_tables
+from group_coordinator.tables.creation import check_tables
 
 _log = logging.getLogger(__name__)
 
 MakeSession = Callable[[], SparkSession]
-
-_REFUSALS = (
-    ClientError,
-    CheckpointError,
-    CheckpointInUseError,
-    ForeignLogError,
-    MissingTablesError,
-    TopicsError,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +42,6 @@ class RunOptions:
     drain: bool
     with_compaction: bool
     progress_file: Path | None
-
-
-@contextmanager
-def refusals_told() -> Iterator[None]:
-    """Turn what a user can mend into one plain sentence and exit status 1."""
-    try:
-        yield
-    except _REFUSALS as error:
-        raise click.ClickException(str(error)) from error
 
 
 @contextmanager

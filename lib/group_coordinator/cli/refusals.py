@@ -1,0 +1,25 @@
+"""What a user can mend, as a user sees it: one plain sentence on standard error and exit status 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.local.broker import BrokerError
+from group_coordinator.local.daemon import AlreadyRunsError
+from group_coordinator.local.jars import JarsError
+from group_coordinator.local.java import JavaMissingError
+
+_REFUSALS = (AlreadyRunsError, BrokerError, JarsError, JavaMissingError, JobRefusedError)
+
+
+@contextmanager
+def refusals_shown() -> Iterator[None]:
+    """Turn refusals into click's error with status 1."""
+    try:
+        yield
+    except _REFUSALS as error:
+        raise click.ClickException(str(error)) from error

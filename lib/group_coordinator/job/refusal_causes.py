@@ -1,0 +1,32 @@
+"""The errors of other layers that refuse the job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from group_coordinator.clients.channel_errors import ClientError
+from group_coordinator.clients.cluster.coordinator_topics import TopicsError
+from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.streaming.checkpoint.lock import CheckpointInUseError
+from group_coordinator.streaming.rebuild.rebuild import CheckpointError
+from group_coordinator.streaming.rebuild.starting_offsets import ForeignLogError
+from group_coordinator.tables.creation import MissingTablesError
+
+_CAUSES = (
+    ClientError,
+    CheckpointError,
+    CheckpointInUseError,
+    ForeignLogError,
+    MissingTablesError,
+    TopicsError,
+)
+
+
+@contextmanager
+def refusals_told() -> Iterator[None]:
+    """Turn what a user can mend into JobRefusedError."""
+    try:
+        yield
+    except _CAUSES as error:
+        raise JobRefusedError(str(error)) from error
