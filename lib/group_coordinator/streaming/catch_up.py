@@ -10,8 +10,11 @@ from pyspark.sql import SparkSession
 from group_coordinator.runtime import hold_windows
 from group_coordinator.runtime.hold_windows import Windows
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.checkpoint.layout import QUERY_NAME, checkpoint_of
-from group_coordinator.streaming.hold_file import HoldFile
+from group_coordinator.streaming.checkpoint.layout import (
+    coordinator_folder,
+    read_windows,
+    write_windows,
+)
 
 
 def windows_after_catch_up(
@@ -22,15 +25,15 @@ def windows_after_catch_up(
     `read_backlog` runs the query with the windows it is given and says whether it got to the end. An open window that
     an earlier run left behind goes on, whatever the limit is today.
     """
-    file = HoldFile(spark, checkpoint_of(job, QUERY_NAME))
-    windows = file.read()
+    folder = coordinator_folder(spark, job)
+    windows = read_windows(folder)
     if not job.max_offsets_per_trigger and not hold_windows.has_open(windows):
         return windows
     windows = hold_windows.opened(windows, _now_ms())
-    file.write(windows)
+    write_windows(folder, windows)
     if read_backlog(windows):
         windows = hold_windows.closed(windows, _now_ms())
-        file.write(windows)
+        write_windows(folder, windows)
     return windows
 
 

@@ -8,14 +8,22 @@ from pyspark.sql import SparkSession
 
 
 class CheckpointFolder:
-    """Read and written through Hadoop's file systems, so that object stores work as folders do."""
+    """Read and written as Spark does with its own files of a checkpoint, so that object stores work as folders do.
+
+    A file is written aside and then renamed: who is killed here leaves the old text or the new one.
+    """
 
     def __init__(self, spark: SparkSession, location: str) -> None:
         self.location = location
         # PySpark offers no file system of its own.
-        context: Any = spark.sparkContext
-        self._jvm = context._jvm  # noqa: SLF001
-        self._files = self._path("").getFileSystem(context._jsc.hadoopConfiguration())  # noqa: SLF001
+        session: Any = spark
+        self._jvm = session._jvm  # noqa: SLF001
+        configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
+        # By default Hadoop has a checksum beside every local file, and a file is not replaced together with it.
+        configuration.set("fs.file.impl", "org.apache.hadoop.fs.RawLocalFileSystem")
+        configuration.set("fs.file.impl.disable.cache", "true")
+        streaming = self._jvm.org.apache.spark.sql.execution.streaming
+        self._files = streaming.CheckpointFileManager.create(self._path(""), configuration)
 
     def exists(self, name: str) -> bool:
         """Whether there is a file or a folder of this name."""
@@ -25,7 +33,7 @@ class CheckpointFolder:
         """What is in a folder of this name; nothing if it is missing."""
         if not self.exists(name):
             return set()
-        return {str(file.getPath().getName()) for file in self._files.listStatus(self._path(name))}
+        return {str(file.getPath().getName()) for file in self._files.list(self._path(name))}
 
     def read(self, name: str) -> str | None:
         """A file's text; None if there is no such file."""
@@ -38,16 +46,29 @@ class CheckpointFolder:
             stream.close()
 
     def write(self, name: str, text: str) -> None:
-        """Replace a file; a reader finds the old text, the new one, or for a moment none."""
+        """Replace a file, in one step where the file system can: some object stores have none for a moment."""
         path = self._path(name)
-        fresh = path.suffix(".new")
-        stream = self._files.create(fresh, True)  # noqa: FBT003 - Java's signature
-        try:
-            stream.write(text.encode())
-        finally:
-            stream.close()
-        self._files.delete(path, False)  # noqa: FBT003
-        self._files.rename(fresh, path)
+        self._files.mkdirs(path.getParent())
+        self._remove_checksum(name)
+        stream = self._files.createAtomic(path, True)  # noqa: FBT003 - Scala's signature
+        stream.write(text.encode())
+        stream.close()
+
+    def read_newest(self, name: str) -> str | None:
+        """The text that `write_next` wrote last in a folder; None if there is none."""
+        newest = self._newest(name)
+        return None if newest is None else self.read(f"{name}/{newest}")
+
+    def write_next(self, name: str, text: str) -> None:
+        """Write a file with the next number, as Spark's own logs do, then remove the one before.
+
+        For what must not be lost anywhere: not every file system can replace a file in one step.
+        """
+        before = self._newest(name)
+        self.write(f"{name}/{0 if before is None else before + 1}", text)
+        if before is not None:
+            self._remove_checksum(f"{name}/{before}")
+            self._files.delete(self._path(f"{name}/{before}"))
 
     def make_folder(self, name: str) -> str:
         """Make a folder unless it is there; its address."""
@@ -57,6 +78,14 @@ class CheckpointFolder:
     def address(self, name: str) -> str:
         """Where Spark finds a file or a folder of this name."""
         return f"{self.location}/{name}"
+
+    def _newest(self, name: str) -> int | None:
+        return max((int(file) for file in self.names_in(name) if file.isdecimal()), default=None)
+
+    def _remove_checksum(self, name: str) -> None:
+        """Earlier versions left one, and do not read a file that it does not fit."""
+        folder, _, file = name.rpartition("/")
+        self._files.delete(self._path(f"{folder}/.{file}.crc"))
 
     def _path(self, name: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(self.address(name) if name else self.location)

@@ -1,4 +1,4 @@
-"""The coordinator's checkpoint: where it is, whether it has begun, and what it began with."""
+"""The coordinator's checkpoint: where it is, whether it has begun, and what is ours in it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from msgspec import json
 from pyspark.sql import SparkSession
 
+from group_coordinator.runtime import hold_windows
+from group_coordinator.runtime.hold_windows import Windows
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 
@@ -17,6 +19,7 @@ GROUPS = "rebuild/groups"
 
 _ORIGIN = "rebuild/origin.json"
 _NO_GROUPS = "rebuild/no_groups"
+_HOLD_WINDOWS = "hold_windows"
 _COMMITS = "commits"
 _SPARKS_OWN = ("metadata", "offsets", _COMMITS, "sources", "state")
 
@@ -57,6 +60,17 @@ def read_origin(folder: CheckpointFolder) -> Origin | None:
 def write_origin(folder: CheckpointFolder, origin: Origin) -> None:
     """Make the rebuild count: it comes last."""
     folder.write(_ORIGIN, json.encode(origin).decode())
+
+
+def read_windows(folder: CheckpointFolder) -> Windows:
+    """The hold windows so far; none before the first catch-up."""
+    text = folder.read_newest(_HOLD_WINDOWS)
+    return () if text is None else hold_windows.load(text)
+
+
+def write_windows(folder: CheckpointFolder, windows: Windows) -> None:
+    """Replace the hold windows; timers would fire too soon if they were lost."""
+    folder.write_next(_HOLD_WINDOWS, hold_windows.dump(windows))
 
 
 def folder_of_groups(folder: CheckpointFolder) -> str:

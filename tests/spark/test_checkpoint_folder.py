@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from group_coordinator.runtime.hold_windows import HoldWindow
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
+from group_coordinator.streaming.checkpoint.layout import read_windows, write_windows
+
+pytestmark = pytest.mark.spark
+
+INTERESTS = "topics/interests.json"
+
+
+def test_there_is_always_the_old_file_or_the_new_one(spark: SparkSession, tmp_path: Path) -> None:
+    checkpoint = tmp_path / "checkpoint" / "coordinator"
+    folder = CheckpointFolder(spark, str(checkpoint))
+    assert read_windows(folder) == ()
+
+    write_windows(folder, (HoldWindow(1_000, None),))
+    write_windows(folder, (HoldWindow(1_000, 2_000), HoldWindow(5_000, None)))
+
+    assert read_windows(CheckpointFolder(spark, str(checkpoint))) == (
+        HoldWindow(1_000, 2_000),
+        HoldWindow(5_000, None),
+    )
+    assert [entry.name for entry in (checkpoint / "hold_windows").iterdir()] == ["1"]
+
+
+def test_a_file_that_was_not_finished_does_not_count(spark: SparkSession, tmp_path: Path) -> None:
+    folder = CheckpointFolder(spark, str(tmp_path))
+    write_windows(folder, (HoldWindow(1_000, None),))
+    (tmp_path / "hold_windows" / ".1.a-temporary-file.tmp").write_text("[{")
+
+    assert read_windows(folder) == (HoldWindow(1_000, None),)
+
+
+@pytest.mark.parametrize("scheme", ["", "file:"])
+def test_a_file_is_replaced_in_one_step(spark: SparkSession, tmp_path: Path, scheme: str) -> None:
+    folder = CheckpointFolder(spark, f"{scheme}{tmp_path}")
+    assert folder.read(INTERESTS) is None
+    folder.write(INTERESTS, "text 0")
+
+    with seen_in(tmp_path / INTERESTS) as seen:
+        for number in range(1, 50):
+            folder.write(INTERESTS, f"text {number}")
+
+    assert seen <= {f"text {number}" for number in range(50)}
+    assert folder.read(INTERESTS) == "text 49"
+    assert [entry.name for entry in (tmp_path / "topics").iterdir()] == ["interests.json"]
+
+
+def test_earlier_versions_and_this_one_read_each_others_files(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Theirs have checksums beside them."""
+    folder = CheckpointFolder(spark, str(tmp_path))
+    earlier = EarlierVersion(spark, tmp_path)
+    earlier.write(INTERESTS, "before")
+    earlier.write("hold_windows/3", "[]")
+    assert (folder.read(INTERESTS), folder.read_newest("hold_windows")) == ("before", "[]")
+    assert (tmp_path / "topics" / ".interests.json.crc").exists()
+
+    folder.write(INTERESTS, "after")
+    folder.write_next("hold_windows", "[1]")
+
+    assert (earlier.read(INTERESTS), earlier.read("hold_windows/4")) == ("after", "[1]")
+    assert [entry.name for entry in (tmp_path / "hold_windows").iterdir()] == ["4"]
+
+
+@contextmanager
+def seen_in(file: Path) -> Iterator[set[str]]:
+    """What a reader finds that never stops reading."""
+    seen: set[str] = set()
+    over = Event()
+
+    def look() -> None:
+        while not over.is_set():
+            try:
+                seen.add(file.read_text())
+            except FileNotFoundError:
+                seen.add("nothing")
+
+    reader = Thread(target=look)
+    reader.start()
+    yield seen
+    over.set()
+    reader.join()
+
+
+class EarlierVersion:
+    """Hadoop's own file system, as it is by default."""
+
+    def __init__(self, spark: SparkSession, root: Path) -> None:
+        session: Any = spark
+        self._jvm = session._jvm  # noqa: SLF001
+        self._root = root
+        configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
+        self._files = self._path("").getFileSystem(configuration)
+
+    def write(self, name: str, text: str) -> None:
+        stream = self._files.create(self._path(name), True)
+        stream.write(text.encode())
+        stream.close()
+
+    def read(self, name: str) -> str:
+        stream = self._files.open(self._path(name))
+        try:
+            return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+        finally:
+            stream.close()
+
+    def _path(self, name: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(str(self._root / name))
