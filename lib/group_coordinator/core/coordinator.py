@@ -62,7 +62,7 @@ from group_coordinator.core.value import Value
 
 
 class Step(Value, frozen=True):
-    """What one event or one deadline came to, and when."""
+    """The outcome of one event or one deadline, and its time."""
 
     at_ms: int
     records: list[Record]
@@ -87,7 +87,7 @@ def handle(
 def decide(  # noqa: C901, PLR0911, PLR0912 - one line an API
     group: Group, request: Request, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
-    """What a request comes to; nothing changes yet.
+    """What a request changes and what is answered; nothing changes yet.
 
     Raises:
         CoordinatorError: the request is refused.

@@ -30,7 +30,7 @@ class MalformedProtocolError(ValueError):
 
 
 class ImpossibleProtocolError(ValueError):
-    """The bytes announce more than there is, or nothing where something must be: Kafka's reader breaks down."""
+    """A length exceeds the bytes that are left, or is negative where a value is required: Kafka's reader throws."""
 
 
 class Subscription(Value, frozen=True):
@@ -49,7 +49,7 @@ class EmbeddedAssignment(Value, frozen=True):
 
 
 def read_subscription(data: bytes) -> Subscription:
-    """Read a subscription of any version; what a version later than ours appends does not matter.
+    """Read a subscription of any version; what a later version appends is ignored.
 
     Raises:
         MalformedProtocolError: it ends early.
@@ -221,7 +221,7 @@ class _Reader:
         return taken
 
     def _checked(self, length: int) -> int:
-        """A length, unless it is more than what is left, or that of nothing."""
+        """The length, if it is not negative and so many bytes are left."""
         left = len(self._data) - self._position
         if not 0 <= length <= left:
             raise ImpossibleProtocolError(f"{length} announced, {left} bytes left")

@@ -1,4 +1,4 @@
-"""What administrators may set for one group: names, bounds, and what counts in the end.
+"""What administrators may set for one group: names, bounds, and the value in effect.
 
 Source: GroupConfig and GroupConfigManager in Kafka 4.3, as far as they are about consumer groups; Kafka keeps the settings
 of share and streams groups under further names. A group need not exist to be given settings.
@@ -29,7 +29,7 @@ class GroupConfig(Value, frozen=True):
 
     @property
     def broker_name(self) -> str:
-        """The setting of the coordinator that counts where the group has none."""
+        """The setting of the coordinator that applies to a group without its own."""
         return f"group.{self.name}"
 
     @property
@@ -115,7 +115,7 @@ def parse(definition: GroupConfig, text: str) -> int:
     """The value that a text stands for.
 
     Raises:
-        GroupConfigError: INVALID_CONFIG, it stands for none.
+        GroupConfigError: INVALID_CONFIG, it is not a number within the bounds.
     """
     trimmed = java_trimmed(text)
     value = int(trimmed) if _INTEGER.fullmatch(trimmed) else None
@@ -129,7 +129,7 @@ def parse(definition: GroupConfig, text: str) -> int:
 def check(configs: Mapping[str, str], config: CoordinatorConfig) -> None:
     """Whether a group may have these settings, together with the coordinator's where it has none.
 
-    Settings that were fine when they were made are refused too if the coordinator's bounds have changed since.
+    Settings that were valid once are refused if the coordinator's bounds have changed since.
 
     Raises:
         GroupConfigError: INVALID_CONFIG.

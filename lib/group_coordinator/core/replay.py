@@ -32,7 +32,7 @@ from group_coordinator.core.offsets import pending
 
 _EMPTY = ClassicState.EMPTY
 _WITHOUT_DEADLINE = (CurrentRecord, TargetRecord, TargetEpochRecord)
-"""Records that bring no deadline nearer: who has which partition is no matter of time."""
+"""Records that bring no deadline nearer: no deadline depends on who has which partition."""
 
 
 def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConfig) -> None:
@@ -103,7 +103,7 @@ def replay_record(group: Group, record: Record, now_ms: int) -> None:
             else:
                 _take_offset(group, record, record.value, now_ms)
         case GroupRecord():
-            # Kafka's group tombstone leaves offsets alone; whoever writes one has written theirs before it.
+            # Kafka's group tombstone leaves offsets alone; their own tombstones are written before it.
             metadata = record.value
             group.membership = None if metadata is None else load_membership(metadata, now_ms)
         case TransactionMarker():

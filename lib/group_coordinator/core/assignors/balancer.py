@@ -10,7 +10,7 @@ class Balancer:
 
     `loads`, the number of partitions by member, is the caller's and may change between two questions. The least loaded
     members get one partition each, then they are as loaded as the next ones and stand in one range with these; the
-    most loaded members give in the same manner, from the other end.
+    most loaded members give in the same way, from the other end.
     """
 
     def __init__(self, members: Sequence[int], loads: Sequence[int]) -> None:
@@ -25,7 +25,7 @@ class Balancer:
         self._next_most = len(members) - 1
 
     def is_balanced(self) -> bool:
-        """Nothing is won by one more move."""
+        """Whether one more move would not improve the balance."""
         return self._most_load - self._least_load <= 1
 
     def next_receiver(self) -> int:
@@ -41,7 +41,7 @@ class Balancer:
         return self._members[self._next_least - 1]
 
     def next_giver(self) -> int | None:
-        """The member to take the next partition from, None if nobody is left."""
+        """The member to take the next partition from, None if no member is left."""
         if self._next_most < self._most_start:
             self._widen_most_loaded()
         if self._next_most < 0:
@@ -51,7 +51,7 @@ class Balancer:
 
     def _widen_most_loaded(self) -> None:
         if self._most_end <= self._most_start and self._most_start > 0:
-            # All of them were excluded: the range goes on with whoever comes next, however far below.
+            # All of them were excluded: the range goes on with the next member, however far below.
             self._most_load = self._loads[self._members[self._most_start - 1]]
         else:
             self._most_load -= 1
@@ -62,7 +62,7 @@ class Balancer:
         self._next_most = self._most_end - 1
 
     def exclude_giver(self) -> None:
-        """The member that was named last has nothing to give: leave it out from now on."""
+        """The last giver has nothing to give: leave it out from now on."""
         members, place, last = self._members, self._next_most + 1, self._most_end - 1
         members[place], members[last] = members[last], members[place]
         self._most_end = last

@@ -141,7 +141,7 @@ class _Build:
 
 
 def _next_giver(balancer: Balancer, held: Mapping[int, list[int]]) -> int | None:
-    """The next member that has a partition of the topic to give, None if nobody has."""
+    """The next member that has a partition of the topic to give, None if no member has."""
     while (giver := balancer.next_giver()) is not None:
         if held.get(giver):
             return giver

@@ -1,4 +1,4 @@
-"""What an assignor is told of a group, and what it gives back."""
+"""What an assignor gets of a group, and what it gives back."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class MemberSpec(Value, frozen=True):
 
 
 class TopicSpec(Value, frozen=True):
-    """A topic as an assignor sees it; `racks` has the racks of each partition's replicas, None where nobody told."""
+    """A topic as an assignor sees it; `racks` has the racks of each partition's replicas, None if they are not known."""
 
     num_partitions: int
     racks: tuple[frozenset[str], ...] | None
 
 
 class SubscriptionType(Enum):
-    """Whether all members want the same: Kafka tells by names and regexes, unknown topics included (subscriptions.py)."""
+    """Whether all members want the same: Kafka compares names and regexes, unknown topics included (subscriptions.py)."""
 
     HOMOGENEOUS = "homogeneous"
     HETEROGENEOUS = "heterogeneous"
@@ -50,7 +50,7 @@ class Assignor(Protocol):
         Where Kafka leaves a choice to its hash tables, the order of both mappings makes it, and that of the topics in
         an assignment: give the members in `member_order`, the topics in the `subscribed_order` of the first member,
         an assignment as its record has it. The answer is in the order of Kafka's records again. Without a
-        subscription type the members' topic ids tell it. Raises PartitionAssignorError.
+        subscription type the members' topic ids decide. Raises PartitionAssignorError.
         """
 
 

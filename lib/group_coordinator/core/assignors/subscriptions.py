@@ -36,7 +36,7 @@ def subscription_type(
 
 
 def type_told_by_topic_ids(members: Iterable[MemberSpec]) -> SubscriptionType:
-    """What the topic ids alone tell: all members want the same topics, or not."""
+    """The type by topic ids alone: all members want the same topics, or not."""
     distinct = {member.topic_ids for member in members}
     return SubscriptionType.HOMOGENEOUS if len(distinct) <= 1 else SubscriptionType.HETEROGENEOUS
 

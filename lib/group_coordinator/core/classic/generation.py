@@ -1,4 +1,4 @@
-"""A generation as others see it: what its members are told of it, and what the log gets."""
+"""A generation seen from outside: the answers to JoinGroup and SyncGroup, and the value in the log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from group_coordinator.core.model.responses import (
 
 
 def join_answer(membership: ClassicGroup, member_id: str) -> JoinGroupResponse:
-    """What JoinGroup tells a member of the current generation; the leader also learns the members."""
+    """The answer to JoinGroup of a member of the current generation; the leader also gets the members."""
     return JoinGroupResponse(
         ErrorCode.NONE,
         member_id,
@@ -29,7 +29,7 @@ def join_answer(membership: ClassicGroup, member_id: str) -> JoinGroupResponse:
 
 
 def sync_answer(membership: ClassicGroup, member: Member) -> SyncGroupResponse:
-    """What SyncGroup tells a member of the current generation."""
+    """The answer to SyncGroup of a member of the current generation."""
     return SyncGroupResponse(
         ErrorCode.NONE, membership.protocol_type, membership.protocol, member.assignment
     )
@@ -69,7 +69,7 @@ def subscription_of_members(membership: ClassicGroup) -> frozenset[str] | None:
 def union_of_subscriptions(
     protocol_type: str | None, entries: Iterable[Protocol]
 ) -> frozenset[str] | None:
-    """All subscribed topics; None if one subscription is not readable or the members are no consumers (KIP-496)."""
+    """All subscribed topics; None if one subscription is not readable or the members are not consumers (KIP-496)."""
     if protocol_type != CONSUMER_PROTOCOL_TYPE:
         return None
     topics: set[str] = set()

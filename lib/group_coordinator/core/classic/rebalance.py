@@ -66,7 +66,7 @@ class Rebalance:
         self.arm(session_timer(member.member_id), member.session_timeout_ms)
 
     def cancel(self, key: str) -> None:
-        """Forget a timer; it is no fault if there is none."""
+        """Forget a timer; no error if it is not set."""
         self.membership.timers.pop(key, None)
 
     def transition_to(self, state: ClassicState) -> None:
@@ -115,7 +115,7 @@ class Rebalance:
         self.cancel(session_timer(member_id))
 
     def replace_static_member(self, old: Member, new_member_id: str) -> Member:
-        """Give a static member a new id; whatever the old id still waits for is fenced."""
+        """Give a static member a new id; parked requests of the old id are fenced."""
         membership = self.membership
         old = self._answer_join(old, JoinGroupResponse(ErrorCode.FENCED_INSTANCE_ID, old.member_id))
         self._answer_sync(old, SyncGroupResponse(ErrorCode.FENCED_INSTANCE_ID))
@@ -132,7 +132,7 @@ class Rebalance:
     # Phases.
 
     def rebalance_or_complete_join(self) -> None:
-        """Begin a rebalance, or, inside a join phase, end it if nobody is missing."""
+        """Begin a rebalance; inside a join phase, end it if all members have joined."""
         if self.membership.state is ClassicState.PREPARING_REBALANCE:
             self.maybe_complete_join()
         else:
@@ -184,8 +184,8 @@ class Rebalance:
             if member.awaiting_join is None and member.group_instance_id is None:
                 self.remove_member(member.member_id)
         if membership.members and not membership.awaiting_joins:
-            # Only static members are left and none of them came: wait until their sessions end. Kafka looks again
-            # after any timeout, were it 0 ms, and spins; what it sees in between is the same.
+            # Only static members are left, and all are absent: wait until their sessions end. Kafka looks again after
+            # any timeout, even one of 0 ms, and spins; what it sees in between is the same.
             self.arm(JOIN_TIMER, max(membership.rebalance_timeout_ms, _SHORTEST_WAIT_MS))
             return
         membership.generation += 1

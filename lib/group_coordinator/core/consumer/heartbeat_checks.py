@@ -1,4 +1,4 @@
-"""What is wrong with a ConsumerGroupHeartbeat whatever its group is like.
+"""The checks of a ConsumerGroupHeartbeat that do not depend on its group.
 
 Source: throwIfConsumerGroupHeartbeatRequestIsInvalid in Kafka 4.3's GroupCoordinatorService.
 """
@@ -17,7 +17,7 @@ _CLIENTS_MAKE_IDS_SINCE = 1
 def check_heartbeat(
     request: ConsumerGroupHeartbeat, version: int, config: CoordinatorConfig
 ) -> None:
-    """Whether a request could be right at all; the first fault counts.
+    """Refuse a request that is invalid for every group; the first fault counts.
 
     Raises:
         CoordinatorError: INVALID_REQUEST, UNSUPPORTED_ASSIGNOR.

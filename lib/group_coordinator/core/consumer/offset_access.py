@@ -25,7 +25,7 @@ class EarlierEpoch(Value, frozen=True):
     member: ConsumerMember
     epoch: int
     error: ErrorCode
-    """What else it is."""
+    """The answer if the member did not have a partition by then."""
 
 
 def check_partitions(
@@ -72,7 +72,7 @@ def check_commit(
 
 
 def check_txn_commit(membership: ConsumerGroup, request: TxnOffsetCommit) -> EarlierEpoch | None:
-    """As check_commit, inside a transaction: also without a member, and clients know no epochs.
+    """As check_commit, inside a transaction: no member is needed, and clients do not know member epochs.
 
     Raises:
         CoordinatorError: UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION.
@@ -90,7 +90,7 @@ def check_fetch(membership: ConsumerGroup, request: OffsetFetch) -> None:
 
     Raises:
         CoordinatorError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, or ILLEGAL_GENERATION where the member speaks the
-            classic protocol; UNKNOWN_SERVER_ERROR for an epoch without a member, as Kafka breaks down there.
+            classic protocol; UNKNOWN_SERVER_ERROR for an epoch without a member, as Kafka throws there.
     """
     epoch = _epoch(request.member_epoch)
     if request.member_id is None:

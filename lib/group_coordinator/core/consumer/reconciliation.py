@@ -1,4 +1,4 @@
-"""From what a member has to what it shall have, one safe step at a time: no partition is ever with two members.
+"""From a member's current assignment to its target, one safe step at a time: no partition is ever with two members.
 
 A partition that a member must give up stays with it until its client no longer reports it; only then others get it.
 Source: CurrentAssignmentBuilder in Kafka 4.3.
@@ -22,7 +22,7 @@ from group_coordinator.core.value import Value
 
 
 class Goal(Value, frozen=True):
-    """Where a member is to go, and what it depends on."""
+    """A member's target, and what the way to it depends on."""
 
     epoch: int
     """The assignment epoch of the target."""
@@ -40,10 +40,10 @@ class Goal(Value, frozen=True):
 
 
 def reconcile(current: CurrentAssignment, goal: Goal) -> CurrentAssignment:
-    """What the member has next; the same object where it has to wait.
+    """The member's next assignment; the same object if it must wait.
 
     Raises:
-        CoordinatorError: FENCED_MEMBER_EPOCH, a later Kafka has left it in a state that is not known.
+        CoordinatorError: FENCED_MEMBER_EPOCH, a later Kafka left the member in an unknown state.
     """
     match current.state:
         case MemberState.STABLE if current.epoch == goal.epoch:
@@ -108,14 +108,14 @@ def _next(current: CurrentAssignment, goal: Goal) -> CurrentAssignment:
     waits = False
     for topic_id in sorted(goal.target.keys() | current.assigned.keys()):
         wanted = goal.target.get(topic_id, ()) if topic_id in goal.topic_ids else ()
-        shall_have = frozenset(wanted)
+        in_target = frozenset(wanted)
         had = current.assigned.get(topic_id, {})
         own = current.pending_revocation.get(topic_id, {})
         missing = [p for p in wanted if p not in had]
         free = [p for p in missing if p in own or not goal.is_held(topic_id, p)]
         waits = waits or len(free) < len(missing)
-        _put(kept, topic_id, {p: epoch for p, epoch in had.items() if p in shall_have})
-        _put(revoked, topic_id, {p: epoch for p, epoch in had.items() if p not in shall_have})
+        _put(kept, topic_id, {p: epoch for p, epoch in had.items() if p in in_target})
+        _put(revoked, topic_id, {p: epoch for p, epoch in had.items() if p not in in_target})
         if free:
             added[topic_id] = free
     if revoked and _has(goal.owned, revoked):

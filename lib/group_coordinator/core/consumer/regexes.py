@@ -40,11 +40,11 @@ class RegexChange(Enum):
     NONE = auto()
     CHANGED = auto()
     CHANGED_AND_RESOLVED = auto()
-    """The topics of the new one are known, or there is none any more: the group's topics change at once."""
+    """The new one is resolved already, or the member has none any more: the group's topics change at once."""
 
 
 def change_regex(update: ConsumerUpdate, old: ConsumerMember, new: ConsumerMember) -> RegexChange:
-    """Take note of a member's regular expression, and have those of the group resolved where that is due.
+    """Note what becomes of a member's regular expression, and begin a resolution of the group's if one is due.
 
     Raises:
         CoordinatorError: INVALID_REGULAR_EXPRESSION.
@@ -121,7 +121,7 @@ def _is_due(update: ConsumerUpdate, subscribed: int) -> bool:
 
 
 def resolve(update: ConsumerUpdate) -> None:
-    """Match every regular expression with the topics of now; the group epoch grows if the group's topics change."""
+    """Match every regular expression with the present topics; the group epoch grows if the group's topics change."""
     group, membership = update.group, update.membership
     names = set(membership.topic_subscribers)
     has_changed = False

@@ -1,7 +1,7 @@
 """Applies the records of consumer groups (KIP-848). Nothing is decided here.
 
-A log that Kafka has compacted may lack the predecessors of a record, so that a tombstone of something unknown is passed
-over (GroupMetadataManager.replay in Kafka 4.3).
+A log that Kafka has compacted may lack the predecessors of a record, so a tombstone of something unknown is
+ignored (GroupMetadataManager.replay in Kafka 4.3).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def replay_consumer_record(group: Group, record: ConsumerRecord) -> None:
         case RegexRecord():
             _set_regex(group, record.regex, record.value)
         case PartitionMetadataTombstone():
-            pass  # it takes nothing away that is kept here
+            pass  # nothing is kept here that it would remove
         case _:
             assert_never(record)
 
@@ -115,7 +115,7 @@ def _set_current(group: Group, member_id: str, value: CurrentAssignment | None) 
 def _set_regex(group: Group, regex: str, value: ResolvedRegex | None) -> None:
     if value is not None:
         _created(group).put_regex(regex, value)
-        # A group that is rebuilt goes on counting: what it is told next is newer than what the log knows.
+        # A rebuilt group goes on counting: the topics that it learns next are newer than those of the log.
         group.topics_version = max(group.topics_version, value.version)
     elif group.consumer is not None:
         group.consumer.put_regex(regex, None)

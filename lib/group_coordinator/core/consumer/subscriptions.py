@@ -20,7 +20,7 @@ _hash_of = lru_cache(maxsize=10_000)(topic_hash)
 def names_after_update(
     membership: ConsumerGroup, old: SubscriptionMetadata, new: SubscriptionMetadata
 ) -> set[str]:
-    """The topics that the group will subscribe to when one member's subscription is another one."""
+    """The topics that the group will subscribe to after one member has changed its subscription."""
     dropped = _dropped_regexes(membership, old, new)
     return _names_without(membership, [old], dropped) | set(new.topic_names)
 
@@ -28,7 +28,7 @@ def names_after_update(
 def type_after_update(
     membership: ConsumerGroup, old: ConsumerMember, new: ConsumerMember
 ) -> SubscriptionType:
-    """Whether the members will count as subscribed to the same topics when `old` is `new`, or `new` joins."""
+    """Whether the members will count as subscribed to the same topics after `new` has replaced `old`, or joined."""
     topic_subscribers = dict(membership.topic_subscribers)
     add_to_counts(topic_subscribers, old.metadata.topic_names, -1)
     add_to_counts(topic_subscribers, new.metadata.topic_names)

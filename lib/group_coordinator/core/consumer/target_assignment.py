@@ -1,4 +1,4 @@
-"""What each member of a consumer group shall have: the assignor's answer for all of them, as records.
+"""The target assignment of a consumer group: the assignor's answer for all members, and its records.
 
 Source: TargetAssignmentBuilder in Kafka 4.3.
 """
@@ -29,7 +29,7 @@ def preferred_assignor(
     old: ConsumerMember | None = None,
     new: ConsumerMember | None = None,
 ) -> str:
-    """The assignor that most members ask for, once `old` is `new`; the default if nobody asks.
+    """The assignor that most members ask for, once `old` is `new`; the default if no member asks for one.
 
     Of several that many ask for it is the one that Kafka's hash map has first: the one that `new` is the first to ask
     for, else that which comes first among BUILTIN_ASSIGNORS.
@@ -46,7 +46,7 @@ def preferred_assignor(
 def members_after(
     membership: ConsumerGroup, present: Sequence[str], updated: ConsumerMember
 ) -> dict[str, tuple[ConsumerMember, Assignment]]:
-    """The members with their present targets, in the order that the assignors want, once `updated` is one of them.
+    """The members with their present targets, in the order of the assignors, once `updated` is one of them.
 
     `present` are the members before, in the order of the group's table.
     A static member that comes back under another id takes the place, and the target, of the one it was.
@@ -74,7 +74,7 @@ def assign(
 ) -> dict[str, Assignment]:
     """The new targets of all members, in the order of their records.
 
-    Names that share a bucket of Kafka's hash tables are in the order in which they were told, sorted by default.
+    Names that share a bucket of Kafka's hash tables are in their `subscription_order`, without one sorted.
 
     Raises:
         PartitionAssignorError: the assignor has no answer.
@@ -122,7 +122,7 @@ def _spec(
 def target_records(
     membership: ConsumerGroup, targets: Mapping[str, Assignment], epoch: TargetEpoch, reason: Reason
 ) -> list[Record]:
-    """A record for each member whose target is another one now, and the one that makes them count."""
+    """A record for each member whose target has changed, and the one that makes them count."""
     changed: list[Record] = [
         TargetRecord(member_id, target, reason)
         for member_id, target in targets.items()

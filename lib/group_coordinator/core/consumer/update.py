@@ -44,7 +44,7 @@ class ConsumerUpdate:
         self.classic: ClassicGroup | None = None
         """Set: the records make the group this classic one."""
         self.subscription_order: dict[str, Sequence[str]] = {}
-        """The topics of members who have just told them, in their order; by the log all are sorted."""
+        """By member id: the topics that a member has just subscribed to, in its own order; the log has them sorted."""
 
     def decision(self, replies: Sequence[Reply]) -> Decision:
         """The update as a decision."""
@@ -55,10 +55,10 @@ class ConsumerUpdate:
         self.soft.append(SetTimer(key, self.now_ms + delay_ms))
 
     def cancel(self, key: str) -> None:
-        """Forget a timer; it is no fault if there is none."""
+        """Forget a timer; no error if it is not set."""
         self.soft.append(CancelTimer(key))
 
     def cancel_timers_of(self, member_id: str) -> None:
-        """Forget whatever waits for a member."""
+        """Forget all timers of a member."""
         timers = (session_timer, rebalance_timer, join_timer, sync_timer)
         self.soft += [CancelTimer(key(member_id)) for key in timers]

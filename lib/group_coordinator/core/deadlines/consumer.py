@@ -40,6 +40,6 @@ def _reason(key: str) -> Reason:
 
 
 def _is_outdated(membership: ConsumerGroup, key: str, member_id: str) -> bool:
-    """A member that has come to another epoch has given its partitions back."""
+    """A member at another epoch has given its partitions back."""
     epoch = membership.members[member_id].epoch
     return is_rebalance_timer(key) and membership.rebalance_epochs.get(member_id) != epoch

@@ -1,1 +1,1 @@
-"""One API, one file: `decide(group, request, context, config)` says what a request comes to and changes nothing."""
+"""One API, one file: `decide(group, request, context, config)` decides what a request changes and what is answered; nothing changes yet."""

@@ -1,7 +1,7 @@
 """IncrementalAlterConfigs 0-1 of one group: settings are set or deleted, all or none of a request.
 
 Source: ConfigAdminManager.preprocess and ConfigurationControlManager in Kafka 4.3. Kafka keeps settings in its metadata
-log; here a record of each goes to the group's own log, in the manner of Kafka's ConfigRecord.
+log; here a record of each goes to the group's own log, shaped as Kafka's ConfigRecord.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""ConsumerGroupHeartbeat 0-1 (KIP-848): v1 wants member ids made by the client, and knows regular expressions.
+"""ConsumerGroupHeartbeat 0-1 (KIP-848): v1 requires member ids made by the client, and has regular expressions.
 
 Source: consumerGroupHeartbeat and consumerGroupLeave in GroupMetadataManager of Kafka 4.3.
 """
@@ -39,7 +39,7 @@ def decide(
     context: RequestContext,
     config: CoordinatorConfig,
 ) -> Decision:
-    """Let a member join, go on or leave.
+    """Let a member join, stay or leave.
 
     Raises:
         CoordinatorError: INVALID_REQUEST, UNSUPPORTED_ASSIGNOR, GROUP_ID_NOT_FOUND, GROUP_MAX_SIZE_REACHED,
@@ -50,7 +50,7 @@ def decide(
     if request.member_epoch < JOIN_EPOCH:
         return _leave(group, request, context, config)
     try:
-        return _go_on(group, request, context, config)
+        return _join_or_stay(group, request, context, config)
     except CoordinatorError as error:
         if request.member_epoch != JOIN_EPOCH:
             raise
@@ -58,7 +58,7 @@ def decide(
         return abandoned_upgrade(group, config, error, Reply(context.ticket, answer))
 
 
-def _go_on(
+def _join_or_stay(
     group: Group,
     request: ConsumerGroupHeartbeat,
     context: RequestContext,
@@ -75,14 +75,14 @@ def _go_on(
         update.subscription_order[member_id] = request.topic_names
     updated = update_member(update, member, metadata, request.owned)
     update.arm(session_timer(member_id), session_timeout_ms(group, config))
-    must_tell = is_join or _is_full(request) or _differs(member, updated)
+    must_send = is_join or _is_full(request) or _differs(member, updated)
     answer = ConsumerGroupHeartbeatResponse(
         ErrorCode.NONE,
         None,
         member_id,
         updated.epoch,
         heartbeat_interval_ms(group, config),
-        _told(updated.current.assigned) if must_tell else None,
+        _without_epochs(updated.current.assigned) if must_send else None,
     )
     return update.decision([*replies, Reply(context.ticket, answer)])
 
@@ -189,7 +189,7 @@ def _unknown_member(member_id: str, group: Group) -> CoordinatorError:
 def _check_epoch(
     member: ConsumerMember, epoch: int, owned: tuple[TopicPartitions, ...] | None
 ) -> None:
-    """A member that lost the answer with its new epoch may come with the one before, if it has nothing more since."""
+    """A member that lost the answer with its new epoch may send the one before, if it owns no more than it is assigned."""
     if epoch in (JOIN_EPOCH, member.epoch):
         return
     is_retry = epoch < member.epoch and epoch == member.current.previous_epoch
@@ -213,7 +213,7 @@ def _is_part(owned: tuple[TopicPartitions, ...] | None, assigned: OwnedPartition
 def _metadata_after(
     old: SubscriptionMetadata, request: ConsumerGroupHeartbeat, context: RequestContext
 ) -> SubscriptionMetadata:
-    """What the request does not say is as it was."""
+    """Fields that the request leaves out stay as they were."""
     names, regex = request.topic_names, request.topic_regex
     return SubscriptionMetadata(
         request.group_instance_id or old.group_instance_id,
@@ -231,7 +231,7 @@ def _metadata_after(
 
 
 def _is_full(request: ConsumerGroupHeartbeat) -> bool:
-    """Whether the request says all, as after an answer that was lost: then the answer says all too."""
+    """Whether the request has every field, as after a lost answer: then the answer has every field as well."""
     subscribes = request.topic_names is not None or request.topic_regex is not None
     return request.rebalance_timeout_ms is not None and subscribes and request.owned is not None
 
@@ -241,7 +241,7 @@ def _differs(before: ConsumerMember, after: ConsumerMember) -> bool:
     return before.current.assigned != after.current.assigned
 
 
-def _told(assigned: OwnedPartitions) -> dict[str, tuple[int, ...]]:
+def _without_epochs(assigned: OwnedPartitions) -> dict[str, tuple[int, ...]]:
     return {topic_id: tuple(partitions) for topic_id, partitions in assigned.items()}
 
 
@@ -272,7 +272,7 @@ def _leave(
 
 
 def _leave_for_a_while(update: ConsumerUpdate, member: ConsumerMember) -> None:
-    """The static member keeps what it has until its session ends, for whoever comes back under its instance id."""
+    """The static member keeps what it has until its session ends, for the member that comes back under its instance id."""
     current = member.current
     kept = {
         topic_id: dict.fromkeys(partitions, 0) for topic_id, partitions in current.assigned.items()

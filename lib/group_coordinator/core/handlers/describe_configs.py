@@ -1,7 +1,7 @@
 """DescribeConfigs 1-4 of one group: each setting, where its value comes from, and what would count without it.
 
-Source: ConfigHelper in Kafka 4.3. What the coordinator is told on its start is Kafka's static configuration; here that is
-a value other than Kafka's default. Values are shown as they were set, even where the bounds have become narrower since.
+Source: ConfigHelper in Kafka 4.3. The coordinator's own settings stand for Kafka's static configuration, where they
+differ from Kafka's default. Values are shown as they were set, even where the bounds have become narrower since.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def _synonyms(
     synonyms = [default]
     static = broker_value(definition.broker_name, config)
     if static != definition.default:
-        told = ConfigSynonym(definition.broker_name, str(static), ConfigSource.STATIC_BROKER_CONFIG)
-        synonyms.insert(0, told)
+        own = ConfigSynonym(definition.broker_name, str(static), ConfigSource.STATIC_BROKER_CONFIG)
+        synonyms.insert(0, own)
     value = group.configs.get(definition.name)
     if value is not None:
         synonyms.insert(0, ConfigSynonym(definition.name, value, ConfigSource.GROUP_CONFIG))

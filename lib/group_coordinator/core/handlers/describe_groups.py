@@ -1,6 +1,6 @@
 """DescribeGroups 0-6 of one group: v6 tells an unknown group by an error, older versions by the state Dead.
 
-A consumer group is as good as unknown here: ConsumerGroupDescribe knows it.
+A consumer group counts as unknown here: ConsumerGroupDescribe describes it.
 
 Source: GroupMetadataManager.describeGroups and ClassicGroupMember.describe in Kafka 4.3.
 """

@@ -1,7 +1,7 @@
 """EndTxn (ours): the marker that ends a producer's transaction, as a transaction coordinator writes it into the log.
 
-Source: OffsetMetadataManager.replayEndTransactionMarker in Kafka 4.3. A producer without pending offsets here is no
-error.
+Source: OffsetMetadataManager.replayEndTransactionMarker in Kafka 4.3. A producer without pending offsets here is not
+an error.
 """
 
 from __future__ import annotations
@@ -29,6 +29,6 @@ def decide(
     context: RequestContext,
     config: CoordinatorConfig,  # noqa: ARG001 - one signature for all handlers
 ) -> Decision:
-    """The marker, whether the group waits for it or not: Kafka writes it all the same."""
+    """The marker, even if the group has nothing pending for the producer: Kafka writes it as well."""
     records: list[Record] = [_marker(group, request)]
     return Decision(records, [Reply(context.ticket, EndTxnResponse(ErrorCode.NONE))])

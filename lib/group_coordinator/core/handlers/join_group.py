@@ -155,7 +155,7 @@ def _join_known_id(rebalance: Rebalance, request: JoinGroup, context: RequestCon
         rebalance.answer(context.ticket, join_answer(rebalance.membership, member.member_id))
         return
     if member.awaiting_join is not None:
-        # Kafka forgets the request that this one replaces, as its connection is gone. Ours must hear something.
+        # Kafka drops the request that this one replaces, as its connection is gone. Here its sender gets an answer.
         replaced = JoinGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS, member.member_id)
         rebalance.answer(member.awaiting_join, replaced)
     rebalance.put(_renewed(member, request, context))
@@ -195,7 +195,7 @@ def _join_static(rebalance: Rebalance, request: JoinGroup, context: RequestConte
         case ClassicState.STABLE if membership.select_protocol() == membership.protocol:
             _keep_generation(rebalance, member, context, previous_leader)
         case ClassicState.STABLE | ClassicState.COMPLETING_REBALANCE:
-            # The leader may already have been told the old id, which would get the new one no assignment.
+            # The leader may know the old id already, and would give the new one no assignment.
             rebalance.prepare_rebalance()
         case _:
             rebalance.maybe_complete_join()
@@ -213,6 +213,6 @@ def _keep_generation(
     if context.ticket.version >= _SKIP_ASSIGNMENT_SINCE:
         answer = answer.replace(skip_assignment=rebalance.membership.leader == member.member_id)
     else:
-        # Older clients would assign if they were told that they lead: they hear the leader's old id (KAFKA-13435).
+        # Older clients would assign if the answer said that they lead: it has the leader's old id (KAFKA-13435).
         answer = answer.replace(leader=previous_leader or "", members=())
     rebalance.answer(context.ticket, answer)

@@ -38,7 +38,7 @@ _INT64_HALF = 2**63
 def decide(
     group: Group, request: OffsetCommit, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
-    """Store the offsets; a refusal of the coordinator is told for every partition that it was asked about."""
+    """Store the offsets; a refusal is the result of every partition of the request."""
     missing: list[TopicResult] = []
     topics = _existing_topics(group, request, context.ticket.version, missing)
     records: list[Record] = []
@@ -139,6 +139,6 @@ def _expire_timestamp(now_ms: int, retention_ms: int | None) -> int | None:
 
 
 def _extended_session(membership: ClassicGroup, request: OffsetCommit) -> str | None:
-    """A commit of a member is a sign of life, but not of an administrator in an Empty group."""
+    """A member's commit extends its session; an Empty group has no member, so an administrator's extends none."""
     alive = membership.state in (ClassicState.STABLE, ClassicState.PREPARING_REBALANCE)
     return request.member_id if alive else None

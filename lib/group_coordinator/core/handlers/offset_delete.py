@@ -23,10 +23,10 @@ def decide(
     context: RequestContext,
     config: CoordinatorConfig,  # noqa: ARG001 - one signature for all handlers
 ) -> Decision:
-    """Tombstones for what was committed; a partition without an offset is no error.
+    """Tombstones for what was committed; a partition without an offset is not an error.
 
     Raises:
-        CoordinatorError: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP (members that are no consumers).
+        CoordinatorError: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP (its members are not consumers).
     """
     membership = _check(group, request)
     missing: list[TopicResult] = []

@@ -1,7 +1,7 @@
 """OffsetFetch 1-10 of one group: v2 all partitions, v7 requireStable, v8 several groups, v10 topic ids.
 
-Source: KafkaApis.handleOffsetFetchRequest and OffsetMetadataManager.fetchOffsets in Kafka 4.3. An unknown group is no
-error: nothing is committed there. Classic groups check neither member nor generation; consumer groups do.
+Source: KafkaApis.handleOffsetFetchRequest and OffsetMetadataManager.fetchOffsets in Kafka 4.3. An unknown group is not
+an error: nothing is committed there. Classic groups check neither member nor generation; consumer groups do.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ def decide(
     else:
         topics = [_named_topic(group, topic) for topic in request.topics]
     if request.require_stable:
-        topics = [_unstable_told(group, topic) for topic in topics]
+        topics = [_without_unstable(group, topic) for topic in topics]
     answer = OffsetFetchResponse(ErrorCode.NONE, request.group_id, tuple(topics))
     return Decision([], [Reply(context.ticket, answer)])
 
 
-def _unstable_told(group: Group, topic: FetchedTopic) -> FetchedTopic:
+def _without_unstable(group: Group, topic: FetchedTopic) -> FetchedTopic:
     """No offset where an open transaction has one that may replace it (KIP-447)."""
     partitions = tuple(
         FetchedPartition(entry.partition, error=ErrorCode.UNSTABLE_OFFSET_COMMIT)

@@ -50,7 +50,7 @@ def decide(
         rebalance.answer(context.ticket, sync_answer(rebalance.membership, member))
         return rebalance.decision()
     if member.awaiting_sync is not None:
-        # As for JoinGroup: Kafka forgets the request that this one replaces.
+        # As for JoinGroup: Kafka drops the request that this one replaces.
         rebalance.answer(member.awaiting_sync, SyncGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS))
     rebalance.put(member.replace(awaiting_sync=context.ticket))
     if rebalance.membership.leader == member.member_id:

@@ -18,9 +18,9 @@ from group_coordinator.core.model.topic import Topic
 
 
 def _partitions_of(group: Group, name: str, topic_ids: set[str]) -> list[int]:
-    """Those with an offset of the deleted topic, and once more for every offset that waits for its transaction's end.
+    """Partitions with an offset of the deleted topic, and once more for every offset that waits for its transaction's end.
 
-    Kafka goes through what is committed and through each producer's offsets, and leaves a tombstone every time.
+    Kafka goes through what is committed and through each producer's offsets, and writes a tombstone each time.
     """
     committed = [
         partition

@@ -1,7 +1,7 @@
 """TxnOffsetCommit 0-5: offsets that count once their transaction is committed (KIP-98, KIP-447).
 
-Source: KafkaApis.handleTxnOffsetCommitRequest and OffsetMetadataManager.commitTransactionalOffset in Kafka 4.3. Whether
-the transaction is open is the business of the transaction coordinator, which has vouched for it.
+Source: KafkaApis.handleTxnOffsetCommitRequest and OffsetMetadataManager.commitTransactionalOffset in Kafka 4.3. That
+the transaction is open has been checked by the transaction coordinator.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from group_coordinator.core.offsets.results import merge
 def decide(
     group: Group, request: TxnOffsetCommit, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
-    """Keep the offsets for the producer; a refusal is told for every partition that it was asked about."""
+    """Keep the offsets for the producer; a refusal is the result of every partition of the request."""
     missing: list[TopicResult] = []
     found = (existing_part(group, topic, missing) for topic in request.topics)
     topics = [topic for topic in found if topic is not None]

@@ -25,7 +25,7 @@ def heartbeat_to_consumer_group(
     context: RequestContext,
     config: CoordinatorConfig,
 ) -> Decision:
-    """Re-arm the session, and tell the member when it has to join again.
+    """Re-arm the session, and tell the member when it must join again.
 
     Raises:
         CoordinatorError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION.
@@ -43,7 +43,7 @@ def heartbeat_to_consumer_group(
 
 
 def _must_rejoin(membership: ConsumerGroup, member: ConsumerMember) -> bool:
-    """There is a new target, there is something to give back, or nothing of the target is with others any more."""
+    """There is a newer target, there is something to give back, or all that the member waited for is free."""
     if member.epoch < membership.assignment_epoch:
         return True
     match member.current.state:

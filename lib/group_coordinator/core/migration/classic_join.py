@@ -1,7 +1,7 @@
 """JoinGroup to a consumer group that has members: the answer comes at once, with the member epoch as the generation.
 
 Source: classicGroupJoinToConsumerGroup in Kafka 4.3's GroupMetadataManager. The bytes of its first protocol say what the
-member subscribes to and what it has; a leader there is none.
+member subscribes to and what it has; there is no leader.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _has_common_protocol(membership: ConsumerGroup, names: set[str]) -> bool:
 
 
 def _subscription(request: JoinGroup) -> Subscription:
-    """What the first protocol says; Kafka breaks down if it cannot read it."""
+    """What the first protocol says; Kafka throws if it cannot read it."""
     try:
         return read_subscription(request.protocols[0].metadata)
     except (MalformedProtocolError, ImpossibleProtocolError):
@@ -110,7 +110,7 @@ def _subscription(request: JoinGroup) -> Subscription:
 
 
 def _member(update: ConsumerUpdate, request: JoinGroup, member_id: str) -> ConsumerMember:
-    """The member as it was; an anonymous one with a known instance id takes the place of whoever had it."""
+    """The member as it was; an anonymous one with a known instance id takes the place of the member that had it."""
     instance_id = request.group_instance_id
     members = update.membership.members
     if instance_id is not None and request.member_id:
@@ -155,7 +155,7 @@ def _update(
     metadata: SubscriptionMetadata,
     subscription: Subscription,
 ) -> ConsumerMember:
-    """Bring the member as far as can be; or the whole group to the classic protocol, if this was the last consumer."""
+    """Update the member; if it takes the place of the last consumer, the whole group turns classic."""
     owned = reported(subscription.owned, update.group.topics or {})
     replaced = _instance_before(update.membership, request)
     change = take_metadata(update, member, metadata)

@@ -1,4 +1,4 @@
-"""LeaveGroup to a consumer group: its members go together, with one new epoch. Members of either protocol may be named.
+"""LeaveGroup to a consumer group: all named members leave with one new epoch, whatever protocol they speak.
 
 Source: classicGroupLeaveToConsumerGroup in Kafka 4.3's GroupMetadataManager.
 """

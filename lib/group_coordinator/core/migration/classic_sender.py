@@ -50,12 +50,12 @@ def sender(
 
 
 def extend_session(update: ConsumerUpdate, member_id: str, session_timeout_ms: int) -> None:
-    """Give a member its whole session timeout from now on; it is its own, not the group's."""
+    """Give a member its whole session timeout from now on: the one that the member chose, not the group's."""
     update.arm(session_timer(member_id), session_timeout_ms)
 
 
 def await_join(update: ConsumerUpdate, member: ConsumerMember) -> None:
-    """The member is told to join again: from the first time on its rebalance timeout runs."""
+    """The member is told to join again: its rebalance timeout runs from the first time on."""
     key = join_timer(member.member_id)
     if key not in update.membership.timers:
         update.arm(key, max(0, member.metadata.rebalance_timeout_ms))

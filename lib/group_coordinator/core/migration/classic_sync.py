@@ -31,7 +31,7 @@ def sync_with_consumer_group(
     context: RequestContext,
     config: CoordinatorConfig,
 ) -> Decision:
-    """Answer with the partitions that the member has; nobody hands in assignments here.
+    """Answer with the partitions that the member has; assignments in the request are ignored.
 
     Raises:
         CoordinatorError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, INCONSISTENT_GROUP_PROTOCOL.
@@ -56,7 +56,7 @@ def sync_with_consumer_group(
 
 
 def _check_protocol(request: SyncGroup, classic: ClassicMetadata) -> None:
-    """The member was told its own first protocol; null is not compared."""
+    """JoinGroup answered with the member's own first protocol; null is not compared."""
     pairs = (
         (request.protocol_type, CONSUMER_PROTOCOL_TYPE),
         (request.protocol, classic.protocols[0].name),
@@ -66,6 +66,6 @@ def _check_protocol(request: SyncGroup, classic: ClassicMetadata) -> None:
 
 
 def _has_new_target(membership: ConsumerGroup, member: ConsumerMember) -> bool:
-    """There is a new target; but a member that has something to give back gives it back first."""
+    """Whether the member must join again for a newer target; partitions to give back come first."""
     is_behind = membership.assignment_epoch > member.epoch
     return is_behind and member.current.state is not MemberState.UNREVOKED_PARTITIONS

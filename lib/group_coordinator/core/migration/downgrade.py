@@ -1,7 +1,7 @@
 """The online downgrade: a consumer group turns classic when its last member of the consumer protocol is gone.
 
-The members that stay speak the classic protocol; each has what its target says, and mostly they are told to rebalance at
-once. Source: validateOnlineDowngradeWithFencedMembers, validateOnlineDowngradeWithReplacedMember and
+The members that stay speak the classic protocol; each has what its target says, and mostly a rebalance begins at once.
+Source: validateOnlineDowngradeWithFencedMembers, validateOnlineDowngradeWithReplacedMember and
 convertToClassicGroup in Kafka 4.3's GroupMetadataManager, ClassicGroup.fromConsumerGroup.
 """
 

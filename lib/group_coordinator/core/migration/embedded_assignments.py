@@ -24,7 +24,7 @@ from group_coordinator.core.model.topic import Topic
 
 
 def by_topic_id(partitions: NamedPartitions, topics: Mapping[str, Topic]) -> Assignment:
-    """The partitions by topic id; topics that do not exist drop out."""
+    """The partitions by topic id; topics that do not exist are left out."""
     found: dict[str, set[int]] = {}
     for name, numbers in partitions:
         if name in topics and numbers:
@@ -43,9 +43,9 @@ def reported(
 def embedded_assignment(
     assignment: Mapping[str, tuple[int, ...]], topics: Mapping[str, Topic], protocol: Protocol
 ) -> bytes:
-    """What a member of the classic protocol shall have, in its own version and Kafka's order; topics that are gone drop out.
+    """The assignment of a classic member as bytes, in its own version and Kafka's order; deleted topics are left out.
 
-    A version that cannot be read counts as the first, where Kafka would refuse to let the last consumer go.
+    A version that cannot be read counts as the first, where Kafka would not let the last consumer go.
     """
     names = {topic.topic_id: topic.name for topic in topics.values()}
     size = grown_table_size(DEFAULT_TABLE_SIZE, len(assignment))

@@ -1,7 +1,7 @@
 """The online upgrade: a classic group becomes a consumer group when the first consumer of KIP-848 joins it.
 
-Its members stay, with the partitions that they have, and go on speaking the classic protocol. An empty group just gives
-its name away, its offsets stay. Source: validateOnlineUpgrade and convertToConsumerGroup in Kafka 4.3's
+Its members stay, with the partitions that they have, and go on speaking the classic protocol. An empty group only
+gives up its name; its offsets stay. Source: validateOnlineUpgrade and convertToConsumerGroup in Kafka 4.3's
 GroupMetadataManager, ConsumerGroup.fromClassicGroup.
 """
 
@@ -86,11 +86,11 @@ class Converted(Value, frozen=True):
 
 
 def upgrade(group: Group, classic: ClassicGroup, now_ms: int, config: CoordinatorConfig) -> Upgrade:
-    """What makes a classic group a consumer group when a member of the new protocol joins.
+    """Convert a classic group that a member of the new protocol joins.
 
     Raises:
-        CoordinatorError: GROUP_ID_NOT_FOUND, the group must stay a classic one; UNKNOWN_SERVER_ERROR, Kafka breaks down
-            over it: there is no protocol yet, a member does not know it, two members have one partition, or their bytes
+        CoordinatorError: GROUP_ID_NOT_FOUND, the group must stay a classic one; UNKNOWN_SERVER_ERROR, Kafka throws: there
+            is no protocol yet, a member does not know it, two members have one partition, or their bytes
             contradict themselves.
     """
     if is_empty(classic):
@@ -105,7 +105,7 @@ def upgrade(group: Group, classic: ClassicGroup, now_ms: int, config: Coordinato
     return Upgrade(
         membership,
         [GroupRecord(None, _REASON), *records],
-        _told_to_rejoin(classic),
+        _rejoin_replies(classic),
         _timers(classic, members, now_ms),
         {member.member_id: member.subscription_order for member in members},
     )
@@ -117,19 +117,19 @@ def abandoned_upgrade(
     """A join of the consumer protocol that failed: Kafka has answered the parked requests of a classic group by then.
 
     Raises:
-        CoordinatorError: the same; nobody was waiting, or the group's upgrade was not even begun.
+        CoordinatorError: the same, if no request was parked or the upgrade had not begun.
     """
     classic = group.classic
     if classic is None or is_empty(classic):
         raise error
     _check(group, classic, config)
-    told = _told_to_rejoin(classic)
-    if not told:
+    replies = _rejoin_replies(classic)
+    if not replies:
         raise error
     left = classic.copy()
     for member_id, member in classic.members.items():
         left.members[member_id] = member.replace(awaiting_join=None, awaiting_sync=None)
-    return Decision([], [*told, refusal], left)
+    return Decision([], [*replies, refusal], left)
 
 
 def _check(group: Group, classic: ClassicGroup, config: CoordinatorConfig) -> None:
@@ -184,8 +184,8 @@ def _timers(classic: ClassicGroup, members: list[Converted], now_ms: int) -> lis
     return [*kept, *sessions]
 
 
-def _told_to_rejoin(classic: ClassicGroup) -> list[Reply]:
-    """Answers to all parked requests: their senders shall join the consumer group."""
+def _rejoin_replies(classic: ClassicGroup) -> list[Reply]:
+    """The answers to all parked requests: their senders must join again."""
     replies = []
     for member_id in sorted(classic.members):
         member = classic.members[member_id]

@@ -32,7 +32,7 @@ class SetRebalanceTimer(Value, frozen=True):
 
 
 class CancelTimer(Value, frozen=True):
-    """A timer is forgotten; it is no fault if there is none."""
+    """A timer is forgotten; no error if it is not set."""
 
     key: str
 

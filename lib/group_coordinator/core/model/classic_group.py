@@ -70,7 +70,7 @@ class ClassicGroup:
 
     @property
     def has_all_members_joined(self) -> bool:
-        """Whether the join phase needs to wait for nobody any more."""
+        """Whether every member has joined, and every id that was given out has come back."""
         return not self.pending_joins and all(m.awaiting_join for m in self.members.values())
 
     @property
@@ -113,7 +113,7 @@ class ClassicGroup:
         if self.state is ClassicState.EMPTY:
             return protocol_type != "" and bool(names)
         if not self.members:
-            # All left during the initial delay: any protocol is common to nobody, but the type stays.
+            # All members left during the initial delay: no protocol is common to them, but the type stays.
             return protocol_type == self.protocol_type and bool(names)
         return protocol_type == self.protocol_type and not names.isdisjoint(self.common_protocols())
 

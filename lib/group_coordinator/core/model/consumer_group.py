@@ -68,7 +68,7 @@ class ConsumerGroup:
     assignment_timestamp_ms: int = 0
     members: dict[str, ConsumerMember] = field(default_factory=dict)
     targets: dict[str, Assignment] = field(default_factory=dict)
-    """What each member shall have, by member id."""
+    """The target assignments by member id."""
     regexes: dict[str, ResolvedRegex] = field(default_factory=dict)
     """What subscribed patterns matched; one that is not resolved yet is missing."""
 
@@ -91,7 +91,7 @@ class ConsumerGroup:
     """How many members speak the classic protocol."""
 
     former_subscription_type: SubscriptionType | None = None
-    """As it was before the last record of a regular expression, if none of a member came since: Kafka keeps to it."""
+    """The type before the last record of a regular expression: Kafka keeps it until a record of a member follows."""
 
     @property
     def state(self) -> ConsumerState:
@@ -139,7 +139,7 @@ class ConsumerGroup:
         return self.members[member_id]
 
     def target_of(self, member_id: str) -> Assignment:
-        """What the member shall have; nothing where no target was computed."""
+        """The member's target assignment; empty if none was computed."""
         return self.targets.get(member_id, {})
 
     def owner_of(self, topic_id: str, partition: int) -> str | None:
@@ -160,7 +160,7 @@ class ConsumerGroup:
             self._note_partitions(member)
 
     def restore(self, members: dict[str, ConsumerMember]) -> None:
-        """Take all members of a group without any; for those who kept them. As put, but at once."""
+        """Give a group without members all of them at once, as put does one by one; for snapshots."""
         self.members = members
         subscriptions = Counter(member.metadata.topic_names for member in members.values())
         for names, number in subscriptions.items():
@@ -217,7 +217,7 @@ class ConsumerGroup:
                 owners.update(dict.fromkeys(partitions, member.member_id))
 
     def _forget_partitions(self, member: ConsumerMember | None) -> None:
-        """A log that was compacted may have given a partition to somebody else already: that one keeps it."""
+        """In a compacted log another member may have got a partition already: it keeps it."""
         if member is None:
             return
         for held in (member.current.assigned, member.current.pending_revocation):
@@ -231,7 +231,7 @@ class ConsumerGroup:
 
 
 def add_to_counts(counts: dict[str, int], names: Iterable[str], change: int = 1) -> None:
-    """Add to the count of each name; names that count nothing any more go."""
+    """Add to the count of each name, and remove names whose count is zero."""
     for name in names:
         number = counts.get(name, 0) + change
         if number:

@@ -13,7 +13,7 @@ OwnedPartitions: TypeAlias = dict[str, dict[int, int]]
 """Topic id -> partition -> the assignment epoch at which the member got it (KIP-1251); ascending, no empty inner ones."""
 
 JOIN_EPOCH = 0
-"""Member epoch of one who asks to join."""
+"""Member epoch of a request to join."""
 
 LEFT_EPOCH = -1
 """Member epoch of a member that leaves, and of one whose current assignment is not known."""
@@ -35,7 +35,7 @@ class MemberState(IntEnum):
     """It is at its target's epoch, but waits for partitions that other members still hold."""
 
     UNKNOWN = 127
-    """A later Kafka wrote it; the member has to begin anew."""
+    """A later Kafka wrote it; the member must begin anew."""
 
 
 class ClassicMetadata(Value, frozen=True):
@@ -57,7 +57,7 @@ class SubscriptionMetadata(Value, frozen=True):
     topic_regex: str | None
     """Subscribed by a pattern that names match as a whole (RE2)."""
     rebalance_timeout_ms: int
-    """-1: never told, as only a log from elsewhere can have it."""
+    """-1: not known, as only a log that another coordinator wrote can have it."""
     server_assignor: str | None
     classic: ClassicMetadata | None
     """None: it speaks the consumer protocol."""

@@ -33,7 +33,7 @@ class Group:
     offsets: dict[str, dict[int, CommittedOffset]] = field(default_factory=dict)
     """Committed offsets by topic name and partition; no empty inner dictionaries."""
     topics: dict[str, Topic] | None = None
-    """The cluster's topics by name; None: nobody told, so existence is not checked."""
+    """The cluster's topics by name; None: not known, so existence is not checked."""
     clock_ms: int = 0
     """Time of the last event or fired deadline."""
     wake_ms: int = field(default=0, compare=False)
@@ -41,13 +41,13 @@ class Group:
     pending: dict[tuple[str, int], dict[int, PendingOffset]] = field(default_factory=dict)
     """Offsets of open transactions by topic, partition and producer id; no empty inner dictionaries."""
     topics_version: int = 0
-    """Grows with every change of the cluster's topics that the group is told of."""
+    """Grows with every change of the cluster's topics that the group learns of."""
     new_topics_version: int = 0
     """The version at which the latest new topics came."""
     configs: dict[str, str] = field(default_factory=dict)
     """What administrators set for this group alone, by Kafka's names; the group need not exist."""
     topics_are_complete: bool = True
-    """Whether `topics` are all that the cluster has; else there may be others that nobody told of."""
+    """Whether `topics` are all topics of the cluster; if not, others may exist."""
 
     @property
     def classic(self) -> ClassicGroup | None:
@@ -63,7 +63,7 @@ class Group:
 
     @property
     def is_forgotten(self) -> bool:
-        """Whether nothing is known of it: no membership, no settings, nothing of the cluster's topics."""
+        """Whether nothing is known of it: no membership, no settings, no topics of the cluster."""
         return self.membership is None and self.topics is None and not self.configs
 
     def store_offset(self, topic: str, partition: int, offset: CommittedOffset) -> None:
@@ -87,7 +87,7 @@ class Group:
         return {topic.topic_id: topic for topic in (self.topics or {}).values()}
 
     def partition_exists(self, topic: str, partition: int) -> bool:
-        """Whether a partition exists as far as the group was told."""
+        """Whether a partition exists, as far as the group knows."""
         if self.topics is None:
             return True
         known = self.topics.get(topic)

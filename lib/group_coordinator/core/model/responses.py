@@ -1,4 +1,4 @@
-"""The answers of the coordinator; the codec writes them as the request's version wants them."""
+"""The answers of the coordinator; the codec writes them in the request's version."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class HeartbeatResponse(Value, frozen=True):
 
 
 class MemberResult(Value, frozen=True):
-    """What became of one leaving member."""
+    """The result for one leaving member."""
 
     member_id: str
     group_instance_id: str | None
@@ -157,11 +157,11 @@ class DescribeGroupResponse(Value, frozen=True):
     protocol: str = ""
     members: tuple[DescribedMember, ...] = ()
     operations: int | None = None
-    """What the asker may do with the group, a bit for each of Kafka's AclOperations; None: nobody wants to know."""
+    """What the asker may do with the group, a bit for each of Kafka's AclOperations; None: not asked for."""
 
 
 class ConsumerGroupHeartbeatResponse(Value, frozen=True):
-    """What a member shall do; assignment None: what it was told before."""
+    """A member's epoch and assignment; assignment None: as in the answer before."""
 
     error: ErrorCode
     error_message: str | None = None
@@ -257,7 +257,7 @@ Response = (
 
 
 class Reply(Value, frozen=True):
-    """An answer on its way to the one who asked."""
+    """An answer, and the request that it is for."""
 
     ticket: Ticket
     response: Response

@@ -1,4 +1,4 @@
-"""What groups are told of topics."""
+"""Topics, as groups know them."""
 
 from __future__ import annotations
 
@@ -12,4 +12,4 @@ class Topic(Value, frozen=True):
     topic_id: str
     num_partitions: int
     racks: tuple[tuple[str, ...], ...] | None = None
-    """The racks of each partition's replicas, sorted; None: nobody told."""
+    """The racks of each partition's replicas, sorted; None: not known."""

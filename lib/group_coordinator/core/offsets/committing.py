@@ -1,4 +1,4 @@
-"""What OffsetCommit and TxnOffsetCommit have in common: which partitions exist, and what of them is taken."""
+"""What OffsetCommit and TxnOffsetCommit have in common: which partitions exist, and which offsets are stored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NONE = ErrorCode.NONE
 
 
 def names_epoch(generation: int | None) -> bool:
-    """Whether a commit names a generation or a member epoch; -1 (None), or any number below 0, is none."""
+    """Whether a commit names a generation or a member epoch: neither None (-1 on the wire) nor another number below 0."""
     return generation is not None and generation >= 0
 
 

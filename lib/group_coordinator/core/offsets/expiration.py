@@ -63,7 +63,7 @@ def rule_for(
     """The rule of a classic group in this situation (KIP-211's table; ClassicGroup.offsetExpirationCondition).
 
     A simple group's offsets age by commit time, an Empty group's by the time it became Empty, those of a Stable
-    group of consumers by commit time where nobody subscribes to the topic, all others not at all.
+    group of consumers by commit time where no member subscribes to the topic, all others not at all.
     """
     if protocol_type is None:
         return ExpirationRule("commit")

@@ -1,4 +1,4 @@
-"""Which of the cluster's topics a group has to know about."""
+"""Which of the cluster's topics a group must know."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOTHING = TopicNeed()
 
 
 def topic_need(group: Group) -> TopicNeed:
-    """What a consumer group's members subscribe to; other groups do without."""
+    """What a consumer group's members subscribe to; other groups need none."""
     membership = group.membership
     if not isinstance(membership, ConsumerGroup):
         return NOTHING
@@ -38,7 +38,7 @@ def topic_need(group: Group) -> TopicNeed:
 
 
 def missing_topics(group: Group, request: Request) -> TopicNeed | None:
-    """What a group has to know before it can take a request; None: it may go on.
+    """What a group must know before it can take a request; None: it may go on.
 
     Without the ids of its topics partitions would be taken from members that have them, or given to others as well. A
     broker reads the cluster's topics before it loads groups.
@@ -55,7 +55,7 @@ def missing_topics(group: Group, request: Request) -> TopicNeed | None:
 
 
 def _knew_topics(membership: ConsumerGroup) -> bool:
-    """Whether the group was told of topics when it wrote its log, from which it has been rebuilt since."""
+    """Whether the group knew topics when it wrote the log from which it has been rebuilt."""
     return bool(membership.metadata_hash or membership.owners)
 
 

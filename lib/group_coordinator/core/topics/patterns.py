@@ -29,7 +29,7 @@ _DESCRIPTIONS = {
     "trailing \\": "trailing backslash at end of expression",
     "unexpected )": "regexp/syntax: internal error",
 }
-"""What RE2 says, and RE2J's words for the same; what is not here, both call alike."""
+"""RE2's words, and RE2J's for the same fault; all other faults have the same words."""
 _BARE_GROUP = "(?<"
 _TOKENS = re.compile(
     r"\\Q.*?(?:\\E|\Z)|(?P<byte>\\C)|(?P<brace>\{(?:[*+?]|\{\d+(?:,\d*)?\}))|\\.|\[\^?\]?(?:\[:\w*:\]|\\.|[^\]])*\]|\(\?P?<(?P<name>\w+)>",
@@ -38,7 +38,7 @@ _TOKENS = re.compile(
 
 
 class InvalidPatternError(ValueError):
-    """A pattern is none; the text is Kafka's."""
+    """Not a valid RE2 pattern; the message is Kafka's."""
 
     code = ErrorCode.INVALID_REGULAR_EXPRESSION
 
@@ -62,7 +62,7 @@ def check_pattern(pattern: str) -> None:
 
 
 def matching_topics(pattern: str, topic_names: Iterable[str]) -> frozenset[str]:
-    """The topics whose whole name matches; none of them where the pattern is invalid, as when Kafka resolves it."""
+    """The topics whose whole name matches; empty if the pattern is invalid, as when Kafka resolves it."""
     try:
         check_pattern(pattern)
     except InvalidPatternError:
@@ -80,7 +80,7 @@ def _description(fault: str) -> str:
 
 
 def _check_what_only_re2_takes(pattern: str) -> None:
-    r"""RE2J knows no bytes (\C), repeats no brace, and wants every group's name to be its own."""
+    r"""RE2J has no \C, does not repeat a brace, and requires every group to have a name of its own."""
     tokens = list(_TOKENS.finditer(pattern))
     if any(token["byte"] for token in tokens):
         raise InvalidPatternError(pattern, "invalid escape sequence")
