@@ -15,10 +15,10 @@ from kafka.protocol import admin as admin_protocol
 from kafka.protocol import consumer as consumer_protocol
 from msgspec import json
 
-from tests.broker.clients.messages import consumer_groups
+from tests.support import kip848_messages
 
 BYTES = frozenset({"metadata", "assignment", "member_metadata", "member_assignment"})
-PROTOCOLS = (consumer_protocol, admin_protocol, consumer_groups)
+PROTOCOLS = (consumer_protocol, admin_protocol, kip848_messages)
 
 
 class KafkaAsCoordinator:
