@@ -118,11 +118,7 @@ def measure(
 def _await_first(producer: KafkaProducer, answers: Answers, job: JobProcess) -> None:
     """Spark takes its time to start."""
     producer.send(EVENTS, key=b"first", value=commit("first", -1))
-    deadline_s = time.monotonic() + 180
-    while "c--1" not in answers.arrived_s:
-        job.check_alive()
-        assert time.monotonic() < deadline_s, job.log
-        time.sleep(0.1)
+    job.until(lambda: "c--1" in answers.arrived_s, seconds=180, awaited="an answer", poll_s=0.1)
 
 
 def main() -> None:

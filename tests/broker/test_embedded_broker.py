@@ -4,9 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +12,7 @@ from kafka.admin import NewTopic
 
 from group_coordinator.local.broker import BrokerError, EmbeddedBroker
 from group_coordinator.local.ports import free_ports, is_free
+from tests.support.until import until
 
 pytestmark = pytest.mark.kafka
 
@@ -41,13 +39,6 @@ def first_value(broker: EmbeddedBroker, topic: str) -> bytes:
     value: bytes = next(consumer).value
     consumer.close()
     return value
-
-
-def await_true(condition: Callable[[], bool], seconds: float = 20.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        threading.Event().wait(0.05)
 
 
 def port_of(broker: EmbeddedBroker) -> int:
@@ -86,7 +77,7 @@ def test_a_death_is_reported_with_the_end_of_the_log() -> None:
     broker = EmbeddedBroker()
     broker.start()
     os.kill(broker.pid, signal.SIGKILL)
-    await_true(lambda: is_free(port_of(broker)))
+    until(lambda: is_free(port_of(broker)), seconds=20, awaited="the end of the broker")
 
     with pytest.raises(BrokerError, match=r"status -9\. The end of its log:\n(.*\n)*.*started"):
         broker.check()
@@ -111,4 +102,8 @@ def test_it_does_not_survive_a_kill_of_its_owner() -> None:
         assert not is_free(port)
         owner.kill()
 
-    await_true(lambda: is_free(port) and not Path(folder).exists())
+    until(
+        lambda: is_free(port) and not Path(folder).exists(),
+        seconds=20,
+        awaited="the end of the broker and of its folder",
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from threading import Event, Thread
 from typing import Self
 
@@ -19,11 +18,11 @@ def logged(installation: Installation) -> int:
 
 
 def await_logged(installation: Installation, records: int, job: JobProcess) -> None:
-    deadline = time.monotonic() + 600
-    while logged(installation) < records:
-        job.check_alive()
-        assert time.monotonic() < deadline, job.log
-        time.sleep(0.2)
+    job.until(
+        lambda: logged(installation) >= records,
+        seconds=600,
+        awaited=f"{records} records in the log",
+    )
 
 
 class Commits:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,12 +86,12 @@ class Installation:
     def await_batches(self, batches: int, job: JobProcess) -> None:
         """Wait until this many more batches with records are in the log."""
         sql = "SELECT count(DISTINCT batch_id) AS batches FROM coordinator_log"
-        before = self.rows(sql)[0]["batches"]
-        deadline = time.monotonic() + 300
-        while self.rows(sql)[0]["batches"] < before + batches:
-            job.check_alive()
-            assert time.monotonic() < deadline, job.log
-            time.sleep(0.2)
+        wanted = self.rows(sql)[0]["batches"] + batches
+        job.until(
+            lambda: self.rows(sql)[0]["batches"] >= wanted,
+            seconds=300,
+            awaited=f"{batches} more batches",
+        )
 
     def expected_lines(self, tag: str) -> list[Row]:
         """What an undisturbed run puts out of one kind: every group's events in one call, without Spark."""

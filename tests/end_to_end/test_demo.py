@@ -3,13 +3,12 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import pytest
 
 from group_coordinator.clients import sql_tables
+from tests.support.until import until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
@@ -34,11 +33,13 @@ class RunningDemo:
         return self._output.read_text(encoding="utf-8")
 
     def await_output(self, text: str) -> None:
-        deadline = time.monotonic() + 120
-        while text not in self.output:
-            assert self.process.poll() is None, self.output
-            assert time.monotonic() < deadline, self.output
-            threading.Event().wait(0.1)
+
+        def is_printed() -> bool:
+            found = text in self.output
+            assert found or self.process.poll() is None, self.output
+            return found
+
+        until(is_printed, seconds=120, awaited=lambda: f"{text!r}: {self.output}", poll_s=0.1)
 
 
 def processes_of(folder: Path) -> list[str]:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 from kafka import TopicPartition
 
@@ -55,8 +53,8 @@ def test_what_is_asked_is_answered_kept_and_known_after_a_restart(
 
 
 def await_rows(installation: Installation, sql: str, rows: list[Row], job: JobProcess) -> None:
-    deadline = time.monotonic() + 300
-    while installation.rows(sql) != rows:
-        job.check_alive()
-        assert time.monotonic() < deadline, f"{installation.rows(sql)}\n{job.log}"
-        time.sleep(0.2)
+    job.until(
+        lambda: installation.rows(sql) == rows,
+        seconds=300,
+        awaited=lambda: f"{rows}, not {installation.rows(sql)}",
+    )

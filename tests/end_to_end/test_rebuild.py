@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -15,6 +14,7 @@ from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions
 from tests.end_to_end.installation import Installation, Row
 from tests.support.job_process import JobProcess
+from tests.support.until import until
 
 pytestmark = [
     pytest.mark.spark,
@@ -156,7 +156,9 @@ def run_to_its_end(installation: Installation, *command: str) -> None:
 
 
 def await_offset(admin: AdminClient, group: str, offset: int) -> None:
-    deadline_s = time.monotonic() + 300
-    while admin.list_consumer_group_offsets(group)[ORDERS_0].offset != offset:
-        assert time.monotonic() < deadline_s
-        time.sleep(0.2)
+    until(
+        lambda: admin.list_consumer_group_offsets(group)[ORDERS_0].offset == offset,
+        seconds=300,
+        awaited=f"offset {offset} of {group}",
+        poll_s=0.2,
+    )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from itertools import count
@@ -59,7 +57,9 @@ def answer_to_heartbeat(
                 return told
         return None
 
-    body_told: Row = until(answer, job)["body"]
+    told = job.until(answer, seconds=DEADLINE_S, awaited="an answer")
+    assert told is not None
+    body_told: Row = told["body"]
     return body_told
 
 
@@ -67,22 +67,16 @@ def assigned(
     installation: Installation, job: JobProcess, epoch: int, **body: object
 ) -> tuple[int, Any]:
     """Heartbeats until the member gets a new assignment; its epoch then, and the assignment."""
-    deadline_s = time.monotonic() + DEADLINE_S
-    while time.monotonic() < deadline_s:
+
+    def partitions() -> list[Row]:
+        nonlocal epoch
         answer = heartbeat(installation, job, epoch, **body)
         epoch = answer["memberEpoch"]
-        if answer["assignment"] is not None and answer["assignment"]["topicPartitions"]:
-            return epoch, answer["assignment"]["topicPartitions"]
-    raise TimeoutError(job.log)
+        found: list[Row] = (answer["assignment"] or {}).get("topicPartitions", [])
+        return found
 
-
-def until(found: Callable[[], Any], job: JobProcess) -> Any:
-    deadline_s = time.monotonic() + DEADLINE_S
-    while not (thing := found()):
-        job.check_alive()
-        assert time.monotonic() < deadline_s, job.log
-        time.sleep(0.2)
-    return thing
+    given = job.until(partitions, seconds=DEADLINE_S, awaited="an assignment", poll_s=0)
+    return epoch, given
 
 
 def test_a_consumer_group_follows_its_topics(installation: Installation) -> None:
@@ -97,7 +91,9 @@ def test_a_consumer_group_follows_its_topics(installation: Installation) -> None
         assert orders["partitions"] == [0, 1]
         shown = [{"topic": "orders", "partition": 0}, {"topic": "orders", "partition": 1}]
         wanted = [{"member_id": "m", "assigned_partitions": shown}]
-        until(lambda: installation.rows(MEMBERS) == wanted, job)
+        job.until(
+            lambda: installation.rows(MEMBERS) == wanted, seconds=DEADLINE_S, awaited=f"{wanted}"
+        )
         assert job.stop() == 0, job.log
 
     with JobProcess(run, installation.folder) as job:

@@ -174,8 +174,9 @@ def _write_backlog(installation: Installation, count: int) -> None:
 
 
 def _await_backlog(installation: Installation, backlog: int, job: JobProcess) -> None:
-    deadline = time.monotonic() + _READ_S
-    while installation.rows(_COUNT)[0]["records"] < backlog:
-        job.check_alive()
-        assert time.monotonic() < deadline, job.log
-        time.sleep(2)
+    job.until(
+        lambda: installation.rows(_COUNT)[0]["records"] >= backlog,
+        seconds=_READ_S,
+        awaited=f"{backlog} records in the log",
+        poll_s=2,
+    )

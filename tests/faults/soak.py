@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable
 from threading import Event
 
@@ -46,11 +45,12 @@ def soak(scene: Scene, kills: int, seed: int, say: Say = lambda _: None) -> Resu
 
 def _run_until_members_commit(installation: Installation, traffic: Traffic) -> None:
     with JobProcess(_arguments(installation), installation.folder) as job:
-        deadline = time.monotonic() + _MEMBERS_TIMEOUT_S
-        while not traffic.have_all_committed:
-            job.check_alive()
-            assert time.monotonic() < deadline, f"members do not get to work: {job.log}"
-            time.sleep(_POLL_S)
+        job.until(
+            lambda: traffic.have_all_committed,
+            seconds=_MEMBERS_TIMEOUT_S,
+            awaited="commits of all members",
+            poll_s=_POLL_S,
+        )
         job.kill()
 
 

@@ -86,11 +86,14 @@ class Responses:
 
     def await_all(self, wanted: set[str], job: JobProcess) -> None:
         """Read until these correlation ids are answered, and then to the end of the topic."""
-        deadline_s = time.monotonic() + _DEADLINE_S
-        while not wanted <= self.correlation_ids or self._is_behind():
-            job.check_alive()
-            assert time.monotonic() < deadline_s, job.log
+
+        def are_read() -> bool:
+            if wanted <= self.correlation_ids and not self._is_behind():
+                return True
             self._read()
+            return False
+
+        job.until(are_read, seconds=_DEADLINE_S, awaited="answers", poll_s=0)
 
     def read_rest(self) -> None:
         """Read to the end, when the job has ended: others may have been answered later than the last ones."""

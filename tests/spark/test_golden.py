@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tarfile
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from tests.golden.story import (
     known_orders,
     orders,
 )
+from tests.support.until import until
 
 pytestmark = pytest.mark.spark
 
@@ -71,10 +71,13 @@ class Job:
         job.send(self.spark, self.folder / "more", events)
         gate = BatchGate(self._write)
         query = job.start(self.spark, self.settings, self.folder / "more", gate)
-        deadline_s = time.monotonic() + DEADLINE_S
-        while not self.answers:
-            assert time.monotonic() < deadline_s
-            query.awaitTermination(0.1)
+        until(
+            lambda: self.answers,
+            seconds=DEADLINE_S,
+            awaited="answers",
+            pause=query.awaitTermination,
+            poll_s=0.1,
+        )
         gate.stop(query, self.spark.sparkContext)
         job.compact(self.spark, self.settings, version=1)
 

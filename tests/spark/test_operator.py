@@ -24,6 +24,7 @@ from group_coordinator.streaming.sinks import BatchCounts, Sinks, outputs
 from group_coordinator.streaming.source import pack
 from group_coordinator.tables import append
 from group_coordinator.tables.catalog import TableCatalog
+from tests.support.until import until
 
 pytestmark = pytest.mark.spark
 
@@ -97,14 +98,22 @@ def coordinator(
     return Coordinator(spark, configured, tmp_path / "events")
 
 
-def until(query: StreamingQuery, condition: Callable[[], bool]) -> None:
+def until_batch(query: StreamingQuery, condition: Callable[[], bool]) -> None:
     """Wait for a condition that a batch brings about."""
-    deadline_s = time.monotonic() + DEADLINE_S
-    while not condition():
-        failure = query.exception()
+
+    def while_running() -> bool:
+        found = condition()
+        failure = None if found else query.exception()
         assert failure is None, failure
-        assert time.monotonic() < deadline_s, query.lastProgress
-        query.awaitTermination(0.1)
+        return found
+
+    until(
+        while_running,
+        seconds=DEADLINE_S,
+        awaited=lambda: f"a batch after {query.lastProgress}",
+        pause=query.awaitTermination,
+        poll_s=0.1,
+    )
 
 
 def groups_in_state(query: StreamingQuery) -> int | None:
@@ -128,8 +137,8 @@ def test_the_log_and_the_dead_letters_of_a_batch_are_kept(coordinator: Coordinat
     coordinator.send(commit("a", 1), commit("b", 2), ("b", b"no JSON"), commit("a", 3))
 
     with coordinator.running() as query:
-        until(query, lambda: bool(coordinator.counts.get(0)))
-        until(query, lambda: query.lastProgress is not None)
+        until_batch(query, lambda: bool(coordinator.counts.get(0)))
+        until_batch(query, lambda: query.lastProgress is not None)
 
     assert coordinator.counts[0] == BatchCounts(0, 3, 1, 0)
     assert coordinator.log() == [
@@ -165,8 +174,8 @@ def test_a_consumer_group_says_what_it_needs_and_its_log_names_topics(
     )
 
     with coordinator.running() as query:
-        until(query, lambda: bool(coordinator.counts.get(0)))
-        until(query, lambda: query.lastProgress is not None)
+        until_batch(query, lambda: bool(coordinator.counts.get(0)))
+        until_batch(query, lambda: query.lastProgress is not None)
 
     assert coordinator.counts[0] == BatchCounts(0, 5, 0, 0)
     [need] = map(json.loads, coordinator.needs)
@@ -193,8 +202,8 @@ def test_a_deadline_fires_without_events_and_ends_the_state(
     coordinator.send(commit("g", 1))
 
     with coordinator.running() as query:
-        until(query, lambda: len(coordinator.log()) == 3)
-        until(query, lambda: groups_in_state(query) == 0)
+        until_batch(query, lambda: len(coordinator.log()) == 3)
+        until_batch(query, lambda: groups_in_state(query) == 0)
 
     assert coordinator.log() == [
         ("g", "offset-commit", 1),
@@ -222,7 +231,7 @@ def test_a_batch_that_is_done_again_is_appended_once(
         done.append(batch_id)
 
     with coordinator.running(write_in_both_ways) as query:
-        until(query, lambda: bool(done))
+        until_batch(query, lambda: bool(done))
 
     assert coordinator.log() == [("g", "offset-commit", 1)]
     assert len(coordinator.rows("dead_letters")) == 1
@@ -243,10 +252,10 @@ def test_a_batch_that_failed_is_done_again_with_the_same_outcome(coordinator: Co
     first = coordinator.rows("coordinator_log")
 
     with coordinator.running() as query:
-        until(query, lambda: query.lastProgress is not None)
+        until_batch(query, lambda: query.lastProgress is not None)
         assert coordinator.rows("coordinator_log") == first
         coordinator.send(commit("g", 3))
-        until(query, lambda: len(coordinator.log()) == 3)
+        until_batch(query, lambda: len(coordinator.log()) == 3)
 
     assert [offset for *_, offset in coordinator.log()] == [1, 2, 3]
 

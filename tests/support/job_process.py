@@ -6,10 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
+
+from tests.support.until import Found, told, until
 
 STOP_TIMEOUT_S = 180
 
@@ -60,6 +62,29 @@ class JobProcess:
     def check_alive(self) -> None:
         status = self._process.poll()
         assert status is None, f"the job ended with status {status}:\n{self.log}"
+
+    def until(
+        self,
+        condition: Callable[[], Found],
+        *,
+        seconds: float,
+        awaited: str | Callable[[], str],
+        poll_s: float = 0.2,
+    ) -> Found:
+        """Ask until the answer is true, while the job runs."""
+
+        def while_alive() -> Found:
+            found = condition()
+            if not found:
+                self.check_alive()
+            return found
+
+        return until(
+            while_alive,
+            seconds=seconds,
+            awaited=lambda: f"{told(awaited)}\n{self.log}",
+            poll_s=poll_s,
+        )
 
     def wait(self, timeout_s: float) -> int:
         """Its exit status, when it has done its work."""

@@ -14,9 +14,10 @@ from group_coordinator.clients.channel.channel import RequestChannel
 from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.local.broker import EmbeddedBroker
-from tests.broker.clients.fleet import until
+from tests.broker.clients.fleet import DEADLINE_S
 from tests.broker.clients.kafka_as_coordinator import KafkaAsCoordinator
 from tests.broker.clients.topics import NewTopics, Topics
+from tests.support.until import until
 
 _numbers = count(1)
 
@@ -41,7 +42,7 @@ def _await_group_coordinator(broker: EmbeddedBroker) -> None:
                 return False
             return all("GroupIdNotFoundError" in group["error"] for group in described.values())
 
-        until(all_answer)
+        until(all_answer, seconds=DEADLINE_S, awaited="the group coordinator")
 
 
 @pytest.fixture(scope="session")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event, Thread
 
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberState
+from tests.support.until import until
 
 DEADLINE_S = 30
 
@@ -32,13 +32,38 @@ def polled(members: Sequence[GroupMember]) -> Iterator[None]:
         thread.join()
 
 
-def until(condition: Callable[[], bool]) -> None:
-    """Wait for a condition, and fail if it does not come true."""
-    deadline_s = time.monotonic() + DEADLINE_S
-    patience = Event()
-    while not condition():
-        assert time.monotonic() < deadline_s, "waited in vain"
-        patience.wait(0.05)
+def until_all_have(
+    members: Sequence[GroupMember], partition_count: int, *, at_least: int = 0
+) -> None:
+    """Wait until the members share so many partitions, each of them so many at least."""
+    _until(
+        members,
+        lambda: (
+            all_have(members, partition_count)
+            and all(len(member.assignment) >= at_least for member in members)
+        ),
+        f"shares of {partition_count} partitions, of {at_least} at least",
+    )
+
+
+def until_shared(members: Sequence[GroupMember], *sizes: int) -> None:
+    """Wait until the members have shares of these sizes, whoever has which."""
+    _until(
+        members,
+        lambda: (
+            all_have(members, sum(sizes))
+            and sorted(len(member.assignment) for member in members) == [*sizes]
+        ),
+        f"shares of {sizes}",
+    )
+
+
+def _until(members: Sequence[GroupMember], condition: Callable[[], bool], awaited: str) -> None:
+    def told() -> str:
+        found = [(member.state, member.generation_id, member.assignment) for member in members]
+        return f"{awaited}: {found}"
+
+    until(condition, seconds=DEADLINE_S, awaited=told)
 
 
 def all_have(members: Sequence[GroupMember], partition_count: int) -> bool:

@@ -18,7 +18,7 @@ from group_coordinator.clients.errors import (
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions
 from group_coordinator.local.broker import EmbeddedBroker
-from tests.broker.clients.fleet import all_have, polled, until
+from tests.broker.clients.fleet import polled, until_all_have
 from tests.broker.clients.topics import NewTopics
 
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("cluster_topics")]
@@ -63,7 +63,7 @@ def test_each_group_has_its_own_outcome(admin: AdminClient, channel: RequestChan
         options=MemberOptions(session_timeout_ms=10_000, heartbeat_interval_ms=300),
     )
     with polled([member]):
-        until(lambda: all_have([member], 6))
+        until_all_have([member], 6)
         results = admin.delete_consumer_groups(["idle", "busy", "unknown", "idle"])
         offsets = admin.delete_consumer_group_offsets("busy", [ORDERS[0], REFUNDS[0]])
         described = admin.describe_consumer_groups(["busy", "unknown", "busy"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import pytest
@@ -12,7 +12,8 @@ from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.channel.channel import RequestChannel
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
-from tests.broker.clients.fleet import all_have, polled, until
+from tests.broker.clients.fleet import DEADLINE_S, polled, until_all_have, until_shared
+from tests.support.until import until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("coordinator", "cluster_topics")]
 
@@ -30,10 +31,6 @@ def new_member(
     return GroupMember(channel, group, topics, topic_ids=topic_ids, options=told)
 
 
-def have_shared(members: Sequence[GroupMember], *sizes: int) -> bool:
-    return all_have(members, 6) and sorted(len(member.assignment) for member in members) == [*sizes]
-
-
 def test_a_group_lives_on_kafkas_own_coordinator(
     channel: RequestChannel, admin: AdminClient, topic_ids: Mapping[str, str]
 ) -> None:
@@ -42,11 +39,11 @@ def test_a_group_lives_on_kafkas_own_coordinator(
         for number in range(3)
     ]
     with polled(members):
-        until(lambda: have_shared(members, 2, 2, 2))
+        until_shared(members, 2, 2, 2)
         described = admin.describe_consumer_groups(["modern-lives"])["modern-lives"]
     members[0].leave()
     with polled(members[1:]):
-        until(lambda: have_shared(members[1:], 3, 3))
+        until_shared(members[1:], 3, 3)
 
     assert (described.group_type, described.state) == ("consumer", "Stable")
     assert described.partition_assignor == "uniform"
@@ -83,11 +80,11 @@ def test_a_pattern_and_then_names(channel: RequestChannel, topic_ids: Mapping[st
     pattern = SubscriptionPattern("refunds-.*")
     member = new_member(channel, topic_ids, "modern-pattern", pattern)
     with polled([member]):
-        until(lambda: all_have([member], 2))
+        until_all_have([member], 2)
         assert {partition.topic for partition in member.assignment} == {REFUNDS}
 
         member.subscribe(["orders"])
-        until(lambda: all_have([member], 6))
+        until_all_have([member], 6)
     member.leave()
 
 
@@ -97,15 +94,23 @@ def test_a_static_member_finds_its_partitions_again(
     first = new_member(channel, topic_ids, "modern-static", group_instance_id="till-1")
     other = new_member(channel, topic_ids, "modern-static")
     with polled([first, other]):
-        until(lambda: have_shared([first, other], 3, 3))
+        until_shared([first, other], 3, 3)
     had = first.assignment
     successor = new_member(channel, topic_ids, "modern-static", group_instance_id="till-1")
     successor.poll()
-    until(lambda: successor.poll() is None and successor.state is MemberState.UNJOINED)
+    until(
+        lambda: successor.poll() is None and successor.state is MemberState.UNJOINED,
+        seconds=DEADLINE_S,
+        awaited="the refusal of a successor",
+    )
 
     first.leave()
     with polled([successor, other]):
-        until(lambda: successor.state is MemberState.STABLE)
+        until(
+            lambda: successor.state is MemberState.STABLE,
+            seconds=DEADLINE_S,
+            awaited="a successor's join",
+        )
 
     assert successor.assignment == had
     assert len(other.assignment) == 3
@@ -121,16 +126,16 @@ def test_a_classic_group_is_upgraded_while_it_works(
     old.append(GroupMember(channel, "moves", ["orders"], {"orders": 6}, options=options))
     new = [new_member(channel, topic_ids, "moves") for _ in range(2)]
     with polled(old):
-        until(lambda: all_have(old, 6))
+        until_all_have(old, 6)
     with polled([*old, new[0]]):
-        until(lambda: have_shared([*old, new[0]], 2, 2, 2))
+        until_shared([*old, new[0]], 2, 2, 2)
         mixed = admin.describe_consumer_groups(["moves"])["moves"]
     old[0].leave()
     with polled([old[1], *new]):
-        until(lambda: have_shared([old[1], *new], 2, 2, 2))
+        until_shared([old[1], *new], 2, 2, 2)
     old[1].leave()
     with polled(new):
-        until(lambda: have_shared(new, 3, 3))
+        until_shared(new, 3, 3)
         moved = admin.describe_consumer_groups(["moves"])["moves"]
 
     assert sorted(str(member.upgraded) for member in mixed.members) == ["False", "False", "True"]

@@ -17,7 +17,7 @@ from group_coordinator.clients.channel.channel import RequestChannel
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions
 from group_coordinator.local.broker import EmbeddedBroker
-from tests.broker.clients.fleet import all_have, polled, until
+from tests.broker.clients.fleet import polled, until_all_have
 from tests.broker.clients.kafka_tool import Said, kafka_consumer_groups
 from tests.broker.clients.topics import Topics
 
@@ -55,9 +55,10 @@ def groups(
     moving.append(modern_member(channel, topic_ids, "moving", "new"))
     everybody = [*members, *modern, *moving]
     with polled(everybody):
-        until(lambda: all_have(members[:2], 8) and all_have(members[2:], 6))
-        until(lambda: all_have(modern, 8) and all(len(one.assignment) > 1 for one in modern))
-        until(lambda: all_have(moving, 6) and all(len(one.assignment) > 1 for one in moving))
+        until_all_have(members[:2], 8)
+        until_all_have(members[2:], 6)
+        until_all_have(modern, 8, at_least=2)
+        until_all_have(moving, 6, at_least=2)
         members[0].commit_async(
             {TopicPartition("orders", 0): 1, TopicPartition(REFUNDS, 0): 0}
         ).result().all()

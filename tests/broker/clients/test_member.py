@@ -7,7 +7,7 @@ from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.channel.channel import RequestChannel
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions, MemberState
-from tests.broker.clients.fleet import all_have, polled, until
+from tests.broker.clients.fleet import polled, until_all_have
 
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("coordinator", "cluster_topics")]
 
@@ -29,11 +29,11 @@ def test_a_group_lives_on_kafkas_own_coordinator(
 ) -> None:
     members = [new_member(channel, "lives", f"member-{number}") for number in range(3)]
     with polled(members):
-        until(lambda: all_have(members, 6))
+        until_all_have(members, 6)
         described = kafka_admin.describe_groups(["lives"])["lives"]
     members[0].leave()
     with polled(members[1:]):
-        until(lambda: all_have(members[1:], 6))
+        until_all_have(members[1:], 6)
 
     assert described["group_state"] == "Stable"
     assert {member["client_id"] for member in described["members"]} == {

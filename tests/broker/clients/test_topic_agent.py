@@ -25,6 +25,7 @@ from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext, update_group
 from group_coordinator.settings import load
+from tests.support.until import until
 
 pytestmark = pytest.mark.kafka
 
@@ -77,15 +78,18 @@ class Group:
 
     def hear(self) -> Json:
         """Wait for the next TopicMetadata event, and take it."""
-        deadline_s = time.monotonic() + SECONDS
-        while time.monotonic() < deadline_s:
-            for records in self._consumer.poll(timeout_ms=100).values():
-                values = [record.value for record in records if record.key == self.id.encode()]
-                if values:
-                    self._call(values)
-                    body: Json = json.loads(values[-1])["body"]
-                    return body
-        raise TimeoutError("no news")
+        values = until(self._news, seconds=SECONDS, awaited="TopicMetadata", poll_s=0)
+        self._call(values)
+        body: Json = json.loads(values[-1])["body"]
+        return body
+
+    def _news(self) -> list[bytes]:
+        return [
+            record.value
+            for records in self._consumer.poll(timeout_ms=100).values()
+            for record in records
+            if record.key == self.id.encode()
+        ]
 
     def close(self) -> None:
         self._consumer.close()
@@ -166,16 +170,16 @@ def test_a_group_follows_its_topics(
 
 def assigned(group: Group, epoch: int) -> list[Json]:
     """What the member gets with its next heartbeats; assignments are a second apart."""
-    deadline_s = time.monotonic() + SECONDS
-    while time.monotonic() < deadline_s:
+
+    def partitions() -> list[Json]:
+        nonlocal epoch
         answer = group.heartbeat(epoch)
         assert answer["errorCode"] == 0, answer
         epoch = answer["memberEpoch"]
-        if answer["assignment"] is not None and answer["assignment"]["topicPartitions"]:
-            partitions: list[Json] = answer["assignment"]["topicPartitions"]
-            return partitions
-        time.sleep(0.1)
-    raise TimeoutError("nothing assigned")
+        found: list[Json] = (answer["assignment"] or {}).get("topicPartitions", [])
+        return found
+
+    return until(partitions, seconds=SECONDS, awaited="an assignment", poll_s=0.1)
 
 
 @pytest.mark.usefixtures("running")

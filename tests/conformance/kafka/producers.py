@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Final
 
 from tests.conformance.kafka.real_broker import RealBroker
 from tests.conformance.language.lines import Json
+from tests.support.until import until
 
 _END_TXN_VERSION: Final = 4
 """The newest with which a producer keeps its epoch."""
@@ -51,10 +51,12 @@ class Producers:
     def await_end(self) -> None:
         """Wait until the group coordinator has written one more marker."""
         self._ended += 1
-        deadline = time.monotonic() + _TIMEOUT_S
-        while self._markers() < self._ended:
-            assert time.monotonic() < deadline, "the marker takes too long"
-            time.sleep(_POLL_S)
+        until(
+            lambda: self._markers() >= self._ended,
+            seconds=_TIMEOUT_S,
+            awaited="the marker",
+            poll_s=_POLL_S,
+        )
 
     def _markers(self) -> int:
         ids = self.told_ids

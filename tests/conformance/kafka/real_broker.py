@@ -18,6 +18,7 @@ from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.ports import LOOPBACK
 from tests.conformance.kafka.raw_requests import RawRequest, ask
 from tests.conformance.language.lines import Json
+from tests.support.until import until
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 _POLL_S: Final = 0.02
@@ -186,10 +187,7 @@ class RealBroker:
         return data["highWatermark"], data["records"]
 
     def _await(self, condition: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + _TIMEOUT_S
-        while not condition():
-            assert time.monotonic() < deadline, "the broker takes too long"
-            time.sleep(_POLL_S)
+        until(condition, seconds=_TIMEOUT_S, awaited="the broker", poll_s=_POLL_S)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from tests.conformance.language.lines import described_topic
 from tests.conformance.live.conversation import Conversation, Exchange, TopicsChange, now_ms
 from tests.conformance.live.real_consumer import RealConsumer
 from tests.conformance.live.recording_proxy import RecordingProxy
+from tests.support.until import until
 
 SETTINGS: Final = {
     "group.initial.rebalance.delay.ms": "0",
@@ -109,11 +110,13 @@ class LiveCluster:
 
     def until(self, condition: Callable[[], object]) -> None:
         """Let everybody poll until it is so."""
-        deadline = time.monotonic() + _TIMEOUT_S
-        while not condition():
-            assert time.monotonic() < deadline, f"the members have {self._shares()}"
-            self._poll()
-            time.sleep(_POLL_S)
+        until(
+            condition,
+            seconds=_TIMEOUT_S,
+            awaited=lambda: f"members that have {self._shares()}",
+            pause=self._poll_and_sleep,
+            poll_s=_POLL_S,
+        )
 
     def until_shared(self, *counts: tuple[RealConsumer, int]) -> None:
         """Let everybody poll until each of these consumes so many partitions."""
@@ -139,6 +142,10 @@ class LiveCluster:
 
     def _shares(self) -> Mapping[str, list[str]]:
         return {one.name: one.partitions for one in self._consumers if one.is_open}
+
+    def _poll_and_sleep(self, seconds: float) -> None:
+        self._poll()
+        time.sleep(seconds)
 
     def _poll(self) -> None:
         for consumer in self._consumers:

@@ -3,12 +3,12 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
 from group_coordinator.local.child_process import ChildProcess, CommandFailedError
+from tests.support.until import until
 
 FAMILY = "sleep 300 & echo $!; sleep 300"
 PARENT = """
@@ -26,10 +26,12 @@ def wait(seconds: float) -> None:
 
 
 def await_line(file: Path) -> int:
-    deadline = time.monotonic() + 20
-    while not (file.exists() and file.read_text().endswith("\n")):
-        assert time.monotonic() < deadline
-        wait(0.02)
+    until(
+        lambda: file.exists() and file.read_text().endswith("\n"),
+        seconds=20,
+        awaited="a line",
+        poll_s=0.02,
+    )
     return int(file.read_text())
 
 
@@ -41,10 +43,7 @@ def is_alive(pid: int) -> bool:
 
 
 def await_death(pid: int) -> None:
-    deadline = time.monotonic() + 20
-    while is_alive(pid):
-        assert time.monotonic() < deadline
-        wait(0.02)
+    until(lambda: not is_alive(pid), seconds=20, awaited=f"the end of {pid}", poll_s=0.02)
 
 
 def test_success(tmp_path: Path) -> None:
