@@ -23,7 +23,6 @@ _EMPTY_BODY = Raw(b"{}")
 class Event(Struct, frozen=True, gc=False):
     """A request, and who sent it. Without correlation id nobody waits for the response."""
 
-    api: str
     version: int
     correlation_id: str | None
     client_id: str
@@ -115,7 +114,6 @@ def _decode(value: bytes) -> Event:
     check_text_sizes(value)
     client_id, client_host = envelope.client_id, envelope.client_host
     return Event(
-        envelope.api,
         envelope.version,
         None if envelope.correlation_id is UNSET else envelope.correlation_id,
         _UNNAMED_CLIENT_ID if client_id is UNSET or client_id is None else client_id,

@@ -16,13 +16,12 @@ from group_coordinator.codecs.topics import known_topics
 from group_coordinator.core import coordinator
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import ConfigRecord
-from group_coordinator.core.model.requests import Request, RequestContext, TopicMetadata
-from group_coordinator.core.model.ticket import Ticket
+from group_coordinator.core.model.requests import TopicMetadata
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.runtime.member_ids import fresh_id
+from group_coordinator.runtime.taking import event_id_at, refusal_of, take
 
 Output: TypeAlias = dict[str, Any]
 
@@ -125,8 +124,7 @@ class Replay:
         self._topics_version += 2 if any(name in topics for name, _ in deleted) else 1
         self._topics = topics
         for group_id, group in sorted(self._groups.items()):
-            request = self._topic_metadata(group_id, topics, deleted)
-            yield from _step(group_id, self._handle(group, request))
+            yield from _step(group_id, self._tell(group, topics, deleted))
 
     def _take(self, value: bytes) -> Iterator[Output]:
         try:
@@ -136,56 +134,48 @@ class Replay:
             yield from self._refuse(fault)
             return
         group = self._group(event.request.group_id)
-        yield from _step(group.group_id, self._handle(group, event.request, event))
-        knows_only_the_cluster = group.topics is None or self._topics is not None
-        if group.membership is None and not group.configs and knows_only_the_cluster:
+        yield from _step(group.group_id, self._handled(group, event))
+        # What the cluster's topics are is known without the group.
+        if group.is_forgotten or (group.has_no_data and self._topics is not None):
             del self._groups[group.group_id]
 
     def _group(self, group_id: str) -> Group:
         """The group; one that is new, or died since, learns the cluster's topics first."""
         group = self._groups.setdefault(group_id, Group(group_id))
         if group.topics is None and self._topics is not None:
-            self._handle(group, self._topic_metadata(group_id, self._topics, ()))
+            self._tell(group, self._topics, ())
         return group
 
-    def _topic_metadata(
-        self, group_id: str, topics: Mapping[str, Topic], deleted: tuple[tuple[str, str], ...]
-    ) -> TopicMetadata:
-        return TopicMetadata(group_id, tuple(topics.values()), deleted, self._topics_version)
-
-    def _handle(self, group: Group, request: Request, event: Event | None = None) -> Step:
-        ticket = Ticket(self._event_id, None, 0)
-        if event is not None:
-            ticket = ticket.replace(correlation_id=event.correlation_id, version=event.version)
-        context = RequestContext(
-            self._now_ms,
-            ticket,
-            event.client_id if event else "",
-            event.client_host if event else "",
-            self._new_id(self._event_id),
+    def _tell(
+        self, group: Group, topics: Mapping[str, Topic], deleted: tuple[tuple[str, str], ...]
+    ) -> Step:
+        request = TopicMetadata(
+            group.group_id, tuple(topics.values()), deleted, self._topics_version
         )
-        return coordinator.handle(group, request, context, self._config)
+        return self._handled(group, Event(0, None, "", "", None, request))
+
+    def _handled(self, group: Group, event: Event) -> Step:
+        return take(group, event, self._event_id, self._now_ms, self._config, self._new_id)
 
     @property
     def _event_id(self) -> str:
-        """The coordinates that the line would have as a record of an events topic."""
-        return f"replay-0-{self._lines}"
+        """As if each line were a record of an events topic with one partition."""
+        return event_id_at("replay", 0, self._lines)
 
     def _refuse(self, fault: InvalidEventError) -> Iterator[Output]:
-        """As the job does: who asks is answered, and only a version that we do not speak is no dead letter then."""
-        if fault.correlation_id is not None:
+        refusal = refusal_of(fault)
+        if refusal.is_answered:
             group_id = fault.group_id or ""
             answer = responses.refusal_to_json(group_id, self._event_id, fault, self._now_ms)
             yield {"kind": "response", **to_builtins(answer)}
-            if fault.code is ErrorCode.UNSUPPORTED_VERSION:
-                return
-        yield {
-            "kind": "deadLetter",
-            "reason": fault.reason,
-            "groupId": fault.group_id,
-            "correlationId": fault.correlation_id,
-            "at": self._now_ms,
-        }
+        if refusal.is_dead_letter:
+            yield {
+                "kind": "deadLetter",
+                "reason": fault.reason,
+                "groupId": fault.group_id,
+                "correlationId": fault.correlation_id,
+                "at": self._now_ms,
+            }
 
     def _described(self, group_id: str) -> Output:
         group = self._groups.get(group_id, Group(group_id))

@@ -17,23 +17,14 @@ from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.requests import (
-    ConsumerGroupHeartbeat,
-    JoinGroup,
-    Request,
-    RequestContext,
-)
 from group_coordinator.core.model.responses import Reply
-from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.core.rejections import rejection
 from group_coordinator.core.topics.needs import NOTHING, TopicNeed, missing_topics, topic_need
-from group_coordinator.runtime.member_ids import fresh_id
 from group_coordinator.runtime.output_lines import OutputLines
 from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.taking import event_id_at, refusal_of, take, ticket_of
 
 _TOPICS_ON_THE_WAY = "The group's topics are being looked up."
-_JOINS = (JoinGroup, ConsumerGroupHeartbeat)
-"""The requests whose senders may need a member id."""
 
 
 class GroupUpdate(NamedTuple):
@@ -138,19 +129,12 @@ class _Call:
 
     def _apply(self, event: Event, row: EventRow, now_ms: int) -> None:
         event_id = self._event_id(row)
-        context = RequestContext(
-            now_ms,
-            Ticket(event_id, event.correlation_id, event.version),
-            event.client_id,
-            event.client_host,
-            fresh_id(event_id) if _asks_for_id(event.request) else "",
-        )
-        step = self._wait_for_topics(event, context)
+        step = self._wait_for_topics(event, event_id, now_ms)
         if step is None:
-            step = coordinator.handle(self.group, event.request, context, self.context.config)
+            step = take(self.group, event, event_id, now_ms, self.context.config)
         self.output.step(step, row, event.principal)
 
-    def _wait_for_topics(self, event: Event, context: RequestContext) -> Step | None:
+    def _wait_for_topics(self, event: Event, event_id: str, now_ms: int) -> Step | None:
         """A request that has to wait for the ids of topics: clients try again after this error (ours, not Kafka's).
 
         An upgrade waits where there is somebody to tell them; a rebuilt group has been told before.
@@ -159,11 +143,11 @@ class _Call:
         if need is None or not (self.context.asks_for_topics or self.group.consumer):
             return None
         self._unmet_need = need
-        self.group.clock_ms = context.now_ms
+        self.group.clock_ms = now_ms
         answer = rejection(
             event.request, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, _TOPICS_ON_THE_WAY
         )
-        return Step(context.now_ms, [], [Reply(context.ticket, answer)])
+        return Step(now_ms, [], [Reply(ticket_of(event, event_id), answer)])
 
     def ask_for_topics(self, need_before: TopicNeed) -> None:
         """Say what the group has to know of the cluster: when that has changed, and as long as nobody has told it."""
@@ -172,25 +156,15 @@ class _Call:
             self.output.topic_need(need)
 
     def _event_id(self, row: EventRow) -> str:
-        """The id that a response carries, to drop repeats by."""
-        return f"{self.context.events_topic}-{row.partition}-{row.offset}"
+        return event_id_at(self.context.events_topic, row.partition, row.offset)
 
     def _refuse(self, row: EventRow, now_ms: int, fault: InvalidEventError) -> None:
-        """Bad input is kept as a dead letter, and answered if it said whom to answer.
-
-        A version that we do not speak is a fair question, not bad input: its answer is enough.
-        """
-        if fault.correlation_id is not None:
+        refusal = refusal_of(fault)
+        if refusal.is_answered:
             self.output.refusal(self._event_id(row), fault, now_ms)
-            if fault.code is ErrorCode.UNSUPPORTED_VERSION:
-                return
-        self.output.dead_letter(row, str(fault), now_ms)
+        if refusal.is_dead_letter:
+            self.output.dead_letter(row, str(fault), now_ms)
 
 
 def _describe(defect: Exception) -> str:
     return f"defect: {type(defect).__name__}: {defect}"
-
-
-def _asks_for_id(request: Request) -> bool:
-    """Whether the member has no id yet; to make one costs as much as a heartbeat."""
-    return isinstance(request, _JOINS) and not request.member_id

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, cast
 
+from group_coordinator.codecs.events import Event
 from group_coordinator.core import coordinator
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.embedded_protocol import encode_assignment, encode_subscription
@@ -16,10 +17,9 @@ from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Record
-from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.replay import begin_sessions, replay
-from group_coordinator.runtime.member_ids import fresh_id
+from group_coordinator.runtime.taking import event_id_at, take
 from group_coordinator.settings import load
 from group_coordinator.testing.consumer_verbs import ConsumerVerbs
 from group_coordinator.testing.outcome import NotAnsweredError, Outcome, R_co
@@ -216,11 +216,9 @@ class GroupDriver:
         """Send any request; the verbs above are this with the usual arguments."""
         self._requests += 1
         name = f"{type(request).__name__}-{self._requests}"
-        ticket = Ticket(f"driver-0-{self._requests}", name, version)
-        context = requests.RequestContext(
-            self.now_ms, ticket, self.client_id, self.client_host, fresh_id(ticket.event_id)
-        )
-        step = coordinator.handle(self.group, request, context, self.config)
+        event = Event(version, name, self.client_id, self.client_host, None, request)
+        event_id = event_id_at("driver", 0, self._requests)
+        step = take(self.group, event, event_id, self.now_ms, self.config)
         due = coordinator.advance(self.group, self.now_ms, self.config)
         return self._outcome(name, [step, *due])
 

@@ -62,9 +62,14 @@ class Group:
         return membership if isinstance(membership, ConsumerGroup) else None
 
     @property
+    def has_no_data(self) -> bool:
+        """Whether it has neither membership nor settings: at most, it knows of the cluster's topics."""
+        return self.membership is None and not self.configs
+
+    @property
     def is_forgotten(self) -> bool:
-        """Whether nothing is known of it: no membership, no settings, no topics of the cluster."""
-        return self.membership is None and self.topics is None and not self.configs
+        """Whether nothing is known of it, not even of the cluster's topics: a host keeps no such group."""
+        return self.has_no_data and self.topics is None
 
     def store_offset(self, topic: str, partition: int, offset: CommittedOffset) -> None:
         """Put an offset in the place of the one that was there."""

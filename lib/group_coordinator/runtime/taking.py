@@ -1,0 +1,82 @@
+"""How an event is taken, whoever drives the state machine: the job, `replay-events`, or a test.
+
+The hosts differ in where events and time come from, and in what they do with a Step. All of them let the deadlines
+that are due by an event's time fire before it, and those that it makes due at once after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from group_coordinator.codecs.events import Event, InvalidEventError
+from group_coordinator.core import coordinator
+from group_coordinator.core.coordinator import Step
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.requests import (
+    ConsumerGroupHeartbeat,
+    JoinGroup,
+    Request,
+    RequestContext,
+)
+from group_coordinator.core.model.ticket import Ticket
+from group_coordinator.runtime.member_ids import fresh_id
+
+_JOINS = (JoinGroup, ConsumerGroupHeartbeat)
+"""The requests whose senders may need a member id."""
+
+
+def event_id_at(topic: str, partition: int, offset: int) -> str:
+    """The id of the event at these coordinates; its responses carry it, so that readers can drop repeats."""
+    return f"{topic}-{partition}-{offset}"
+
+
+def take(
+    group: Group,
+    event: Event,
+    event_id: str,
+    now_ms: int,
+    config: CoordinatorConfig,
+    new_id: Callable[[str], str] = fresh_id,
+) -> Step:
+    """Apply an event to its group; deadlines due by `now_ms` must have fired already.
+
+    `new_id` makes the uuid text of a new member id from the event's id.
+    """
+    context = RequestContext(
+        now_ms,
+        ticket_of(event, event_id),
+        event.client_id,
+        event.client_host,
+        new_id(event_id) if _asks_for_id(event.request) else "",
+    )
+    return coordinator.handle(group, event.request, context, config)
+
+
+def ticket_of(event: Event, event_id: str) -> Ticket:
+    """What a reply to the event needs to know of it."""
+    return Ticket(event_id, event.correlation_id, event.version)
+
+
+def _asks_for_id(request: Request) -> bool:
+    """Whether the member has no id yet; to make one costs as much as a heartbeat."""
+    return isinstance(request, _JOINS) and not request.member_id
+
+
+class Refusal(NamedTuple):
+    """What a host does with an event that it cannot take."""
+
+    is_answered: bool
+    is_dead_letter: bool
+
+
+def refusal_of(fault: InvalidEventError) -> Refusal:
+    """Bad input is answered if it has a correlation id, and kept as a dead letter.
+
+    A version that we do not speak is a fair question, not bad input: if it is answered, that is enough.
+    """
+    is_answered = fault.correlation_id is not None
+    is_fair = is_answered and fault.code is ErrorCode.UNSUPPORTED_VERSION
+    return Refusal(is_answered, is_dead_letter=not is_fair)
