@@ -10,6 +10,7 @@ from pyspark.errors import StreamingQueryException
 
 from group_coordinator.clients.channel_errors import BrokerUnreachableError
 from group_coordinator.job.query_failures import outage
+from group_coordinator.streaming.retries import keep_trying
 
 _PAUSE_S = 5
 _log = logging.getLogger(__name__)
@@ -21,16 +22,23 @@ def outlast_outages(run: Callable[[], None], stop: Event) -> None:
     Kafka's clients wait for a minute or more before they give up. What the query was at is done again: the checkpoint
     has it.
     """
-    while not stop.is_set():
-        try:
-            run()
-        except (StreamingQueryException, BrokerUnreachableError) as failure:
-            cause = (
-                outage(str(failure)) if isinstance(failure, StreamingQueryException) else failure
-            )
-            if cause is None:
-                raise
-            _log.warning("the job waits for Kafka, and goes on when it answers: %s", cause)
-            stop.wait(_PAUSE_S)
-        else:
-            return
+    keep_trying(
+        run,
+        stop,
+        pause_s=_PAUSE_S,
+        passes=lambda failure: _outage_in(failure) is not None,
+        say=lambda failure, _: _log.warning(
+            "the job waits for Kafka, and goes on when it answers: %s", _outage_in(failure)
+        ),
+    )
+
+
+def _outage_in(failure: BaseException) -> str | None:
+    """How it says that no broker answers; None: it is another failure."""
+    match failure:
+        case BrokerUnreachableError():
+            return str(failure)
+        case StreamingQueryException():
+            return outage(str(failure))
+        case _:
+            return None

@@ -18,6 +18,7 @@ from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.topics.hash import topic_hash
 from group_coordinator.core.topics.patterns import matching_topics
 from group_coordinator.job.topic_interests import Interest, KnownTopics, TopicInterests
+from group_coordinator.streaming.retries import keep_trying
 
 _log = logging.getLogger(__name__)
 
@@ -47,16 +48,14 @@ class TopicAgent:
 
     def run(self, stop: Event, interval_s: float) -> None:
         """Look again and again; while no broker answers, say so once and go on trying."""
-        answered = True
         while not stop.wait(interval_s):
-            try:
-                self.look()
-            except ChannelError as failure:
-                if answered:
-                    _log.warning("topics are looked at again when Kafka answers: %s", failure)
-                answered = False
-            else:
-                answered = True
+            keep_trying(
+                self.look,
+                stop,
+                pause_s=interval_s,
+                passes=lambda failure: isinstance(failure, ChannelError),
+                say=_say_once,
+            )
 
     def look(self) -> None:
         """Tell the groups what is new to them.
@@ -98,6 +97,11 @@ class TopicAgent:
         if news:
             self._send([(group_id, _event(group_id, found)) for group_id, found in news.items()])
             self._interests.told({group_id: found.told for group_id, found in news.items()})
+
+
+def _say_once(failure: BaseException, attempt: int) -> None:
+    if attempt == 1:
+        _log.warning("topics are looked at again when Kafka answers: %s", failure)
 
 
 def _names(interests: Iterable[Interest]) -> set[str] | None:

@@ -14,6 +14,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.batch_gate import BatchGate
 from group_coordinator.streaming.checkpoint.layout import checkpoint_of
+from group_coordinator.streaming.retries import keep_trying
 from group_coordinator.tables.append import running_query_id
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction.compaction import Compaction
@@ -46,13 +47,13 @@ class CompactionQuery:
 
     def run_again_and_again(self, stop: Event) -> None:
         """As `run`, and after a failure once more: beside the coordinator, which must not end for it."""
-        while not stop.is_set():
-            try:
-                self.run(stop)
-            except StreamingQueryException as failure:
-                message, *_ = str(failure).splitlines()
-                _log.error("compaction failed, and begins again in %d s: %s", _PAUSE_S, message)
-                stop.wait(_PAUSE_S)
+        keep_trying(
+            lambda: self.run(stop),
+            stop,
+            pause_s=_PAUSE_S,
+            passes=lambda failure: isinstance(failure, StreamingQueryException),
+            say=_say,
+        )
 
     def drain(self) -> None:
         """Compact what is there, then return."""
@@ -80,3 +81,8 @@ class CompactionQuery:
     @property
     def _catalog(self) -> TableCatalog:
         return TableCatalog(self.settings.job.tables_root)
+
+
+def _say(failure: BaseException, _attempt: int) -> None:
+    message, *_ = str(failure).splitlines()
+    _log.error("compaction failed, and begins again in %d s: %s", _PAUSE_S, message)

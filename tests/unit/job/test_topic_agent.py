@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
+from threading import Event
 from typing import Any
 
 import pytest
@@ -27,6 +28,7 @@ class Cluster:
         self.asked: list[set[str] | None] = []
         self.sent: list[tuple[str, Json]] = []
         self.is_away = False
+        self.looks = 0
         self.have(*topics)
         self.start()
 
@@ -36,7 +38,7 @@ class Cluster:
     def start(self) -> None:
         """A run begins."""
         self.interests = TopicInterests(lambda: self.kept, self._keep)
-        self.agent = TopicAgent(self.interests, self._read, self._send)
+        self.agent = TopicAgent(self.interests, self.read, self.send)
 
     def need(self, group_id: str, *names: str, regexes: Sequence[str] = ()) -> None:
         line = {"group_id": group_id, "names": names, "regexes": regexes}
@@ -51,13 +53,13 @@ class Cluster:
     def _keep(self, text: str) -> None:
         self.kept = text
 
-    def _read(self, names: Collection[str] | None) -> dict[str, Topic]:
+    def read(self, names: Collection[str] | None) -> dict[str, Topic]:
         self.asked.append(None if names is None else set(names))
         return {
             name: topic for name, topic in self.topics.items() if names is None or name in names
         }
 
-    def _send(self, events: Sequence[tuple[str, bytes]]) -> None:
+    def send(self, events: Sequence[tuple[str, bytes]]) -> None:
         if self.is_away:
             raise BrokerUnreachableError("nobody there")
         for group_id, value in events:
@@ -189,6 +191,27 @@ def test_the_next_run_knows_who_was_told_what() -> None:
     cluster.have(PAY)
     cluster.start()
     assert cluster.look(times=2) == [("g", told(deleted=[ORDERS]))]
+
+
+def test_an_outage_is_said_once_and_looked_through(caplog: pytest.LogCaptureFixture) -> None:
+    cluster = watching(ORDERS)
+    stop = Event()
+
+    def read(names: Collection[str] | None) -> dict[str, Topic]:
+        cluster.looks += 1
+        if cluster.looks == 8:
+            stop.set()
+        if cluster.looks in (1, 2, 3, 6):
+            raise BrokerUnreachableError(f"nobody there at look {cluster.looks}")
+        return cluster.read(names)
+
+    TopicAgent(cluster.interests, read, cluster.send).run(stop, interval_s=0)
+
+    assert cluster.looks == 8
+    assert caplog.messages == [
+        "topics are looked at again when Kafka answers: nobody there at look 1",
+        "topics are looked at again when Kafka answers: nobody there at look 6",
+    ]
 
 
 def test_what_the_brokers_did_not_take_is_told_later() -> None:
