@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+
+from filelock import BaseFileLock, FileLock
+from platformdirs.unix import Unix
 
 
 def cache_folder(name: str) -> Path:
-    """A folder of that name in the user's cache, made if it is not there."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(home, "group-coordinator", name)
+    """A folder of that name in the user's cache, made if it is not there: the same place on every system."""
+    folder = Unix("group-coordinator").user_cache_path / name
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
-@contextmanager
-def only_one_process(lock: Path) -> Iterator[None]:
-    """Wait until no other process is in a block with this lock."""
-    with lock.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+def only_one_process(lock: Path) -> BaseFileLock:
+    """A block that waits until no other process is in a block with this lock."""
+    return FileLock(lock, fallback_to_soft=False)

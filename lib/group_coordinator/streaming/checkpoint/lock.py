@@ -8,11 +8,12 @@ such lock: for them Spark's own race detection is what there is, so whatever sta
 
 from __future__ import annotations
 
-import fcntl
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 _SCHEME = re.compile(r"[A-Za-z][\w+.-]*:")
 _FILE = re.compile(r"file:(//(localhost)?(?=/))?")
@@ -38,10 +39,11 @@ def locked_checkpoint(location: str) -> Iterator[None]:
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
     # Beside the folder, not in it: that one is Spark's. It is never removed: another run may be about to lock it.
-    with folder.with_name(f"{folder.name}.lock").open("ab") as file:
+    lock = FileLock(folder.with_name(f"{folder.name}.lock"), blocking=False, fallback_to_soft=False)
+    with ExitStack() as held:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+            held.enter_context(lock)
+        except Timeout as error:
             raise CheckpointInUseError(
                 f"checkpoint {folder}: another run works on it; stop that one first, or give this one a "
                 "checkpoint.location of its own"
