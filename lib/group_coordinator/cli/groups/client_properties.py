@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from javaproperties import InvalidUEscapeError, KeyValue, parse
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
 _LOGIN = re.compile(r'\b(username|password)\s*=\s*"((?:[^"\\]|\\.)*)"')
@@ -41,14 +42,16 @@ def read_client_properties(path: Path) -> dict[str, Any]:
 
 
 def _properties(path: Path) -> Iterator[tuple[str, str]]:
-    for line in re.sub(r"\\\r?\n\s*", "", path.read_text(encoding="utf-8")).splitlines():
-        text = line.strip()
-        if not text or text[0] in "#!":
-            continue
-        key, equals, value = text.partition("=")
-        if not equals:
-            raise PropertiesError(f"{path}: {text!r} is not KEY=VALUE")
-        yield key.strip(), value.strip()
+    """As Java reads them, but for the encoding, and for a name that stands alone."""
+    try:
+        for element in parse(path.read_text(encoding="utf-8")):
+            if isinstance(element, KeyValue):
+                text = element.source.strip()
+                if not element.value and text[-1] not in "=:":
+                    raise PropertiesError(f"{path}: {text!r} is not KEY=VALUE")
+                yield element.key, element.value.strip()
+    except InvalidUEscapeError as error:
+        raise PropertiesError(f"{path}: {error}") from error
 
 
 def _typed(value: str, default: object) -> str | int | bool:

@@ -37,6 +37,41 @@ bootstrap.servers=elsewhere:9092
     }
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "client.id=shop",
+        "client.id: shop",
+        "client.id shop",
+        "client.id = \\\n    shop\n",
+        "client.id=sh\\\r\n\top",
+        "! a comment\n  # another one = 1\n\n  client.id=shop",
+        "client\\u002eid=sho\\u0070",
+        "client.id=shop\nclient.id:shop",
+    ],
+)
+def test_java_s_ways_to_write_a_property(tmp_path: Path, text: str) -> None:
+    assert read(tmp_path, text) == {"client_id": "shop"}
+
+
+def test_escapes_stand_for_their_characters(tmp_path: Path) -> None:
+    options = read(
+        tmp_path,
+        r'sasl.jaas.config=Module required username="J\u00fcrgen" password="a\:b\=c\td";',
+    )
+
+    assert options == {"sasl_plain_username": "Jürgen", "sasl_plain_password": "a:b=c\td"}
+
+
+def test_a_name_without_a_value_is_empty(tmp_path: Path) -> None:
+    assert read(tmp_path, "client.id=\n") == {"client_id": ""}
+
+
+def test_an_escape_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(PropertiesError, match=r"client\.properties: Invalid .u escape"):
+        read(tmp_path, r"client.id=\u00e")
+
+
 def test_numbers_and_truth_values_get_their_types(tmp_path: Path) -> None:
     options = read(
         tmp_path,
