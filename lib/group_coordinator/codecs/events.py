@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError, json
 
-from group_coordinator.codecs.apis import APIS, Api
+from group_coordinator.codecs.apis.table import APIS, Api
 from group_coordinator.codecs.field_errors import FieldError, at_path
 from group_coordinator.codecs.fields import HIGHEST_INT16, LONGEST_TEXT, Int16, Text
 from group_coordinator.codecs.json_checks import check_distinct_keys, check_text_sizes

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-from group_coordinator.codecs import consumer_group_responses, versions
-from group_coordinator.codecs.config_requests import GROUP_RESOURCE
+from group_coordinator.codecs import versions
+from group_coordinator.codecs.apis import consumer_group_describe as consumer_group_responses
+from group_coordinator.codecs.apis.group_resources import GROUP_RESOURCE
 from group_coordinator.codecs.events import InvalidEventError
 from group_coordinator.codecs.fields import ZERO_UUID, number_on_wire
 from group_coordinator.core.model import responses

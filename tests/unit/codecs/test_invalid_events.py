@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from group_coordinator.codecs import events
-from group_coordinator.codecs.apis import APIS
+from group_coordinator.codecs.apis.table import APIS
 from group_coordinator.codecs.events import InvalidEventError
 from group_coordinator.core.model.errors import ErrorCode
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType
 
 from group_coordinator.codecs import versions
-from group_coordinator.codecs.bodies import Body
+from group_coordinator.codecs.apis.api import Body
 from group_coordinator.codecs.field_errors import check_unknown, only
 from group_coordinator.codecs.fields import (
     ABSENT,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from group_coordinator.codecs.bodies import KnownTopic
+from group_coordinator.codecs.apis.api import KnownTopic
 from group_coordinator.codecs.field_errors import FieldError
 from group_coordinator.codecs.fields import ZERO_UUID
 from group_coordinator.core.model.topic import Topic

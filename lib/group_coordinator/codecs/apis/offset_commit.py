@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType
 
-from group_coordinator.codecs import bodies, versions
+from group_coordinator.codecs import versions
+from group_coordinator.codecs.apis import api as bodies
 from group_coordinator.codecs.field_errors import FieldError, check_unknown, only
 from group_coordinator.codecs.fields import ABSENT, ZERO_UUID, given, number_or_none
 from group_coordinator.core.model import requests

@@ -11,16 +11,14 @@ from typing import Any, NamedTuple, TypeVar
 
 from msgspec import UNSET, json
 
-from group_coordinator.codecs import (
-    bodies,
-    config_requests,
-    consumer_group_requests,
-    membership_requests,
-    offset_requests,
-    versions,
-)
+from group_coordinator.codecs import versions
+from group_coordinator.codecs.apis import api as bodies
+from group_coordinator.codecs.apis import consumer_group_heartbeat as consumer_group_requests
+from group_coordinator.codecs.apis import group_resources as config_requests
+from group_coordinator.codecs.apis import join_group as membership_requests
+from group_coordinator.codecs.apis import offset_commit as offset_requests
+from group_coordinator.codecs.apis.topic_metadata import known_topics
 from group_coordinator.codecs.field_errors import check_unknown, only
-from group_coordinator.codecs.topics import known_topics
 from group_coordinator.core.model import requests
 
 Body = TypeVar("Body", bound=bodies.Body)

@@ -6,7 +6,8 @@ from typing import TypeVar
 
 from msgspec import UnsetType
 
-from group_coordinator.codecs import bodies, versions
+from group_coordinator.codecs import versions
+from group_coordinator.codecs.apis import api as bodies
 from group_coordinator.codecs.field_errors import FieldError, check_unknown, only
 from group_coordinator.codecs.fields import given
 from group_coordinator.core.model import requests

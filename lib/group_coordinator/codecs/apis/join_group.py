@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from group_coordinator.codecs import bodies, versions
+from group_coordinator.codecs import versions
+from group_coordinator.codecs.apis import api as bodies
 from group_coordinator.codecs.field_errors import check_unknown
 from group_coordinator.codecs.fields import ABSENT, given
 from group_coordinator.core.embedded_protocol import parse_subscription
