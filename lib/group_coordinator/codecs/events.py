@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError, json
 
-from group_coordinator.codecs.apis.table import APIS, Api
+from group_coordinator.codecs.apis.api import Api
+from group_coordinator.codecs.apis.table import APIS
 from group_coordinator.codecs.field_errors import FieldError, at_path
 from group_coordinator.codecs.fields import HIGHEST_INT16, LONGEST_TEXT, Int16, Text
 from group_coordinator.codecs.json_checks import check_distinct_keys, check_text_sizes
@@ -123,7 +126,7 @@ def _decode(value: bytes) -> Event:
     )
 
 
-def _api_of(envelope: _Envelope) -> Api:
+def _api_of(envelope: _Envelope) -> Api[Any]:
     api = APIS.get(envelope.api)
     if api is None:
         raise FieldError(f"api = {envelope.api[:100]}", "unknown")
@@ -139,13 +142,13 @@ def _api_of(envelope: _Envelope) -> Api:
     return api
 
 
-def _request(value: bytes, envelope: _Envelope, api: Api) -> Request:
+def _request(value: bytes, envelope: _Envelope, api: Api[Any]) -> Request:
     try:
-        envelope.body = api.decode(envelope.body)
+        envelope.body = api.decoder.decode(envelope.body)
     except ValidationError as fault:
         raise at_path(_BODY, fault, value) from None
     try:
-        return api.request(envelope.body, envelope.version)
+        return api.to_request(envelope.body, envelope.version)
     except FieldError as fault:
         raise FieldError(f"{_BODY}.{fault.path}", fault.why) from None
 

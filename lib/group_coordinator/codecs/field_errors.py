@@ -39,24 +39,3 @@ def _node_at(tree: Any, path: str) -> Any:
         except (KeyError, IndexError, TypeError):
             return {}
     return tree
-
-
-def check_unknown(field: str, value: object, default: object, version: int) -> None:
-    """A field that the version does not know, and that Kafka does not call ignorable, must have its default.
-
-    Raises:
-        FieldError: it has not.
-    """
-    if value is not msgspec.UNSET and value != default:
-        raise FieldError(field, f"version {version} has no such field")
-
-
-def only(field: str, names: list[str]) -> str:
-    """The one entry of a list: groups are apart, so an event is about one; clients split longer lists.
-
-    Raises:
-        FieldError: there are none or several.
-    """
-    if len(names) != 1:
-        raise FieldError(field, f"must have exactly one entry, not {len(names)}")
-    return names[0]

@@ -6,7 +6,7 @@ from typing import Annotated, TypeVar
 
 from msgspec import UNSET, Meta, UnsetType
 
-Given = TypeVar("Given")
+Field = TypeVar("Field")
 
 HIGHEST_INT16 = 2**15 - 1
 LONGEST_TEXT = HIGHEST_INT16
@@ -18,14 +18,11 @@ Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Text = Annotated[str, Meta(max_length=LONGEST_TEXT)]
 
-Uuid = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{21}[AQgw]\Z")]
-"""A uuid as Kafka prints it: 16 bytes in url-safe base64, whose last character has only two bits."""
-
-ZERO_UUID = "A" * 22
-"""What an absent topic id is on the wire."""
-
 ABSENT = -1
 """What an absent number is on the wire: epoch, generation, timestamp, offset."""
+
+_NOT_ASKED_FOR = -(2**31)
+"""Of authorized operations."""
 
 
 def number_or_none(number: int | UnsetType) -> int | None:
@@ -38,6 +35,11 @@ def number_on_wire(number: int | None) -> int:
     return ABSENT if number is None else number
 
 
-def given(value: Given | UnsetType, default: Given) -> Given:
+def or_default(value: Field | UnsetType, default: Field) -> Field:
     """The value, or the default where it is left out."""
     return default if value is UNSET else value
+
+
+def operations_on_wire(operations: int | None) -> int:
+    """The operations that a principal may do, a bit each; None: it did not ask for them."""
+    return _NOT_ASKED_FOR if operations is None else operations

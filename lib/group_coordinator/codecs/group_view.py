@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
 
 from group_coordinator.codecs.fields import number_on_wire
+from group_coordinator.codecs.plain_json import JsonObject
 from group_coordinator.core.consumer.target_assignment import preferred_assignor
 from group_coordinator.core.embedded_protocol import parse_assignment
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
@@ -17,9 +17,6 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.offsets.expiration import offsets_in_order
-
-JsonObject: TypeAlias = dict[str, Any]
-
 
 _UNKNOWN: JsonObject = {
     "type": None,

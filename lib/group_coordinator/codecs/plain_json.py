@@ -1,20 +1,22 @@
-"""An event that nobody understands, as far as it can be read: for telling what is wrong with it."""
+"""JSON as plain dictionaries and lists."""
 
 from __future__ import annotations
 
 import json
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
+
+JsonObject: TypeAlias = dict[str, Any]
 
 _LONGEST_VALUE = 100
 
 _decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
-def plain_tree(value: bytes) -> dict[str, Any]:
-    """The event as plain dictionaries and lists; without what cannot be read, empty if it is no JSON object."""
+def plain_tree(value: bytes) -> JsonObject:
+    """As much of an event as can be read: without the fields that cannot, empty if it is no JSON object."""
     try:
         fields = _decode_fields(value)
     except (ValueError, RecursionError):

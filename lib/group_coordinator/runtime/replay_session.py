@@ -8,8 +8,7 @@ from typing import Annotated, Any, TypeAlias
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, json, to_builtins
 
 from group_coordinator.codecs import events, group_view, records, responses
-from group_coordinator.codecs.apis.api import KnownTopic
-from group_coordinator.codecs.apis.topic_metadata import known_topics
+from group_coordinator.codecs.apis.topic_metadata import KnownTopic, known_topics
 from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.codecs.field_errors import FieldError
 from group_coordinator.codecs.fields import Text

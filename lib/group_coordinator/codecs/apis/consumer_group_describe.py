@@ -1,46 +1,35 @@
-"""The bodies of the responses to ConsumerGroupHeartbeat and ConsumerGroupDescribe (KIP-848)."""
+"""ConsumerGroupDescribe: the state and the members of a consumer group (KIP-848); one event is about one."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs import versions
-from group_coordinator.core.model import responses
+from group_coordinator.codecs.apis.api import Api, Body, Encoder
+from group_coordinator.codecs.apis.body_checks import only_entry
+from group_coordinator.codecs.fields import Text, operations_on_wire
+from group_coordinator.codecs.plain_json import JsonObject
+from group_coordinator.core.model import requests, responses
 from group_coordinator.core.model.topic import Topic
 
-JsonObject: TypeAlias = dict[str, Any]
-
-_NO_OPERATIONS = -(2**31)
-"""Authorized operations that nobody worked out."""
+_MEMBER_TYPE_SINCE = 1
 
 _CLASSIC, _CONSUMER = 0, 1
 """Kafka's types of members."""
 
 
-def heartbeat(response: responses.ConsumerGroupHeartbeatResponse, version: int) -> JsonObject:  # noqa: ARG001
-    """ConsumerGroupHeartbeat 0-1."""
-    assignment = response.assignment
-    return {
-        "throttleTimeMs": 0,
-        "errorCode": response.error,
-        "errorMessage": response.error_message,
-        "memberId": response.member_id,
-        "memberEpoch": response.member_epoch,
-        "heartbeatIntervalMs": response.heartbeat_interval_ms,
-        "assignment": None
-        if assignment is None
-        else {
-            "topicPartitions": [
-                {"topicId": topic_id, "partitions": list(partitions)}
-                for topic_id, partitions in assignment.items()
-            ]
-        },
-    }
+class ConsumerGroupDescribeBody(Body):
+    """A ConsumerGroupDescribe."""
+
+    group_ids: list[Text] | UnsetType = UNSET
+    include_authorized_operations: bool | UnsetType = UNSET
 
 
-def describe(response: responses.ConsumerGroupDescribeResponse, version: int) -> JsonObject:
-    """ConsumerGroupDescribe 0-1."""
-    asked = response.operations is not None
+def _to_request(body: ConsumerGroupDescribeBody, _version: int) -> requests.ConsumerGroupDescribe:
+    group_id = only_entry("groupIds", body.group_ids or [])
+    return requests.ConsumerGroupDescribe(group_id, body.include_authorized_operations or False)
+
+
+def _to_body(response: responses.ConsumerGroupDescribeResponse, version: int) -> JsonObject:
     group = {
         "errorCode": response.error,
         "errorMessage": response.error_message,
@@ -50,7 +39,7 @@ def describe(response: responses.ConsumerGroupDescribeResponse, version: int) ->
         "assignmentEpoch": response.assignment_epoch,
         "assignorName": response.assignor,
         "members": [_member(entry, version) for entry in response.members],
-        "authorizedOperations": response.operations if asked else _NO_OPERATIONS,
+        "authorizedOperations": operations_on_wire(response.operations),
     }
     return {"throttleTimeMs": 0, "groups": [group]}
 
@@ -69,7 +58,7 @@ def _member(entry: responses.DescribedConsumer, version: int) -> JsonObject:
         "assignment": _assignment(entry.assignment),
         "targetAssignment": _assignment(entry.target),
     }
-    if version >= versions.CONSUMER_MEMBER_TYPE_SINCE:
+    if version >= _MEMBER_TYPE_SINCE:
         described["memberType"] = _CLASSIC if member.uses_classic_protocol else _CONSUMER
     return described
 
@@ -81,3 +70,12 @@ def _assignment(assigned: tuple[tuple[Topic, tuple[int, ...]], ...]) -> JsonObje
             for topic, partitions in assigned
         ]
     }
+
+
+API = Api(
+    "ConsumerGroupDescribe",
+    range(2),
+    json.Decoder(ConsumerGroupDescribeBody),
+    _to_request,
+    Encoder(responses.ConsumerGroupDescribeResponse, _to_body),
+)

@@ -1,22 +1,17 @@
-"""What the bodies of ConsumerGroupHeartbeat and ConsumerGroupDescribe say in each version (KIP-848)."""
+"""ConsumerGroupHeartbeat: a member of a consumer group joins, stays, acknowledges or leaves (KIP-848)."""
 
 from __future__ import annotations
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs import versions
-from group_coordinator.codecs.apis.api import Body
-from group_coordinator.codecs.field_errors import check_unknown, only
-from group_coordinator.codecs.fields import (
-    ABSENT,
-    ZERO_UUID,
-    Int32,
-    Text,
-    Uuid,
-    given,
-    number_or_none,
-)
-from group_coordinator.core.model import requests
+from group_coordinator.codecs.apis.api import Api, Body, Encoder
+from group_coordinator.codecs.apis.body_checks import check_unknown
+from group_coordinator.codecs.fields import ABSENT, Int32, Text, number_or_none, or_default
+from group_coordinator.codecs.plain_json import JsonObject
+from group_coordinator.codecs.uuids import ZERO_UUID, Uuid
+from group_coordinator.core.model import requests, responses
+
+_REGEX_SINCE = 1
 
 
 class OwnedTopic(Body):
@@ -27,7 +22,7 @@ class OwnedTopic(Body):
 
 
 class ConsumerGroupHeartbeatBody(Body):
-    """ConsumerGroupHeartbeat 0-1."""
+    """A ConsumerGroupHeartbeat; what is left out is as before."""
 
     group_id: Text | UnsetType = UNSET
     member_id: Text | UnsetType = UNSET
@@ -41,29 +36,21 @@ class ConsumerGroupHeartbeatBody(Body):
     topic_partitions: list[OwnedTopic] | UnsetType | None = UNSET
 
 
-class ConsumerGroupDescribeBody(Body):
-    """ConsumerGroupDescribe 0-1."""
-
-    group_ids: list[Text] | UnsetType = UNSET
-    include_authorized_operations: bool | UnsetType = UNSET
-
-
-def heartbeat(body: ConsumerGroupHeartbeatBody, version: int) -> requests.ConsumerGroupHeartbeat:
-    """ConsumerGroupHeartbeat 0-1; version 0 knows no regular expressions."""
-    if version < versions.CONSUMER_REGEX_SINCE:
+def _to_request(body: ConsumerGroupHeartbeatBody, version: int) -> requests.ConsumerGroupHeartbeat:
+    if version < _REGEX_SINCE:
         check_unknown("subscribedTopicRegex", body.subscribed_topic_regex, None, version)
-    names = given(body.subscribed_topic_names, None)
-    owned = given(body.topic_partitions, None)
+    names = or_default(body.subscribed_topic_names, None)
+    owned = or_default(body.topic_partitions, None)
     return requests.ConsumerGroupHeartbeat(
         body.group_id or "",
         body.member_id or "",
         body.member_epoch or 0,
-        given(body.instance_id, None),
-        given(body.rack_id, None),
-        number_or_none(given(body.rebalance_timeout_ms, ABSENT)),
+        or_default(body.instance_id, None),
+        or_default(body.rack_id, None),
+        number_or_none(or_default(body.rebalance_timeout_ms, ABSENT)),
         None if names is None else tuple(names),
-        given(body.subscribed_topic_regex, None),
-        given(body.server_assignor, None),
+        or_default(body.subscribed_topic_regex, None),
+        or_default(body.server_assignor, None),
         None if owned is None else tuple([_owned(entry) for entry in owned]),
     )
 
@@ -74,7 +61,30 @@ def _owned(entry: OwnedTopic) -> requests.TopicPartitions:
     )
 
 
-def describe(body: ConsumerGroupDescribeBody, version: int) -> requests.ConsumerGroupDescribe:  # noqa: ARG001
-    """ConsumerGroupDescribe 0-1 of one group."""
-    group_id = only("groupIds", body.group_ids or [])
-    return requests.ConsumerGroupDescribe(group_id, body.include_authorized_operations or False)
+def _to_body(response: responses.ConsumerGroupHeartbeatResponse, _version: int) -> JsonObject:
+    assignment = response.assignment
+    return {
+        "throttleTimeMs": 0,
+        "errorCode": response.error,
+        "errorMessage": response.error_message,
+        "memberId": response.member_id,
+        "memberEpoch": response.member_epoch,
+        "heartbeatIntervalMs": response.heartbeat_interval_ms,
+        "assignment": None
+        if assignment is None
+        else {
+            "topicPartitions": [
+                {"topicId": topic_id, "partitions": list(partitions)}
+                for topic_id, partitions in assignment.items()
+            ]
+        },
+    }
+
+
+API = Api(
+    "ConsumerGroupHeartbeat",
+    range(2),
+    json.Decoder(ConsumerGroupHeartbeatBody),
+    _to_request,
+    Encoder(responses.ConsumerGroupHeartbeatResponse, _to_body),
+)

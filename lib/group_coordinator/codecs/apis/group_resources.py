@@ -1,60 +1,53 @@
-"""What the bodies of the requests about settings say in each version; one event is about one group."""
+"""Groups among Kafka's resources, as the APIs of settings name them; one event is about one group."""
 
 from __future__ import annotations
 
 from typing import TypeVar
 
-from msgspec import UnsetType
+from msgspec import UNSET, UnsetType
 
-from group_coordinator.codecs import versions
-from group_coordinator.codecs.apis import api as bodies
-from group_coordinator.codecs.field_errors import FieldError, check_unknown, only
-from group_coordinator.codecs.fields import given
-from group_coordinator.core.model import requests
+from group_coordinator.codecs.apis.api import Body
+from group_coordinator.codecs.apis.body_checks import only_entry
+from group_coordinator.codecs.field_errors import FieldError
+from group_coordinator.codecs.fields import Int8, Text
+from group_coordinator.codecs.plain_json import JsonObject
+from group_coordinator.core.model.responses import AlterConfigsResponse, DescribeConfigsResponse
 
-Resource = TypeVar("Resource", bodies.DescribedResource, bodies.AlteredResource)
-
-GROUP_RESOURCE = 32
+_GROUP = 32
 """The number of groups among Kafka's types of resources."""
 
 
-def describe_configs(body: bodies.DescribeConfigsBody, version: int) -> requests.DescribeConfigs:
-    """DescribeConfigs 1-4."""
-    if version < versions.CONFIG_DOCUMENTATION_SINCE:
-        asked = body.include_documentation
-        check_unknown("includeDocumentation", asked, default=False, version=version)
-    resource = _only_group(body.resources or [])
-    return requests.DescribeConfigs(
-        resource.resource_name or "",
-        tuple(resource.configuration_keys or ()),
-        body.include_synonyms or False,
-        body.include_documentation or False,
-    )
+class Resource(Body):
+    """What settings belong to."""
+
+    resource_type: Int8 | UnsetType = UNSET
+    resource_name: Text | UnsetType = UNSET
 
 
-def alter_configs(body: bodies.IncrementalAlterConfigsBody, version: int) -> requests.AlterConfigs:  # noqa: ARG001
-    """IncrementalAlterConfigs 0-1."""
-    resource = _only_group(body.resources or [])
-    changes = [
-        requests.ConfigChange(entry.name or "", entry.config_operation or 0, _value(entry.value))
-        for entry in resource.configs or ()
-    ]
-    return requests.AlterConfigs(
-        resource.resource_name or "", tuple(changes), body.validate_only or False
-    )
+AnyResource = TypeVar("AnyResource", bound=Resource)
 
 
-def _value(value: str | UnsetType | None) -> str | None:
-    """Left out it is an empty text, as in Kafka's messages."""
-    return given(value, "")
+def only_group(resources: list[AnyResource]) -> AnyResource:
+    """The one resource of a list, which must be a group.
 
-
-def _only_group(resources: list[Resource]) -> Resource:
-    only("resources", [resource.resource_name or "" for resource in resources])
+    Raises:
+        FieldError: there are none or several, or it is of another type.
+    """
+    only_entry("resources", [resource.resource_name or "" for resource in resources])
     [resource] = resources
-    if resource.resource_type != GROUP_RESOURCE:
+    if resource.resource_type != _GROUP:
         raise FieldError(
             f"resources[0].resourceType = {resource.resource_type or 0}",
-            f"must be {GROUP_RESOURCE}: only groups have settings here",
+            f"must be {_GROUP}: only groups have settings here",
         )
     return resource
+
+
+def resource_result(response: DescribeConfigsResponse | AlterConfigsResponse) -> JsonObject:
+    """What became of the request about the group."""
+    return {
+        "errorCode": response.error,
+        "errorMessage": response.error_message,
+        "resourceType": _GROUP,
+        "resourceName": response.group_id,
+    }

@@ -1,30 +1,74 @@
-"""What is said of the cluster's topics, in TopicMetadata events and in the lines of replay-events."""
+"""TopicMetadata (ours): what the cluster's topics are, as far as a group has to know. Nobody is answered."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Annotated
 
-from group_coordinator.codecs.apis.api import KnownTopic
+from msgspec import UNSET, Meta, UnsetType, json
+
+from group_coordinator.codecs.apis.api import Api, Body
 from group_coordinator.codecs.field_errors import FieldError
-from group_coordinator.codecs.fields import ZERO_UUID
+from group_coordinator.codecs.fields import Text, or_default
+from group_coordinator.codecs.uuids import ZERO_UUID, Uuid
+from group_coordinator.core.model.requests import TopicMetadata
 from group_coordinator.core.model.topic import Topic
 
 MOST_PARTITIONS = 1_000_000
 """Of all topics that a group is told of at once, more than any cluster has: a few bytes must not become gigabytes."""
 
+TopicsVersion = Annotated[int, Meta(ge=0, le=2**62)]
+"""The group counts on from it, and never comes to the end of an int64."""
 
-def known_topics(given: Sequence[KnownTopic]) -> tuple[Topic, ...]:
+
+class KnownTopic(Body):
+    """One topic of a TopicMetadata event."""
+
+    name: Text
+    topic_id: Uuid
+    num_partitions: Annotated[int, Meta(ge=1, le=2**31 - 1)]
+    racks: list[list[Text]] | UnsetType | None = UNSET
+
+
+class GoneTopic(Body):
+    """One deleted topic of a TopicMetadata event."""
+
+    name: Text
+    topic_id: Uuid
+
+
+class TopicMetadataBody(Body):
+    """A TopicMetadata event."""
+
+    group_id: Text
+    topics: list[KnownTopic]
+    deleted_topics: list[GoneTopic] | UnsetType = UNSET
+    version: TopicsVersion | UnsetType = UNSET
+    complete: bool | UnsetType = UNSET
+
+
+def _to_request(body: TopicMetadataBody, _version: int) -> TopicMetadata:
+    return TopicMetadata(
+        body.group_id,
+        known_topics(body.topics),
+        tuple([(entry.name, entry.topic_id) for entry in body.deleted_topics or ()]),
+        or_default(body.version, None),
+        or_default(body.complete, default=True),
+    )
+
+
+def known_topics(entries: Sequence[KnownTopic]) -> tuple[Topic, ...]:
     """The topics, each name and each id once.
 
     Raises:
         FieldError: a name or an id is there twice, an id is the one that stands for none, or there are too many
             partitions.
     """
-    ids = [entry.topic_id for entry in given]
-    _check_distinct("topics.name", [entry.name for entry in given])
+    ids = [entry.topic_id for entry in entries]
+    _check_distinct("topics.name", [entry.name for entry in entries])
     _check_distinct("topics.topicId", ids)
-    partitions = sum(entry.num_partitions for entry in given)
+    partitions = sum(entry.num_partitions for entry in entries)
     if partitions > MOST_PARTITIONS:
         raise FieldError(
             f"topics.numPartitions = {partitions} together", f"more than {MOST_PARTITIONS}"
@@ -32,7 +76,10 @@ def known_topics(given: Sequence[KnownTopic]) -> tuple[Topic, ...]:
     if ZERO_UUID in ids:
         raise FieldError(f"topics.topicId = {ZERO_UUID}", "stands for no topic")
     return tuple(
-        [Topic(entry.name, entry.topic_id, entry.num_partitions, _racks(entry)) for entry in given]
+        [
+            Topic(entry.name, entry.topic_id, entry.num_partitions, _racks(entry))
+            for entry in entries
+        ]
     )
 
 
@@ -46,3 +93,6 @@ def _check_distinct(field: str, values: Sequence[str]) -> None:
     for value, count in Counter(values).most_common(1):
         if count > 1:
             raise FieldError(f"{field} = {value}", "is there twice")
+
+
+API = Api("TopicMetadata", range(1), json.Decoder(TopicMetadataBody), _to_request, None)

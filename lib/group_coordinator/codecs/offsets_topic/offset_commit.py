@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
-
-from group_coordinator.codecs.fields import ABSENT, ZERO_UUID, number_on_wire, number_or_none
+from group_coordinator.codecs.fields import ABSENT, number_on_wire, number_or_none
 from group_coordinator.codecs.offsets_topic.reader import Reader
 from group_coordinator.codecs.offsets_topic.writer import Writer
+from group_coordinator.codecs.uuids import uuid_bytes, uuid_or_none, uuid_text
 from group_coordinator.core.model.offset import CommittedOffset
 
 PART = "OffsetCommit value"
@@ -31,10 +30,8 @@ def write(writer: Writer, offset: CommittedOffset) -> None:
     writer.int64("commitTimestamp", offset.commit_timestamp_ms)
     if writer.version == _EXPIRE_TIMESTAMP_ONLY_IN:
         writer.int64("expireTimestamp", number_on_wire(offset.expire_timestamp_ms))
-    if offset.topic_id is None or offset.topic_id == ZERO_UUID:
-        writer.tagged_fields({})
-    else:
-        writer.tagged_fields({_TOPIC_ID_TAG: urlsafe_b64decode(offset.topic_id + "==")})
+    topic_id = uuid_or_none(offset.topic_id)
+    writer.tagged_fields({} if topic_id is None else {_TOPIC_ID_TAG: uuid_bytes(topic_id)})
 
 
 def read(reader: Reader) -> CommittedOffset:
@@ -62,5 +59,4 @@ def _read_topic_id(reader: Reader) -> str | None:
         return None
     if len(uuid) != _UUID_SIZE:
         raise reader.fault("topicId", f"{len(uuid)} bytes are no uuid")
-    text = urlsafe_b64encode(uuid).decode().rstrip("=")
-    return None if text == ZERO_UUID else text
+    return uuid_or_none(uuid_text(uuid))

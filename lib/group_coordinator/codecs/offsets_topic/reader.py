@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from struct import Struct, error
 
 from group_coordinator.codecs.fields import LONGEST_TEXT
 from group_coordinator.codecs.offsets_topic.errors import OffsetsTopicError
+from group_coordinator.codecs.uuids import uuid_text
 
 BYTE = Struct(">B")
 INT8 = Struct(">b")
@@ -91,7 +91,7 @@ class Reader:
 
     def uuid(self, field: str) -> str:
         """Sixteen bytes, as Kafka prints them."""
-        return urlsafe_b64encode(self._bytes(field, UUID_SIZE)).decode().rstrip("=")
+        return uuid_text(self._bytes(field, UUID_SIZE))
 
     def int32s(self, field: str) -> list[int]:
         """An array of numbers of four bytes that must not be null."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64decode
 from collections.abc import Mapping, Sequence
 from struct import Struct, error
 
@@ -16,6 +15,7 @@ from group_coordinator.codecs.offsets_topic.reader import (
     INT64,
     NULL,
 )
+from group_coordinator.codecs.uuids import uuid_bytes
 
 _CONTINUED = 0x80
 
@@ -82,7 +82,7 @@ class Writer:
 
     def uuid(self, uuid: str) -> None:
         """Sixteen bytes, from how Kafka prints them."""
-        self._pieces.append(urlsafe_b64decode(uuid + "=="))
+        self._pieces.append(uuid_bytes(uuid))
 
     def int32s(self, field: str, numbers: Sequence[int]) -> None:
         """An array of numbers of four bytes."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from group_coordinator.codecs.fields import ZERO_UUID
+from group_coordinator.codecs.uuids import uuid_or_none
 from group_coordinator.core.embedded_protocol import parse_assignment
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
 from group_coordinator.core.model.offset import CommittedOffset
@@ -75,7 +75,7 @@ def offset_row(record: OffsetRecord, offset: CommittedOffset) -> Row:
     """A committed offset, without its forecast."""
     return {
         "topic": record.topic,
-        "topic_id": None if offset.topic_id == ZERO_UUID else offset.topic_id,
+        "topic_id": uuid_or_none(offset.topic_id),
         "partition": record.partition,
         "committed_offset": offset.offset,
         "leader_epoch": offset.leader_epoch,

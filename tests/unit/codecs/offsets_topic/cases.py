@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from group_coordinator.codecs.fields import ZERO_UUID
+from group_coordinator.codecs.uuids import ZERO_UUID
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import GroupMetadata, MemberMetadata

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from group_coordinator.codecs.fields import ZERO_UUID
 from group_coordinator.codecs.offsets_topic import (
     MessageRecord,
     OffsetsTopicError,
@@ -16,6 +15,7 @@ from group_coordinator.codecs.offsets_topic import (
     encode_legacy_key,
     encode_value,
 )
+from group_coordinator.codecs.uuids import ZERO_UUID
 from group_coordinator.core.model.records import GroupMetadata, GroupRecord, OffsetRecord, Reason
 from tests.unit.codecs import strategies
 from tests.unit.codecs.offsets_topic.cases import (

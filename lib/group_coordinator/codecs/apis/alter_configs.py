@@ -1,0 +1,60 @@
+"""IncrementalAlterConfigs: an administrator changes settings of a group."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, UnsetType, json
+
+from group_coordinator.codecs.apis.api import Api, Body, Encoder
+from group_coordinator.codecs.apis.group_resources import Resource, only_group, resource_result
+from group_coordinator.codecs.fields import Int8, Text, or_default
+from group_coordinator.codecs.plain_json import JsonObject
+from group_coordinator.core.model import requests, responses
+
+
+class AlteredConfig(Body):
+    """One setting of an IncrementalAlterConfigs."""
+
+    name: Text | UnsetType = UNSET
+    config_operation: Int8 | UnsetType = UNSET
+    value: Text | UnsetType | None = UNSET
+
+
+class AlteredResource(Resource):
+    """One resource of an IncrementalAlterConfigs."""
+
+    configs: list[AlteredConfig] | UnsetType = UNSET
+
+
+class IncrementalAlterConfigsBody(Body):
+    """An IncrementalAlterConfigs."""
+
+    resources: list[AlteredResource] | UnsetType = UNSET
+    validate_only: bool | UnsetType = UNSET
+
+
+def _to_request(body: IncrementalAlterConfigsBody, _version: int) -> requests.AlterConfigs:
+    resource = only_group(body.resources or [])
+    return requests.AlterConfigs(
+        resource.resource_name or "",
+        tuple([_change(entry) for entry in resource.configs or ()]),
+        body.validate_only or False,
+    )
+
+
+def _change(entry: AlteredConfig) -> requests.ConfigChange:
+    # Left out it is an empty text, as in Kafka's messages; null is another thing to ask for.
+    value = or_default(entry.value, "")
+    return requests.ConfigChange(entry.name or "", entry.config_operation or 0, value)
+
+
+def _to_body(response: responses.AlterConfigsResponse, _version: int) -> JsonObject:
+    return {"throttleTimeMs": 0, "responses": [resource_result(response)]}
+
+
+API = Api(
+    "IncrementalAlterConfigs",
+    range(2),
+    json.Decoder(IncrementalAlterConfigsBody),
+    _to_request,
+    Encoder(responses.AlterConfigsResponse, _to_body),
+)

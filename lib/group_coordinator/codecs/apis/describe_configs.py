@@ -1,0 +1,78 @@
+"""DescribeConfigs: the settings of a group."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, UnsetType, json
+
+from group_coordinator.codecs.apis.api import Api, Body, Encoder
+from group_coordinator.codecs.apis.body_checks import check_unknown
+from group_coordinator.codecs.apis.group_resources import Resource, only_group, resource_result
+from group_coordinator.codecs.fields import Text
+from group_coordinator.codecs.plain_json import JsonObject
+from group_coordinator.core.model import requests, responses
+
+_DOCUMENTATION_SINCE = 3
+"""Documentation and types of settings."""
+
+_INT = 3
+"""The number of whole numbers among Kafka's types of settings."""
+
+
+class DescribedResource(Resource):
+    """One resource of a DescribeConfigs."""
+
+    configuration_keys: list[Text] | UnsetType | None = UNSET
+
+
+class DescribeConfigsBody(Body):
+    """A DescribeConfigs."""
+
+    resources: list[DescribedResource] | UnsetType = UNSET
+    include_synonyms: bool | UnsetType = UNSET
+    include_documentation: bool | UnsetType = UNSET
+
+
+def _to_request(body: DescribeConfigsBody, version: int) -> requests.DescribeConfigs:
+    if version < _DOCUMENTATION_SINCE:
+        asked = body.include_documentation
+        check_unknown("includeDocumentation", asked, default=False, version=version)
+    resource = only_group(body.resources or [])
+    return requests.DescribeConfigs(
+        resource.resource_name or "",
+        tuple(resource.configuration_keys or ()),
+        body.include_synonyms or False,
+        body.include_documentation or False,
+    )
+
+
+def _to_body(response: responses.DescribeConfigsResponse, version: int) -> JsonObject:
+    result = resource_result(response)
+    result["configs"] = [_config(config, version) for config in response.configs]
+    return {"throttleTimeMs": 0, "results": [result]}
+
+
+def _config(config: responses.DescribedConfig, version: int) -> JsonObject:
+    described: JsonObject = {
+        "name": config.name,
+        "value": config.value,
+        "readOnly": False,
+        "configSource": config.source,
+        "isSensitive": False,
+        "synonyms": [
+            {"name": synonym.name, "value": synonym.value, "source": synonym.source}
+            for synonym in config.synonyms
+        ],
+    }
+    if version >= _DOCUMENTATION_SINCE:
+        described["configType"] = _INT
+        described["documentation"] = config.documentation
+    return described
+
+
+API = Api(
+    "DescribeConfigs",
+    range(1, 5),
+    json.Decoder(DescribeConfigsBody),
+    _to_request,
+    Encoder(responses.DescribeConfigsResponse, _to_body),
+)

@@ -1,0 +1,36 @@
+"""EndTxn (ours, with Kafka's fields): a transaction coordinator's marker for one group's log."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, UnsetType, json
+
+from group_coordinator.codecs.apis.api import Api, Body, Encoder
+from group_coordinator.codecs.fields import Int16, Int64, Text
+from group_coordinator.codecs.plain_json import JsonObject
+from group_coordinator.core.model import requests, responses
+
+
+class EndTxnBody(Body):
+    """An EndTxn."""
+
+    group_id: Text
+    producer_id: Int64
+    committed: bool
+    producer_epoch: Int16 | UnsetType = UNSET
+
+
+def _to_request(body: EndTxnBody, _version: int) -> requests.EndTxn:
+    return requests.EndTxn(body.group_id, body.producer_id, body.committed)
+
+
+def _to_body(response: responses.EndTxnResponse, _version: int) -> JsonObject:
+    return {"throttleTimeMs": 0, "errorCode": response.error}
+
+
+API = Api(
+    "EndTxn",
+    range(1),
+    json.Decoder(EndTxnBody),
+    _to_request,
+    Encoder(responses.EndTxnResponse, _to_body),
+)

@@ -1,0 +1,22 @@
+"""Tick (ours): time goes on; it says nothing else. Nobody is answered."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, UnsetType, json
+
+from group_coordinator.codecs.apis.api import Api, Body
+from group_coordinator.codecs.fields import Text
+from group_coordinator.core.model import requests
+
+
+class TickBody(Body):
+    """A Tick."""
+
+    group_id: Text | UnsetType = UNSET
+
+
+def _to_request(body: TickBody, _version: int) -> requests.Tick:
+    return requests.Tick(body.group_id or "")
+
+
+API = Api("Tick", range(1), json.Decoder(TickBody), _to_request, None)

@@ -1,0 +1,98 @@
+"""TxnOffsetCommit: a producer stores offsets within its transaction."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, UnsetType, json
+
+from group_coordinator.codecs.apis.api import Api, Body, Encoder
+from group_coordinator.codecs.apis.body_checks import check_unknown
+from group_coordinator.codecs.apis.topic_results import results_by_name
+from group_coordinator.codecs.fields import (
+    ABSENT,
+    Int16,
+    Int32,
+    Int64,
+    Text,
+    number_or_none,
+    or_default,
+)
+from group_coordinator.codecs.plain_json import JsonObject
+from group_coordinator.core.model import requests, responses
+
+_LEADER_EPOCH_SINCE = 2
+_MEMBER_SINCE = 3
+
+
+class TxnCommittedPartition(Body):
+    """One partition of a TxnOffsetCommit."""
+
+    partition_index: Int32 | UnsetType = UNSET
+    committed_offset: Int64 | UnsetType = UNSET
+    committed_leader_epoch: Int32 | UnsetType = UNSET
+    committed_metadata: Text | UnsetType | None = UNSET
+
+
+class TxnCommittedTopic(Body):
+    """One topic of a TxnOffsetCommit."""
+
+    name: Text | UnsetType = UNSET
+    partitions: list[TxnCommittedPartition] | UnsetType = UNSET
+
+
+class TxnOffsetCommitBody(Body):
+    """A TxnOffsetCommit."""
+
+    transactional_id: Text | UnsetType = UNSET
+    group_id: Text | UnsetType = UNSET
+    producer_id: Int64 | UnsetType = UNSET
+    producer_epoch: Int16 | UnsetType = UNSET
+    generation_id: Int32 | UnsetType = UNSET
+    member_id: Text | UnsetType = UNSET
+    group_instance_id: Text | UnsetType | None = UNSET
+    topics: list[TxnCommittedTopic] | UnsetType = UNSET
+
+
+def _to_request(body: TxnOffsetCommitBody, version: int) -> requests.TxnOffsetCommit:
+    generation = or_default(body.generation_id, ABSENT)
+    member_id = body.member_id or ""
+    instance_id = or_default(body.group_instance_id, None)
+    if version < _MEMBER_SINCE:
+        check_unknown("generationId", generation, ABSENT, version)
+        check_unknown("memberId", member_id, "", version)
+        check_unknown("groupInstanceId", instance_id, None, version)
+    return requests.TxnOffsetCommit(
+        body.group_id or "",
+        body.producer_id or 0,
+        number_or_none(generation),
+        member_id,
+        instance_id,
+        tuple([_topic_commit(topic, version) for topic in body.topics or ()]),
+    )
+
+
+def _topic_commit(topic: TxnCommittedTopic, version: int) -> requests.TopicCommit:
+    knows_leader_epoch = version >= _LEADER_EPOCH_SINCE
+    partitions = [
+        requests.PartitionCommit(
+            entry.partition_index or 0,
+            entry.committed_offset or 0,
+            number_or_none(entry.committed_leader_epoch) if knows_leader_epoch else None,
+            or_default(entry.committed_metadata, ""),
+            None,
+        )
+        for entry in topic.partitions or ()
+    ]
+    return requests.TopicCommit(topic.name or "", None, tuple(partitions))
+
+
+def _to_body(response: responses.TxnOffsetCommitResponse, _version: int) -> JsonObject:
+    return {"throttleTimeMs": 0, "topics": [results_by_name(topic) for topic in response.topics]}
+
+
+API = Api(
+    "TxnOffsetCommit",
+    range(6),
+    json.Decoder(TxnOffsetCommitBody),
+    _to_request,
+    Encoder(responses.TxnOffsetCommitResponse, _to_body),
+)

@@ -1,0 +1,34 @@
+"""Uuids as Kafka prints them: 16 bytes in url-safe base64 without padding, 22 characters."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from typing import Annotated
+
+from msgspec import UNSET, Meta, UnsetType
+
+Uuid = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{21}[AQgw]\Z")]
+"""The last character has only two bits."""
+
+ZERO_UUID = "A" * 22
+"""What an absent topic id is on the wire."""
+
+
+def uuid_or_none(uuid: str | UnsetType | None) -> str | None:
+    """The uuid, None where it is left out or says that there is none."""
+    return None if uuid is UNSET or uuid == ZERO_UUID else uuid
+
+
+def uuid_on_wire(uuid: str | None) -> str:
+    """The inverse of uuid_or_none."""
+    return uuid or ZERO_UUID
+
+
+def uuid_text(uuid: bytes) -> str:
+    """16 bytes as text."""
+    return urlsafe_b64encode(uuid).decode().rstrip("=")
+
+
+def uuid_bytes(text: str) -> bytes:
+    """The inverse of uuid_text."""
+    return urlsafe_b64decode(text + "==")
