@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_type_hints
 
-from group_coordinator.core.model.config import ConfigError
+from group_coordinator.core.model.config import ConfigError, key_of
 
 _LOGIN_MODULES = {
     "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
@@ -65,7 +65,7 @@ class Security:
             if file and not self._is_encrypted:
                 raise self._unused(field)
             if file and not Path(file).is_file():
-                raise ConfigError(_key(field), file, "no such file")
+                raise ConfigError(key_of(field), file, "no such file")
 
     def java_options(self) -> dict[str, str]:
         """Properties of Java's clients."""
@@ -115,18 +115,14 @@ class Security:
         return f'{module} required username="{user}" password="{password}";'
 
     def _missing(self, field: str) -> ConfigError:
-        key = _key(field)
+        key = key_of(field)
         variable = f", or the environment variable {variable_of(key)}"
         why = f"needs {key}{variable if key in SECRETS else ''}"
         return ConfigError("security.protocol", self.security_protocol, why)
 
     def _unused(self, field: str) -> ConfigError:
         why = f"security.protocol = {self.security_protocol} does not use it"
-        return ConfigError(_key(field), getattr(self, field), why)
-
-
-def _key(field: str) -> str:
-    return field.replace("_", ".")
+        return ConfigError(key_of(field), getattr(self, field), why)
 
 
 def variable_of(key: str) -> str:
@@ -134,5 +130,5 @@ def variable_of(key: str) -> str:
     return f"GROUP_COORDINATOR_{key.replace('.', '_').upper()}"
 
 
-SECRETS = tuple(_key(field) for field, hint in get_type_hints(Security).items() if hint is Secret)
+SECRETS = tuple(key_of(field) for field, hint in get_type_hints(Security).items() if hint is Secret)
 """The keys of the settings that nobody is to see."""

@@ -14,15 +14,19 @@ from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin,
 
 from msgspec import Meta, ValidationError, convert
 
-from group_coordinator.core.model.config import ConfigError, CoordinatorConfig
+from group_coordinator.core.model.config import (
+    ConfigError,
+    CoordinatorConfig,
+    NotNegative,
+    Positive,
+    key_of,
+)
 from group_coordinator.security import SECRETS, Secret, Security, variable_of
 
 DEFAULTS: Traversable = resources.files("group_coordinator") / "conf" / "coordinator.toml"
 """conf/coordinator.toml; the package holds a link to it, and a wheel a copy."""
 
 Text = Annotated[str, Meta(min_length=1)]
-Positive = Annotated[int, Meta(ge=1)]
-NotNegative = Annotated[int, Meta(ge=0)]
 Part = TypeVar("Part")
 
 
@@ -70,14 +74,11 @@ class Settings:
     job: JobSettings
 
 
-def _key(field: str) -> str:
-    return field.replace("_", ".")
-
-
 _TYPES: dict[str, Any] = {
-    _key(field): hint
-    for part in (CoordinatorConfig, JobSettings, Security)
-    for field, hint in get_type_hints(part, include_extras=True).items()
+    key_of(field): hint
+    # CoordinatorConfig checks its own bounds, as nobody else may make one that is out of them.
+    for part, with_bounds in ((CoordinatorConfig, False), (JobSettings, True), (Security, True))
+    for field, hint in get_type_hints(part, include_extras=with_bounds).items()
     if hint is not Security
 }
 
@@ -107,7 +108,7 @@ def load(
 
 def _build(part: type[Part], values: Mapping[str, Any], **built: Any) -> Part:
     names = [field.name for field in fields(cast("Any", part)) if field.name not in built]
-    return part(**{name: values[_key(name)] for name in names}, **built)
+    return part(**{name: values[key_of(name)] for name in names}, **built)
 
 
 def _secrets_of(environment: Mapping[str, str]) -> dict[str, Secret]:

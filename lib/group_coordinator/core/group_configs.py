@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from group_coordinator.core.model.config import CoordinatorConfig
+from msgspec import Meta
+
+from group_coordinator.core.model.config import BOUNDS, CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.java_text import java_trimmed
@@ -24,13 +26,17 @@ class GroupConfig(Value, frozen=True):
 
     name: str
     default: int
-    lowest: int
     documentation: str
 
     @property
     def broker_name(self) -> str:
         """The setting of the coordinator that applies to a group without its own."""
         return f"group.{self.name}"
+
+    @property
+    def bounds(self) -> Meta:
+        """Those of the coordinator's setting; what an administrator set narrows them (`check`)."""
+        return BOUNDS[self.broker_name.replace(".", "_")]
 
     @property
     def minimum_name(self) -> str:
@@ -46,19 +52,16 @@ class GroupConfig(Value, frozen=True):
 SESSION_TIMEOUT = GroupConfig(
     "consumer.session.timeout.ms",
     45_000,
-    1,
     "The timeout to detect client failures when using the consumer group protocol.",
 )
 ASSIGNMENT_INTERVAL = GroupConfig(
     "consumer.assignment.interval.ms",
     1_000,
-    0,
     "The interval between assignment updates for a consumer group.",
 )
 HEARTBEAT_INTERVAL = GroupConfig(
     "consumer.heartbeat.interval.ms",
     5_000,
-    1,
     "The heartbeat interval given to the members of a consumer group.",
 )
 GROUP_CONFIGS = {
@@ -121,8 +124,9 @@ def parse(definition: GroupConfig, text: str) -> int:
     value = int(trimmed) if _INTEGER.fullmatch(trimmed) else None
     if value is None or not -_HIGHEST_INT32 - 1 <= value <= _HIGHEST_INT32:
         raise _invalid_value(definition, text, "Not a number of type INT")
-    if value < definition.lowest:
-        raise _invalid_value(definition, value, f"Value must be at least {definition.lowest}")
+    lowest = definition.bounds.ge
+    if lowest is not None and value < lowest:
+        raise _invalid_value(definition, value, f"Value must be at least {lowest}")
     return value
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Annotated, TypeAlias, get_origin, get_type_hints
+
+from msgspec import Meta
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
 """A constant in Kafka: how long a member that never got an answer may wait in a join phase."""
@@ -10,29 +15,8 @@ NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
 HIGHEST_EVENT_MAX_BYTES = 1024 * 1024
 """Hundreds of events are in memory at once, outside the heap of Spark (streaming/session.py)."""
 
-_LOWEST = {
-    "offsets_retention_minutes": 1,
-    "offsets_retention_ms": -1,
-    "offsets_retention_check_interval_ms": 1,
-    "offset_metadata_max_bytes": 0,
-    "group_min_session_timeout_ms": 1,
-    "group_max_session_timeout_ms": 1,
-    "group_initial_rebalance_delay_ms": 0,
-    "group_max_size": 1,
-    "group_max_offsets": 1,
-    "event_max_bytes": 1,
-    "group_consumer_session_timeout_ms": 1,
-    "group_consumer_min_session_timeout_ms": 1,
-    "group_consumer_max_session_timeout_ms": 1,
-    "group_consumer_heartbeat_interval_ms": 1,
-    "group_consumer_min_heartbeat_interval_ms": 1,
-    "group_consumer_max_heartbeat_interval_ms": 1,
-    "group_consumer_max_size": 1,
-    "group_consumer_assignment_interval_ms": 0,
-    "group_consumer_min_assignment_interval_ms": 0,
-    "group_consumer_max_assignment_interval_ms": 0,
-    "group_consumer_regex_refresh_interval_ms": 10_000,
-}
+Positive: TypeAlias = Annotated[int, Meta(ge=1)]
+NotNegative: TypeAlias = Annotated[int, Meta(ge=0)]
 
 _CONSUMER_RANGES = ("session_timeout_ms", "heartbeat_interval_ms", "assignment_interval_ms")
 """Settings of consumer groups that lie between two others, which bound what one group may be given."""
@@ -59,39 +43,34 @@ class CoordinatorConfig:
         ConfigError: a value is out of its bounds.
     """
 
-    offsets_retention_minutes: int
-    offsets_retention_ms: int
-    offsets_retention_check_interval_ms: int
-    offset_metadata_max_bytes: int
-    group_min_session_timeout_ms: int
-    group_max_session_timeout_ms: int
-    group_initial_rebalance_delay_ms: int
-    group_max_size: int
-    group_max_offsets: int
-    event_max_bytes: int
-    group_consumer_session_timeout_ms: int
-    group_consumer_min_session_timeout_ms: int
-    group_consumer_max_session_timeout_ms: int
-    group_consumer_heartbeat_interval_ms: int
-    group_consumer_min_heartbeat_interval_ms: int
-    group_consumer_max_heartbeat_interval_ms: int
-    group_consumer_max_size: int
+    offsets_retention_minutes: Positive
+    offsets_retention_ms: Annotated[int, Meta(ge=-1)]
+    offsets_retention_check_interval_ms: Positive
+    offset_metadata_max_bytes: NotNegative
+    group_min_session_timeout_ms: Positive
+    group_max_session_timeout_ms: Positive
+    group_initial_rebalance_delay_ms: NotNegative
+    group_max_size: Positive
+    group_max_offsets: Positive
+    event_max_bytes: Annotated[int, Meta(ge=1, le=HIGHEST_EVENT_MAX_BYTES)]
+    group_consumer_session_timeout_ms: Positive
+    group_consumer_min_session_timeout_ms: Positive
+    group_consumer_max_session_timeout_ms: Positive
+    group_consumer_heartbeat_interval_ms: Positive
+    group_consumer_min_heartbeat_interval_ms: Positive
+    group_consumer_max_heartbeat_interval_ms: Positive
+    group_consumer_max_size: Positive
     group_consumer_assignors: str
     group_consumer_migration_policy: str
-    group_consumer_assignment_interval_ms: int
-    group_consumer_min_assignment_interval_ms: int
-    group_consumer_max_assignment_interval_ms: int
+    group_consumer_assignment_interval_ms: NotNegative
+    group_consumer_min_assignment_interval_ms: NotNegative
+    group_consumer_max_assignment_interval_ms: NotNegative
     group_consumer_assignor_offload_enable: bool
-    group_consumer_regex_refresh_interval_ms: int
+    group_consumer_regex_refresh_interval_ms: Annotated[int, Meta(ge=10_000)]
 
     def __post_init__(self) -> None:
-        for field, lowest in _LOWEST.items():
-            value = getattr(self, field)
-            if value < lowest:
-                raise ConfigError(field.replace("_", "."), value, f"must be at least {lowest}")
-        if self.event_max_bytes > HIGHEST_EVENT_MAX_BYTES:
-            why = f"must be at most {HIGHEST_EVENT_MAX_BYTES}"
-            raise ConfigError("event.max.bytes", self.event_max_bytes, why)
+        for field, bounds in BOUNDS.items():
+            self._check_bounds(field, bounds)
         self._check_order("group_min_session_timeout_ms", "group_max_session_timeout_ms")
         for name in _CONSUMER_RANGES:
             setting = f"group_consumer_{name}"
@@ -100,12 +79,18 @@ class CoordinatorConfig:
             self._check_order(setting, f"group_consumer_max_{name}")
         self._check_words()
 
+    def _check_bounds(self, field: str, bounds: Meta) -> None:
+        value: int = getattr(self, field)
+        if bounds.ge is not None and value < bounds.ge:
+            raise ConfigError(key_of(field), value, f"must be at least {bounds.ge}")
+        if bounds.le is not None and value > bounds.le:
+            raise ConfigError(key_of(field), value, f"must be at most {bounds.le}")
+
     def _check_order(self, lower: str, upper: str) -> None:
         """One setting must not exceed another."""
         low, high = getattr(self, lower), getattr(self, upper)
         if low > high:
-            why = f"must not exceed {upper.replace('_', '.')} = {high}"
-            raise ConfigError(lower.replace("_", "."), low, why)
+            raise ConfigError(key_of(lower), low, f"must not exceed {key_of(upper)} = {high}")
 
     def _check_words(self) -> None:
         if self.group_consumer_heartbeat_interval_ms >= self.group_consumer_session_timeout_ms:
@@ -135,3 +120,18 @@ class CoordinatorConfig:
         if self.offsets_retention_ms >= 0:
             return self.offsets_retention_ms
         return self.offsets_retention_minutes * 60_000
+
+
+def key_of(field: str) -> str:
+    """The name of a setting, from that of its field."""
+    return field.replace("_", ".")
+
+
+BOUNDS: Mapping[str, Meta] = MappingProxyType(
+    {
+        field: hint.__metadata__[0]
+        for field, hint in get_type_hints(CoordinatorConfig, include_extras=True).items()
+        if get_origin(hint) is Annotated
+    }
+)
+"""The bounds of each number, by its field."""
