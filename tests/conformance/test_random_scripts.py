@@ -7,10 +7,13 @@ from tests.conformance.language.comparison import differences_from_kafka
 from tests.conformance.random_scripts.classic import RandomClassicScript
 from tests.conformance.random_scripts.consumer import RandomConsumerScript
 
+SEEDS = range(200)
+"""The long run plays thousands more (random_scripts/long_run.py)."""
+
 
 # The last two: ids that share a bucket, right after an upgrade.
 @pytest.mark.oracle
-@pytest.mark.parametrize("seed", [*range(500), 11427, 14128])
+@pytest.mark.parametrize("seed", [*SEEDS, 11427, 14128])
 def test_kafka_tells_of_consumer_groups_what_we_tell(seed: int, oracle: Oracle) -> None:
     found = differences_from_kafka(
         RandomConsumerScript(seed).story(f"random script {seed}"), oracle
@@ -21,7 +24,7 @@ def test_kafka_tells_of_consumer_groups_what_we_tell(seed: int, oracle: Oracle) 
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("seed", range(500))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_kafka_could_tell_what_we_tell(seed: int, oracle: Oracle) -> None:
     found = differences_from_kafka(RandomClassicScript(seed).story(f"random script {seed}"), oracle)
     if found:
