@@ -1,36 +1,11 @@
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from group_coordinator.codecs import events
-from group_coordinator.codecs.apis.table import APIS
 from group_coordinator.codecs.events import InvalidEventError
 from group_coordinator.core.model.errors import ErrorCode
-
-Json = dict[str, Any]
-
-
-def commit(**fields: object) -> Json:
-    partition = {"partitionIndex": 0, "committedOffset": 42, "committedMetadata": None}
-    body = {"groupId": "g", "topics": [{"name": "orders", "partitions": [partition]}]}
-    return {"api": "OffsetCommit", "version": 8, "correlationId": "c-17", "body": body} | fields
-
-
-def event(api: str, version: int, **body: object) -> Json:
-    return {"api": api, "version": version, "correlationId": "c-17", "body": body}
-
-
-def refused(value: bytes | Json) -> InvalidEventError:
-    text = value if isinstance(value, bytes) else json.dumps(value).encode()
-    with pytest.raises(InvalidEventError) as refusal:
-        events.decode(text)
-    return refusal.value
-
+from tests.unit.codecs.sent_events import Json, commit, event, refused
 
 NOT_EVEN_AN_OBJECT = {
     "nothing": (b"", "not JSON: Input data was truncated"),
@@ -206,66 +181,6 @@ def test_the_reason_names_the_field_and_its_value(value: Json, reason: str) -> N
     assert fault.correlation_id == value.get("correlationId")
 
 
-UNKNOWN_TO_THE_VERSION = {
-    ("JoinGroup", 4): {"groupInstanceId": "i"},
-    ("SyncGroup", 2): {"groupInstanceId": "i"},
-    ("Heartbeat", 2): {"groupInstanceId": ""},
-    ("LeaveGroup", 2): {"members": [{}]},
-    ("LeaveGroup", 3): {"memberId": "m"},
-    ("OffsetCommit", 6): {"groupInstanceId": "i"},
-    ("OffsetCommit", 2): {"topics": [{"name": "t", "partitions": [{"commitTimestamp": 0}]}]},
-    ("OffsetFetch", 6): {"requireStable": True},
-    ("OffsetFetch", 7): {"groups": [{}]},
-    ("OffsetFetch", 8): {"topics": None},
-    ("OffsetFetch", 10): {"groupId": "g"},
-    ("DescribeGroups", 2): {"includeAuthorizedOperations": True},
-}
-
-
-@pytest.mark.parametrize("asked", UNKNOWN_TO_THE_VERSION, ids=str)
-def test_a_field_that_the_version_does_not_know_is_refused(asked: tuple[str, int]) -> None:
-    api, version = asked
-
-    fault = refused(event(api, version, **UNKNOWN_TO_THE_VERSION[asked]))
-
-    assert fault.reason.endswith(f": version {version} has no such field")
-    assert fault.code is ErrorCode.INVALID_REQUEST
-
-
-DEFAULTS_OF_UNKNOWN_FIELDS = {
-    ("JoinGroup", 4): {"groupInstanceId": None},
-    ("SyncGroup", 2): {"groupInstanceId": None},
-    ("Heartbeat", 2): {"groupInstanceId": None},
-    ("LeaveGroup", 2): {"members": []},
-    ("LeaveGroup", 3): {"memberId": ""},
-    ("OffsetCommit", 6): {"groupInstanceId": None},
-    ("OffsetCommit", 2): {"topics": [{"name": "t", "partitions": [{"commitTimestamp": -1}]}]},
-    ("OffsetFetch", 6): {"requireStable": False, "groups": []},
-    ("OffsetFetch", 10): {"groupId": "", "topics": [], "groups": [{"groupId": "g"}]},
-    ("DescribeGroups", 2): {"groups": ["g"], "includeAuthorizedOperations": False},
-}
-
-
-@pytest.mark.parametrize("asked", DEFAULTS_OF_UNKNOWN_FIELDS, ids=str)
-def test_an_unknown_field_may_have_its_default(asked: tuple[str, int]) -> None:
-    api, version = asked
-    value = event(api, version, **DEFAULTS_OF_UNKNOWN_FIELDS[asked])
-
-    assert events.decode(json.dumps(value).encode()).version == version
-
-
-@pytest.mark.parametrize("api", APIS)
-def test_a_version_out_of_range_is_not_supported(api: str) -> None:
-    first, last = APIS[api].versions[0], APIS[api].versions[-1]
-
-    for version in (first - 1, last + 1):
-        fault = refused(event(api, version, groupId="g"))
-        assert fault.code is ErrorCode.UNSUPPORTED_VERSION
-        assert fault.reason == f"version = {version}: {api} is supported from {first} to {last}"
-        assert (fault.api, fault.correlation_id, fault.group_id) == (api, "c-17", "g")
-    assert fault.version == last + 1
-
-
 @pytest.mark.parametrize(
     ("body", "group_id"),
     [
@@ -289,110 +204,11 @@ def test_the_group_is_found_wherever_the_api_names_it(body: object, group_id: st
     assert refused(commit(version=99, body=body)).group_id == group_id
 
 
-@pytest.mark.parametrize(
-    ("key", "entry"),
-    [
-        ("groupId", '"groupId": "g"'),
-        ("partitionIndex", '"partitionIndex": 0'),
-        ("version", '"version": 8'),
-        ("name", '"name": "orders"'),
-    ],
-)
-def test_no_key_may_come_twice(key: str, entry: str) -> None:
-    text = json.dumps(commit()).replace(entry, f"{entry} , {entry}")
+def test_a_number_too_long_for_anybody_hides_nobody() -> None:
+    """Who asks is told, although the rest cannot be read."""
+    digits = "9" * 5_000
+    value = f'{{"api": "Heartbeat", "version": 4, "correlationId": "c", "body": {{"a": {digits}}}}}'
 
-    fault = refused(text.encode())
-
-    assert fault.reason == f"{key}: is there twice"
-    assert fault.correlation_id == "c-17"
-
-
-def test_escapes_and_colons_are_no_duplicates() -> None:
-    value = json.dumps(commit()).encode()
-
-    for written in (rb'"\u0067"', b'":g:"', rb'"\":"', '"é"'.encode()):
-        said = value.replace(b'"groupId": "g"', b'"groupId" :\t' + written)
-        assert events.decode(said).request.group_id == json.loads(written)
-
-
-plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10)
-trees = st.recursive(
-    plain,
-    lambda children: (
-        st.lists(children, max_size=3) | st.dictionaries(st.text(max_size=5), children, max_size=3)
-    ),
-    max_leaves=8,
-)
-sensible = [
-    commit(),
-    commit(version=10),
-    event("JoinGroup", 9, groupId="g", protocols=[{"name": "range", "metadata": "AAE="}]),
-    event("SyncGroup", 5, groupId="g", assignments=[{"memberId": "m", "assignment": "AAE="}]),
-    event("LeaveGroup", 5, groupId="g", members=[{"memberId": "m"}]),
-    event("OffsetFetch", 9, groups=[{"groupId": "g", "topics": None}], requireStable=True),
-    event("OffsetDelete", 0, groupId="g", topics=[{"partitions": [{"partitionIndex": 1}]}]),
-    event("TopicMetadata", 0, groupId="g", topics=[], deletedTopics=[]),
-]
-
-
-def complaint(value: bytes) -> str:
-    try:
-        events.decode(value)
-    except InvalidEventError as fault:
-        return fault.reason
-    return ""
-
-
-@given(st.binary(max_size=100))
-@example(b'{"api":"Tick","version":0,"body":' + b"[" * 2_000 + b"]" * 2_000 + b"}")
-@example(b'{"api":"Tick","version":0,"body":{"groupId":' + b"9" * 5_000 + b"}}")
-@example(b'{"api":"Tick","version":1' + b"0" * 400 + b"}")
-@example(b'{"api":"Tick","version":1e400}')
-def test_arbitrary_bytes(value: bytes) -> None:
-    assert len(complaint(value)) < 400
-
-
-@given(trees)
-def test_arbitrary_json(tree: object) -> None:
-    assert len(complaint(json.dumps(tree).encode())) < 400
-
-
-@given(st.sampled_from(sensible), trees, st.data())
-def test_an_event_with_something_else_somewhere(
-    value: Json, misfit: object, data: st.DataObject
-) -> None:
-    changed: Any = json.loads(json.dumps(value))
-    node = changed
-    while True:
-        at = data.draw(
-            st.sampled_from(range(len(node)) if isinstance(node, list) else sorted(node))
-        )
-        if not isinstance(node[at], list | dict) or not node[at] or data.draw(st.booleans()):
-            break
-        node = node[at]
-    node[at] = misfit
-
-    assert len(complaint(json.dumps(changed).encode())) < 400
-
-
-@given(st.sampled_from(sensible), st.data())
-def test_an_event_with_damaged_bytes(value: Json, data: st.DataObject) -> None:
-    text = json.dumps(value).encode()
-    start = data.draw(st.integers(0, len(text)))
-    end = data.draw(st.integers(start, min(len(text), start + 5)))
-
-    assert len(complaint(text[:start] + data.draw(st.binary(max_size=3)) + text[end:])) < 400
-
-
-@pytest.mark.parametrize("is_escaped", [True, False])
-def test_a_text_has_as_many_bytes_as_kafka_can_write(is_escaped: bool) -> None:  # noqa: FBT001
-    def heartbeat(member_id: str) -> bytes:
-        body = {"groupId": "g", "generationId": 1, "memberId": member_id}
-        event = {"api": "Heartbeat", "version": 4, "body": body}
-        return json.dumps(event, ensure_ascii=is_escaped).encode()
-
-    longest = "\u00fc" * 16_383 + "u"
-    assert events.decode(heartbeat(longest)).request.member_id == longest
-
-    with pytest.raises(InvalidEventError, match=r"body\.memberId = .* is longer than 32767 bytes"):
-        events.decode(heartbeat(longest + "u"))
+    with pytest.raises(InvalidEventError) as refusal:
+        events.decode(value.encode())
+    assert refusal.value.correlation_id == "c"

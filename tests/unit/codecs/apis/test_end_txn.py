@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import pytest
+
+from group_coordinator.codecs.events import InvalidEventError
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.requests import EndTxn
+from group_coordinator.core.model.responses import EndTxnResponse
+from tests.unit.codecs.apis.messages import read, written_fields
+
+
+def test_a_marker() -> None:
+    body = {"groupId": "g", "producerId": 17, "producerEpoch": 1, "committed": False}
+    assert read("EndTxn", 0, body) == EndTxn("g", 17, is_commit=False)
+
+
+@pytest.mark.parametrize("field", ["groupId", "producerId", "committed"])
+def test_a_marker_says_whom_it_is_about(field: str) -> None:
+    body = {"groupId": "g", "producerId": 17, "committed": True}
+    del body[field]
+    with pytest.raises(InvalidEventError, match=f"missing required field `{field}`"):
+        read("EndTxn", 0, body)
+
+
+def test_the_answer_to_a_marker() -> None:
+    assert written_fields(EndTxnResponse(ErrorCode.NONE), 0) == {
+        "throttleTimeMs": 0,
+        "errorCode": 0,
+    }

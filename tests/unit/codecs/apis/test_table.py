@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from group_coordinator.codecs.apis.table import APIS
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.requests import (
+    Heartbeat,
+    JoinGroup,
+    LeaveGroup,
+    MemberIdentity,
+    OffsetDelete,
+    Request,
+    SyncGroup,
+)
+from group_coordinator.core.model.responses import Response
+from tests.unit.codecs.apis.messages import read
+from tests.unit.codecs.sent_events import event, refused
+
+
+@pytest.mark.parametrize(
+    ("api", "expected"),
+    [
+        ("JoinGroup", JoinGroup("", 0, 0, "", None, "", ())),
+        ("SyncGroup", SyncGroup("", 0, "", None, None, None, ())),
+        ("Heartbeat", Heartbeat("", 0, "", None)),
+        ("LeaveGroup", LeaveGroup("", (MemberIdentity("", None),))),
+        ("OffsetDelete", OffsetDelete("", ())),
+    ],
+)
+def test_what_is_left_out_has_kafkas_default(api: str, expected: Request) -> None:
+    assert read(api, 0, {}) == expected
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_a_version_out_of_range_is_not_supported(api: str) -> None:
+    first, last = APIS[api].versions[0], APIS[api].versions[-1]
+
+    for version in (first - 1, last + 1):
+        fault = refused(event(api, version, groupId="g"))
+        assert fault.code is ErrorCode.UNSUPPORTED_VERSION
+        assert fault.reason == f"version = {version}: {api} is supported from {first} to {last}"
+        assert (fault.api, fault.correlation_id, fault.group_id) == (api, "c-17", "g")
+    assert fault.version == last + 1
+
+
+def test_each_response_is_that_of_one_api() -> None:
+    answered = [api.encoder.response.__name__ for api in APIS.values() if api.encoder]
+
+    assert sorted(answered) == sorted(response.__name__ for response in get_args(Response))
