@@ -11,6 +11,7 @@ from pathlib import Path
 from group_coordinator.local.broker_files import BrokerFiles
 from group_coordinator.local.jars import broker_jars
 from group_coordinator.local.java import java
+from group_coordinator.local.watchdog import Watchdog
 
 _START_TIMEOUT_SECONDS = 60
 _STOP_TIMEOUT_SECONDS = 10
@@ -20,8 +21,6 @@ _JVM_OPTIONS = (
     *("-Xms64m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
     *("-XX:-UsePerfData", "-XX:+ExitOnOutOfMemoryError", "-Djava.awt.headless=true"),
 )
-# The input is a pipe that only our process holds open: when we are gone, however we went, the read ends.
-_WATCHDOG = 'read -r _; kill -KILL "$1"; [ -z "$2" ] || rm -rf "$2"'
 
 
 class BrokerError(RuntimeError):
@@ -54,18 +53,7 @@ class BrokerProcess:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        self._watchdog = subprocess.Popen(
-            [
-                "/bin/sh",
-                "-c",
-                _WATCHDOG,
-                "watchdog",
-                str(self._java.pid),
-                str(temporary_folder or ""),
-            ],
-            stdin=subprocess.PIPE,
-            start_new_session=True,
-        )
+        self._watchdog = Watchdog(self._java.pid, temporary_folder)
 
     @property
     def pid(self) -> int:
@@ -106,8 +94,7 @@ class BrokerProcess:
 
     def detach(self) -> None:
         """Let it live on when we are gone."""
-        self._watchdog.kill()
-        self._watchdog.communicate()
+        self._watchdog.dismiss()
 
 
 def _format(files: BrokerFiles, users: Mapping[str, str]) -> None:

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from group_coordinator.local.watchdog import Watchdog
+
 _POLL_SECONDS = 0.05
 _TAIL_LINES = 15
-# The input is a pipe that only we hold open: when we are gone, however we went, the read ends.
-_WATCHDOG = 'read -r _; kill -KILL "-$1"'
 
 
 class CommandFailedError(RuntimeError):
@@ -44,11 +44,7 @@ class ChildProcess:
                 env=None if folder is None else _environment(folder),
                 start_new_session=True,
             )
-        self._watchdog = subprocess.Popen(
-            ["/bin/sh", "-c", _WATCHDOG, "watchdog", str(self._process.pid)],
-            stdin=subprocess.PIPE,
-            start_new_session=True,
-        )
+        self._watchdog = Watchdog(-self._process.pid)
 
     @property
     def status(self) -> int | None:
@@ -88,8 +84,7 @@ class ChildProcess:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        self._watchdog.kill()
-        self._watchdog.communicate()
+        self._watchdog.dismiss()
 
     def _failure(self) -> CommandFailedError:
         tail = "\n".join(self.output.splitlines()[-_TAIL_LINES:])

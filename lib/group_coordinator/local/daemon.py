@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import fcntl
-import os
-import signal
-import time
+from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
 
 from msgspec import Struct, json
+from psutil import NoSuchProcess, Process, TimeoutExpired
 
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.broker_files import BrokerFiles
@@ -18,7 +17,6 @@ from group_coordinator.local.ports import free_ports, is_free
 
 _USUAL_PORT = 9092
 _STOP_TIMEOUT_SECONDS = 10
-_POLL_SECONDS = 0.05
 
 
 class Daemon(Struct, frozen=True):
@@ -119,26 +117,12 @@ def _is_alive(daemon: Daemon) -> bool:
 
 
 def _end(daemon: Daemon) -> None:
-    os.kill(daemon.pid, signal.SIGTERM)
-    deadline = time.monotonic() + _STOP_TIMEOUT_SECONDS
-    while not _has_ended(daemon.pid):
-        if time.monotonic() > deadline:
-            os.kill(daemon.pid, signal.SIGKILL)
-        time.sleep(_POLL_SECONDS)
-
-
-def _has_ended(pid: int) -> bool:
-    """Not only let go of its lock: the broker writes files after that."""
-    try:
-        ended, _ = os.waitpid(pid, os.WNOHANG)
-    except ChildProcessError:  # another command started it
-        return not _exists(pid)
-    return ended == pid
-
-
-def _exists(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+    """Not only until it has let go of its lock: the broker writes files after that."""
+    with suppress(NoSuchProcess):
+        process = Process(daemon.pid)
+        process.terminate()
+        try:
+            process.wait(_STOP_TIMEOUT_SECONDS)
+        except TimeoutExpired:
+            process.kill()
+            process.wait()
