@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from group_coordinator.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[3]
 TOOLS = ("bash", "cat", "cksum", "dirname", "env", "head", "sed")
@@ -32,16 +35,83 @@ def install(machine: Path, name: str, script: str) -> None:
     program.chmod(0o755)
 
 
-def run_demo(machine: Path) -> tuple[int, str]:
-    done = subprocess.run(
-        ["bash", "deploy/local", "demo"],
+def run(machine: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "deploy/local", *arguments],
         cwd=machine,
         env={"PATH": str(machine / "bin"), "HOME": str(machine)},
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def run_demo(machine: Path) -> tuple[int, str]:
+    done = run(machine, "demo")
     return done.returncode, done.stderr
+
+
+@pytest.fixture
+def installed(machine: Path) -> Path:
+    """A machine where everything is installed; what would be run is only printed."""
+    install(machine, "java", JAVA_17)
+    programs = machine / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    for name in ("group-coordinator", "pytest", "ruff", "mypy", "lint-imports", "coverage"):
+        (programs / name).write_text(f"#!/usr/bin/env bash\necho {name} $*\n", encoding="utf-8")
+        (programs / name).chmod(0o755)
+    stamp = "pwd && cat pyproject.toml conf/constraints.txt | cksum"
+    text = subprocess.run(
+        ["bash", "-c", stamp], cwd=machine, capture_output=True, text=True, check=True
+    ).stdout
+    (machine / ".venv" / ".stamp").write_text(text, encoding="utf-8")
+    return machine
+
+
+def test_it_prints_its_targets(machine: Path) -> None:
+    asked = run(machine, "--help")
+    unasked = run(machine)
+
+    assert (asked.returncode, asked.stderr) == (0, "")
+    assert (unasked.returncode, unasked.stdout) == (2, "")
+    assert asked.stdout == unasked.stderr
+    for target in (*COMMANDS, "test fast", "test spark", "lint"):
+        assert re.search(rf"(local |[ ,]){target}\b", asked.stdout)
+
+
+def programs_in(output: str) -> list[str]:
+    lines = [" ".join(line.split()) for line in output.splitlines()]
+    return [line for line in lines if line and not line.startswith("== ")]
+
+
+LINT = ["ruff format --check", "ruff check", "mypy", "lint-imports"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "programs"),
+    [
+        (["groups", "--list"], ["group-coordinator groups --list"]),
+        (["lint"], LINT),
+        (["test", "fast"], ["pytest tests/unit tests/property tests/conformance"]),
+        (["test", "fast", "-x"], ["pytest tests/unit tests/property tests/conformance -x"]),
+        (["test", "spark"], ["pytest -m spark"]),
+        (["test", "tests/unit", "-x"], ["pytest -m tests/unit -x"]),
+    ],
+)
+def test_a_target_runs_its_programs(
+    installed: Path, arguments: list[str], programs: list[str]
+) -> None:
+    done = run(installed, *arguments)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert programs_in(done.stdout) == programs
+
+
+def test_all_is_checked_without_a_target(installed: Path) -> None:
+    programs = programs_in(run(installed, "test").stdout)
+
+    assert programs[:4] == LINT
+    assert any(program.startswith("pytest") for program in programs[4:])
 
 
 def test_java_is_missing(machine: Path) -> None:
