@@ -181,8 +181,8 @@ REFUSALS = (
     Flip(
         "metadata of the greatest length is too long",
         "offsets/committing.py",
-        "// 2 > longest",
-        "// 2 >= longest",
+        "utf16_length(metadata) > longest",
+        "utf16_length(metadata) >= longest",
     ),
     Flip(
         "the partition after the last one exists",

@@ -1,8 +1,7 @@
-"""Uuids as Kafka prints them: 16 bytes in url-safe base64 without padding, 22 characters."""
+"""Uuids in JSON: the text that core/uuids.py makes, and the one that stands for none."""
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
@@ -22,13 +21,3 @@ def uuid_or_none(uuid: str | UnsetType | None) -> str | None:
 def uuid_on_wire(uuid: str | None) -> str:
     """The inverse of uuid_or_none."""
     return uuid or ZERO_UUID
-
-
-def uuid_text(uuid: bytes) -> str:
-    """16 bytes as text."""
-    return urlsafe_b64encode(uuid).decode().rstrip("=")
-
-
-def uuid_bytes(text: str) -> bytes:
-    """The inverse of uuid_text."""
-    return urlsafe_b64decode(text + "==")

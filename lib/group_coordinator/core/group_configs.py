@@ -11,10 +11,10 @@ from collections.abc import Mapping
 
 from msgspec import Meta
 
+from group_coordinator.core.java_text import java_trimmed
 from group_coordinator.core.model.config import BOUNDS, CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.java_text import java_trimmed
 from group_coordinator.core.value import Value
 
 _INTEGER = re.compile(r"[+-]?\d+")

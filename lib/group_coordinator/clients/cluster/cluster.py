@@ -9,7 +9,7 @@ from kafka import KafkaAdminClient, OffsetSpec, TopicPartition
 from kafka.errors import KafkaError
 from kafka.partitioner import murmur2
 
-from group_coordinator.clients.cluster.cluster_topics import printed
+from group_coordinator.clients.cluster.cluster_topics import topic_id
 from group_coordinator.clients.cluster.connection import Connection
 
 
@@ -47,7 +47,7 @@ class Cluster:
 
     def topic_ids(self, topics: Collection[str] | None = None) -> dict[str, str]:
         """The id of each of these topics that exists, or of all there are, as Kafka prints it."""
-        return {topic["name"]: printed(topic["topic_id"]) for topic in self._topics(topics)}
+        return {topic["name"]: topic_id(topic) for topic in self._topics(topics)}
 
     def end_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """The log end offset of each partition that exists and has a leader; the others are left out."""

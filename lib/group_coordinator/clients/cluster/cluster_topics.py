@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID
@@ -12,6 +11,7 @@ from kafka.errors import KafkaError
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.uuids import uuid_text
 
 
 class ClusterTopics:
@@ -57,10 +57,10 @@ def _topic(topic: Mapping[str, Any], racks: Mapping[int, str]) -> Topic:
         tuple(sorted(racks[broker] for broker in partition["replica_nodes"] if broker in racks))
         for partition in partitions
     )
-    topic_id = printed(topic["topic_id"])
-    return Topic(topic["name"], topic_id, len(partitions), in_racks if any(in_racks) else None)
+    racks_or_none = in_racks if any(in_racks) else None
+    return Topic(topic["name"], topic_id(topic), len(partitions), racks_or_none)
 
 
-def printed(topic_id: str) -> str:
-    """A topic id as Kafka prints it."""
-    return urlsafe_b64encode(UUID(topic_id).bytes).decode().rstrip("=")
+def topic_id(topic: Mapping[str, Any]) -> str:
+    """The id of a topic in kafka-python's answer, as Kafka prints it."""
+    return uuid_text(UUID(topic["topic_id"]).bytes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
@@ -10,6 +9,7 @@ from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.clients.member.options import MemberOptions, SubscriptionPattern
 from group_coordinator.clients.member_identity import MemberIdentity
 from group_coordinator.core.assignors.spec import Assignment
+from group_coordinator.core.uuids import uuid_text
 
 JOIN_EPOCH = 0
 _LEFT_EPOCH, _STATIC_LEFT_EPOCH = -1, -2
@@ -28,7 +28,7 @@ def new_member_id() -> str:
     """A random uuid as Kafka prints it; one that begins with a dash would look like an option of a command."""
     member_id = "-"
     while member_id.startswith("-"):
-        member_id = urlsafe_b64encode(uuid4().bytes).decode().rstrip("=")
+        member_id = uuid_text(uuid4().bytes)
     return member_id
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from group_coordinator.codecs.fields import ABSENT, number_on_wire, number_or_none
 from group_coordinator.codecs.offsets_topic.reader import Reader
 from group_coordinator.codecs.offsets_topic.writer import Writer
-from group_coordinator.codecs.uuids import uuid_bytes, uuid_or_none, uuid_text
+from group_coordinator.codecs.uuids import uuid_or_none
 from group_coordinator.core.model.offset import CommittedOffset
+from group_coordinator.core.uuids import uuid_bytes, uuid_text
 
 PART = "OffsetCommit value"
 HIGHEST_VERSION = 4

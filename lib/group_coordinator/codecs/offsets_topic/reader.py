@@ -6,7 +6,7 @@ from struct import Struct, error
 
 from group_coordinator.codecs.fields import LONGEST_TEXT
 from group_coordinator.codecs.offsets_topic.errors import OffsetsTopicError
-from group_coordinator.codecs.uuids import uuid_text
+from group_coordinator.core.uuids import uuid_text
 
 BYTE = Struct(">B")
 INT8 = Struct(">b")

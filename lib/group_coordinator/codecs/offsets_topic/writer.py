@@ -15,7 +15,7 @@ from group_coordinator.codecs.offsets_topic.reader import (
     INT64,
     NULL,
 )
-from group_coordinator.codecs.uuids import uuid_bytes
+from group_coordinator.core.uuids import uuid_bytes
 
 _CONTINUED = 0x80
 

@@ -15,6 +15,7 @@ from group_coordinator.core.assignors.spec import (
     TopicSpec,
 )
 from group_coordinator.core.assignors.subscriptions import subscribers
+from group_coordinator.core.java_text import utf16_order
 from group_coordinator.core.kafka_order.java_tables import (
     hash_map_order,
     table_size_for,
@@ -58,10 +59,10 @@ def ranges(num_partitions: int, num_members: int) -> Iterator[range]:
 
 
 def _seniority(member_id: str, member: MemberSpec) -> tuple[bool, bytes]:
-    """Static members first; String.compareTo compares UTF-16 units."""
+    """Static members first."""
     dynamic = member.group_instance_id is None
     name = member_id if member.group_instance_id is None else member.group_instance_id
-    return dynamic, name.encode("utf-16-be", "surrogatepass")
+    return dynamic, utf16_order(name)
 
 
 def _in_order_of_record(assignment: Assignment, member: MemberSpec) -> Assignment:

@@ -5,10 +5,10 @@ Source: throwIfConsumerGroupHeartbeatRequestIsInvalid in Kafka 4.3's GroupCoordi
 
 from __future__ import annotations
 
+from group_coordinator.core.java_text import java_trimmed
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_member import JOIN_EPOCH, LEFT_EPOCH, STATIC_LEFT_EPOCH
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.model.java_text import java_trimmed
 from group_coordinator.core.model.requests import ConsumerGroupHeartbeat
 
 _CLIENTS_MAKE_IDS_SINCE = 1

@@ -6,12 +6,13 @@ of nine or more keys, which HashMap turns into a tree.
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from operator import mul
 from struct import unpack
 from typing import TypeVar
+
+from group_coordinator.core.uuids import uuid_bytes
 
 Key = TypeVar("Key")
 
@@ -41,7 +42,7 @@ def string_hash(text: str) -> int:
 
 def uuid_words(topic_id: str) -> tuple[int, int]:
     """The two signed longs of a Uuid; Uuid.compareTo orders by them."""
-    high, low = unpack(">qq", urlsafe_b64decode(topic_id + "=="))
+    high, low = unpack(">qq", uuid_bytes(topic_id))
     return high, low
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from enum import IntEnum
 
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.uuids import uuid_text
 from group_coordinator.core.value import Value
 
 
@@ -26,8 +26,8 @@ class RequestContext(Value, frozen=True):
 
     @property
     def fresh_short_id(self) -> str:
-        """The new id as Kafka gives it out in consumer groups: the uuid's bytes in url-safe base64, 22 characters."""
-        return urlsafe_b64encode(bytes.fromhex(self.fresh_id.replace("-", ""))).decode()[:22]
+        """The new id as Kafka gives it out in consumer groups."""
+        return uuid_text(bytes.fromhex(self.fresh_id.replace("-", "")))
 
 
 class JoinGroup(Value, frozen=True):

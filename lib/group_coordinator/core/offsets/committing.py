@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from group_coordinator.core.java_text import utf16_length
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
@@ -109,7 +110,7 @@ def commit(
 
 
 def _is_too_large(metadata: str, longest: int) -> bool:
-    """Kafka compares the length of a Java string, which counts a character beyond the BMP as two."""
+    """Kafka compares the length of a Java string."""
     if len(metadata) * 2 <= longest:
         return False
-    return len(metadata.encode("utf-16-le", "surrogatepass")) // 2 > longest
+    return utf16_length(metadata) > longest

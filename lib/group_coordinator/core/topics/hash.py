@@ -6,13 +6,14 @@ endian and texts as hash4j writes them, in UTF-16 with their length behind them.
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64decode
 from collections.abc import Mapping
 from struct import pack, unpack
 
 from xxhash import xxh3_64, xxh3_64_intdigest
 
+from group_coordinator.core.java_text import utf16_length, utf16_order
 from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.uuids import uuid_bytes
 
 _HASH_VERSION = b"\0"
 _HIGHEST_INT64 = 2**63 - 1
@@ -20,7 +21,7 @@ _HIGHEST_INT64 = 2**63 - 1
 
 def topic_hash(topic: Topic) -> int:
     """The hash of a topic's id, name, number of partitions and racks, as a signed number of 64 bits."""
-    most, least = unpack(">qq", urlsafe_b64decode(topic.topic_id + "=="))
+    most, least = unpack(">qq", uuid_bytes(topic.topic_id))
     hashed = xxh3_64(_HASH_VERSION + pack("<qq", most, least))
     hashed.update(_text(topic.name) + pack("<i", topic.num_partitions))
     if not topic.racks:
@@ -29,9 +30,9 @@ def topic_hash(topic: Topic) -> int:
     for partition in range(topic.num_partitions):
         hashed.update(pack("<i", partition))
         racks = topic.racks[partition] if partition < len(topic.racks) else ()
-        for rack in sorted(racks, key=_utf16_order):
+        for rack in sorted(racks, key=utf16_order):
             # Kafka puts the length in front, though hash4j puts it behind as well.
-            hashed.update(pack("<i", _length(rack)) + _text(rack))
+            hashed.update(pack("<i", utf16_length(rack)) + _text(rack))
     return _signed(hashed.intdigest())
 
 
@@ -39,22 +40,12 @@ def group_hash(topic_hashes: Mapping[str, int]) -> int:
     """The hash of what topic_hash gave for topics by name, in the order of the names; 0 for no topics."""
     if not topic_hashes:
         return 0
-    hashes = [topic_hashes[name] for name in sorted(topic_hashes, key=_utf16_order)]
+    hashes = [topic_hashes[name] for name in sorted(topic_hashes, key=utf16_order)]
     return _signed(xxh3_64_intdigest(pack(f"<{len(hashes)}q", *hashes)))
 
 
 def _text(text: str) -> bytes:
-    return text.encode("utf-16-le") + pack("<i", _length(text))
-
-
-def _length(text: str) -> int:
-    """As Java counts: in UTF-16 units."""
-    return len(text.encode("utf-16-le")) // 2
-
-
-def _utf16_order(text: str) -> bytes:
-    """As Java compares strings: characters beyond the first 65,536 come before the last of those."""
-    return text.encode("utf-16-be")
+    return text.encode("utf-16-le") + pack("<i", utf16_length(text))
 
 
 def _signed(number: int) -> int:

@@ -1,0 +1,15 @@
+"""Uuids as Kafka prints them: 16 bytes in url-safe base64 without padding, 22 characters."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+
+
+def uuid_text(uuid: bytes) -> str:
+    """16 bytes as text."""
+    return urlsafe_b64encode(uuid).decode().rstrip("=")
+
+
+def uuid_bytes(text: str) -> bytes:
+    """The inverse of uuid_text."""
+    return urlsafe_b64decode(text + "==")
