@@ -10,7 +10,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from group_coordinator.codecs import events, record_decoder, records, snapshots
+from group_coordinator.codecs import events, snapshots
+from group_coordinator.codecs.records import log_entry
 from group_coordinator.core import coordinator
 from group_coordinator.core.classic.generation import subscription_of_members
 from group_coordinator.core.model.errors import CoordinatorError
@@ -141,9 +142,9 @@ def check_nothing_overdue(group: Group, now_ms: int) -> None:
 
 
 def _through_json(record: Record) -> Record:
-    entry = records.log_entry("g", record)
+    entry = log_entry.encode("g", record)
     value = None if entry.value is None else msgspec.json.encode(entry.value).decode()
-    return record_decoder.decode(msgspec.json.encode(entry.key).decode(), value)
+    return log_entry.decode(msgspec.json.encode(entry.key).decode(), value)
 
 
 def check_log_rebuilds_state(live: Group, log: list[Record], now_ms: int) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from msgspec import to_builtins
 from pyspark.sql import DataFrame, SparkSession
 
-from group_coordinator.codecs import records
+from group_coordinator.codecs.records import log_entry
 from group_coordinator.core.model.records import Record
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
@@ -59,10 +59,10 @@ class Log:
 
     def record(self, group: str, record: Record, topics: dict[str, Topic] | None = None) -> None:
         """A record as the job logs it, while the group knows these topics."""
-        entry = records.log_entry(group, record, topics)
+        entry = log_entry.encode(group, record, topics)
         key = json.dumps(to_builtins(entry.key))
         value = None if entry.value is None else json.dumps(to_builtins(entry.value))
-        self._put(group, entry.record_type, key, value)
+        self._put(group, entry.key.type, key, value)
 
     def end(self, group: str) -> None:
         self._add(group, 2, {"group": group}, None)

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
-from group_coordinator.codecs import records, responses
+from group_coordinator.codecs import responses
 from group_coordinator.codecs.events import InvalidEventError
+from group_coordinator.codecs.records import log_entry
+from group_coordinator.codecs.records.envelope import Key, Value
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Record
@@ -33,8 +36,8 @@ class LogRow(msgspec.Struct, gc=False):
 
     group_id: str
     record_type: int
-    key: records.JsonObject
-    value: records.JsonObject | None
+    key: Key[Any]
+    value: Value[Any] | None
     topic: str | None
     partition: int | None
     member_id: str | None
@@ -102,10 +105,10 @@ class OutputLines:
     def _log_row(
         self, record: Record, at_ms: int, source: EventRow | None, principal: str | None
     ) -> LogRow:
-        entry = records.log_entry(self.group_id, record, self._group.topics)
+        entry = log_entry.encode(self.group_id, record, self._group.topics)
         return LogRow(
             self.group_id,
-            entry.record_type,
+            entry.key.type,
             entry.key,
             entry.value,
             entry.topic,

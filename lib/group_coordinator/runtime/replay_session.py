@@ -7,11 +7,12 @@ from typing import Annotated, Any, TypeAlias
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, json, to_builtins
 
-from group_coordinator.codecs import events, group_view, records, responses
+from group_coordinator.codecs import events, group_view, responses
 from group_coordinator.codecs.apis.topic_metadata import KnownTopic, known_topics
 from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.codecs.field_errors import FieldError
 from group_coordinator.codecs.fields import Text
+from group_coordinator.codecs.records import log_entry
 from group_coordinator.core import coordinator
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -198,13 +199,14 @@ def _step(group_id: str, step: Step) -> Iterator[Output]:
     for record in step.records:
         if isinstance(record, ConfigRecord):
             continue  # Kafka keeps it in its metadata log
+        entry = log_entry.encode(group_id, record)
         yield {
             "kind": "record",
             "groupId": group_id,
             "at": step.at_ms,
             "reason": str(record.reason),
-            "key": records.key_to_json(group_id, record),
-            "value": to_builtins(records.value_to_json(record)),
+            "key": to_builtins(entry.key),
+            "value": to_builtins(entry.value),
         }
     for reply in step.replies:
         if reply.ticket.correlation_id is not None:

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from msgspec import to_builtins
 
-from group_coordinator.codecs import offsets_topic, records
+from group_coordinator.codecs import offsets_topic
+from group_coordinator.codecs.records import log_entry, record_types
 from group_coordinator.core.model.records import GroupRecord, OffsetRecord
 from tests.conformance.kafka.real_broker import Message
 from tests.conformance.language.lines import Json
@@ -39,10 +40,11 @@ def lines_of(
             assert isinstance(record, OffsetRecord)
             committed_to[producer] = group
             record = record.replace(producer_id=producer)
-        value = to_builtins(records.value_to_json(record))
+        entry = log_entry.encode(group, record)
+        value = to_builtins(entry.value)
         if message.value is not None:
             value["version"] = int.from_bytes(message.value[:_VERSION_SIZE])
-        lines.append(_line(group, records.key_to_json(group, record), value))
+        lines.append(_line(group, to_builtins(entry.key), value))
     return lines
 
 
@@ -80,7 +82,10 @@ def without_topic_ids(line: Json) -> Json:
 def _marker(message: Message, group: str, producer: int) -> Json:
     """A control record as our log has it; its key is a version and a type of two bytes each."""
     kind = int.from_bytes(message.key[_VERSION_SIZE:])
-    key = {"type": records.TRANSACTION_MARKER, "data": {"group": group, "version": 0, "type": kind}}
+    key = {
+        "type": record_types.TRANSACTION_MARKER,
+        "data": {"group": group, "version": 0, "type": kind},
+    }
     value = {"version": 0, "producerId": producer, "data": {"coordinatorEpoch": 0}}
     return _line(group, key, value)
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from group_coordinator.codecs import consumer_values
-from group_coordinator.codecs.consumer_values import TopicPartitions
 from group_coordinator.codecs.offsets_topic.reader import Reader
 from group_coordinator.codecs.offsets_topic.writer import Writer
+from group_coordinator.codecs.records import consumer_values
+from group_coordinator.codecs.records.consumer_values import TopicPartitions
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_member import (
     Assignment,

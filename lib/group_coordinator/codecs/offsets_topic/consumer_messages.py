@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar, assert_never
 
-from group_coordinator.codecs import consumer_records
-from group_coordinator.codecs.consumer_records import RECORD_TYPES, member_of
 from group_coordinator.codecs.offsets_topic import consumer_group
 from group_coordinator.codecs.offsets_topic.reader import Reader
 from group_coordinator.codecs.offsets_topic.writer import Writer
+from group_coordinator.codecs.records import record_types
+from group_coordinator.codecs.records.record_types import OF_CONSUMER_GROUPS, OF_MEMBERS, member_of
 from group_coordinator.core.model.consumer_member import (
     CurrentAssignment,
     GroupEpoch,
@@ -31,17 +31,11 @@ from group_coordinator.core.model.records import (
 
 Value = TypeVar("Value")
 
-_OF_MEMBERS = (
-    consumer_records.MEMBER_METADATA,
-    consumer_records.TARGET_ASSIGNMENT,
-    consumer_records.CURRENT_ASSIGNMENT,
-)
-
 
 def encode_key(group_id: str, record: ConsumerRecord) -> bytes:
     """int16 record type, group; for a member's record also the member, for a pattern's the pattern."""
     writer = Writer("key")
-    writer.int16("record type", RECORD_TYPES[type(record)])
+    writer.int16("record type", OF_CONSUMER_GROUPS[type(record)])
     writer.text("groupId", group_id)
     member_id = member_of(record)
     if member_id is not None:
@@ -55,7 +49,7 @@ def encode_value(record: ConsumerRecord, version: int | None) -> bytes | None:
     """What the record says; None for a tombstone."""
     if isinstance(record, PartitionMetadataTombstone) or record.value is None:
         return None
-    writer = Writer(_part(RECORD_TYPES[type(record)]))
+    writer = Writer(_part(OF_CONSUMER_GROUPS[type(record)]))
     writer.start_value(version or 0, consumer_group.HIGHEST_VERSION, consumer_group.FLEXIBLE_SINCE)
     match record.value:
         case GroupEpoch() as epoch:
@@ -78,9 +72,9 @@ def encode_value(record: ConsumerRecord, version: int | None) -> bytes | None:
 def decode(record_type: int, key: Reader, value: bytes | None) -> tuple[str, ConsumerRecord]:
     """The group and the record of a message, from what is behind the key's record type and from the value."""
     group_id, about = key.text("groupId"), ""
-    if record_type in _OF_MEMBERS:
+    if record_type in OF_MEMBERS:
         about = key.text("memberId")
-    elif record_type == consumer_records.REGULAR_EXPRESSION:
+    elif record_type == record_types.REGULAR_EXPRESSION:
         about = key.text("regularExpression")
     key.end()
     return group_id, _record(record_type, about, value)
@@ -91,17 +85,17 @@ def _record(record_type: int, about: str, value: bytes | None) -> ConsumerRecord
         return None if value is None else _read(record_type, value, fields)
 
     match record_type:
-        case consumer_records.GROUP_EPOCH:
+        case record_types.GROUP_EPOCH:
             return GroupEpochRecord(read(consumer_group.read_group_epoch), Reason.MIRRORED)
-        case consumer_records.MEMBER_METADATA:
+        case record_types.MEMBER_METADATA:
             return MemberRecord(about, read(consumer_group.read_member), Reason.MIRRORED)
-        case consumer_records.TARGET_EPOCH:
+        case record_types.TARGET_EPOCH:
             return TargetEpochRecord(read(consumer_group.read_target_epoch), Reason.MIRRORED)
-        case consumer_records.TARGET_ASSIGNMENT:
+        case record_types.TARGET_ASSIGNMENT:
             return TargetRecord(about, read(consumer_group.read_target), Reason.MIRRORED)
-        case consumer_records.CURRENT_ASSIGNMENT:
+        case record_types.CURRENT_ASSIGNMENT:
             return CurrentRecord(about, read(consumer_group.read_current), Reason.MIRRORED)
-        case consumer_records.REGULAR_EXPRESSION:
+        case record_types.REGULAR_EXPRESSION:
             return RegexRecord(about, read(consumer_group.read_regex), Reason.MIRRORED)
         case _:
             # What brokers before 4.1 kept under type 4 counts no more.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TypeAlias, assert_never
 
-from group_coordinator.codecs import consumer_records
 from group_coordinator.codecs.offsets_topic import (
     consumer_messages,
     group_metadata,
@@ -13,7 +12,11 @@ from group_coordinator.codecs.offsets_topic import (
 from group_coordinator.codecs.offsets_topic.errors import UnknownRecordTypeError
 from group_coordinator.codecs.offsets_topic.reader import Reader
 from group_coordinator.codecs.offsets_topic.writer import Writer
-from group_coordinator.codecs.records import GROUP_METADATA, OFFSET_COMMIT
+from group_coordinator.codecs.records.record_types import (
+    GROUP_METADATA,
+    OF_CONSUMER_GROUPS,
+    OFFSET_COMMIT,
+)
 from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import (
     ConsumerRecord,
@@ -98,7 +101,7 @@ def decode(key: bytes, value: bytes | None) -> tuple[str, MessageRecord]:
     """
     reader = Reader("key", key)
     record_type = reader.int16("record type")
-    if record_type in consumer_records.RECORD_TYPES.values():
+    if record_type in OF_CONSUMER_GROUPS.values():
         return consumer_messages.decode(record_type, reader, value)
     if record_type not in (LEGACY_OFFSET_COMMIT, OFFSET_COMMIT, GROUP_METADATA):
         raise UnknownRecordTypeError(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from group_coordinator.codecs.records import RECORD_TYPES
+from group_coordinator.codecs.records.record_types import RECORD_TYPES
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.layout import (
     GROUPS,

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from group_coordinator.codecs import record_decoder, snapshots
+from group_coordinator.codecs import snapshots
+from group_coordinator.codecs.records import log_entry
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.replay import replay
 from group_coordinator.runtime.packing import pack_load
@@ -35,7 +36,7 @@ def rebuilt_group(group_id: str, log: Iterable[LoggedRecord]) -> Group | None:
     """
     group = Group(group_id)
     for record in log:
-        replay(group, [record_decoder.decode(record.key, record.value)], record.at_ms)
+        replay(group, [log_entry.decode(record.key, record.value)], record.at_ms)
         group.clock_ms = max(group.clock_ms, record.at_ms)
     return None if group.is_forgotten else group
 

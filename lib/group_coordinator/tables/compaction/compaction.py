@@ -12,7 +12,7 @@ from deltalake import Transaction
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from group_coordinator.codecs.records import RECORD_TYPES
+from group_coordinator.codecs.records.record_types import RECORD_TYPES
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import local, spark
 from group_coordinator.tables.compaction.fold import LogEntry, Retention

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from group_coordinator.codecs import record_decoder
-from group_coordinator.codecs.consumer_records import member_of
+from group_coordinator.codecs.records import consumer_member
+from group_coordinator.codecs.records.record_types import member_of
 from group_coordinator.core.consumer.replay import replay_consumer_record
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import ConsumerRecord
@@ -46,7 +46,7 @@ class ConsumerDraft:
         """Apply one record; `value` is its JSON, which may name topics."""
         replay_consumer_record(self._group, record)
         if value is not None:
-            self._topic_names |= record_decoder.topic_names(value)
+            self._topic_names |= consumer_member.topic_names(value)
         member_id = member_of(record)
         if member_id is not None:
             self._changed_by[member_id] = changed_by

@@ -1,6 +1,6 @@
 """Consumer groups (KIP-848) as rows of groups and members, and back: the rows hold all that the next records build on.
 
-Their records name topics by id alone. The log keeps the names beside (codecs/records.py); where nobody told one, as in a
+Their records name topics by id alone. The log keeps the names beside (codecs/records/consumer_member.py); where nobody told one, as in a
 log that was mirrored from a cluster, the id stands in its place.
 """
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from group_coordinator.codecs import record_decoder
+from group_coordinator.codecs.records import log_entry
 from group_coordinator.core.model.records import (
     ConfigRecord,
     ConsumerRecord,
@@ -128,7 +128,7 @@ class _Draft:
     def apply(self, entry: LogEntry) -> None:
         """As core.replay: a group's tombstone leaves its offsets alone, the first offset makes a simple group."""
         self._changed_by = {"updated_at": entry.event_time, "batch_id": entry.batch_id}
-        record = record_decoder.decode(entry.key, entry.value)
+        record = log_entry.decode(entry.key, entry.value)
         match record:
             case OffsetRecord():
                 self._apply_offset(record)

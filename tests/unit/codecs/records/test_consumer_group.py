@@ -1,4 +1,4 @@
-"""The JSON of consumer groups' records. The values are what Kafka 4.3.1's own converters print."""
+"""The JSON of consumer groups' records and of their members. The values are what Kafka 4.3.1's own converters print."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from group_coordinator.codecs import record_decoder, records
-from group_coordinator.codecs.record_decoder import RecordError
+from group_coordinator.codecs.records import log_entry
+from group_coordinator.codecs.records.envelope import LogEntry
+from group_coordinator.codecs.records.log_entry import RecordError
 from group_coordinator.core.model.consumer_member import CurrentAssignment, MemberState
 from group_coordinator.core.model.records import (
-    ConfigRecord,
     CurrentRecord,
     PartitionMetadataTombstone,
     Reason,
@@ -98,35 +98,27 @@ def plain(value: object) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
-def decoded(entry: records.LogEntry, reason: Reason = MIRRORED) -> Record:
+def decoded(entry: LogEntry, reason: Reason = MIRRORED) -> Record:
     key = msgspec.json.encode(entry.key).decode()
     value = None if entry.value is None else msgspec.json.encode(entry.value).decode()
-    return record_decoder.decode(key, value, reason)
+    return log_entry.decode(key, value, reason)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_record_is_printed_as_kafka_prints_it(name: str) -> None:
     record = CASES[name][0]
-    entry = records.log_entry("g", record)
-    assert entry.key == {"type": entry.record_type, "data": KEYS[entry.record_type]}
+    entry = log_entry.encode("g", record)
+    record_type = entry.key.type
+    assert plain(entry.key) == {"type": record_type, "data": KEYS[record_type]}
     assert plain(entry.value) == {"version": 0, "data": VALUES[name]}
-    assert entry.member_id == KEYS[entry.record_type].get("memberId")
+    assert entry.member_id == KEYS[record_type].get("memberId")
     assert decoded(entry) == record
 
 
 def test_the_tombstone_of_what_kafka_keeps_no_more() -> None:
-    entry = records.log_entry("g", PartitionMetadataTombstone(Reason.GROUP_DELETED))
-    assert (entry.record_type, entry.value) == (4, None)
+    entry = log_entry.encode("g", PartitionMetadataTombstone(Reason.GROUP_DELETED))
+    assert (entry.key.type, entry.value) == (4, None)
     assert decoded(entry, Reason.GROUP_DELETED) == PartitionMetadataTombstone(Reason.GROUP_DELETED)
-
-
-def test_a_setting_of_the_group_is_a_record_of_ours() -> None:
-    record = ConfigRecord("consumer.session.timeout.ms", "50000", Reason.CONFIG)
-    entry = records.log_entry("g", record)
-    data = {"group": "g", "name": "consumer.session.timeout.ms"}
-    assert (entry.record_type, entry.key) == (-2, {"type": -2, "data": data})
-    assert entry.value == {"version": 0, "data": {"value": "50000"}}
-    assert decoded(entry, Reason.CONFIG) == record
 
 
 def test_what_older_brokers_wrote_has_no_epochs_of_partitions() -> None:
@@ -136,14 +128,14 @@ def test_what_older_brokers_wrote_has_no_epochs_of_partitions() -> None:
         f'[{{"topicId":"{ORDERS_ID}","partitions":[2,0]}}],"partitionsPendingRevocation":[]}}}}'
     )
     current = CurrentAssignment(4, 3, MemberState.STABLE, {ORDERS_ID: {0: 4, 2: 4}}, {})
-    assert record_decoder.decode(key, value) == CurrentRecord("m", current, MIRRORED)
+    assert log_entry.decode(key, value) == CurrentRecord("m", current, MIRRORED)
 
 
 def test_what_is_no_record_is_refused() -> None:
     with pytest.raises(RecordError, match="missing required field `epoch`"):
-        record_decoder.decode('{"type":3,"data":{"groupId":"g"}}', '{"version":0,"data":{}}')
+        log_entry.decode('{"type":3,"data":{"groupId":"g"}}', '{"version":0,"data":{}}')
 
 
 @given(consumer_strategies.consumer_records | consumer_strategies.config_records, strategies.names)
 def test_a_record_comes_back_from_its_json(record: Record, group_id: str) -> None:
-    assert decoded(records.log_entry(group_id, record), record.reason) == record
+    assert decoded(log_entry.encode(group_id, record), record.reason) == record

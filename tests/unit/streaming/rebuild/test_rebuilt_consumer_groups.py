@@ -8,7 +8,8 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from group_coordinator.codecs import records, snapshots
+from group_coordinator.codecs import snapshots
+from group_coordinator.codecs.records import log_entry
 from group_coordinator.core.model import requests
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group
@@ -51,7 +52,7 @@ def before() -> GroupDriver:
 
 def rebuilt(driver: GroupDriver) -> Group:
     """From nothing but what the table holds."""
-    entries = [records.log_entry("g", record, driver.group.topics) for record in driver.log]
+    entries = [log_entry.encode("g", record, driver.group.topics) for record in driver.log]
     log = [
         LoggedRecord(
             json.dumps(to_builtins(entry.key)),

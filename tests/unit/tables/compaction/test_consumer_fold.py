@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import json
 
-from group_coordinator.codecs import records
+from group_coordinator.codecs.records import log_entry
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
@@ -51,7 +51,7 @@ def log_of(
     """Rows as the job logs them, all of one moment, while the group knows these topics."""
     logged = []
     for seq, record in enumerate(found):
-        entry = records.log_entry("g", record, TOPICS if topics is None else topics)
+        entry = log_entry.encode("g", record, TOPICS if topics is None else topics)
         value = None if entry.value is None else json.encode(entry.value).decode()
         key = json.encode(entry.key).decode()
         logged.append(LogEntry(batch_id, seq, key, value, at_ms))

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import json
 
-from group_coordinator.codecs import records
+from group_coordinator.codecs.records import log_entry
 from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import OffsetRecord, Reason, Record, TransactionMarker
 from group_coordinator.tables.compaction.fold import Change, GroupRows, LogEntry, Retention, fold
@@ -221,7 +221,7 @@ def taken(*stretches: list[Record]) -> Tables:
     """The tables after stretches of a log, a second after the other."""
     tables = Tables()
     for batch_id, stretch in enumerate(stretches):
-        logged = [records.log_entry("g", record) for record in stretch]
+        logged = [log_entry.encode("g", record) for record in stretch]
         texts = [(json.encode(entry.key).decode(), entry.value) for entry in logged]
         log = [
             LogEntry(batch_id, seq, key, value and json.encode(value).decode(), 1_000 * batch_id)

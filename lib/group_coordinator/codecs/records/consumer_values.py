@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from group_coordinator.core.embedded_protocol import parse_subscription
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_member import Assignment, MemberState, OwnedPartitions
 
 
-class TopicPartitions(NamedTuple):
+class TopicPartitions(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
     """Partitions of a topic; only the current assignment has the epochs at which a member got them, since Kafka 4.3."""
 
     topic_id: str

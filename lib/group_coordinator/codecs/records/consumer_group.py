@@ -1,0 +1,120 @@
+"""Record types 3, 4, 6 and 16 (ConsumerGroup*.json in Kafka): what is about a consumer group (KIP-848) as a whole."""
+
+from __future__ import annotations
+
+from typing import TypeAlias, assert_never
+
+from msgspec import Struct, json
+
+from group_coordinator.codecs.records import consumer_values, record_types
+from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
+from group_coordinator.core.model.consumer_member import GroupEpoch, ResolvedRegex, TargetEpoch
+from group_coordinator.core.model.records import (
+    GroupEpochRecord,
+    PartitionMetadataTombstone,
+    Reason,
+    RegexRecord,
+    TargetEpochRecord,
+)
+
+RecordOfGroup: TypeAlias = (
+    GroupEpochRecord | PartitionMetadataTombstone | TargetEpochRecord | RegexRecord
+)
+
+
+class GroupKeyData(Struct, frozen=True, gc=False, rename="camel"):
+    """The group."""
+
+    group_id: str
+
+
+class RegexKeyData(Struct, frozen=True, gc=False, rename="camel"):
+    """A pattern to which members of the group subscribe."""
+
+    group_id: str
+    regular_expression: str
+
+
+class GroupEpochData(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
+    """Record type 3."""
+
+    epoch: int
+    metadata_hash: int = 0
+
+
+class TargetEpochData(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
+    """Record type 6."""
+
+    assignment_epoch: int
+    assignment_timestamp: int = 0
+
+
+class RegexData(Struct, frozen=True, gc=False):
+    """Record type 16."""
+
+    topics: list[str]
+    version: int
+    timestamp: int
+
+
+ValueOfGroup: TypeAlias = Value[GroupEpochData] | Value[TargetEpochData] | Value[RegexData]
+
+_decode_regex_key = json.Decoder(Key[RegexKeyData]).decode
+_decode_group_epoch = json.Decoder(Value[GroupEpochData]).decode
+_decode_target_epoch = json.Decoder(Value[TargetEpochData]).decode
+_decode_regex = json.Decoder(Value[RegexData]).decode
+
+
+def encode(group_id: str, record: RecordOfGroup) -> LogEntry:
+    """The record as a row of the log."""
+    return LogEntry(_key(group_id, record), _value(record))
+
+
+def _key(group_id: str, record: RecordOfGroup) -> Key[GroupKeyData] | Key[RegexKeyData]:
+    record_type = record_types.OF_CONSUMER_GROUPS[type(record)]
+    if isinstance(record, RegexRecord):
+        return Key(record_type, RegexKeyData(group_id, record.regex))
+    return Key(record_type, GroupKeyData(group_id))
+
+
+def _value(record: RecordOfGroup) -> ValueOfGroup | None:
+    match record.value:
+        case None:
+            return None
+        case GroupEpoch() as epoch:
+            return Value(data=GroupEpochData(epoch.epoch, epoch.metadata_hash))
+        case TargetEpoch() as target:
+            return Value(data=TargetEpochData(target.epoch, target.timestamp_ms))
+        case ResolvedRegex() as regex:
+            return Value(data=RegexData(list(regex.topics), regex.version, regex.timestamp_ms))
+        case _:
+            assert_never(record.value)
+
+
+def decode(record_type: int, key: str, value: str | None, reason: Reason) -> RecordOfGroup:
+    """The record of a log entry of one of these types; what older brokers kept under type 4 counts no more."""
+    match record_type:
+        case record_types.GROUP_EPOCH:
+            return GroupEpochRecord(None if value is None else _group_epoch(value), reason)
+        case record_types.TARGET_EPOCH:
+            return TargetEpochRecord(None if value is None else _target_epoch(value), reason)
+        case record_types.REGULAR_EXPRESSION:
+            pattern = _decode_regex_key(key).data.regular_expression
+            return RegexRecord(pattern, None if value is None else _regex(value), reason)
+        case _:
+            return PartitionMetadataTombstone(reason)
+
+
+def _group_epoch(value: str) -> GroupEpoch:
+    data = _decode_group_epoch(value).data
+    return GroupEpoch(data.epoch, data.metadata_hash)
+
+
+def _target_epoch(value: str) -> TargetEpoch:
+    data = _decode_target_epoch(value).data
+    return TargetEpoch(data.assignment_epoch, data.assignment_timestamp)
+
+
+def _regex(value: str) -> ResolvedRegex:
+    data = _decode_regex(value).data
+    return ResolvedRegex(consumer_values.topic_names(data.topics), data.version, data.timestamp)

@@ -1,0 +1,38 @@
+"""A setting of a group: Kafka keeps it in its metadata log, so that its number and its shape are ours."""
+
+from __future__ import annotations
+
+from msgspec import Struct, json
+
+from group_coordinator.codecs.records import record_types
+from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
+from group_coordinator.core.model.records import ConfigRecord, Reason
+
+
+class ConfigKeyData(Struct, frozen=True, gc=False):
+    """The name of the setting, and the group."""
+
+    group: str
+    name: str
+
+
+class ConfigData(Struct, frozen=True, gc=False):
+    """Its value, as text."""
+
+    value: str
+
+
+_decode_key = json.Decoder(Key[ConfigKeyData]).decode
+_decode_value = json.Decoder(Value[ConfigData]).decode
+
+
+def encode(group_id: str, record: ConfigRecord) -> LogEntry:
+    """The record as a row of the log."""
+    key = Key(record_types.GROUP_CONFIG, ConfigKeyData(group_id, record.name))
+    return LogEntry(key, None if record.value is None else Value(data=ConfigData(record.value)))
+
+
+def decode(key: str, value: str | None, reason: Reason) -> ConfigRecord:
+    """The record of a log entry."""
+    setting = None if value is None else _decode_value(value).data.value
+    return ConfigRecord(_decode_key(key).data.name, setting, reason)

@@ -1,0 +1,114 @@
+"""Record type 2 (GroupMetadataKey.json, GroupMetadataValue.json in Kafka): a classic group."""
+
+from __future__ import annotations
+
+from msgspec import Struct, json
+
+from group_coordinator.codecs.fields import ABSENT, number_on_wire, number_or_none
+from group_coordinator.codecs.records import record_types
+from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
+from group_coordinator.core.embedded_protocol import parse_subscription
+from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
+from group_coordinator.core.model.classic_member import Protocol
+from group_coordinator.core.model.records import (
+    GroupMetadata,
+    GroupRecord,
+    MemberMetadata,
+    Reason,
+)
+
+_VERSION = 3
+
+
+class GroupKeyData(Struct, frozen=True, gc=False):
+    """The group."""
+
+    group: str
+
+
+class MemberData(Struct, frozen=True, gc=False, kw_only=True, rename="camel"):
+    """A member; older versions have less."""
+
+    member_id: str
+    group_instance_id: str | None = None
+    client_id: str
+    client_host: str
+    rebalance_timeout: int = ABSENT
+    session_timeout: int
+    subscription: bytes
+    assignment: bytes
+
+
+class GroupData(Struct, frozen=True, gc=False, kw_only=True, rename="camel"):
+    """A group; older versions have less."""
+
+    protocol_type: str
+    generation: int
+    protocol: str | None
+    leader: str | None
+    current_state_timestamp: int = ABSENT
+    members: list[MemberData]
+
+
+_decode_value = json.Decoder(Value[GroupData]).decode
+
+
+def encode(group_id: str, record: GroupRecord) -> LogEntry:
+    """The record as a row of the log."""
+    key, group = Key(record_types.GROUP_METADATA, GroupKeyData(group_id)), record.value
+    return LogEntry(key, None if group is None else Value(version=_VERSION, data=_data(group)))
+
+
+def _data(group: GroupMetadata) -> GroupData:
+    return GroupData(
+        protocol_type=group.protocol_type,
+        generation=group.generation,
+        protocol=group.protocol,
+        leader=group.leader,
+        current_state_timestamp=number_on_wire(group.state_timestamp_ms),
+        members=[_member_data(member) for member in group.members],
+    )
+
+
+def _member_data(member: MemberMetadata) -> MemberData:
+    return MemberData(
+        member_id=member.member_id,
+        group_instance_id=member.group_instance_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        rebalance_timeout=member.rebalance_timeout_ms,
+        session_timeout=member.session_timeout_ms,
+        subscription=member.subscription.metadata,
+        assignment=member.assignment,
+    )
+
+
+def decode(value: str | None, reason: Reason) -> GroupRecord:
+    """The record of a log entry."""
+    return GroupRecord(None if value is None else _group(_decode_value(value).data), reason)
+
+
+def _group(data: GroupData) -> GroupMetadata:
+    return GroupMetadata(
+        data.protocol_type,
+        data.generation,
+        data.protocol,
+        data.leader,
+        number_or_none(data.current_state_timestamp),
+        tuple(_member(member, data) for member in data.members),
+    )
+
+
+def _member(member: MemberData, group: GroupData) -> MemberMetadata:
+    readable = group.protocol_type == CONSUMER_PROTOCOL_TYPE
+    topics = parse_subscription(member.subscription) if readable else None
+    return MemberMetadata(
+        member.member_id,
+        member.group_instance_id,
+        member.client_id,
+        member.client_host,
+        member.rebalance_timeout,
+        member.session_timeout,
+        Protocol(group.protocol or "", member.subscription, topics),
+        member.assignment,
+    )

@@ -1,0 +1,102 @@
+"""The way in and out for all records: which record is in which file of this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from msgspec import DecodeError, Struct, json
+
+from group_coordinator.codecs.records import (
+    consumer_group,
+    consumer_member,
+    group_config,
+    group_metadata,
+    offset,
+    record_types,
+    transaction_marker,
+)
+from group_coordinator.codecs.records.envelope import LogEntry
+from group_coordinator.core.model.records import (
+    ConfigRecord,
+    CurrentRecord,
+    GroupEpochRecord,
+    GroupRecord,
+    MemberRecord,
+    OffsetRecord,
+    PartitionMetadataTombstone,
+    Reason,
+    Record,
+    RegexRecord,
+    TargetEpochRecord,
+    TargetRecord,
+    TransactionMarker,
+)
+from group_coordinator.core.model.topic import Topic
+
+
+class RecordError(ValueError):
+    """A key and a value that are no record of a group."""
+
+
+class _Kind(Struct):
+    """A key as far as it says what the rest of it is."""
+
+    type: int
+
+
+_decode_kind = json.Decoder(_Kind).decode
+
+
+def encode(  # noqa: PLR0911 - one line a record
+    group_id: str, record: Record, topics: Mapping[str, Topic] | None = None
+) -> LogEntry:
+    """A record as a row of the log; the names of topics whose ids it has are kept beside what Kafka would write."""
+    match record:
+        case OffsetRecord():
+            return offset.encode(group_id, record)
+        case GroupRecord():
+            return group_metadata.encode(group_id, record)
+        case (
+            GroupEpochRecord() | PartitionMetadataTombstone() | TargetEpochRecord() | RegexRecord()
+        ):
+            return consumer_group.encode(group_id, record)
+        case MemberRecord() | TargetRecord() | CurrentRecord():
+            return consumer_member.encode(group_id, record, topics or {})
+        case TransactionMarker():
+            return transaction_marker.encode(group_id, record)
+        case ConfigRecord():
+            return group_config.encode(group_id, record)
+        case _:
+            assert_never(record)
+
+
+def decode(key: str, value: str | None, reason: Reason = Reason.MIRRORED) -> Record:
+    """The record of a log entry; the reason is not part of Kafka's record.
+
+    Raises:
+        RecordError: no group writes such a record.
+    """
+    try:
+        return _record(key, value, reason)
+    except DecodeError as fault:
+        raise RecordError(f"{key}: {fault}") from fault
+
+
+def _record(key: str, value: str | None, reason: Reason) -> Record:  # noqa: PLR0911 - one line a record
+    record_type = _decode_kind(key).type
+    match record_type:
+        case record_types.OFFSET_COMMIT:
+            return offset.decode(key, value, reason)
+        case record_types.GROUP_METADATA:
+            return group_metadata.decode(value, reason)
+        case record_types.TRANSACTION_MARKER if value is not None:
+            return transaction_marker.decode(key, value)
+        case record_types.GROUP_CONFIG:
+            return group_config.decode(key, value, reason)
+        case _ if record_type in record_types.OF_MEMBERS:
+            return consumer_member.decode(record_type, key, value, reason)
+        case _ if record_type in record_types.OF_CONSUMER_GROUPS.values():
+            return consumer_group.decode(record_type, key, value, reason)
+        case _:
+            raise RecordError(f"{key}: unknown record type {record_type}")

@@ -1,0 +1,107 @@
+"""Record type 1 (OffsetCommitKey.json, OffsetCommitValue.json in Kafka): an offset of a partition."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, Struct, UnsetType, json
+
+from group_coordinator.codecs.fields import number_on_wire, number_or_none
+from group_coordinator.codecs.records import record_types
+from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
+from group_coordinator.core.model.offset import CommittedOffset
+from group_coordinator.core.model.records import OffsetRecord, Reason
+
+_VERSION = 4
+_EXPIRING_VERSION = 1
+"""The one version with an expire timestamp; it knows neither leader epoch nor topic id."""
+
+
+class OffsetKeyData(Struct, frozen=True, gc=False):
+    """The partition, of which group."""
+
+    group: str
+    topic: str
+    partition: int
+
+
+class OffsetData(Struct, frozen=True, gc=False, kw_only=True, rename="camel"):
+    """The fields of all versions; each version leaves some out."""
+
+    offset: int
+    leader_epoch: int | UnsetType = UNSET
+    metadata: str = ""
+    commit_timestamp: int
+    expire_timestamp: int | UnsetType = UNSET
+    topic_id: str | UnsetType | None = UNSET
+
+
+class OffsetValue(Value[OffsetData], frozen=True, gc=False, kw_only=True, rename="camel"):
+    """In a transaction with the producer id, which Kafka keeps in the batch's header."""
+
+    producer_id: int | UnsetType | None = UNSET
+
+
+_decode_key = json.Decoder(Key[OffsetKeyData]).decode
+_decode_value = json.Decoder(OffsetValue).decode
+
+
+def encode(group_id: str, record: OffsetRecord) -> LogEntry:
+    """The record as a row of the log."""
+    topic, partition, offset = record.topic, record.partition, record.value
+    key = Key(record_types.OFFSET_COMMIT, OffsetKeyData(group_id, topic, partition))
+    if offset is None:
+        return LogEntry(key, None, topic, partition)
+    value = _value(offset, record.producer_id)
+    return LogEntry(key, value, topic, partition, None, offset.offset)
+
+
+def _value(offset: CommittedOffset, producer_id: int | None) -> OffsetValue:
+    if offset.expire_timestamp_ms is not None:
+        return OffsetValue(version=_EXPIRING_VERSION, data=_expiring(offset))
+    data = offset_data(offset)
+    if producer_id is None:
+        return OffsetValue(version=_VERSION, data=data)
+    return OffsetValue(version=_VERSION, data=data, producer_id=producer_id)
+
+
+def offset_data(offset: CommittedOffset) -> OffsetData:
+    """The fields of the version that Kafka writes."""
+    return OffsetData(
+        offset=offset.offset,
+        leader_epoch=number_on_wire(offset.leader_epoch),
+        metadata=offset.metadata,
+        commit_timestamp=offset.commit_timestamp_ms,
+        topic_id=UNSET if offset.topic_id is None else offset.topic_id,
+    )
+
+
+def _expiring(offset: CommittedOffset) -> OffsetData:
+    return OffsetData(
+        offset=offset.offset,
+        metadata=offset.metadata,
+        commit_timestamp=offset.commit_timestamp_ms,
+        expire_timestamp=number_on_wire(offset.expire_timestamp_ms),
+    )
+
+
+def decode(key: str, value: str | None, reason: Reason) -> OffsetRecord:
+    """The record of a log entry."""
+    about = _decode_key(key).data
+    if value is None:
+        return OffsetRecord(about.topic, about.partition, None, reason)
+    found = _decode_value(value)
+    producer_id = None if found.producer_id is UNSET else found.producer_id
+    return OffsetRecord(
+        about.topic, about.partition, committed_offset(found.data), reason, producer_id
+    )
+
+
+def committed_offset(data: OffsetData) -> CommittedOffset:
+    """The offset that these fields are of."""
+    return CommittedOffset(
+        data.offset,
+        number_or_none(data.leader_epoch),
+        data.metadata,
+        data.commit_timestamp,
+        number_or_none(data.expire_timestamp),
+        None if data.topic_id is UNSET else data.topic_id,
+    )

@@ -1,0 +1,58 @@
+"""Which record is which: Kafka's numbers in __consumer_offsets, and ours."""
+
+from __future__ import annotations
+
+from group_coordinator.core.model.records import (
+    ConsumerRecord,
+    CurrentRecord,
+    GroupEpochRecord,
+    MemberRecord,
+    PartitionMetadataTombstone,
+    RegexRecord,
+    TargetEpochRecord,
+    TargetRecord,
+)
+
+OFFSET_COMMIT = 1
+GROUP_METADATA = 2
+GROUP_EPOCH = 3
+PARTITION_METADATA = 4
+MEMBER_METADATA = 5
+TARGET_EPOCH = 6
+TARGET_ASSIGNMENT = 7
+CURRENT_ASSIGNMENT = 8
+REGULAR_EXPRESSION = 16
+TRANSACTION_MARKER = -1
+"""Ours: Kafka's control records have numbers of their own, which mean something else among these."""
+GROUP_CONFIG = -2
+"""Ours: Kafka keeps the settings of groups in its metadata log."""
+
+OF_CONSUMER_GROUPS: dict[type, int] = {
+    GroupEpochRecord: GROUP_EPOCH,
+    PartitionMetadataTombstone: PARTITION_METADATA,
+    MemberRecord: MEMBER_METADATA,
+    TargetEpochRecord: TARGET_EPOCH,
+    TargetRecord: TARGET_ASSIGNMENT,
+    CurrentRecord: CURRENT_ASSIGNMENT,
+    RegexRecord: REGULAR_EXPRESSION,
+}
+"""What consumer groups (KIP-848) write."""
+OF_MEMBERS = (MEMBER_METADATA, TARGET_ASSIGNMENT, CURRENT_ASSIGNMENT)
+"""What consumer groups write about one member."""
+RECORD_TYPES = (
+    OFFSET_COMMIT,
+    GROUP_METADATA,
+    *OF_CONSUMER_GROUPS.values(),
+    TRANSACTION_MARKER,
+    GROUP_CONFIG,
+)
+"""All that groups are made of."""
+
+
+def member_of(record: ConsumerRecord) -> str | None:
+    """The member that the record is about."""
+    return (
+        record.member_id
+        if isinstance(record, MemberRecord | TargetRecord | CurrentRecord)
+        else None
+    )

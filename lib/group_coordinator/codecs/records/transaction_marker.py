@@ -1,0 +1,71 @@
+"""The control record that ends a producer's transaction.
+
+With it is what Kafka keeps elsewhere: the producer id in the header of its batch, the offsets in the log before it.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct, json, structs
+
+from group_coordinator.codecs.records import record_types
+from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
+from group_coordinator.codecs.records.offset import OffsetData, committed_offset, offset_data
+from group_coordinator.core.model.records import Reason, TransactionMarker
+
+ABORT, COMMIT = 0, 1
+"""Kafka's types of control records."""
+
+
+class MarkerKeyData(Struct, frozen=True, gc=False, kw_only=True):
+    """Kafka's key of a control record, and the group."""
+
+    group: str
+    version: int = 0
+    type: int
+
+
+class MarkerData(Struct, frozen=True, gc=False, rename="camel"):
+    """Kafka's value of a control record."""
+
+    coordinator_epoch: int = 0
+
+
+class MarkedOffset(OffsetData, frozen=True, gc=False, rename="camel"):
+    """An offset that counts from now on; none of a transaction has an expire timestamp."""
+
+    topic: str
+    partition: int
+
+
+class MarkerValue(Value[MarkerData], frozen=True, gc=False, kw_only=True, rename="camel"):
+    """Kafka's value with the producer id and the offsets."""
+
+    producer_id: int
+    offsets: list[MarkedOffset]
+
+
+_decode_key = json.Decoder(Key[MarkerKeyData]).decode
+_decode_value = json.Decoder(MarkerValue).decode
+
+
+def encode(group_id: str, record: TransactionMarker) -> LogEntry:
+    """The record as a row of the log."""
+    kind = COMMIT if record.reason is Reason.TRANSACTION_COMMITTED else ABORT
+    key = Key(record_types.TRANSACTION_MARKER, MarkerKeyData(group=group_id, type=kind))
+    offsets = [
+        MarkedOffset(topic, partition, **structs.asdict(offset_data(offset)))
+        for topic, partition, offset in record.offsets
+    ]
+    value = MarkerValue(data=MarkerData(), producer_id=record.producer_id, offsets=offsets)
+    return LogEntry(key, value)
+
+
+def decode(key: str, value: str) -> TransactionMarker:
+    """The record of a log entry; what kind of marker it is says its reason already."""
+    found = _decode_value(value)
+    offsets = tuple(
+        (marked.topic, marked.partition, committed_offset(marked)) for marked in found.offsets
+    )
+    committed, aborted = Reason.TRANSACTION_COMMITTED, Reason.TRANSACTION_ABORTED
+    reason = committed if _decode_key(key).data.type == COMMIT else aborted
+    return TransactionMarker(found.producer_id, offsets, reason)

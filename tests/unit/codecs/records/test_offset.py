@@ -1,0 +1,60 @@
+"""Keys and values here were compared with what Kafka's own converters print."""
+
+from __future__ import annotations
+
+from group_coordinator.codecs.records import log_entry
+from group_coordinator.core.model.offset import CommittedOffset
+from group_coordinator.core.model.records import OffsetRecord, Reason
+from tests.unit.codecs.records.logged_texts import OFFSET_KEY, LoggedTexts, logged
+
+ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
+
+
+def offset_record(offset: CommittedOffset | None) -> OffsetRecord:
+    return OffsetRecord("orders", 2, offset, Reason.OFFSET_COMMIT)
+
+
+def test_an_offset() -> None:
+    record = offset_record(CommittedOffset(42, None, "", 1_000, None, None))
+
+    value = (
+        '{"version":4,"data":{"offset":42,"leaderEpoch":-1,"metadata":"","commitTimestamp":1000}}'
+    )
+    assert logged("g", record) == LoggedTexts(
+        record_type=1,
+        key=OFFSET_KEY,
+        value=value,
+        topic="orders",
+        partition=2,
+        member_id=None,
+        offset=42,
+    )
+
+
+def test_an_offset_with_leader_epoch_and_topic_id() -> None:
+    record = offset_record(CommittedOffset(42, 3, "note", 1_000, None, ORDERS_ID))
+
+    assert logged("g", record).value == (
+        '{"version":4,"data":{"offset":42,"leaderEpoch":3,"metadata":"note","commitTimestamp":1000,'
+        f'"topicId":"{ORDERS_ID}"}}}}'
+    )
+
+
+def test_an_offset_with_an_expire_timestamp_has_nothing_that_came_later() -> None:
+    record = offset_record(CommittedOffset(42, 3, "", 1_000, 6_000, ORDERS_ID))
+
+    assert logged("g", record).value == (
+        '{"version":1,"data":{"offset":42,"metadata":"","commitTimestamp":1000,"expireTimestamp":6000}}'
+    )
+
+
+def test_a_tombstone() -> None:
+    gone = LoggedTexts(1, OFFSET_KEY, None, "orders", 2)
+    assert logged("g", offset_record(None)) == gone
+
+
+def test_an_old_value_has_less() -> None:
+    value = '{"version":0,"data":{"offset":42,"metadata":"","commitTimestamp":1000}}'
+
+    offset = CommittedOffset(42, None, "", 1_000, None, None)
+    assert log_entry.decode(OFFSET_KEY, value) == OffsetRecord("orders", 2, offset, Reason.MIRRORED)
