@@ -9,11 +9,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from threading import Event
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from msgspec import json
+from msgspec import UNSET, json
 
 from group_coordinator.clients.channel_errors import ChannelError
+from group_coordinator.codecs.apis.topic_metadata import GoneTopic, KnownTopic, TopicMetadataBody
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.topics.hash import topic_hash
 from group_coordinator.core.topics.patterns import matching_topics
@@ -136,19 +137,15 @@ def _news(interest: Interest, topics: Topics, matches: Mapping[str, frozenset[st
 
 def _event(group_id: str, news: News) -> bytes:
     """It says nothing about other topics, which the group has not asked for."""
-    body = {
-        "groupId": group_id,
-        "topics": [_known(topic) for topic in news.topics],
-        "deletedTopics": [{"name": name, "topicId": topic_id} for name, topic_id in news.deleted],
-        "complete": False,
-    }
+    body = TopicMetadataBody(
+        group_id,
+        [_known(topic) for topic in news.topics],
+        [GoneTopic(name, topic_id) for name, topic_id in news.deleted],
+        complete=False,
+    )
     return json.encode({"api": "TopicMetadata", "version": 0, "correlationId": None, "body": body})
 
 
-def _known(topic: Topic) -> dict[str, Any]:
-    known: dict[str, Any] = {
-        "name": topic.name,
-        "topicId": topic.topic_id,
-        "numPartitions": topic.num_partitions,
-    }
-    return known if topic.racks is None else known | {"racks": topic.racks}
+def _known(topic: Topic) -> KnownTopic:
+    racks = UNSET if topic.racks is None else [list(of_partition) for of_partition in topic.racks]
+    return KnownTopic(topic.name, topic.topic_id, topic.num_partitions, racks)
