@@ -9,7 +9,8 @@ import msgspec
 
 from group_coordinator.codecs.plain_json import plain_tree, shortened
 
-_PATH = re.compile(r"(?P<why>.*?)(?: - at `\$(?P<path>.*)`)?", re.DOTALL)
+_BEFORE_PATH = " - at `$"
+"""As in "Expected `int`, got `str` - at `$.topics[0].partitions`"; of the whole value, msgspec names no path."""
 _STEP = re.compile(r"\.(?P<name>[^.\[]+)|\[(?P<index>\d+)\]")
 
 
@@ -23,9 +24,9 @@ class FieldError(ValueError):
 
 
 def at_path(prefix: str, fault: msgspec.ValidationError, value: bytes) -> FieldError:
-    """Say of a misfit where it is and, if it is short, what is there."""
-    found = _PATH.fullmatch(str(fault))
-    why, path = (found["why"], found["path"] or "") if found else (str(fault), "")
+    """The error that says where a misfit is, what is there if that is short, and what is wrong with it."""
+    why, _, path = str(fault).partition(_BEFORE_PATH)
+    path = path.removesuffix("`")
     full_path = f".{prefix}{path}" if prefix else path
     misfit = _node_at(plain_tree(value), full_path)
     shown = "" if isinstance(misfit, dict | list) else f" = {shortened(misfit)}"
