@@ -10,7 +10,7 @@ from group_coordinator import settings
 from group_coordinator.cli.query_output import FORMATS
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.clients import sql_tables
-from group_coordinator.clients.channel_errors import ClientError
+from group_coordinator.clients.errors import ClientError
 
 
 @click.command()

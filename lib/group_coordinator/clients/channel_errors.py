@@ -1,19 +1,12 @@
-"""What goes wrong between a client and the coordinator, or with what a client was asked to do."""
+"""Why a request got no answer: no broker, no access, no topic, or no time."""
 
 from __future__ import annotations
 
-
-class ClientError(Exception):
-    """Everything that the clients raise."""
-
-    @property
-    def kafka_text(self) -> str:
-        """The error as Kafka's tools print it, with the Java class where Kafka has one."""
-        return str(self)
+from group_coordinator.clients.errors import ClientError
 
 
 class ChannelError(ClientError):
-    """The request got no answer, so what became of it is not known."""
+    """There is no answer, so whether the request was carried out is not known."""
 
 
 class BrokerUnreachableError(ChannelError):
@@ -38,11 +31,3 @@ class ChannelClosedError(ChannelError):
 
 class RequestTimedOutError(ChannelError):
     """No answer came in time."""
-
-
-class TablesUnavailableError(ClientError):
-    """The Delta tables are not there, or cannot be read from here."""
-
-
-class NotAConsumerGroupError(ClientError):
-    """The group belongs to another kind of client, such as Kafka Connect."""

@@ -1,12 +1,23 @@
-"""Kafka's errors by name and number. The classes are named as in kafka-python; each docstring is Kafka's own message."""
+"""What the coordinator answers: Kafka's errors by name and number.
+
+The classes are named as in kafka-python; each docstring is Kafka's own message.
+"""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from group_coordinator.clients.channel.request import Body
-from group_coordinator.clients.channel_errors import ClientError
 from group_coordinator.core.model.errors import ErrorCode
+
+
+class ClientError(Exception):
+    """The base of everything that the clients raise; channel_errors.py has those of a request without an answer."""
+
+    @property
+    def kafka_text(self) -> str:
+        """The error as Kafka's tools print it, with the Java class where Kafka has one."""
+        return str(self)
 
 
 class CoordinatorResponseError(ClientError):

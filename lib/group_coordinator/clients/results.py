@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.channel_errors import ClientError
+from group_coordinator.clients.errors import ClientError
 
 Entry = TypeVar("Entry")
 

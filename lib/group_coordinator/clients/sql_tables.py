@@ -8,11 +8,15 @@ import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import DeltaError
 
-from group_coordinator.clients.channel_errors import ClientError, TablesUnavailableError
+from group_coordinator.clients.errors import ClientError
 
 TABLES = ("coordinator_log", "groups", "members", "offsets", "dead_letters")
 _SESSION = {"datafusion.catalog.information_schema": "true"}
 """Lets SHOW TABLES and SHOW COLUMNS work."""
+
+
+class TablesUnavailableError(ClientError):
+    """The Delta tables are not there, or cannot be read from here."""
 
 
 class QueryError(ClientError):

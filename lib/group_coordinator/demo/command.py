@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from group_coordinator.clients.channel_errors import ClientError
+from group_coordinator.clients.errors import ClientError
 from group_coordinator.demo.cast import CastError
 from group_coordinator.demo.interruption import Interrupted, Interruption
 from group_coordinator.demo.plan import STORY_S, Plan

@@ -10,7 +10,7 @@ from kafka import TopicPartition
 
 from group_coordinator.clients import offset_messages
 from group_coordinator.clients.channel.request import Body, Request
-from group_coordinator.clients.channel_errors import ClientError
+from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.member.conversation import Channel
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions, MemberState

@@ -13,8 +13,7 @@ from group_coordinator.clients.admin.consumer_descriptions import (
 )
 from group_coordinator.clients.admin.descriptions import GroupDescription
 from group_coordinator.clients.channel.request import Body
-from group_coordinator.clients.channel_errors import ClientError
-from group_coordinator.clients.errors import GroupIdNotFoundError
+from group_coordinator.clients.errors import ClientError, GroupIdNotFoundError
 from group_coordinator.clients.member.conversation import Channel
 
 _INTERVAL_S = 3.0

@@ -9,7 +9,8 @@ from threading import Event, Thread
 from typing import Any
 
 from group_coordinator.clients import sql_tables
-from group_coordinator.clients.channel_errors import ClientError, TablesUnavailableError
+from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.sql_tables import TablesUnavailableError
 from group_coordinator.demo.board import Board
 from group_coordinator.demo.cast import LEADING_ROLES
 

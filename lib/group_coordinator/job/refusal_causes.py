@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from group_coordinator.clients.channel_errors import ClientError
 from group_coordinator.clients.cluster.coordinator_topics import TopicsError
+from group_coordinator.clients.errors import ClientError
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.streaming.checkpoint.lock import CheckpointInUseError
 from group_coordinator.streaming.rebuild.rebuild import CheckpointError

@@ -15,9 +15,9 @@ from group_coordinator.cli.groups import format as layout
 from group_coordinator.cli.groups.client_properties import PropertiesError, read_client_properties
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.clients.admin.client import AdminClient
-from group_coordinator.clients.channel_errors import ClientError
 from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.errors import ClientError
 
 
 @click.command()

@@ -12,9 +12,12 @@ from group_coordinator.cli.groups import format as layout
 from group_coordinator.cli.groups.usage import TopicChoice
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.admin.descriptions import GroupDescription
-from group_coordinator.clients.channel_errors import ClientError
 from group_coordinator.clients.cluster.cluster import Cluster
-from group_coordinator.clients.errors import CoordinatorResponseError, UnknownTopicOrPartitionError
+from group_coordinator.clients.errors import (
+    ClientError,
+    CoordinatorResponseError,
+    UnknownTopicOrPartitionError,
+)
 from group_coordinator.core.model.errors import ErrorCode
 
 _GROUP_LEVEL = frozenset(

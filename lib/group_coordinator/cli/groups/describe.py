@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from kafka import OffsetAndMetadata, TopicPartition
 
 from group_coordinator.clients.admin.descriptions import GroupDescription, MemberDescription
-from group_coordinator.clients.channel_errors import ClientError
 from group_coordinator.clients.cluster.cluster import Broker
+from group_coordinator.clients.errors import ClientError
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,9 @@ from group_coordinator.clients.admin.consumer_descriptions import (
 from group_coordinator.clients.admin.descriptions import GroupDescription, GroupListing
 from group_coordinator.clients.channel.channel import RequestChannel
 from group_coordinator.clients.channel.request import Body, Request
-from group_coordinator.clients.channel_errors import ChannelError, ClientError
+from group_coordinator.clients.channel_errors import ChannelError
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.member_identity import MemberIdentity
 from group_coordinator.clients.results import GroupResults, PartitionResults
 

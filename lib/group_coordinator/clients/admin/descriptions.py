@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.channel_errors import ClientError
+from group_coordinator.clients.errors import ClientError
 
 
 @dataclass(frozen=True, slots=True)

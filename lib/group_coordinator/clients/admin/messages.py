@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from group_coordinator.clients.admin.descriptions import GroupDescription, MemberDescription
 from group_coordinator.clients.channel.request import Body, Request
-from group_coordinator.clients.channel_errors import ClientError, NotAConsumerGroupError
-from group_coordinator.clients.errors import CoordinatorResponseError, error_for, refusal
+from group_coordinator.clients.errors import (
+    ClientError,
+    CoordinatorResponseError,
+    error_for,
+    refusal,
+)
 from group_coordinator.clients.member.classic_messages import assigned_partitions
 
 CONSUMER_PROTOCOL_TYPES = frozenset({"", "consumer"})
 """A simple group has no protocol type; all else (connect, for one) is no business of a consumer's administrator."""
+
+
+class NotAConsumerGroupError(ClientError):
+    """The group belongs to another kind of client, such as Kafka Connect."""
 
 
 def describe_group(group_id: str) -> Request:

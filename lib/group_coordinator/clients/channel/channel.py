@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Response(Struct, rename="camel"):
-    """What the channel needs of a response (interfaces section 2)."""
+    """The fields of a response that the channel needs."""
 
     correlation_id: str | None = None
     body: Body = {}

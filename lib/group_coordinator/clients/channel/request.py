@@ -1,4 +1,4 @@
-"""A request to the coordinator, before it becomes an event (interfaces: one event carries one group)."""
+"""What a client asks the coordinator: one API call for one group, of which the channel makes one event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a client of kafka-python could not connect: it tells that to its log only, its error is a timeout."""
+"""Why kafka-python could not connect: the error that it raises is a timeout, and the cause is in its log only."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from kafka.errors import SaslAuthenticationFailedError, UnsupportedSaslMechanismError
 
 LOGIN_ERRORS = (SaslAuthenticationFailedError, UnsupportedSaslMechanismError)
-_SPEAKER = "kafka.net.manager"
+_LOGGER = "kafka.net.manager"
 
 
-class Failures(logging.Handler):
+class LoggedErrors(logging.Handler):
     """Keeps the exceptions that were logged."""
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class Failures(logging.Handler):
         self._errors += [each for each in arguments if isinstance(each, Exception)]
 
     def cause(self, error: Exception) -> Exception:
-        """The most telling of them, or the error itself.
+        """The logged error that says most about the cause, or else the error itself.
 
         A broker that refuses a login often closes the connection before its answer is read: of several attempts one
         may have heard it.
@@ -36,12 +36,12 @@ class Failures(logging.Handler):
 
 
 @contextmanager
-def listening() -> Iterator[Failures]:
+def logged_errors() -> Iterator[LoggedErrors]:
     """What kafka-python logs while the block runs."""
-    speaker = logging.getLogger(_SPEAKER)
-    failures = Failures()
-    speaker.addHandler(failures)
+    logger = logging.getLogger(_LOGGER)
+    errors = LoggedErrors()
+    logger.addHandler(errors)
     try:
-        yield failures
+        yield errors
     finally:
-        speaker.removeHandler(failures)
+        logger.removeHandler(errors)

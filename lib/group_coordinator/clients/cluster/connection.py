@@ -16,7 +16,7 @@ from group_coordinator.clients.channel_errors import (
     ChannelError,
     LoginRefusedError,
 )
-from group_coordinator.clients.cluster.connect_log import LOGIN_ERRORS, listening
+from group_coordinator.clients.cluster.connect_log import LOGIN_ERRORS, logged_errors
 from group_coordinator.settings import JobSettings
 
 DEFAULT_PORT = 9092
@@ -86,11 +86,11 @@ class Connection:
         Raises:
             ChannelError: the cluster does not answer, or does not let us in.
         """
-        with listening() as failures:
+        with logged_errors() as logged:
             try:
                 return client(**self.client_options(), **options)
             except KafkaError as error:
-                raise self.failure(failures.cause(error)) from error
+                raise self.failure(logged.cause(error)) from error
 
     @contextmanager
     def opened(self, client: Callable[..., Client], **options: Any) -> Iterator[Client]:

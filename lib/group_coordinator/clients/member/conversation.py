@@ -7,7 +7,8 @@ from concurrent.futures import Future, wait
 from typing import NamedTuple, Protocol
 
 from group_coordinator.clients.channel.request import Body, Request
-from group_coordinator.clients.channel_errors import ClientError, RequestTimedOutError
+from group_coordinator.clients.channel_errors import RequestTimedOutError
+from group_coordinator.clients.errors import ClientError
 from group_coordinator.core.model.errors import ErrorCode
 
 COORDINATOR_AWAY = frozenset(

@@ -4,7 +4,7 @@ from kafka import TopicPartition
 
 from group_coordinator.clients.admin import messages
 from group_coordinator.clients.admin.descriptions import GroupDescription
-from group_coordinator.clients.channel_errors import NotAConsumerGroupError
+from group_coordinator.clients.admin.messages import NotAConsumerGroupError
 from group_coordinator.clients.errors import (
     CoordinatorResponseError,
     GroupIdNotFoundError,
