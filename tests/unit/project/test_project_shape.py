@@ -14,6 +14,12 @@ from group_coordinator.settings import DEFAULTS, JobSettings
 
 ROOT = Path(__file__).parents[3]
 SOURCES = sorted(path.relative_to(ROOT) for path in ROOT.glob("lib/**/*.py"))
+UNIT_TESTS = ROOT / "tests" / "unit"
+ABOUT_THE_PROJECT = {"project", "support"}
+ROOMS = sorted(
+    {str(path.parent.relative_to(UNIT_TESTS)) for path in UNIT_TESTS.rglob("test_*.py")}
+    - ABOUT_THE_PROJECT
+)
 SETTING = re.compile(r'"?(?P<key>[a-z.]+)"? = ')
 EXPLANATION = re.compile(r"# \S.*\. [A-Z].*\.$")
 
@@ -21,6 +27,11 @@ EXPLANATION = re.compile(r"# \S.*\. [A-Z].*\.$")
 @pytest.mark.parametrize("source", SOURCES, ids=str)
 def test_a_file_can_be_read_in_one_go(source: Path) -> None:
     assert len((ROOT / source).read_text(encoding="utf-8").splitlines()) <= 300
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_each_room_of_the_unit_tests_is_one_of_the_library(room: str) -> None:
+    assert (ROOT / "lib" / "group_coordinator" / room).is_dir()
 
 
 def test_the_source_is_not_ignored_by_git() -> None:
