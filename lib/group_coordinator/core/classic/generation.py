@@ -1,4 +1,7 @@
-"""A generation seen from outside: the answers to JoinGroup and SyncGroup, and the value in the log."""
+"""A generation seen from outside: the answers to JoinGroup and SyncGroup, and the value in the log.
+
+Told in: stories/classic/joining.py, stories/classic/syncing.py.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 The rules are those of GroupMetadataManager in Kafka 4.3 (reference for a step: the method of a like name there).
 Where Kafka iterates a hash map, members are taken in order of their ids.
+
+Told in: stories/classic/rebalancing.py, stories/classic/static_rebalances.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """The checks of a ConsumerGroupHeartbeat that do not depend on its group.
 
 Source: throwIfConsumerGroupHeartbeatRequestIsInvalid in Kafka 4.3's GroupCoordinatorService.
+
+Told in: stories/consumer/validating.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Members of a consumer group that leave, or are removed because they fell silent.
 
 Source: consumerGroupFenceMembers in Kafka 4.3's GroupMetadataManager.
+
+Told in: stories/consumer/consumer_timers.py, stories/consumer/static_consumers.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """What a member's request brings about in its consumer group: new epoch, new targets, a step towards the member's own.
 
 The same for members of either protocol; in the order of consumerGroupHeartbeat in Kafka 4.3's GroupMetadataManager.
+
+Told in: stories/consumer/subscribing.py, stories/consumer/epochs.py.
 """
 
 from __future__ import annotations

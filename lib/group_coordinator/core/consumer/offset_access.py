@@ -1,6 +1,8 @@
 """Who may commit to a consumer group and read from it: members by their epochs (KIP-848), partition by partition (KIP-1251).
 
 Source: ConsumerGroup.validateOffsetCommit and validateOffsetFetch in Kafka 4.3.
+
+Told in: stories/consumer/consumer_commits.py, stories/consumer/consumer_fetches.py.
 """
 
 from __future__ import annotations

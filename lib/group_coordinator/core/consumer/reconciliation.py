@@ -2,6 +2,8 @@
 
 A partition that a member must give up stays with it until its client no longer reports it; only then others get it.
 Source: CurrentAssignmentBuilder in Kafka 4.3.
+
+Told in: stories/consumer/reconciling.py.
 """
 
 from __future__ import annotations

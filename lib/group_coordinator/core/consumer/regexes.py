@@ -3,6 +3,8 @@
 A heartbeat that finds the answers missing or old sets a timer that is due at once; when it fires, the patterns are matched
 with the topics that the group knows of. Source: maybeUpdateRegularExpressions and handleRegularExpressionsResult in
 Kafka 4.3's GroupMetadataManager.
+
+Told in: stories/consumer/regexes.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Which topics a consumer group and its members subscribe to, and the hash by which changes of them are noticed."""
+"""Which topics a consumer group and its members subscribe to, and the hash by which changes of them are noticed.
+
+Told in: stories/consumer/subscribing.py, stories/consumer/cluster_changes.py.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """The target assignment of a consumer group: the assignor's answer for all members, and its records.
 
 Source: TargetAssignmentBuilder in Kafka 4.3.
+
+Told in: stories/consumer/subscribing.py, stories/consumer/assignment_interval.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What happens in a classic group when a timer runs out."""
+"""What happens in a classic group when a timer runs out.
+
+Told in: stories/classic/sessions.py, stories/classic/syncing.py, stories/classic/rebalancing.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What happens in a consumer group when a timer runs out."""
+"""What happens in a consumer group when a timer runs out.
+
+Told in: stories/consumer/consumer_timers.py, stories/consumer/assignment_interval.py.
+"""
 
 from __future__ import annotations
 

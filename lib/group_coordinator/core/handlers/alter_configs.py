@@ -2,6 +2,8 @@
 
 Source: ConfigAdminManager.preprocess and ConfigurationControlManager in Kafka 4.3. Kafka keeps settings in its metadata
 log; here a record of each goes to the group's own log, shaped as Kafka's ConfigRecord.
+
+Told in: stories/consumer/assignment_interval.py, stories/consumer/consumer_timers.py.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 A consumer group counts as unknown here: ConsumerGroupDescribe describes it.
 
 Source: GroupMetadataManager.describeGroups and ClassicGroupMember.describe in Kafka 4.3.
+
+Told in: stories/classic/descriptions.py, stories/consumer/consumer_fetches.py.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Source: OffsetMetadataManager.replayEndTransactionMarker in Kafka 4.3. A producer without pending offsets here is not
 an error.
+
+Told in: stories/offsets/transactions.py.
 """
 
 from __future__ import annotations

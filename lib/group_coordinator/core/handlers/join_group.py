@@ -2,6 +2,8 @@
 
 Source: GroupMetadataManager.classicGroupJoin in Kafka 4.3; KIP-134 (initial delay), KIP-345 (static members),
 KIP-394 (MEMBER_ID_REQUIRED), KIP-814 (skipAssignment).
+
+Told in: stories/classic/joining.py, stories/classic/static_members.py, stories/classic/group_size.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """LeaveGroup 0-5: up to v2 one member, from v3 several, also static members by instance id alone (KIP-345).
 
 Source: GroupMetadataManager.classicGroupLeave in Kafka 4.3.
+
+Told in: stories/classic/leaving.py.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Source: KafkaApis.handleOffsetCommitRequest (existence of topics) and OffsetMetadataManager.commitOffset in Kafka 4.3.
 Offsets are stored as they come: they may lie outside the log and may go backward.
+
+Told in: stories/offsets/commits.py, stories/consumer/consumer_commits.py.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Source: KafkaApis.handleOffsetFetchRequest and OffsetMetadataManager.fetchOffsets in Kafka 4.3. An unknown group is not
 an error: nothing is committed there. Classic groups check neither member nor generation; consumer groups do.
+
+Told in: stories/offsets/fetches.py, stories/consumer/consumer_fetches.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """SyncGroup 0-5: the leader hands in the assignment, everybody gets their part; v5 also checks the protocol.
 
 Source: GroupMetadataManager.classicGroupSync in Kafka 4.3.
+
+Told in: stories/classic/syncing.py.
 """
 
 from __future__ import annotations

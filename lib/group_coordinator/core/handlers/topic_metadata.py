@@ -2,6 +2,8 @@
 
 Source of the rule: OffsetMetadataManager.onTopicsDeleted in Kafka 4.3: an offset goes if it was committed for the
 deleted topic id, or for no id.
+
+Told in: stories/offsets/topics.py, stories/consumer/consumer_endings.py.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Source: KafkaApis.handleTxnOffsetCommitRequest and OffsetMetadataManager.commitTransactionalOffset in Kafka 4.3. That
 the transaction is open has been checked by the transaction coordinator.
+
+Told in: stories/offsets/transactions.py, stories/consumer/consumer_commits.py.
 """
 
 from __future__ import annotations

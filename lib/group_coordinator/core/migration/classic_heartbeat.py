@@ -1,6 +1,8 @@
 """Heartbeat of a member of the classic protocol to a consumer group.
 
 Source: classicGroupHeartbeatToConsumerGroup in Kafka 4.3's GroupMetadataManager.
+
+Told in: stories/migration/classic_members.py, stories/migration/classic_refusals.py.
 """
 
 from __future__ import annotations

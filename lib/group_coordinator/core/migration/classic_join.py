@@ -2,6 +2,8 @@
 
 Source: classicGroupJoinToConsumerGroup in Kafka 4.3's GroupMetadataManager. The bytes of its first protocol say what the
 member subscribes to and what it has; there is no leader.
+
+Told in: stories/migration/classic_members.py, stories/migration/classic_refusals.py.
 """
 
 from __future__ import annotations

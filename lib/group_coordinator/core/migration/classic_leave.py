@@ -1,6 +1,8 @@
 """LeaveGroup to a consumer group: all named members leave with one new epoch, whatever protocol they speak.
 
 Source: classicGroupLeaveToConsumerGroup in Kafka 4.3's GroupMetadataManager.
+
+Told in: stories/migration/classic_endings.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Who in a consumer group sends a request of the classic protocol, and whether it has to join again.
 
 Source: validateConsumerGroupMember and the checks around it in Kafka 4.3's GroupMetadataManager.
+
+Told in: stories/migration/classic_refusals.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Between the bytes of classic members, which name topics, and consumer groups, which know topics by their ids."""
+"""Between the bytes of classic members, which name topics, and consumer groups, which know topics by their ids.
+
+Told in: stories/migration/upgrading.py, stories/migration/classic_members.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Which online conversions group.consumer.migration.policy allows; empty groups change their kind under any policy."""
+"""Which online conversions group.consumer.migration.policy allows; empty groups change their kind under any policy.
+
+Told in: stories/migration/upgrade_conditions.py, stories/migration/converting.py, stories/migration/downgrading.py.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 Its members stay, with the partitions that they have, and go on speaking the classic protocol. An empty group only
 gives up its name; its offsets stay. Source: validateOnlineUpgrade and convertToConsumerGroup in Kafka 4.3's
 GroupMetadataManager, ConsumerGroup.fromClassicGroup.
+
+Told in: stories/migration/upgrading.py, stories/migration/upgrade_conditions.py.
 """
 
 from __future__ import annotations

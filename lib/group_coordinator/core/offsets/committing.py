@@ -1,4 +1,7 @@
-"""What OffsetCommit and TxnOffsetCommit have in common: which partitions exist, and which offsets are stored."""
+"""What OffsetCommit and TxnOffsetCommit have in common: which partitions exist, and which offsets are stored.
+
+Told in: stories/offsets/commits.py, stories/offsets/transactions.py.
+"""
 
 from __future__ import annotations
 

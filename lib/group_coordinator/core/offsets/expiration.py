@@ -1,4 +1,7 @@
-"""When offsets expire: KIP-211's table, KIP-496's unsubscribed topics, and the grid of sweeps."""
+"""When offsets expire: KIP-211's table, KIP-496's unsubscribed topics, and the grid of sweeps.
+
+Told in: stories/offsets/expiration.py, stories/offsets/live_expiration.py, stories/offsets/retention.py.
+"""
 
 from __future__ import annotations
 

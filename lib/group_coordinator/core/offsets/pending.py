@@ -1,4 +1,7 @@
-"""Offsets of open transactions: they wait for their producer's marker (OffsetMetadataManager in Kafka 4.3)."""
+"""Offsets of open transactions: they wait for their producer's marker (OffsetMetadataManager in Kafka 4.3).
+
+Told in: stories/offsets/transactions.py.
+"""
 
 from __future__ import annotations
 
