@@ -8,11 +8,10 @@ from __future__ import annotations
 from statistics import median
 from time import process_time
 
-from group_coordinator import settings
 from group_coordinator.runtime.packing import EventRow
-from group_coordinator.runtime.update_group import UpdateContext, update_group
 from tests.benchmarks.measured import show
 from tests.benchmarks.throughput import commit_of
+from tests.support.group_updates import update_context, updated
 
 TOPICS, PARTITIONS = 100, 100
 RUNS = 21
@@ -21,18 +20,18 @@ START_MS = 1_767_225_600_000
 
 def measure() -> dict[str, float]:
     """The median time of a commit, from state bytes to state bytes, and the bytes of an offset."""
-    context = UpdateContext(settings.load().coordinator, "group-events", 1_000, timers_hold=False)
+    context = update_context()
     offsets = {
         f"a-topic-of-some-length-{topic}": {p: 123_456_789 + p for p in range(PARTITIONS)}
         for topic in range(TOPICS)
     }
     whole = EventRow(START_MS, 0, 0, None, commit_of("g", offsets))
-    state = update_group("g", None, [whole], START_MS, context).state
+    state = updated("g", None, [whole], START_MS, context).state
     one = EventRow(START_MS + 1, 0, 1, None, commit_of("g", {"a-topic-of-some-length-7": {7: 8}}))
     seconds = []
     for _ in range(RUNS):
         start = process_time()
-        update_group("g", state, [one], START_MS + 1_000, context)
+        updated("g", state, [one], START_MS + 1_000, context)
         seconds.append(process_time() - start)
     assert state is not None
     return {

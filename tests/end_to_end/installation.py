@@ -13,8 +13,9 @@ from kafka import KafkaConsumer, TopicPartition
 from group_coordinator import settings
 from group_coordinator.clients.sql_tables import query
 from group_coordinator.runtime.packing import EventRow
-from group_coordinator.runtime.update_group import UpdateContext, update_group
+from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
+from tests.support.group_updates import lines_of, updated
 from tests.support.job_process import JobProcess
 
 Row = dict[str, Any]
@@ -105,6 +106,6 @@ class Installation:
         lines = [
             line
             for group, rows in sorted(events.items())
-            for line in update_group(group, None, rows, rows[-1].timestamp_ms, context).lines
+            for line in lines_of(updated(group, None, rows, rows[-1].timestamp_ms, context))
         ]
         return [json.loads(line[1:]) for line in lines if line[0] == tag]

@@ -17,7 +17,7 @@ from group_coordinator.codecs.snapshots.snapshot import SCHEMA_VERSION
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.runtime.group_call import STATE_VERSION
 from group_coordinator.runtime.packing import unpack
-from group_coordinator.runtime.update_group import UpdateContext, update_group
+from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings, load
 from group_coordinator.streaming.batch_gate import BatchGate
 from group_coordinator.streaming.session import local_session
@@ -26,6 +26,7 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import create_tables
 from tests.golden.job import SETTINGS, compact, send, settings_in, start
 from tests.golden.story import FILES, HOUR_MS, START_MS, TOPIC, told
+from tests.support.group_updates import updated
 
 
 def main() -> None:
@@ -56,7 +57,7 @@ def snapshots_of_groups() -> dict[str, str]:
     states = {}
     for group, events in groupby(sorted(told()), key=itemgetter(0)):
         rows = unpack(event for _, event in events)
-        state = update_group(group, None, rows, START_MS + HOUR_MS, context).state
+        state = updated(group, None, rows, START_MS + HOUR_MS, context).state
         assert state is not None
         states[group] = b64encode(state).decode()
     return states

@@ -12,7 +12,7 @@ from typing import Any
 
 from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.runtime.member_ids import fresh_id
-from group_coordinator.runtime.packing import HEADER
+from group_coordinator.runtime.packing import EVENT, HEADER
 
 FILES = Path(__file__).parent
 """Where the golden files are."""
@@ -54,7 +54,7 @@ class Story:
             else {"groupId": group} | body,
         }
         value = json.dumps(event).encode()
-        header = HEADER.pack(0, self._offset, START_MS + at_ms, 0, len(value))
+        header = HEADER.pack(0, self._offset, START_MS + at_ms, EVENT, len(value))
         self.events.append((group, header + value))
         made = fresh_id(f"{TOPIC}-0-{self._offset}")
         self._offset += 1

@@ -16,7 +16,8 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.runtime.member_ids import fresh_id
 from group_coordinator.runtime.packing import EventRow
-from group_coordinator.runtime.update_group import UpdateContext, update_group
+from group_coordinator.runtime.update_group import UpdateContext
+from tests.support.group_updates import updated
 
 TOPIC = "group-events"
 SESSION_MS, REBALANCE_MS, DELAY_MS, SWEEP_MS, RETENTION_MS = 10_000, 20_000, 3_000, 30_000, 60_000
@@ -84,7 +85,7 @@ class Script:
             self.past_member_ids.append(f"{prefix}-{fresh_id(f'{TOPIC}-0-{offset}')}")
         row = EventRow(self.now_ms, 0, offset, None, json.dumps(event).encode())
         self.rows.append(row)
-        self.state = update_group("g", self.state, [row], self.now_ms, CONTEXT).state
+        self.state = updated("g", self.state, [row], self.now_ms, CONTEXT).state
 
 
 Request = tuple[str, int, Body]

@@ -12,10 +12,11 @@ import pytest
 from group_coordinator import settings
 from group_coordinator.codecs.fields import LONGEST_TEXT
 from group_coordinator.runtime.packing import KEY_FAULTS, EventRow
-from group_coordinator.runtime.update_group import UpdateContext, update_group
+from group_coordinator.runtime.update_group import UpdateContext
 from tests.hostile.events import hostile_events
 from tests.hostile.sent import Sent
 from tests.hostile.verdict import Coordinates, Letter, expected, faults
+from tests.support.group_updates import lines_of, updated
 
 EVENTS = 24_000
 CONFIG = settings.load().coordinator
@@ -24,7 +25,7 @@ CONTEXT = UpdateContext(CONFIG, "group-events", timer_slack_ms=1_000, timers_hol
 
 def key_of(sent: Sent) -> tuple[str, str | None]:
     """Group id and fault, as source.py has them."""
-    _, absent, not_utf8, too_long = KEY_FAULTS
+    absent, not_utf8, too_long = KEY_FAULTS.values()
     if sent.key is None:
         return "", absent
     if len(sent.key) > LONGEST_TEXT:
@@ -57,9 +58,9 @@ def test_every_event_has_its_one_outcome(seed: int) -> None:
         groups[key_of(sent)[0]].append(row_of(sent, offset))
         if batches.random() < 0.001 or offset == EVENTS // 2 - 1:
             for group, rows in groups.items():
-                update = update_group(group, states.get(group), rows, offset, CONTEXT)
+                update = updated(group, states.get(group), rows, offset, CONTEXT)
                 states[group] = update.state
-                read(update.lines, answers, letters)
+                read(lines_of(update), answers, letters)
             groups.clear()
 
     assert faults(events, answers, letters) == []

@@ -1,4 +1,4 @@
-"""What must hold whatever happens to a group (design.md, Determinism and Guarantees)."""
+"""What must hold whatever happens to a group: a batch can be done again, and cut anywhere."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.core.replay import replay
 from group_coordinator.runtime.member_ids import fresh_id
 from group_coordinator.runtime.packing import EventRow
-from group_coordinator.runtime.update_group import update_group
 from tests.property.lives import (
     CONFIG,
     CONTEXT,
@@ -34,15 +33,16 @@ from tests.property.lives import (
     Script,
     scripts,
 )
+from tests.support.group_updates import lines_of, updated
 
 
 def run(batches: list[tuple[list[EventRow], int]]) -> tuple[bytes | None, list[str]]:
     """Final state and all lines, without their place in the call, which is the batches' business."""
     state, lines = None, []
     for rows, batch_time_ms in batches:
-        update = update_group("g", state, rows, batch_time_ms, CONTEXT)
+        update = updated("g", state, rows, batch_time_ms, CONTEXT)
         state = update.state
-        lines += [_without_seq(line) for line in update.lines]
+        lines += [_without_seq(line) for line in lines_of(update)]
     return state, lines
 
 

@@ -16,11 +16,13 @@ from pyspark.sql.streaming.state import GroupState
 from group_coordinator import settings
 from group_coordinator.codecs import snapshots
 from group_coordinator.runtime.group_call import OperatorSettings
-from group_coordinator.runtime.packing import HEADER
+from group_coordinator.runtime.packing import EVENT, HEADER, pack_seed
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.streaming.operator import lean_exchange
 from group_coordinator.streaming.operator.lean_exchange import Exchange, chosen_exchange
 from group_coordinator.streaming.operator.stateful import coordinate
+from group_coordinator.testing import GroupDriver
+from tests.support.group_updates import update_context
 
 pytestmark = pytest.mark.spark
 
@@ -28,12 +30,7 @@ PACKED = "group_id STRING, event BINARY"
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
 START_MS = 1_767_225_600_000
 # Timers that fire by the wall clock would find the two runs at different places.
-CONTEXT = UpdateContext(
-    settings.load().coordinator,
-    "group-events",
-    timer_slack_ms=0,
-    timers_hold=True,
-)
+CONTEXT = update_context(timer_slack_ms=0, timers_hold=True)
 CONSUMER_APIS = ("ConsumerGroupHeartbeat", "ConsumerGroupDescribe", "IncrementalAlterConfigs")
 MORE_THAN_A_BATCH_OF_ARROW = 12_000
 
@@ -129,7 +126,10 @@ def write(
         for group, content in events:
             value = content if isinstance(content, bytes) else json.dumps(content).encode()
             rows.append(
-                (group, bytearray(HEADER.pack(0, offset, start_ms + offset, 0, len(value)) + value))
+                (
+                    group,
+                    bytearray(HEADER.pack(0, offset, start_ms + offset, EVENT, len(value)) + value),
+                )
             )
             offset += 1
         frame = spark.createDataFrame(rows, PACKED)
@@ -233,6 +233,30 @@ def test_a_timer_fires_in_a_batch_without_events(
     assert "JoinGroup" not in "".join(played.lines[0])
     assert '"correlationId":"c-1","api":"JoinGroup"' in later
     assert '"generationId":1' in later
+
+
+@pytest.mark.parametrize("way", ["stock", "lean"])
+def test_a_seed_comes_before_events_that_arrive_before_it(
+    spark: SparkSession, tmp_path: Path, way: Exchange
+) -> None:
+    """The event begins partition 0 and has the time 0: nothing but its kind is behind the seed's."""
+    before = GroupDriver("shop")
+    before.commit({"orders": {0: 7}})
+    question = json.dumps(
+        request("OffsetFetch", 7, 1, {"groupId": "shop", "topics": None})
+    ).encode()
+    rows = [
+        ("shop", bytearray(HEADER.pack(0, 0, 0, EVENT, len(question)) + question)),
+        ("shop", bytearray(pack_seed(snapshots.dump(before.group)))),
+    ]
+    frame = spark.createDataFrame(rows, PACKED)
+    frame.coalesce(1).write.parquet(str(tmp_path / "in"))
+
+    played = Played(spark, tmp_path / "in", tmp_path / way, way)
+
+    (answer,) = played.lines[0]
+    assert '"committedOffset":7' in answer
+    assert snapshots.load("shop", played.states["shop"][1]).offsets == before.group.offsets
 
 
 def test_a_stock_function_in_the_same_workers_keeps_the_stock_way(

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from group_coordinator.runtime.group_call import OperatorSettings
-from group_coordinator.runtime.packing import HEADER
+from group_coordinator.runtime.packing import ABSENT_KEY, BAD_KEY, EVENT, HEADER, LONG_KEY
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.operator.lean_exchange import chosen_exchange
@@ -87,7 +87,7 @@ class Coordinator:
     def _packed(self, body: object) -> bytes:
         self.offset += 1
         value = body if isinstance(body, bytes) else json.dumps(body).encode()
-        return HEADER.pack(0, self.offset, time.time_ns() // 1_000_000, 0, len(value)) + value
+        return HEADER.pack(0, self.offset, time.time_ns() // 1_000_000, EVENT, len(value)) + value
 
 
 @pytest.fixture
@@ -277,11 +277,11 @@ def test_faults_of_keys_are_flagged_and_long_events_are_cut(spark: SparkSession)
     packed = pack(records.selectExpr("*", "timestamp_millis(ms) AS timestamp"), 4).collect()
 
     assert [(row["group_id"], bytes(row["event"])) for row in packed] == [
-        ("g", HEADER.pack(1, 256, 1_000, 0, 1) + b"v"),
-        ("", HEADER.pack(0, 1, 1_000, 0, 0)),
-        ("", HEADER.pack(0, 2, 1_000, 1, 1) + b"v"),
-        ("\N{REPLACEMENT CHARACTER}g", HEADER.pack(0, 3, -1, 2, -1)),
-        ("k" * 32_767, HEADER.pack(0, 4, 1_000, 0, 3) + b"mor"),
-        ("k" * 255, HEADER.pack(0, 5, 1_000, 3, 4) + b"more"),
-        ("g", HEADER.pack(0, 6, 1_000, 0, 9) + b"much"),
+        ("g", HEADER.pack(1, 256, 1_000, EVENT, 1) + b"v"),
+        ("", HEADER.pack(0, 1, 1_000, EVENT, 0)),
+        ("", HEADER.pack(0, 2, 1_000, ABSENT_KEY, 1) + b"v"),
+        ("\N{REPLACEMENT CHARACTER}g", HEADER.pack(0, 3, -1, BAD_KEY, -1)),
+        ("k" * 32_767, HEADER.pack(0, 4, 1_000, EVENT, 3) + b"mor"),
+        ("k" * 255, HEADER.pack(0, 5, 1_000, LONG_KEY, 4) + b"more"),
+        ("g", HEADER.pack(0, 6, 1_000, EVENT, 9) + b"much"),
     ]

@@ -11,7 +11,7 @@ from group_coordinator.codecs import snapshots
 from group_coordinator.core.model import requests
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.group import Group
-from group_coordinator.runtime.packing import loaded_snapshot
+from group_coordinator.runtime.packing import seed_of
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.streaming.checkpoint.layout import (
     GROUPS,
@@ -93,8 +93,8 @@ def of_consumers() -> tuple[Log, Group]:
 
 def loaded(spark: SparkSession, job: JobSettings) -> dict[str, Group]:
     rows = spark.read.parquet(coordinator_folder(spark, job).address(GROUPS)).collect()
-    snapshots_of = {row["group_id"]: loaded_snapshot([bytes(row["event"])]) for row in rows}
-    return {name: snapshots.load(name, blob) for name, blob in snapshots_of.items() if blob}
+    seeds = {row["group_id"]: seed_of([bytes(row["event"])]) for row in rows}
+    return {name: snapshots.load(name, blob) for name, blob in seeds.items() if blob}
 
 
 def test_groups_offsets_and_batches_come_from_the_tables(

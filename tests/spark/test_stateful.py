@@ -12,17 +12,17 @@ import pytest
 from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 
-from group_coordinator import settings
 from group_coordinator.core.handlers import offset_commit
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import OffsetCommit
 from group_coordinator.runtime.group_call import OperatorSettings
 from group_coordinator.runtime.packing import EventRow
-from group_coordinator.runtime.update_group import UpdateContext, update_group
+from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.streaming.operator.lean_exchange import Exchange
 from group_coordinator.streaming.operator.stateful import coordinate
 from group_coordinator.streaming.source import pack
+from tests.support.group_updates import lines_of, update_context, updated
 
 pytestmark = pytest.mark.spark
 BOTH_WAYS = pytest.mark.parametrize("exchange", ["stock", "lean"])
@@ -30,14 +30,7 @@ BOTH_WAYS = pytest.mark.parametrize("exchange", ["stock", "lean"])
 RECORDS = "key BINARY, value BINARY, partition INT, offset BIGINT, timestamp TIMESTAMP"
 START = datetime(2026, 1, 1, tzinfo=UTC)
 START_MS = int(START.timestamp() * 1000)
-CONTEXT = UpdateContext(
-    settings.load(
-        overrides=["offsets.retention.ms=1", "offsets.retention.check.interval.ms=1000"]
-    ).coordinator,
-    "group-events",
-    timer_slack_ms=1_000,
-    timers_hold=False,
-)
+CONTEXT = update_context("offsets.retention.ms=1", "offsets.retention.check.interval.ms=1000")
 SETTINGS = OperatorSettings(CONTEXT, hold_windows=())
 
 
@@ -112,7 +105,7 @@ def test_the_operator_does_what_update_group_does_and_fires_its_timers(
     rows = [
         EventRow(START_MS, 0, offset, None, value) for key, value, offset in first if key == b"a"
     ]
-    expected = update_group("a", None, rows, START_MS + 10_000, CONTEXT).lines
+    expected = lines_of(updated("a", None, rows, START_MS + 10_000, CONTEXT))
     assert [line for line in lines if '"groupId":"a"' in line or '"group_id":"a"' in line][
         : len(expected)
     ] == expected
@@ -154,9 +147,9 @@ def test_a_group_with_megabytes_of_dead_letters_has_several_rows(
     lines = play(spark, tmp_path, batches=1, exchange=exchange)
 
     rows = [EventRow(START_MS, 0, offset, None, value) for offset, value in enumerate(values)]
-    update = update_group("a", None, rows, START_MS, CONTEXT)
+    update = updated("a", None, rows, START_MS, CONTEXT)
     assert len(list(update.texts)) > 20
-    assert lines[:102] == update.lines
+    assert lines[:102] == lines_of(update)
     assert "".join(line[0] for line in lines[:102]) == "D" * 100 + "LR"
 
 

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.replay import begin_sessions
 from group_coordinator.runtime.hold_windows import RETRY_MS, Windows, timers_hold
-from group_coordinator.runtime.packing import loaded_snapshot, unpack
+from group_coordinator.runtime.packing import seed_of, unpack
 from group_coordinator.runtime.update_group import GroupUpdate, UpdateContext, update_group
 
 STATE_VERSION = 1
@@ -47,7 +48,7 @@ class StoredState(NamedTuple):
 class GroupCall(NamedTuple):
     """What Spark hands over: events packed by source.py, in order, or none because the group's timer fired.
 
-    After a rebuild the first call of a group also brings what it begins with, see rebuild/rebuild.py.
+    After a rebuild the first call of a group also brings its seed, see streaming/rebuild/rebuild.py.
     """
 
     group_id: str
@@ -79,23 +80,15 @@ def call_group(call: GroupCall, settings: OperatorSettings) -> CallResult:
         UnknownStateVersionError: the state is none that this program writes.
     """
     context = settings.context_at(call.batch_time_ms)
-    events = unpack(call.packed)
-    loaded = _loaded(call, context.config) if call.stored is None else None
-    snapshot = loaded if call.stored is None else _snapshot(call.stored)
-    update = update_group(call.group_id, snapshot, events, call.batch_time_ms, context)
-    if not update.changed and not call.has_timed_out and loaded is None:
+    snapshot = None if call.stored is None else _snapshot(call.stored)
+    if snapshot is None:
+        group = _begun(call, context.config)
+    else:
+        group = snapshots.load(call.group_id, snapshot)
+    update = update_group(group, unpack(call.packed), call.batch_time_ms, context)
+    if update.state == snapshot and not call.has_timed_out:
         return CallResult(update.texts, write=False)
     return _written(update, call.batch_time_ms, context)
-
-
-def _loaded(call: GroupCall, config: CoordinatorConfig) -> bytes | None:
-    """The state that a rebuild gives the group; its members' sessions begin with the batch."""
-    snapshot = loaded_snapshot(call.packed)
-    if snapshot is None:
-        return None
-    group = snapshots.load(call.group_id, snapshot)
-    begin_sessions(group, call.batch_time_ms, config)
-    return snapshots.dump(group)
 
 
 def _snapshot(stored: StoredState) -> bytes:
@@ -104,6 +97,16 @@ def _snapshot(stored: StoredState) -> bytes:
             f"state version {stored.version}, this program knows {STATE_VERSION}"
         )
     return stored.snapshot
+
+
+def _begun(call: GroupCall, config: CoordinatorConfig) -> Group:
+    """A group without a state: rebuilt, with sessions that begin with the batch, or new."""
+    seed = seed_of(call.packed)
+    if seed is None:
+        return Group(call.group_id)
+    group = snapshots.load(call.group_id, seed)
+    begin_sessions(group, call.batch_time_ms, config)
+    return group
 
 
 def _written(update: GroupUpdate, batch_time_ms: int, context: UpdateContext) -> CallResult:

@@ -1,9 +1,12 @@
 """One Kafka record in one binary value: the operator's cost is per column (the layout is big endian).
 
-    partition 4 bytes | offset 8 | timestamp in ms 8 | key fault 1 | size of the value 4, -1: null | the value
+    partition 4 bytes | offset 8 | timestamp in ms 8 | kind 1 | size of the value 4, -1: null | the value
 
 Partition and offset come first, so that packed records sort as their events do. Of a value that is longer than
 event.max.bytes only so much is there: a compressed batch of a few bytes may hold records of gigabytes.
+
+After a rebuild a group begins with a seed: a snapshot, packed as if it were a record (streaming/rebuild). The seed sorts
+before all events.
 """
 
 from __future__ import annotations
@@ -16,18 +19,20 @@ import msgspec
 from group_coordinator.codecs.fields import LONGEST_TEXT
 
 HEADER = Struct(">iqqBi")
-_FAULT_AT = 20
+_KIND_AT = 20
 
-KEY_FAULTS = (
-    None,
-    "the record's key is null",
-    "the record's key is not UTF-8",
-    f"the record's key is longer than {LONGEST_TEXT} bytes",
-)
-"""By their code in the header."""
+SEED, EVENT, ABSENT_KEY, BAD_KEY, LONG_KEY = 4, 5, 6, 7, 8
+"""The kinds: a seed, an event, and events whose keys are no group ids.
 
-_LOAD = len(KEY_FAULTS)
-"""In the place of a key fault: the value is a group's snapshot. No Kafka record comes with it, see source.py."""
+The seed has the lowest number, and zeros before it: an event may have them too, at the beginning of partition 0. The
+number is in the files of rebuilt checkpoints, so it stays 4.
+"""
+
+KEY_FAULTS = {
+    ABSENT_KEY: "the record's key is null",
+    BAD_KEY: "the record's key is not UTF-8",
+    LONG_KEY: f"the record's key is longer than {LONGEST_TEXT} bytes",
+}
 
 
 class EventRow(msgspec.Struct, frozen=True, gc=False):
@@ -45,23 +50,25 @@ class EventRow(msgspec.Struct, frozen=True, gc=False):
     cut_from: int | None = None
 
 
-def pack_load(snapshot: bytes) -> bytes:
-    """What gives a group without a state one to begin with; it is no event."""
-    return HEADER.pack(0, 0, 0, _LOAD, len(snapshot)) + snapshot
+def pack_seed(snapshot: bytes) -> bytes:
+    """The seed of a group that begins with this snapshot."""
+    return HEADER.pack(0, 0, 0, SEED, len(snapshot)) + snapshot
 
 
-def loaded_snapshot(packed: Iterable[bytes]) -> bytes | None:
-    """The snapshot of `pack_load` if there is one among the events."""
-    loads = (record[HEADER.size :] for record in packed if record[_FAULT_AT] == _LOAD)
-    return next(loads, None)
+def seed_of(packed: Iterable[bytes]) -> bytes | None:
+    """The snapshot that a group begins with; `packed` is sorted, so a seed is the first record."""
+    first = next(iter(packed), None)
+    if first is None or first[_KIND_AT] != SEED:
+        return None
+    return first[HEADER.size :]
 
 
 def unpack(packed: Iterable[bytes]) -> Iterator[EventRow]:
-    """Event rows, in the order of the packed ones."""
+    """Event rows, in the order of the packed ones; a seed is no event."""
     for record in packed:
-        partition, offset, timestamp_ms, fault, size = HEADER.unpack_from(record)
-        if fault == _LOAD:
+        partition, offset, timestamp_ms, kind, size = HEADER.unpack_from(record)
+        if kind == SEED:
             continue
         value = None if size < 0 else record[HEADER.size :]
         cut_from = size if value is not None and len(value) < size else None
-        yield EventRow(timestamp_ms, partition, offset, KEY_FAULTS[fault], value, cut_from)
+        yield EventRow(timestamp_ms, partition, offset, KEY_FAULTS.get(kind), value, cut_from)

@@ -28,21 +28,15 @@ _TOPICS_ON_THE_WAY = "The group's topics are being looked up."
 
 
 class GroupUpdate(NamedTuple):
-    """What a call came to.
+    """The result of a call.
 
-    `state` is the group's snapshot, None: the group is gone. `texts` are the outputs in order, a line each, several
-    lines a text (output_lines.py). `deadline_ms` is the soonest deadline. `changed` is False if nothing needs to be written.
+    `state` is the group's snapshot, None: nothing is known of the group. `texts` are the outputs in order, a line each,
+    several lines a text (output_lines.py). `deadline_ms` is the soonest deadline.
     """
 
     state: bytes | None
     texts: Iterable[str]
     deadline_ms: int | None
-    changed: bool
-
-    @property
-    def lines(self) -> list[str]:
-        """The outputs one by one."""
-        return [line for text in self.texts for line in text.split("\n")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +52,12 @@ class UpdateContext:
 
 
 def update_group(
-    group_id: str,
-    state: bytes | None,
-    rows: Iterable[EventRow],
-    batch_time_ms: int,
-    context: UpdateContext,
+    group: Group, rows: Iterable[EventRow], batch_time_ms: int, context: UpdateContext
 ) -> GroupUpdate:
     """Take a group through the events of a batch and through the deadlines that are due by then.
 
     An event's time is its record's timestamp, not later than the batch and not earlier than the group's clock.
     """
-    group = Group(group_id) if state is None else snapshots.load(group_id, state)
     call = _Call(group, context)
     need_before = topic_need(group) if context.asks_for_topics else NOTHING
     for row in rows:
@@ -78,10 +67,9 @@ def update_group(
     if context.asks_for_topics:
         call.ask_for_topics(need_before)
     if group.is_forgotten:
-        return GroupUpdate(None, call.output, None, changed=state is not None)
+        return GroupUpdate(None, call.output, None)
     deadline_ms = coordinator.next_deadline(group, context.config)
-    snapshot = snapshots.dump(group)
-    return GroupUpdate(snapshot, call.output, deadline_ms, changed=snapshot != state)
+    return GroupUpdate(snapshots.dump(group), call.output, deadline_ms)
 
 
 class _Call:

@@ -9,13 +9,13 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.codecs.fields import LONGEST_TEXT
+from group_coordinator.runtime.packing import ABSENT_KEY, BAD_KEY, EVENT, LONG_KEY
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.cluster_options import cluster_options
 
 PACKED = "group_id STRING, event BINARY"
-"""A packed event, or what a group begins with (runtime/packing.py)."""
+"""A packed event, or a group's seed (runtime/packing.py)."""
 
-_ABSENT_KEY, _BAD_KEY, _LONG_KEY = 1, 2, 3
 _SHOWN_CHARACTERS = 255
 """Of a key that is too long for a group id."""
 
@@ -48,7 +48,7 @@ def _starting_offsets(topic: str, offsets: Mapping[int, int]) -> str:
 
 
 def read_groups(spark: SparkSession, folder: str) -> DataFrame:
-    """What the groups of a rebuilt checkpoint begin with, all in the first batch."""
+    """The seeds of a rebuilt checkpoint's groups, all in the first batch."""
     return spark.readStream.schema(PACKED).parquet(folder)
 
 
@@ -74,17 +74,17 @@ def _is_long() -> Column:
 
 def _event(event_max_bytes: int) -> Column:
     """The layout is packing.HEADER's."""
-    fault = (
-        F.when(F.col("key").isNull(), _ABSENT_KEY)
-        .when(_is_long(), _LONG_KEY)
-        .when(~F.is_valid_utf8(F.col("key").cast("string")), _BAD_KEY)
-        .otherwise(0)
+    kind = (
+        F.when(F.col("key").isNull(), ABSENT_KEY)
+        .when(_is_long(), LONG_KEY)
+        .when(~F.is_valid_utf8(F.col("key").cast("string")), BAD_KEY)
+        .otherwise(EVENT)
     )
     header = F.concat(
         _big_endian(F.col("partition"), 4),
         _big_endian(F.col("offset"), 8),
         _big_endian(F.unix_millis("timestamp"), 8),
-        _big_endian(fault, 1),
+        _big_endian(kind, 1),
         _big_endian(F.coalesce(F.octet_length("value"), F.lit(-1)), 4),
     )
     beginning = F.substring("value", 1, event_max_bytes)

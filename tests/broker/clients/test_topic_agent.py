@@ -23,8 +23,9 @@ from group_coordinator.job.topic_agent import TopicAgent
 from group_coordinator.job.topic_interests import TopicInterests
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.runtime.packing import EventRow
-from group_coordinator.runtime.update_group import UpdateContext, update_group
+from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import load
+from tests.support.group_updates import lines_of, updated
 from tests.support.until import until
 
 pytestmark = pytest.mark.kafka
@@ -100,10 +101,10 @@ class Group:
         for value in values:
             rows.append(EventRow(now_ms, 0, self._offset, None, value))
             self._offset += 1
-        update = update_group(self.id, self.state, rows, now_ms, CONTEXT)
+        update = updated(self.id, self.state, rows, now_ms, CONTEXT)
         self.state = update.state
-        found = [(line[0], json.loads(line[1:])) for line in update.lines]
-        needs = [line[1:] for line in update.lines if line[0] == "T"]
+        found = [(line[0], json.loads(line[1:])) for line in lines_of(update)]
+        needs = [line[1:] for line in lines_of(update) if line[0] == "T"]
         if needs:
             self._interests.note(needs)
         return found

@@ -13,7 +13,8 @@ from group_coordinator import settings
 from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.clients.channel_errors import RequestTimedOutError
 from group_coordinator.runtime.packing import EventRow
-from group_coordinator.runtime.update_group import UpdateContext, update_group
+from group_coordinator.runtime.update_group import UpdateContext
+from tests.support.group_updates import lines_of, updated
 
 START_MS = 1_700_000_000_000
 
@@ -77,11 +78,9 @@ class CoordinatorInProcess:
         self._waiting.clear()
 
     def _update(self, group_id: str, rows: list[EventRow]) -> None:
-        update = update_group(
-            group_id, self._groups.get(group_id), rows, self._now_ms, self._context
-        )
+        update = updated(group_id, self._groups.get(group_id), rows, self._now_ms, self._context)
         self._groups[group_id] = update.state
-        for line in update.lines:
+        for line in lines_of(update):
             if line.startswith("R"):
                 response = json.decode(line[1:])
                 self._waiting.pop(response["correlationId"]).set_result(response["body"])

@@ -33,7 +33,8 @@ from group_coordinator.job.topic_agent import TopicAgent
 from group_coordinator.job.topic_interests import TopicInterests
 from group_coordinator.runtime.output_lines import LOG, RESPONSE, TOPIC_NEED
 from group_coordinator.runtime.packing import EventRow
-from group_coordinator.runtime.update_group import UpdateContext, update_group
+from group_coordinator.runtime.update_group import UpdateContext
+from tests.support.group_updates import lines_of, updated
 
 START_MS = 1_767_225_600_000
 BATCH_S = 0.7
@@ -106,10 +107,10 @@ class Coordinator:
         waiting, self._waiting = self._waiting, defaultdict(list)
         for group_id in sorted(timed_out | waiting.keys()):
             state = self._states.get(group_id)
-            update = update_group(group_id, state, waiting[group_id], self.now_ms, self._context)
+            update = updated(group_id, state, waiting[group_id], self.now_ms, self._context)
             self._states[group_id] = update.state
             self._deadlines_ms[group_id] = update.deadline_ms
-            for line in update.lines:
+            for line in lines_of(update):
                 self._take(line)
         self._batch_id += 1
         needs, self._needs = self._needs, []

@@ -5,22 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from group_coordinator import settings
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.group import Group
 from group_coordinator.runtime.packing import EventRow
-from group_coordinator.runtime.update_group import GroupUpdate, UpdateContext, update_group
+from group_coordinator.runtime.update_group import GroupUpdate, UpdateContext
+from tests.support.group_updates import lines_of, update_context, updated
 
 Json = dict[str, Any]
 
-CONTEXT = UpdateContext(
-    settings.load(
-        overrides=["offsets.retention.ms=60000", "offsets.retention.check.interval.ms=1000"]
-    ).coordinator,
-    "group-events",
-    timer_slack_ms=1_000,
-    timers_hold=False,
-)
+CONTEXT = update_context("offsets.retention.ms=60000", "offsets.retention.check.interval.ms=1000")
 COMMIT: Json = {
     "api": "OffsetCommit",
     "version": 8,
@@ -67,15 +60,15 @@ def row(
 def call(
     *rows: EventRow, at_ms: int, state: bytes | None = None, context: UpdateContext = CONTEXT
 ) -> GroupUpdate:
-    return update_group("g", state, rows, at_ms, context)
+    return updated("g", state, rows, at_ms, context)
 
 
 def lines(update: GroupUpdate) -> list[tuple[str, Json]]:
-    return [(line[0], json.loads(line[1:])) for line in update.lines]
+    return [(line[0], json.loads(line[1:])) for line in lines_of(update)]
 
 
 def tags(update: GroupUpdate) -> str:
-    return "".join(line[0] for line in update.lines)
+    return "".join(line[0] for line in lines_of(update))
 
 
 def group_of(update: GroupUpdate) -> Group:

@@ -4,11 +4,11 @@ import pytest
 
 from group_coordinator.runtime import call_events
 from group_coordinator.runtime.call_events import CallEvents
-from group_coordinator.runtime.packing import HEADER
+from group_coordinator.runtime.packing import EVENT, HEADER, pack_seed, seed_of
 
 
 def packed(partition: int, offset: int) -> bytes:
-    return HEADER.pack(partition, offset, 5, 0, 1) + b"v"
+    return HEADER.pack(partition, offset, 5, EVENT, 1) + b"v"
 
 
 ORDERED = [packed(0, 2), packed(0, 255), packed(0, 256), packed(1, 0), packed(1, 1)]
@@ -31,6 +31,23 @@ def test_where_events_wait_does_not_matter(
         events.add([event])
 
     assert list(events) == ORDERED
+
+
+@pytest.mark.parametrize("most_bytes", [0, 26, 52, 1_000])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_seed_comes_first_wherever_it_waits(
+    monkeypatch: pytest.MonkeyPatch, most_bytes: int, place: int
+) -> None:
+    monkeypatch.setattr(call_events, "_MOST_BYTES_HELD", most_bytes)
+    seed, first = pack_seed(b"snapshot"), HEADER.pack(0, 0, 0, EVENT, 0)
+    arriving = [ORDERED[0], first]
+    arriving.insert(place, seed)
+    events = CallEvents()
+    for record in arriving:
+        events.add([record])
+
+    assert seed_of(events) == b"snapshot"
+    assert list(events) == [seed, first, ORDERED[0]]
 
 
 def test_a_call_may_have_no_events() -> None:

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.timers import Timer
+from group_coordinator.runtime.call_events import CallEvents
 from group_coordinator.runtime.group_call import (
     STATE_VERSION,
     CallResult,
@@ -13,13 +16,11 @@ from group_coordinator.runtime.group_call import (
     StoredState,
     call_group,
 )
-from group_coordinator.runtime.packing import HEADER, pack_load
-from group_coordinator.runtime.update_group import UpdateContext
-from group_coordinator.settings import load
+from group_coordinator.runtime.packing import EVENT, HEADER, pack_seed
 from group_coordinator.testing import GroupDriver
+from tests.support.group_updates import update_context
 from tests.unit.core.groups_in_every_state import membership_of
 
-CONTEXT = UpdateContext(load().coordinator, "group-events", timer_slack_ms=1_000, timers_hold=False)
 HOUR_MS = 3_600_000
 
 
@@ -31,23 +32,27 @@ def stable_group() -> Group:
     return driver.group
 
 
-def load_of(group: Group) -> bytes:
-    return pack_load(snapshots.dump(group))
+def seed_with(group: Group) -> bytes:
+    return pack_seed(snapshots.dump(group))
 
 
 def heartbeat(member_id: str, at_ms: int) -> bytes:
-    body = {"groupId": "g", "generationId": 1, "memberId": member_id}
-    event = {"api": "Heartbeat", "version": 3, "correlationId": "c-1", "body": body}
-    value = json.dumps(event).encode()
-    return HEADER.pack(0, 0, at_ms, 0, len(value)) + value
+    return event("Heartbeat", 3, at_ms, groupId="g", generationId=1, memberId=member_id)
+
+
+def event(api: str, version: int, at_ms: int = HOUR_MS, **body: object) -> bytes:
+    """At the beginning of partition 0."""
+    content = {"api": api, "version": version, "correlationId": "c-1", "body": body}
+    value = json.dumps(content).encode()
+    return HEADER.pack(0, 0, at_ms, EVENT, len(value)) + value
 
 
 def call(
     *packed: bytes, batch_time_ms: int = HOUR_MS, stored: StoredState | None = None
 ) -> CallResult:
     return call_group(
-        GroupCall("g", stored, list(packed), batch_time_ms, has_timed_out=False),
-        OperatorSettings(CONTEXT, ()),
+        GroupCall("g", stored, CallEvents(packed), batch_time_ms, has_timed_out=False),
+        OperatorSettings(update_context(), ()),
     )
 
 
@@ -57,11 +62,11 @@ def group_after(result: CallResult) -> Group:
     return snapshots.load("g", result.state.snapshot)
 
 
-def test_a_load_is_kept_and_the_sessions_begin_with_the_batch() -> None:
+def test_a_seed_is_kept_and_the_sessions_begin_with_the_batch() -> None:
     before = stable_group()
     ((member_id, member),) = before.membership.members.items() if before.membership else ()
 
-    result = call(load_of(before))
+    result = call(seed_with(before))
 
     loaded = group_after(result)
     assert (list(result.texts), result.timeout_ms) == ([], member.session_timeout_ms + 999)
@@ -73,23 +78,44 @@ def test_a_load_is_kept_and_the_sessions_begin_with_the_batch() -> None:
     assert loaded.membership.timers == {f"session:{member_id}": Timer(session_ends_ms, HOUR_MS)}
 
 
-def test_events_of_the_same_call_come_after_the_load() -> None:
+@pytest.mark.parametrize("sent_ms", [-1, 0, 3_999])
+def test_events_of_the_same_call_come_after_the_seed(sent_ms: int) -> None:
     before = stable_group()
     (member_id,) = before.membership.members if before.membership else ()
 
-    result = call(heartbeat(member_id, HOUR_MS - 1), load_of(before))
+    result = call(heartbeat(member_id, sent_ms), seed_with(before), batch_time_ms=4_000)
 
     (text,) = result.texts
     answer = json.loads(text[1:])
     assert answer["body"]["errorCode"] == 0
-    assert group_after(result).clock_ms == HOUR_MS - 1
+    assert group_after(result).clock_ms == max(sent_ms, before.clock_ms)
 
 
-def test_a_load_does_not_replace_a_state() -> None:
+def test_a_rebuilt_group_that_ends_in_its_first_call_leaves_nothing() -> None:
+    before = GroupDriver("g")
+    before.commit({"orders": {0: 1}})
+
+    result = call(event("DeleteGroups", 1, groupsNames=["g"]), seed_with(before.group))
+
+    assert [line[0] for text in result.texts for line in text.split("\n")] == ["L", "L", "R"]
+    assert result.state is None
+
+
+def test_only_what_has_changed_is_written() -> None:
+    first = call(heartbeat("nobody", 3_000), seed_with(stable_group()), batch_time_ms=4_000)
+    assert first.write
+
+    again = call(heartbeat("nobody", 3_000), batch_time_ms=4_000, stored=first.state)
+
+    assert [text[0] for text in again.texts] == ["R"]
+    assert (again.write, again.state) == (False, None)
+
+
+def test_a_seed_does_not_replace_a_state() -> None:
     kept = StoredState(STATE_VERSION, snapshots.dump(stable_group()))
     other = GroupDriver("g")
     other.commit({"orders": {0: 1}})
 
-    result = call(load_of(other.group), batch_time_ms=4_000, stored=kept)
+    result = call(seed_with(other.group), batch_time_ms=4_000, stored=kept)
 
     assert (list(result.texts), result.write) == ([], False)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from group_coordinator.runtime import output_lines
+from tests.support.group_updates import lines_of
 from tests.unit.runtime.group_updates import (
     COMMIT,
     CONTEXT,
@@ -30,7 +31,7 @@ from tests.unit.runtime.group_updates import (
 def test_a_request_gives_its_records_and_its_response() -> None:
     update = committed()
 
-    log, response = update.lines
+    log, response = lines_of(update)
     assert log == (
         'L{"group_id":"g","record_type":1,'
         '"key":{"type":1,"data":{"group":"g","topic":"orders","partition":0}},'
@@ -44,7 +45,7 @@ def test_a_request_gives_its_records_and_its_response() -> None:
         '[{"partitionIndex":0,"errorCode":0}]}]}}'
     )
     assert update.deadline_ms == 61_000
-    assert update.changed
+    assert update.state is not None
 
 
 def test_who_does_not_ask_is_not_answered() -> None:
@@ -86,52 +87,54 @@ def test_many_lines_come_in_several_texts_of_whole_lines(monkeypatch: pytest.Mon
     cut = call(*events, at_ms=10)
 
     assert [len(text.split("\n")) for text in cut.texts] == [3, 3, 3, 3, 3, 3, 2]
-    assert cut.lines == whole.lines
+    assert lines_of(cut) == lines_of(whole)
 
 
 # The state.
 
 
-def test_where_nothing_happens_nothing_is_written() -> None:
+def test_where_nothing_happens_the_state_stays_the_same_to_the_byte() -> None:
     before = committed()
 
     update = call(at_ms=5_000, state=before.state)
 
-    assert update == (before.state, update.texts, 61_000, False)
-    assert update.lines == []
+    assert (update.state, update.deadline_ms) == (before.state, 61_000)
+    assert lines_of(update) == []
 
 
-def test_a_heartbeat_is_written_for_its_deadline() -> None:
-    update = call(alive(4_000), at_ms=4_500, state=stable().state)
+def test_a_heartbeat_changes_the_state_for_its_deadline() -> None:
+    before = stable()
 
-    assert update.changed
+    update = call(alive(4_000), at_ms=4_500, state=before.state)
+
+    assert update.state != before.state
     assert update.deadline_ms == 14_000
 
 
 def test_a_deleted_group_is_removed() -> None:
     update = call(row(DELETE, 2_000), at_ms=2_500, state=committed().state)
 
-    assert (update.state, update.deadline_ms, update.changed) == (None, None, True)
+    assert (update.state, update.deadline_ms) == (None, None)
 
 
 def test_an_expired_group_is_removed() -> None:
     update = call(at_ms=62_000, state=committed().state)
 
-    assert (update.state, update.deadline_ms, update.changed) == (None, None, True)
+    assert (update.state, update.deadline_ms) == (None, None)
 
 
 def test_a_group_that_comes_and_goes_in_one_call_leaves_nothing() -> None:
     update = call(row(COMMIT, 1_000, 0), row(DELETE, 1_000, 1), at_ms=1_500)
 
     assert tags(update) == "LRLL"
-    assert (update.state, update.deadline_ms, update.changed) == (None, None, False)
+    assert (update.state, update.deadline_ms) == (None, None)
 
 
 def test_a_question_about_no_group_leaves_nothing() -> None:
     update = call(row(FETCH, 1_000), at_ms=1_500)
 
     assert tags(update) == "R"
-    assert (update.state, update.deadline_ms, update.changed) == (None, None, False)
+    assert (update.state, update.deadline_ms) == (None, None)
 
 
 def test_what_is_known_of_topics_is_kept_without_a_group() -> None:
@@ -144,12 +147,12 @@ def test_what_is_known_of_topics_is_kept_without_a_group() -> None:
 
     update = call(row(event, 1_000), at_ms=1_500)
 
-    assert (update.lines, update.deadline_ms, update.changed) == ([], 61_000, True)
+    assert (lines_of(update), update.deadline_ms) == ([], 61_000)
     assert group_of(update).partition_exists("orders", 0)
     assert not group_of(update).partition_exists("orders", 1)
     forgotten = call(at_ms=62_000, state=update.state)
-    assert forgotten == (None, forgotten.texts, None, True)
-    assert forgotten.lines == []
+    assert (forgotten.state, forgotten.deadline_ms) == (None, None)
+    assert lines_of(forgotten) == []
 
 
 def test_other_settings_count_from_the_next_call_on() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from group_coordinator.core import coordinator
 from group_coordinator.core.handlers import offset_commit
+from tests.support.group_updates import lines_of
 from tests.unit.runtime.group_updates import (
     COMMIT,
     FETCH,
@@ -70,7 +71,7 @@ def test_a_defect_in_a_deadline_fires_once(monkeypatch: pytest.MonkeyPatch) -> N
             },
         )
     ]
-    assert (second.lines, second.changed) == ([], False)
+    assert (lines_of(second), second.state) == ([], first.state)
     assert tags(call(alive(21_000), at_ms=21_500, state=second.state)) == "R"
 
 
@@ -85,7 +86,7 @@ def test_a_defect_in_a_sweep_does_not_fire_again_before_the_next_one(
     mended = call(at_ms=63_000, state=second.state)
 
     assert (tags(first), first.deadline_ms) == ("D", 62_000)
-    assert (second.lines, second.changed) == ([], False)
+    assert (lines_of(second), second.state) == ([], first.state)
     assert (tags(mended), mended.state) == ("LL", None)
 
 

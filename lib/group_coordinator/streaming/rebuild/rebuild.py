@@ -1,7 +1,7 @@
 """A lost checkpoint made anew from coordinator_log.
 
 Spark's stateful operator takes no initial state, so what the groups begin with comes to it as input: files in the
-checkpoint, a second source beside Kafka, which the first batch reads before it reads events (packing.pack_load).
+checkpoint, a second source beside Kafka, which the first batch reads before it reads events (runtime/packing.py).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from group_coordinator.codecs import snapshots
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.replay import replay
-from group_coordinator.runtime.packing import pack_load
+from group_coordinator.runtime.packing import pack_seed
 
 COLUMNS = ("group_id", "key", "value", "event_time_ms")
 """What the log's rows are reduced to, sorted by group and, within it, as they were written."""
@@ -52,5 +52,5 @@ def rebuilt_groups(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
     for group_id, of_group in groupby(rows, key=itemgetter(0)):
         group = rebuilt_group(group_id, (LoggedRecord(*row[1:]) for row in of_group))
         if group is not None:
-            load = pack_load(snapshots.dump(group))
-            yield pd.DataFrame({"group_id": [group_id], "event": [load]})
+            seed = pack_seed(snapshots.dump(group))
+            yield pd.DataFrame({"group_id": [group_id], "event": [seed]})

@@ -9,22 +9,18 @@ import pytest
 from pyspark.sql import Row
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
-from group_coordinator import settings
 from group_coordinator.runtime.group_call import (
     STATE_VERSION,
     OperatorSettings,
     UnknownStateVersionError,
 )
 from group_coordinator.runtime.hold_windows import HoldWindow
-from group_coordinator.runtime.packing import HEADER
-from group_coordinator.runtime.update_group import UpdateContext
+from group_coordinator.runtime.packing import EVENT, HEADER
 from group_coordinator.streaming.operator.stateful import STATE, update_state
+from tests.support.group_updates import update_context
 
 MINUTE_MS = 60_000
-CONFIG = settings.load(
-    overrides=["offsets.retention.minutes=1", "offsets.retention.check.interval.ms=10000"]
-).coordinator
-CONTEXT = UpdateContext(CONFIG, "group-events", timer_slack_ms=1_000, timers_hold=False)
+CONTEXT = update_context("offsets.retention.minutes=1", "offsets.retention.check.interval.ms=10000")
 
 
 class Operator:
@@ -72,7 +68,7 @@ class Operator:
     def event(self, at_ms: int, body: dict[str, Any]) -> bytes:
         self.offset += 1
         value = json.dumps(body).encode()
-        return HEADER.pack(0, self.offset, at_ms, 0, len(value)) + value
+        return HEADER.pack(0, self.offset, at_ms, EVENT, len(value)) + value
 
     def state_at(self, at_ms: int, *, has_timed_out: bool) -> GroupState:
         return GroupState(
@@ -122,7 +118,7 @@ def test_events_update_the_state_and_arm_the_timer() -> None:
 def test_a_far_deadline_is_looked_at_again_after_a_day() -> None:
     """Settings may have changed by then."""
     operator = Operator()
-    a_week = replace(CONFIG, offsets_retention_minutes=7 * 24 * 60)
+    a_week = replace(CONTEXT.config, offsets_retention_minutes=7 * 24 * 60)
     operator.settings = OperatorSettings(replace(CONTEXT, config=a_week), ())
 
     operator.events(3_000, commit())

@@ -21,7 +21,7 @@ from group_coordinator.runtime.group_call import (
     StoredState,
     call_group,
 )
-from group_coordinator.runtime.packing import HEADER, pack_load
+from group_coordinator.runtime.packing import EVENT, HEADER, pack_seed
 from group_coordinator.streaming.rebuild.rebuilt_groups import LoggedRecord, rebuilt_group
 from group_coordinator.testing import GroupDriver
 from tests.unit.core.consumer_groups import BILLS, ORD, ORDERS, cluster
@@ -69,7 +69,7 @@ def rebuilt(driver: GroupDriver) -> Group:
 def event(api: str, version: int = 1, **body: Any) -> bytes:
     content: Json = {"api": api, "version": version, "correlationId": "c"}
     value = json.dumps(content | {"body": {"groupId": "g"} | body}).encode()
-    return HEADER.pack(0, 0, LOADED_MS, 0, len(value)) + value
+    return HEADER.pack(0, 0, LOADED_MS, EVENT, len(value)) + value
 
 
 def beat(member_id: str, epoch: int, **body: Any) -> bytes:
@@ -92,9 +92,9 @@ TOPICS = event(
 
 def loaded(*events: bytes, settings: OperatorSettings = ASKING) -> CallResult:
     """The first call after the rebuild."""
-    load = pack_load(snapshots.dump(rebuilt(before())))
+    seed = pack_seed(snapshots.dump(rebuilt(before())))
     return call_group(
-        GroupCall("g", None, [load, *events], LOADED_MS, has_timed_out=False), settings
+        GroupCall("g", None, [seed, *events], LOADED_MS, has_timed_out=False), settings
     )
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.offset import CommittedOffset
-from group_coordinator.runtime.packing import loaded_snapshot
+from group_coordinator.runtime.packing import seed_of
 from group_coordinator.streaming.rebuild.rebuilt_groups import (
     COLUMNS,
     LoggedRecord,
@@ -78,6 +78,6 @@ def offset_in(row: tuple[object, ...]) -> tuple[str, int]:
     _, group_id, event = row
     assert isinstance(group_id, str)
     assert isinstance(event, bytes)
-    snapshot = loaded_snapshot([event])
+    snapshot = seed_of([event])
     assert snapshot is not None
     return group_id, snapshots.load(group_id, snapshot).offsets["orders"][0].offset
