@@ -1,7 +1,7 @@
-"""The events of one call: in order, however many they are.
+"""The events of one call in order, however many there are.
 
-Spark hands over a group in chunks, whose order nobody promises. A group may have gigabytes of events in one batch,
-all records without a key for example, so what exceeds some memory waits on disk: an external merge sort.
+Spark hands over a group's events in chunks and promises no order. A group may have gigabytes of events in one batch,
+all records without a key for example, so those that exceed some memory wait on disk: an external merge sort.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from group_coordinator.runtime.spill_file import SpillFile
 _MOST_BYTES_HELD = 64 * 1024 * 1024
 
 
-class CallEvents:
-    """Collects packed events (packing.py) and gives them sorted."""
+class SortedEvents:
+    """Packed events (packing.py) that arrive in any order; may be read several times."""
 
     def __init__(self, packed: Sequence[bytes] = ()) -> None:
         self._held: list[bytes] = []
@@ -24,7 +24,7 @@ class CallEvents:
         self.add(packed)
 
     def add(self, packed: Sequence[bytes]) -> None:
-        """Take a chunk."""
+        """Add a chunk."""
         self._held += packed
         self._held_bytes += sum(map(len, packed))
         if self._held_bytes > _MOST_BYTES_HELD:

@@ -1,4 +1,4 @@
-"""One call of the operator for one group: from what Spark hands over to what it has to store, whichever way it travels."""
+"""One call of the operator for one group: from what Spark hands over to what it must store, with either exchange."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from group_coordinator.runtime.update_group import GroupUpdate, UpdateContext, u
 STATE_VERSION = 1
 
 _LONGEST_TIMEOUT_MS = 24 * 60 * 60 * 1000
-"""Once a day every group looks again when it is due: settings may have changed since its timer was set."""
+"""Every group computes its deadline again once a day: settings may have changed since its timer was set."""
 
 
 class UnknownStateVersionError(Exception):
@@ -26,7 +26,7 @@ class UnknownStateVersionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class OperatorSettings:
-    """What the operator knows beside state and events; equal in every run of a batch."""
+    """What the operator knows beside state and events; the same whenever a batch is done again."""
 
     context: UpdateContext
     hold_windows: Windows
@@ -39,14 +39,14 @@ class OperatorSettings:
 
 
 class StoredState(NamedTuple):
-    """A group's row in the state store; `snapshot` is codecs.snapshots' if the version is STATE_VERSION."""
+    """A group's row in the state store; with version STATE_VERSION, codecs.snapshots reads the snapshot."""
 
     version: int
     snapshot: bytes
 
 
-class GroupCall(NamedTuple):
-    """What Spark hands over: events packed by source.py, in order, or none because the group's timer fired.
+class OperatorInput(NamedTuple):
+    """What Spark hands over: events that source.py packed, sorted; without any, the group's timer fired.
 
     After a rebuild the first call of a group also brings its seed, see streaming/rebuild/rebuild.py.
     """
@@ -58,10 +58,10 @@ class GroupCall(NamedTuple):
     has_timed_out: bool
 
 
-class CallResult(NamedTuple):
-    """What Spark is to do: send each of `texts` on, and with the state what `write` says.
+class OperatorResult(NamedTuple):
+    """What Spark must do: send each of `texts` on, and write the state if `write` says so.
 
-    `state` and `timeout_ms` count if `write` is True: None is a state to remove, or no timer to set.
+    `state` and `timeout_ms` are ignored unless `write`. state None: remove it; timeout_ms None: no timer.
     """
 
     texts: Iterable[str]
@@ -70,25 +70,25 @@ class CallResult(NamedTuple):
     timeout_ms: int | None = None
 
 
-def call_group(call: GroupCall, settings: OperatorSettings) -> CallResult:
+def call_group(given: OperatorInput, settings: OperatorSettings) -> OperatorResult:
     """Run the events, and the deadlines that are due, through the group's state machine.
 
-    Spark keeps state and timer of a call that writes nothing; that is right only where events left the group as it
-    was: a timer would fire in every batch.
+    A call that writes nothing keeps the group's state and timer. It is one that left the group as it was, but not one
+    that the timer made: the same timer would fire again in every batch.
 
     Raises:
-        UnknownStateVersionError: the state is none that this program writes.
+        UnknownStateVersionError: this program does not write such a state.
     """
-    context = settings.context_at(call.batch_time_ms)
-    snapshot = None if call.stored is None else _snapshot(call.stored)
+    context = settings.context_at(given.batch_time_ms)
+    snapshot = None if given.stored is None else _snapshot(given.stored)
     if snapshot is None:
-        group = _begun(call, context.config)
+        group = _begun(given, context.config)
     else:
-        group = snapshots.load(call.group_id, snapshot)
-    update = update_group(group, unpack(call.packed), call.batch_time_ms, context)
-    if update.state == snapshot and not call.has_timed_out:
-        return CallResult(update.texts, write=False)
-    return _written(update, call.batch_time_ms, context)
+        group = snapshots.load(given.group_id, snapshot)
+    update = update_group(group, unpack(given.packed), given.batch_time_ms, context)
+    if update.state == snapshot and not given.has_timed_out:
+        return OperatorResult(update.texts, write=False)
+    return _written(update, given.batch_time_ms, context)
 
 
 def _snapshot(stored: StoredState) -> bytes:
@@ -99,28 +99,28 @@ def _snapshot(stored: StoredState) -> bytes:
     return stored.snapshot
 
 
-def _begun(call: GroupCall, config: CoordinatorConfig) -> Group:
-    """A group without a state: rebuilt, with sessions that begin with the batch, or new."""
-    seed = seed_of(call.packed)
+def _begun(given: OperatorInput, config: CoordinatorConfig) -> Group:
+    """A group without state: one from a seed, whose members' sessions begin with the batch, or a new one."""
+    seed = seed_of(given.packed)
     if seed is None:
-        return Group(call.group_id)
-    group = snapshots.load(call.group_id, seed)
-    begin_sessions(group, call.batch_time_ms, config)
+        return Group(given.group_id)
+    group = snapshots.load(given.group_id, seed)
+    begin_sessions(group, given.batch_time_ms, config)
     return group
 
 
-def _written(update: GroupUpdate, batch_time_ms: int, context: UpdateContext) -> CallResult:
+def _written(update: GroupUpdate, batch_time_ms: int, context: UpdateContext) -> OperatorResult:
     if update.state is None:
-        return CallResult(update.texts, write=True)
+        return OperatorResult(update.texts, write=True)
     timeout_ms = None
     if update.deadline_ms is not None:
         timeout_ms = _timeout_ms(update.deadline_ms, batch_time_ms, context)
     state = StoredState(STATE_VERSION, update.state)
-    return CallResult(update.texts, write=True, state=state, timeout_ms=timeout_ms)
+    return OperatorResult(update.texts, write=True, state=state, timeout_ms=timeout_ms)
 
 
 def _timeout_ms(deadline_ms: int, batch_time_ms: int, context: UpdateContext) -> int:
-    """Until the first batch that is the slack later than the deadline: Spark waits for a batch *after* the timeout."""
+    """The time until a batch is later than the deadline by the slack; Spark's timer fires in a batch *after* it."""
     if context.timers_hold and deadline_ms <= batch_time_ms:
         return RETRY_MS
     until_deadline_ms = deadline_ms + context.timer_slack_ms - 1 - batch_time_ms

@@ -1,6 +1,6 @@
 """While a rate-limited backlog is read, timers hold: the heartbeat that keeps a member alive may still be unread.
 
-Whether a batch holds depends on its timestamp alone, so that a batch that is done again decides the same.
+Whether a batch holds its timers depends on the batch's time alone, so a batch that is done again decides the same.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import NamedTuple
 from msgspec import json
 
 RETRY_MS = 5_000
-"""A timer that is due while timers hold looks again after this time, not in every batch."""
+"""A timer that is due while timers hold fires again after this time, not in every batch."""
 
 _WINDOWS_KEPT = 10
-"""Only the last batch of an earlier run can be done again: older windows have no use."""
+"""Only the last batch of an earlier run can be done again; older windows are of no use."""
 
 
 class HoldWindow(NamedTuple):
@@ -40,19 +40,19 @@ def has_open(windows: Windows) -> bool:
 
 
 def retries_end_ms(windows: Windows) -> int:
-    """A batch after this time has fired every timer that was put off; 0 if none ever was."""
+    """A batch after this time has fired every timer that was put off; 0 if no window was ever closed."""
     return max((window.to_ms + RETRY_MS for window in windows if window.to_ms), default=0)
 
 
 def opened(windows: Windows, now_ms: int) -> Windows:
-    """With an open window: the one of an earlier run goes on."""
+    """With an open window; an open window of an earlier run stays open."""
     if has_open(windows):
         return windows
     return (*windows[-_WINDOWS_KEPT:], HoldWindow(now_ms, None))
 
 
 def closed(windows: Windows, now_ms: int) -> Windows:
-    """With no open window; batches from now on do not hold."""
+    """Without an open window: batches from now on do not hold their timers."""
     return tuple(window._replace(to_ms=window.to_ms or now_ms) for window in windows)
 
 

@@ -1,4 +1,4 @@
-"""New member ids without chance: the same event gives the same id, however often a batch is done again."""
+"""New member ids are not random: the same event gives the same id, however often a batch is done again."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from uuid import NAMESPACE_OID, uuid5
 
 
 def fresh_id(event_id: str) -> str:
-    """The uuid text that a member id made by this event ends in (version 5 of its coordinates)."""
+    """The uuid text (version 5) at the end of a member id that this event makes."""
     return str(uuid5(NAMESPACE_OID, event_id))

@@ -1,7 +1,7 @@
-"""What the stateful operator sends out: one text line each, told apart by its first character.
+"""The outputs of the stateful operator: one text line each; the first character is its kind, the rest is JSON.
 
-`R` and a response (the value for the responses topic), `L` and a row of coordinator_log, `D` and a dead letter, `T` and
-the topics that a group has to know about; the rest of the line is JSON. One narrow text column costs the operator least; the JVM splits the lines.
+`R` is a response (the value for the responses topic), `L` a row of coordinator_log, `D` a dead letter, `T` the topics
+that a group must know. One narrow text column costs the operator least; the JVM splits the lines.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class DeadLetterRow(msgspec.Struct, gc=False):
 
 
 class TopicNeedLine(msgspec.Struct, gc=False):
-    """What a group has to know of the cluster from now on; nothing at all: it does without."""
+    """The topics that a group must know from now on; both empty: it needs none."""
 
     group_id: str
     names: tuple[str, ...]
@@ -70,14 +70,14 @@ class TopicNeedLine(msgspec.Struct, gc=False):
 
 
 _PIECE_BYTES = 4 * 1024 * 1024
-"""A piece is cut at the first line's end beyond it. The lines of a call may be gigabytes, and a value in Arrow or in the
-JVM never."""
+"""A text ends with the first line that reaches this size. The lines of a call may be gigabytes; a value in Arrow or in
+the JVM must not be."""
 
 _encode = msgspec.json.Encoder().encode
 
 
 class OutputLines:
-    """Collects the lines of one call for one group, as texts that each hold some lines; all but the last are on disk."""
+    """The lines of one call for one group, as texts of several lines each; all texts but the last are on disk."""
 
     def __init__(self, group: Group) -> None:
         self.group_id = group.group_id
@@ -88,14 +88,14 @@ class OutputLines:
         self._pieces: SpillFile | None = None
 
     def __iter__(self) -> Iterator[str]:
-        """The texts in order; no line ends behind the last line of a text."""
+        """The texts in order; no line break follows the last line of a text."""
         for piece in self._pieces or ():
             yield piece.decode()
         if self._lines:
             yield b"\n".join(self._lines).decode()
 
     def step(self, step: Step, source: EventRow | None, principal: str | None) -> None:
-        """The records and the wanted replies of an event, or of a deadline, which has no source."""
+        """Add the records, and the replies that somebody waits for, of an event, or of a deadline: it has no source."""
         for record in step.records:
             self._add(_LOG, self._log_row(record, step.at_ms, source, principal))
         for reply in step.replies:
@@ -124,13 +124,13 @@ class OutputLines:
         )
 
     def refusal(self, event_id: str, fault: InvalidEventError, at_ms: int) -> None:
-        """The answer to an event that did not become a request."""
+        """Add the answer to an event that did not become a request."""
         self._add(_RESPONSE, responses.refusal_to_json(self.group_id, event_id, fault, at_ms))
 
     def dead_letter(self, source: EventRow | None, reason: str, at_ms: int) -> None:
-        """Keep an event, or a deadline without source, that could not be taken.
+        """Add an event that could not be taken, or a deadline: it has no source.
 
-        An event keeps its own time: those without a key are of no group's partition, and no group's clock is theirs.
+        An event keeps its own time: events without a key come from all partitions and belong to no group's clock.
         """
         value = source.value if source else None
         row = DeadLetterRow(
@@ -144,7 +144,7 @@ class OutputLines:
         self._add(_DEAD_LETTER, row)
 
     def topic_need(self, need: TopicNeed) -> None:
-        """Which topics the group has to know about."""
+        """Add the topics that the group must know."""
         self._add(_TOPIC_NEED, TopicNeedLine(self.group_id, need.names, need.regexes))
 
     def _add(self, tag: bytes, content: object) -> None:

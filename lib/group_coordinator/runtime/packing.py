@@ -2,8 +2,8 @@
 
     partition 4 bytes | offset 8 | timestamp in ms 8 | kind 1 | size of the value 4, -1: null | the value
 
-Partition and offset come first, so that packed records sort as their events do. Of a value that is longer than
-event.max.bytes only so much is there: a compressed batch of a few bytes may hold records of gigabytes.
+Partition and offset come first, so packed records sort as their events do. A value that is longer than
+event.max.bytes is cut to that size: a compressed batch of a few bytes may hold records of gigabytes.
 
 After a rebuild a group begins with a seed: a snapshot, packed as if it were a record (streaming/rebuild). The seed sorts
 before all events.
@@ -38,8 +38,8 @@ KEY_FAULTS = {
 class EventRow(msgspec.Struct, frozen=True, gc=False):
     """One Kafka record of the events topic, for one group.
 
-    `key_fault` says why the record's key is no group id; None: it is one. `cut_from` is how many bytes Kafka has of a
-    value whose beginning alone is here; None: all of it is.
+    `key_fault` says why the record's key is not a group id; None: it is one. `cut_from` is the size of a value that was
+    cut; None: it was not.
     """
 
     timestamp_ms: int

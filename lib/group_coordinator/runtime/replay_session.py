@@ -1,4 +1,4 @@
-"""The state machine as a conversation: a line in, what came of it out. The lines of `group-coordinator replay-events`."""
+"""The state machine as a conversation: one line in, its outputs out. The lines of `group-coordinator replay-events`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _decode_line = json.Decoder(_Line).decode
 
 
 class Replay:
-    """Any number of groups with one clock, which moves as the lines say.
+    """Any number of groups with one clock; the lines move it.
 
     Deadlines fire in the order of time over all groups, at one time in the order of group ids, and without slack.
     """
@@ -56,7 +56,7 @@ class Replay:
         self._lines = 0
 
     def line(self, text: str) -> list[Output]:
-        """What a line brings about, as JSON objects; the last one says that this is all."""
+        """The outputs of a line, as JSON objects; the last one marks their end."""
         self._lines += 1
         try:
             line = _decode_line(text)
@@ -105,7 +105,7 @@ class Replay:
         return min(deadlines, default=None)
 
     def _learn(self, given: list[KnownTopic]) -> Iterator[Output]:
-        """The cluster's topics are exactly these: what is gone, or came anew under its name, was deleted."""
+        """Make these the cluster's topics: one that is missing, or has another id now, was deleted."""
         try:
             topics = {topic.name: topic for topic in known_topics(list(map(_placed, given)))}
         except FieldError as fault:
@@ -120,7 +120,7 @@ class Replay:
             for topic in (self._topics or {}).values()
             if topic.name not in topics or topics[topic.name].topic_id != topic.topic_id
         )
-        # A topic that came anew under its name was gone for one version of the cluster's metadata.
+        # A topic that was created anew under its name was missing in one version of the cluster's metadata.
         self._topics_version += 2 if any(name in topics for name, _ in deleted) else 1
         self._topics = topics
         for group_id, group in sorted(self._groups.items()):
@@ -140,7 +140,7 @@ class Replay:
             del self._groups[group.group_id]
 
     def _group(self, group_id: str) -> Group:
-        """The group; one that is new, or died since, learns the cluster's topics first."""
+        """The group; a new one, or one that had died, learns the cluster's topics first."""
         group = self._groups.setdefault(group_id, Group(group_id))
         if group.topics is None and self._topics is not None:
             self._tell(group, self._topics, ())

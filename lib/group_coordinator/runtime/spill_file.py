@@ -1,4 +1,4 @@
-"""Byte strings on disk, for what one call cannot keep in memory."""
+"""Byte strings on disk: those that one call cannot keep in memory."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _SIZE = Struct(">I")
 
 
 class SpillFile:
-    """Gives back what was put in, in the same order; the file is gone when nobody has this object any more."""
+    """Gives back what was appended, in the same order; the file lives as long as this object."""
 
     def __init__(self) -> None:
         self._file = TemporaryFile()  # noqa: SIM115 - it lives as long as this object
 
     def append(self, content: bytes) -> None:
-        """Put one more behind the others."""
+        """Add one at the end."""
         self._file.write(_SIZE.pack(len(content)))
         self._file.write(content)
 

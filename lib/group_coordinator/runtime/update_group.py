@@ -48,7 +48,7 @@ class UpdateContext:
     timer_slack_ms: int
     timers_hold: bool
     asks_for_topics: bool = False
-    """Whether there is somebody who tells groups of the topics that they need (job/topic_agent.py)."""
+    """Whether groups ask for the topics that they need; an agent tells them (job/topic_agent.py)."""
 
 
 def update_group(
@@ -58,21 +58,21 @@ def update_group(
 
     An event's time is its record's timestamp, not later than the batch and not earlier than the group's clock.
     """
-    call = _Call(group, context)
+    run = _GroupRun(group, context)
     need_before = topic_need(group) if context.asks_for_topics else NOTHING
     for row in rows:
-        call.take(row, max(min(row.timestamp_ms, batch_time_ms), group.clock_ms))
+        run.take(row, max(min(row.timestamp_ms, batch_time_ms), group.clock_ms))
     if not context.timers_hold:
-        call.pass_time(batch_time_ms - context.timer_slack_ms)
+        run.pass_time(batch_time_ms - context.timer_slack_ms)
     if context.asks_for_topics:
-        call.ask_for_topics(need_before)
+        run.ask_for_topics(need_before)
     if group.is_forgotten:
-        return GroupUpdate(None, call.output, None)
+        return GroupUpdate(None, run.output, None)
     deadline_ms = coordinator.next_deadline(group, context.config)
-    return GroupUpdate(snapshots.dump(group), call.output, deadline_ms)
+    return GroupUpdate(snapshots.dump(group), run.output, deadline_ms)
 
 
-class _Call:
+class _GroupRun:
     """One group during one call."""
 
     def __init__(self, group: Group, context: UpdateContext) -> None:
@@ -82,7 +82,7 @@ class _Call:
         self._unmet_need: TopicNeed | None = None
 
     def take(self, row: EventRow, now_ms: int) -> None:
-        """Bring one event to its one outcome; a defect of ours is quarantined with the event that met it."""
+        """Give one event its one outcome; a defect of ours is quarantined with the event that met it."""
         self.pass_time(now_ms)
         try:
             self._apply(self._decode(row), row, now_ms)
@@ -123,9 +123,10 @@ class _Call:
         self.output.step(step, row, event.principal)
 
     def _wait_for_topics(self, event: Event, event_id: str, now_ms: int) -> Step | None:
-        """A request that has to wait for the ids of topics: clients try again after this error (ours, not Kafka's).
+        """Refuse a request that needs the ids of topics which the group does not know yet; clients send it again.
 
-        An upgrade waits where there is somebody to tell them; a rebuilt group has been told before.
+        The error is ours, not Kafka's. An upgrade waits only where groups are told of topics; a rebuilt group was told
+        of them before.
         """
         need = missing_topics(self.group, event.request)
         if need is None or not (self.context.asks_for_topics or self.group.consumer):
@@ -138,7 +139,7 @@ class _Call:
         return Step(now_ms, [], [Reply(ticket_of(event, event_id), answer)])
 
     def ask_for_topics(self, need_before: TopicNeed) -> None:
-        """Say what the group has to know of the cluster: when that has changed, and as long as nobody has told it."""
+        """Say which topics the group must know: when they have changed, and again until the group is told of them."""
         need = self._unmet_need or topic_need(self.group)
         if need != need_before or (need != NOTHING and self.group.topics is None):
             self.output.topic_need(need)

@@ -1,4 +1,4 @@
-"""With a rate limit, the backlog of a start is read before any timer fires (clock rule 6)."""
+"""With a rate limit, the backlog of a start is read before any timer fires: clock rule 6 (lib/README.md)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def windows_after_catch_up(
 ) -> Windows:
     """Read the backlog with timers on hold if the rate is limited; the hold windows for the time after it.
 
-    `read_backlog` runs the query with the windows it is given and says whether it got to the end. An open window that
-    an earlier run left behind goes on, whatever the limit is today.
+    `read_backlog` runs the query with the windows it is given and says whether it reached the end. An open window of an
+    earlier run stays open, whatever the limit is today.
     """
     folder = coordinator_folder(spark, job)
     windows = read_windows(folder)

@@ -1,4 +1,4 @@
-"""The events topic as the stateful operator wants it: the group and one packed value."""
+"""The events topic as the stateful operator reads it: the group and one packed value."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def read_events(
     """The events topic as a stream of packed events.
 
     It begins at these offsets, by partition, or, without any, with the first event. Once the checkpoint has begun,
-    Spark goes on where it was.
+    Spark continues where it stopped.
     """
     reader = (
         spark.readStream.format("kafka")
         .options(**cluster_options(job))
         .option("subscribe", job.events_topic)
         .option("startingOffsets", _starting_offsets(job.events_topic, starting_offsets))
-        # An event that is gone unread would make every later decision of its group wrong: stop instead.
+        # An event that is lost unread would make every later decision of its group wrong: stop instead.
         .option("failOnDataLoss", "true")
-        # A consumer that waits for more than there is holds up the next batch: Kafka sends one answer at a time.
+        # A consumer that waits for more events delays the next batch: Kafka sends one answer at a time.
         .option("kafka.fetch.max.wait.ms", "10")
     )
     if job.max_offsets_per_trigger:
@@ -53,10 +53,10 @@ def read_groups(spark: SparkSession, folder: str) -> DataFrame:
 
 
 def pack(records: DataFrame, event_max_bytes: int) -> DataFrame:
-    """Kafka records as `group_id` and `event`; of a longer event, its beginning.
+    """Kafka records as `group_id` and `event`; an event that is too long is cut.
 
-    A key that is no text would break the exchange with the Python workers: its bytes are replaced and the fault is
-    flagged, so that the event ends as a dead letter. So does one whose key is too long, with the beginning of it.
+    A key that is not UTF-8 would break the exchange with the Python workers: its bytes are replaced and the event is
+    marked, so it ends as a dead letter. So does an event whose key is too long; the key is cut.
     """
     return records.select(_group_id().alias("group_id"), _event(event_max_bytes).alias("event"))
 
@@ -93,5 +93,5 @@ def _event(event_max_bytes: int) -> Column:
 
 
 def _big_endian(number: Column, size: int) -> Column:
-    """Hexadecimal digits; no cast does this under ANSI rules. Negative numbers have sixteen, all f in front of a small one."""
+    """Hexadecimal digits; under ANSI rules no cast does this. A negative number has sixteen, f in front of a small one."""
     return F.lpad(F.hex(number), 2 * size, "0")

@@ -1,4 +1,4 @@
-"""The state machine with a clock that is moved by hand: for tests, and for finding out what a group would do."""
+"""The state machine with a clock that the caller moves: for tests, and to find out what a group would do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs of the consumer protocol (KIP-848) for GroupDriver: a client's memory, as far as the protocol needs it."""
+"""The verbs of the consumer protocol (KIP-848) for GroupDriver, and what a client remembers between them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from group_coordinator.core.model import requests
 
 
 class Sender(Protocol):
-    """Who takes the requests: GroupDriver."""
+    """Takes the requests: GroupDriver."""
 
     def send(self, request: requests.Request, version: int) -> Any:
-        """What came of the request."""
+        """The outcome of the request."""
 
 
 class ConsumerVerbs:
-    """Members by id; each request is sent as the member that the answers so far have made of it.
+    """Members by id; each sends its requests at the epoch of its last answer.
 
-    Partitions are given by topic id, as the protocol has them.
+    Partitions are given by topic id, as in the protocol.
     """
 
     def __init__(self, driver: Sender, group_id: str) -> None:
@@ -38,7 +38,7 @@ class ConsumerVerbs:
         version: int = 1,
         **fields: Any,
     ) -> Any:
-        """Join, or join again; `fields` are those of the request that are not as usual, such as topic_regex."""
+        """Join, or join again; `fields` are fields of the request that are not as usual, such as topic_regex."""
         self._instance_ids[member_id] = instance_id
         names = None if topics is None else tuple(topics)
         usual = {"topic_names": names, "rebalance_timeout_ms": 60_000, "owned": ()}
@@ -52,13 +52,13 @@ class ConsumerVerbs:
         epoch: int | None = None,
         **fields: Any,
     ) -> Any:
-        """Send a heartbeat at the member's epoch, or at another one; `owned` is what the member says to have."""
+        """Send a heartbeat at the member's epoch, or at another one; `owned` is what the member says it owns."""
         if owned is not None:
             fields["owned"] = _by_id(owned)
         return self._send(member_id, self.epochs[member_id] if epoch is None else epoch, **fields)
 
     def leave(self, member_id: str, *, for_a_while: bool = False) -> Any:
-        """Leave for good, or, as a static member, until it comes back."""
+        """Leave for good, or, as a static member, for a while."""
         return self._send(member_id, -2 if for_a_while else -1)
 
     def describe(self, version: int = 1) -> Any:

@@ -1,4 +1,4 @@
-"""The state machine with a clock that is moved by hand: for tests, and for finding out what a group would do."""
+"""GroupDriver: one group, the verbs of the protocols, and a clock that the caller moves."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class GroupDriver:
 
     @property
     def next_deadline_ms(self) -> int | None:
-        """When the group will do something of its own accord; None: never."""
+        """When the group will act by itself; None: never."""
         return coordinator.next_deadline(self.group, self.config)
 
     # Membership.
@@ -103,7 +103,7 @@ class GroupDriver:
         assignments: Mapping[str, Mapping[str, Sequence[int]]] | None = None,
         version: int = 5,
     ) -> Outcome[responses.SyncGroupResponse]:
-        """Ask for the assignment; the leader gives everybody's: {member id: {topic: partitions}}."""
+        """Ask for the assignment; the leader gives all assignments: {member id: {topic: partitions}}."""
         request = requests.SyncGroup(
             self.group.group_id,
             generation,
@@ -208,7 +208,7 @@ class GroupDriver:
     def learn_topics(
         self, *topics: Topic, deleted: Iterable[Topic] = ()
     ) -> Outcome[responses.Response]:
-        """Tell the group which topics there are, and which are gone; before that it takes every name."""
+        """Tell the group which topics exist, and which were deleted; until then it accepts every name."""
         gone = tuple((topic.name, topic.topic_id) for topic in deleted)
         return self.send(requests.TopicMetadata(self.group.group_id, topics, gone), 0)
 
@@ -222,20 +222,20 @@ class GroupDriver:
         due = coordinator.advance(self.group, self.now_ms, self.config)
         return self._outcome(name, [step, *due])
 
-    # What came of it.
+    # Answers.
 
     def response_to(self, outcome: Outcome[R_co]) -> R_co:
-        """The answer to a request, also if it was parked at first.
+        """The answer to a request, even if the request was parked at first.
 
         Raises:
-            NotAnsweredError: it still is.
+            NotAnsweredError: it is still parked.
         """
         if outcome.correlation_id not in self.responses:
             raise NotAnsweredError(outcome.correlation_id)
         return cast("R_co", self.responses[outcome.correlation_id])
 
     def rebuilt(self) -> Group:
-        """The group as a coordinator would load it now from nothing but the log."""
+        """The group as a coordinator would load it now from the log alone."""
         group = Group(self.group.group_id)
         replay(group, self.log, self.now_ms)
         if group.consumer is not None:

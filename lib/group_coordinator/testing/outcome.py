@@ -1,4 +1,4 @@
-"""DOC."""
+"""What a GroupDriver gives back."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ R_co = TypeVar("R_co", bound=responses.Response, covariant=True)
 
 
 class NotAnsweredError(LookupError):
-    """The request is parked: its response comes when other members, or time, have done their part."""
+    """The request is parked: its response needs other members, or time."""
 
 
 @dataclass(frozen=True)
 class Outcome(Generic[R_co]):
-    """What a request or a stretch of time brought about.
+    """The effects of a request, or of time that passed.
 
-    `responses` has the answers that were given, by correlation id: also to requests that had been parked.
+    `responses` has the answers by correlation id, also those to requests that had been parked.
     """
 
     correlation_id: str
@@ -32,7 +32,7 @@ class Outcome(Generic[R_co]):
         """The answer to the request itself.
 
         Raises:
-            NotAnsweredError: it is parked; GroupDriver.response_to finds its answer later.
+            NotAnsweredError: the request is parked; GroupDriver.response_to finds its answer later.
         """
         if self.correlation_id not in self.responses:
             raise NotAnsweredError(self.correlation_id)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.runtime import call_events
-from group_coordinator.runtime.call_events import CallEvents
+from group_coordinator.runtime.call_events import SortedEvents
 from group_coordinator.runtime.packing import EVENT, HEADER, pack_seed, seed_of
 
 
@@ -15,7 +15,7 @@ ORDERED = [packed(0, 2), packed(0, 255), packed(0, 256), packed(1, 0), packed(1,
 
 
 def test_events_come_in_the_order_of_partition_and_offset() -> None:
-    events = CallEvents([ORDERED[4], ORDERED[2]])
+    events = SortedEvents([ORDERED[4], ORDERED[2]])
     events.add([ORDERED[1], ORDERED[0], ORDERED[3]])
 
     assert list(events) == ORDERED
@@ -26,7 +26,7 @@ def test_where_events_wait_does_not_matter(
     monkeypatch: pytest.MonkeyPatch, most_bytes: int
 ) -> None:
     monkeypatch.setattr(call_events, "_MOST_BYTES_HELD", most_bytes)
-    events = CallEvents()
+    events = SortedEvents()
     for event in (ORDERED[4], ORDERED[2], ORDERED[1], ORDERED[0], ORDERED[3]):
         events.add([event])
 
@@ -42,7 +42,7 @@ def test_a_seed_comes_first_wherever_it_waits(
     seed, first = pack_seed(b"snapshot"), HEADER.pack(0, 0, 0, EVENT, 0)
     arriving = [ORDERED[0], first]
     arriving.insert(place, seed)
-    events = CallEvents()
+    events = SortedEvents()
     for record in arriving:
         events.add([record])
 
@@ -51,4 +51,4 @@ def test_a_seed_comes_first_wherever_it_waits(
 
 
 def test_a_call_may_have_no_events() -> None:
-    assert list(CallEvents()) == []
+    assert list(SortedEvents()) == []

@@ -7,11 +7,11 @@ import pytest
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.timers import Timer
-from group_coordinator.runtime.call_events import CallEvents
+from group_coordinator.runtime.call_events import SortedEvents
 from group_coordinator.runtime.group_call import (
     STATE_VERSION,
-    CallResult,
-    GroupCall,
+    OperatorInput,
+    OperatorResult,
     OperatorSettings,
     StoredState,
     call_group,
@@ -49,14 +49,14 @@ def event(api: str, version: int, at_ms: int = HOUR_MS, **body: object) -> bytes
 
 def call(
     *packed: bytes, batch_time_ms: int = HOUR_MS, stored: StoredState | None = None
-) -> CallResult:
+) -> OperatorResult:
     return call_group(
-        GroupCall("g", stored, CallEvents(packed), batch_time_ms, has_timed_out=False),
+        OperatorInput("g", stored, SortedEvents(packed), batch_time_ms, has_timed_out=False),
         OperatorSettings(update_context(), ()),
     )
 
 
-def group_after(result: CallResult) -> Group:
+def group_after(result: OperatorResult) -> Group:
     assert result.state is not None
     assert result.state.version == STATE_VERSION
     return snapshots.load("g", result.state.snapshot)

@@ -22,10 +22,10 @@ import pyspark
 from pyspark.serializers import SpecialLengths, write_int
 from pyspark.sql.pandas.serializers import ApplyInPandasWithStateSerializer, ArrowStreamSerializer
 
-from group_coordinator.runtime.call_events import CallEvents
+from group_coordinator.runtime.call_events import SortedEvents
 from group_coordinator.runtime.group_call import (
-    CallResult,
-    GroupCall,
+    OperatorInput,
+    OperatorResult,
     OperatorSettings,
     StoredState,
     call_group,
@@ -47,11 +47,11 @@ _log = logging.getLogger(__name__)
 _stock_load_stream: Callable[..., Any] = ApplyInPandasWithStateSerializer.load_stream
 _stock_dump_stream: Callable[..., Any] = ApplyInPandasWithStateSerializer.dump_stream
 _next_task: list[OperatorSettings] = []
-"""The settings of the task that is about to begin, if it goes the lean way."""
+"""The settings of the task that is about to begin, if it takes the lean exchange."""
 
 
 def chosen_exchange(job: JobSettings) -> Exchange:
-    """What the setting `exchange` comes to with the PySpark that runs."""
+    """The exchange that the setting means with the PySpark that runs."""
     if job.exchange != "auto":
         return job.exchange
     tested = pyspark.__version__ in TESTED_VERSIONS
@@ -62,14 +62,14 @@ def chosen_exchange(job: JobSettings) -> Exchange:
 
 
 class LeanOperator:
-    """The stateful function as Spark pickles it: unpickled in a worker, it makes the task go the lean way."""
+    """The stateful function as Spark pickles it; its unpickling switches a worker's task to the lean exchange."""
 
     def __init__(self, operator: Callable[..., Any], settings: OperatorSettings) -> None:
         self._operator = operator
         self._settings = settings
 
     def __call__(self, *arguments: Any) -> NoReturn:
-        """Spark wants a callable, and calls what `__reduce__` leaves of it."""
+        """Spark asks for a callable; it calls what `__reduce__` makes of it."""
         raise NotImplementedError("a LeanOperator is called in a Python worker only")
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -84,7 +84,7 @@ def _unpickled(operator: Callable[..., Any], settings: OperatorSettings) -> Call
 
 
 class _LeanInput:
-    """Stands for the task's input between load_stream and dump_stream; to PySpark it is an input without groups."""
+    """The task's input between load_stream and dump_stream; PySpark sees an input without groups."""
 
     def __init__(self, stream: IO[bytes], settings: OperatorSettings) -> None:
         self.stream = stream
@@ -109,7 +109,7 @@ def _dump_stream(serializer: Any, iterator: Iterator[Any], stream: IO[bytes]) ->
 
 
 def _announced(batches: Iterator[pa.RecordBatch], stream: IO[bytes]) -> Iterator[pa.RecordBatch]:
-    """The JVM takes what comes before this number for an error."""
+    """Send the number that must come before the first batch; without it the JVM reads an error."""
     for number, batch in enumerate(batches):
         if number == 0:
             write_int(SpecialLengths.START_ARROW_STREAM, stream)
@@ -119,7 +119,7 @@ def _announced(batches: Iterator[pa.RecordBatch], stream: IO[bytes]) -> Iterator
 def _answered(serializer: Any, lean_input: _LeanInput) -> Iterator[pa.RecordBatch]:
     output = _Output(serializer)
     for received in _received(pa.ipc.open_stream(lean_input.stream)):
-        result = call_group(received.call, lean_input.settings)
+        result = call_group(received.given, lean_input.settings)
         for text in result.texts:
             output.add(text)
             if output.is_full:
@@ -154,14 +154,14 @@ _encode_properties = msgspec.json.Encoder().encode
 class _Received(msgspec.Struct, frozen=True):
     """A group as the JVM sent it."""
 
-    call: GroupCall
+    given: OperatorInput
     properties: _Properties
     key_row: bytes
 
 
 def _received(batches: Iterator[pa.RecordBatch]) -> Iterator[_Received]:
-    """The groups of all batches; a large group comes in several chunks, the first of which brings its state."""
-    packed = CallEvents()
+    """The groups of all batches; a large group comes in several chunks, and the first one has its state."""
+    packed = SortedEvents()
     for batch in batches:
         events = batch.column("event").to_pylist()
         groups = batch.column("group_id")
@@ -174,26 +174,26 @@ def _received(batches: Iterator[pa.RecordBatch]) -> Iterator[_Received]:
                 packed.add(events[start : start + count])
             if is_last:
                 yield _group(groups[start].as_py(), properties, key_row, pickled, packed)
-                packed = CallEvents()
+                packed = SortedEvents()
 
 
 def _group(
-    group_id: str, properties: str, key_row: bytes, pickled: bytes | None, packed: CallEvents
+    group_id: str, properties: str, key_row: bytes, pickled: bytes | None, packed: SortedEvents
 ) -> _Received:
     parsed = _decode_properties(properties)
     stored = StoredState(*_StateUnpickler(io.BytesIO(pickled)).load()) if pickled else None
-    call = GroupCall(
+    given = OperatorInput(
         group_id,
         stored,
         packed,
         parsed.batch_processing_time_ms,
         parsed.has_timed_out,
     )
-    return _Received(call, parsed, key_row)
+    return _Received(given, parsed, key_row)
 
 
 class _StateUnpickler(pickle.Unpickler):
-    """Reads the state as a plain tuple; PySpark parses its schema's JSON anew for every group."""
+    """Reads the state as a plain tuple; PySpark would parse the JSON of its schema for every group."""
 
     def find_class(self, module: str, name: str) -> Any:
         try:
@@ -234,13 +234,13 @@ class _Output:
         self._texts.append((text,))
         self._characters += len(text)
 
-    def write(self, received: _Received, result: CallResult) -> None:
-        """A group that stays as it is needs no state row: the JVM changes only those that it hears of."""
+    def write(self, received: _Received, result: OperatorResult) -> None:
+        """Add a state row. A group that stays as it is needs none: the JVM changes only the groups that have one."""
         self._states.append(_state_row(received, result))
 
     @property
     def is_full(self) -> bool:
-        """Whether it should be sent before it grows."""
+        """Whether it must be sent before more is added."""
         return self._rows >= self._most_rows or self._characters >= _MOST_CHARACTERS
 
     @property
@@ -252,7 +252,7 @@ class _Output:
         return max(len(self._texts), len(self._states))
 
     def flushed(self) -> pa.RecordBatch:
-        """All as one Arrow batch, whose first row says how many rows of the other two columns count."""
+        """All as one Arrow batch; its first row says how many rows of the other two columns are filled."""
         rows = self._rows
         counts = [(len(self._texts), len(self._states))]
         columns = [
@@ -264,8 +264,10 @@ class _Output:
         return pa.RecordBatch.from_arrays(columns, ["_0", "_1", "_2"])
 
 
-def _state_row(received: _Received, result: CallResult) -> tuple[bytes, bytes, bytes | None, int]:
-    """In the order of PySpark's result_state_df_type; what GroupState would say after the call's last word."""
+def _state_row(
+    received: _Received, result: OperatorResult
+) -> tuple[bytes, bytes, bytes | None, int]:
+    """In the order of PySpark's result_state_df_type, as GroupState would have it at the end of the call."""
     properties, state = received.properties, result.state
     properties.defined = properties.updated = state is not None
     properties.removed = state is None

@@ -1,4 +1,4 @@
-"""The stateful operator: Spark's side of a group's calls, by the documented way, a pandas frame a group."""
+"""The stateful operator: Spark's side of a group's calls, with the documented exchange, a pandas frame a group."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 from pyspark.sql.types import BinaryType, IntegerType, StringType, StructField, StructType
 
-from group_coordinator.runtime.call_events import CallEvents
+from group_coordinator.runtime.call_events import SortedEvents
 from group_coordinator.runtime.group_call import (
-    CallResult,
-    GroupCall,
+    OperatorInput,
+    OperatorResult,
     OperatorSettings,
     StoredState,
     call_group,
@@ -32,7 +32,7 @@ STATE = StructType([StructField("version", IntegerType()), StructField("snapshot
 """Spark cannot change a state's columns in a checkpoint: what changes is inside the snapshot."""
 
 OUTPUT = StructType([StructField("lines", StringType())])
-"""Output lines of one call, see runtime/output_lines.py; a call may have several rows."""
+"""Output lines of a call (runtime/output_lines.py); a call may have several rows."""
 
 _EVENT = 1
 """The place of the column in the input, see source.py."""
@@ -41,7 +41,7 @@ _COLUMNS = pd.Index(OUTPUT.names)
 
 
 def coordinate(events: DataFrame, settings: OperatorSettings, exchange: Exchange) -> DataFrame:
-    """Run every event through its group's state machine; both ways of exchange come to the same (operator/lean_exchange.py)."""
+    """Run every event through its group's state machine; the exchange makes no difference (lean_exchange.py)."""
     operator = partial(update_state, settings=settings)
     return events.groupBy("group_id").applyInPandasWithState(
         LeanOperator(operator, settings) if exchange == "lean" else operator,
@@ -60,32 +60,32 @@ def update_state(
 ) -> Iterator[pd.DataFrame]:
     """One call for one group, because of events or because its timer fired.
 
-    It ends in exactly one of update with a timer, update, remove, or in none of them: see call_group.
+    It ends in exactly one of update with a timer, update, remove, or nothing: see call_group.
     """
-    call = GroupCall(
+    given = OperatorInput(
         key[0],
         _stored(state),
-        CallEvents() if state.hasTimedOut else _packed(frames),
+        SortedEvents() if state.hasTimedOut else _packed(frames),
         state.getCurrentProcessingTimeMs(),
         state.hasTimedOut,
     )
-    result = call_group(call, settings)
+    result = call_group(given, settings)
     if result.write:
         _write(state, result)
     return map(_frame, result.texts)
 
 
 def _frame(text: str) -> pd.DataFrame:
-    """One row, made the way that takes pandas least time: there is a frame for every group of a batch."""
+    """One row, made in the way that takes pandas the least time: every group of a batch has a frame."""
     cell = np.empty((1, 1), dtype=object)
     cell[0, 0] = text
     return pd.DataFrame(cell, columns=_COLUMNS)
 
 
-def _packed(frames: Iterable[pd.DataFrame]) -> CallEvents:
-    packed = CallEvents()
+def _packed(frames: Iterable[pd.DataFrame]) -> SortedEvents:
+    packed = SortedEvents()
     for frame in frames:
-        # A column of its own would be made in several times the time of the array of all.
+        # To take the column alone would take pandas several times as long.
         packed.add(frame.to_numpy()[:, _EVENT].tolist())
     return packed
 
@@ -97,7 +97,7 @@ def _stored(state: GroupState) -> StoredState | None:
     return StoredState(version, bytes(snapshot))
 
 
-def _write(state: GroupState, result: CallResult) -> None:
+def _write(state: GroupState, result: OperatorResult) -> None:
     if result.state is None:
         state.remove()
         return

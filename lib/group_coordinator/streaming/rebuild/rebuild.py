@@ -1,7 +1,8 @@
-"""A lost checkpoint made anew from coordinator_log.
+"""A lost checkpoint is made anew from coordinator_log.
 
-Spark's stateful operator takes no initial state, so what the groups begin with comes to it as input: files in the
-checkpoint, a second source beside Kafka, which the first batch reads before it reads events (runtime/packing.py).
+Spark's stateful operator takes no initial state, so groups get theirs as input: a seed each, in files in the checkpoint,
+a second source beside Kafka. All seeds are in the first batch, where each sorts before its group's events
+(runtime/packing.py).
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ from group_coordinator.tables.dead_letters import DEAD_LETTERS
 
 
 class CheckpointError(RuntimeError):
-    """The checkpoint is there where it must not be, or is missing where there must be one."""
+    """A checkpoint exists where none may be, or is missing where one must be."""
 
 
 class Rebuilt(NamedTuple):
-    """What a rebuild came to; `handled` is the last event of a partition that left something in the tables."""
+    """The result of a rebuild; `handled` is the last event of a partition that left something in the tables."""
 
     groups: int
     origin: Origin
@@ -52,7 +53,7 @@ def rebuild(spark: SparkSession, job: JobSettings, present: Mapping[int, range])
         present: the offsets that the events topic holds, by partition.
 
     Raises:
-        CheckpointError: there is a checkpoint, or nothing to make one from.
+        CheckpointError: a checkpoint exists, or there is nothing to make one from.
         ForeignLogError: the log was written from another topic.
     """
     folder = coordinator_folder(spark, job)
@@ -100,7 +101,7 @@ def _written(spark: SparkSession, job: JobSettings) -> DataFrame:
 
 
 def _progress(spark: SparkSession, job: JobSettings) -> tuple[dict[int, int], int | None]:
-    """The last handled offset of each partition, and the last batch; None: there is none."""
+    """The last handled offset of each partition, and the last batch; None: no batch was written."""
     rows = (
         _written(spark, job)
         .groupBy("source_topic", "source_partition")

@@ -1,4 +1,4 @@
-"""Groups made anew from their log: what a rebuilt checkpoint begins with."""
+"""Groups made anew from their log, as the seeds of a rebuilt checkpoint."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from group_coordinator.core.replay import replay
 from group_coordinator.runtime.packing import pack_seed
 
 COLUMNS = ("group_id", "key", "value", "event_time_ms")
-"""What the log's rows are reduced to, sorted by group and, within it, as they were written."""
+"""The columns of the log that are read; its rows come sorted by group and, within a group, in the order of writing."""
 
 
 class LoggedRecord(NamedTuple):
@@ -28,11 +28,11 @@ class LoggedRecord(NamedTuple):
 
 
 def rebuilt_group(group_id: str, log: Iterable[LoggedRecord]) -> Group | None:
-    """The group after all records of its log; None: it is gone.
+    """The group after all records of its log; None: it does not exist any more.
 
-    It knows what a broker knows that has loaded the log: no joins and syncs that were parked, no pending ids, no pattern
-    that is being resolved; members' sessions, and the time for giving partitions back, begin with the batch that loads it
-    (runtime/group_call.py). Nor does it know of topics, which are not in the log: it asks for them (core/topics/needs.py).
+    It knows what a broker knows that has loaded the log: no parked joins and syncs, no pending ids, no pattern that is
+    being resolved. Its members' sessions, and their time to give partitions back, begin with the batch that reads the
+    seed (runtime/group_call.py). It knows no topics either, as the log has none: it asks for them (core/topics/needs.py).
     """
     group = Group(group_id)
     for record in log:
@@ -44,7 +44,7 @@ def rebuilt_group(group_id: str, log: Iterable[LoggedRecord]) -> Group | None:
 def rebuilt_groups(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
     """Frames with COLUMNS become frames as source.py reads them, one row a group that exists.
 
-    A group's rows may be spread over frames, one behind the other.
+    A group's rows may be in several frames, one after the other.
     """
     rows = chain.from_iterable(
         zip(*(frame[column] for column in COLUMNS), strict=True) for frame in frames

@@ -1,4 +1,4 @@
-"""Where a rebuilt coordinator goes on reading the events topic."""
+"""Where a rebuilt coordinator continues to read the events topic."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 
 class ForeignLogError(RuntimeError):
-    """The log was not written from the events topic that is there now."""
+    """The log was not written from the events topic that exists now."""
 
 
 def starting_offsets(
@@ -14,17 +14,17 @@ def starting_offsets(
 ) -> dict[int, int]:
     """The offset of the first event to handle, by partition.
 
-    A partition's events are handled in order and a batch reaches the log whole: all up to the last one that left
-    something has been handled. Those behind it that were handled and left nothing - heartbeats, questions, refusals -
-    are handled once more, which repeats their answers.
+    A partition's events are handled in order and a batch reaches the log whole: all events up to the last one that left
+    something have been handled. Later ones that were handled and left nothing - heartbeats, questions, refusals - are
+    handled once more, which repeats their answers.
 
     Args:
         topic: its name, for the error.
         handled: the last offset that left a record or a dead letter, by partition.
-        present: the offsets that the topic holds, by partition; retention takes the first ones away.
+        present: the offsets that the topic holds, by partition; retention removes the first ones.
 
     Raises:
-        ForeignLogError: the log speaks of an event behind the end of the topic, or of a partition that is not there.
+        ForeignLogError: the log has an event behind the end of the topic, or of a partition that does not exist.
     """
     for partition, offset in sorted(handled.items()):
         end = present[partition].stop if partition in present else 0

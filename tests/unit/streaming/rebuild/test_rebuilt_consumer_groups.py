@@ -15,8 +15,8 @@ from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.timers import Timer
 from group_coordinator.runtime.group_call import (
-    CallResult,
-    GroupCall,
+    OperatorInput,
+    OperatorResult,
     OperatorSettings,
     StoredState,
     call_group,
@@ -90,20 +90,20 @@ TOPICS = event(
 )
 
 
-def loaded(*events: bytes, settings: OperatorSettings = ASKING) -> CallResult:
+def loaded(*events: bytes, settings: OperatorSettings = ASKING) -> OperatorResult:
     """The first call after the rebuild."""
     seed = pack_seed(snapshots.dump(rebuilt(before())))
     return call_group(
-        GroupCall("g", None, [seed, *events], LOADED_MS, has_timed_out=False), settings
+        OperatorInput("g", None, [seed, *events], LOADED_MS, has_timed_out=False), settings
     )
 
 
-def after(result: CallResult, *events: bytes) -> CallResult:
-    call = GroupCall("g", result.state, list(events), LOADED_MS, has_timed_out=False)
+def after(result: OperatorResult, *events: bytes) -> OperatorResult:
+    call = OperatorInput("g", result.state, list(events), LOADED_MS, has_timed_out=False)
     return call_group(call, ASKING)
 
 
-def lines(result: CallResult, tag: str) -> list[Json]:
+def lines(result: OperatorResult, tag: str) -> list[Json]:
     texts = [line for text in result.texts for line in text.split("\n")]
     return [json.loads(line[1:]) for line in texts if line[0] == tag]
 
