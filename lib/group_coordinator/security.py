@@ -1,4 +1,4 @@
-"""How to log in to the Kafka cluster: one set of settings, told to Java's clients and to kafka-python's."""
+"""How to log in to the Kafka cluster: one set of settings, for Java's clients and for kafka-python's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _JAAS_ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r"
 
 
 class Secret(str):
-    """A text that does not show in a log or an error, though any library can use it; `reveal` says it."""
+    """A text that does not show in a log or an error, though any library can use it; `reveal` returns it."""
 
     __slots__ = ()
 
@@ -43,7 +43,7 @@ class Security:
     (PKCS 8) and its certificates.
 
     Raises:
-        ConfigError: a setting is missing that the protocol needs, or one is there that it does not use.
+        ConfigError: a setting that the protocol needs is missing, or one is set that it does not use.
     """
 
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
@@ -131,4 +131,4 @@ def variable_of(key: str) -> str:
 
 
 SECRETS = tuple(key_of(field) for field, hint in get_type_hints(Security).items() if hint is Secret)
-"""The keys of the settings that nobody is to see."""
+"""The keys of the settings that must not show."""

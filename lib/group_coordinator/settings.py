@@ -31,11 +31,11 @@ Part = TypeVar("Part")
 
 
 RECORD_OVERHEAD = 64 * 1024
-"""bytes. What a response in a Kafka record takes beside its value: the key is a group id, of 32767 bytes at most."""
+"""bytes. What a Kafka record takes beside its value, the response: the key is a group id, at most 32767 bytes."""
 
 
 class SettingsError(ValueError):
-    """A setting is unknown, or has a value that makes no sense; the message names both."""
+    """A setting is unknown, or its value is wrong; the message names both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Settings:
 
 _TYPES: dict[str, Any] = {
     key_of(field): hint
-    # CoordinatorConfig checks its own bounds, as nobody else may make one that is out of them.
+    # CoordinatorConfig checks its own bounds, so that none with a wrong value can be made.
     for part, with_bounds in ((CoordinatorConfig, False), (JobSettings, True), (Security, True))
     for field, hint in get_type_hints(part, include_extras=with_bounds).items()
     if hint is not Security
@@ -112,7 +112,7 @@ def _build(part: type[Part], values: Mapping[str, Any], **built: Any) -> Part:
 
 
 def _secrets_of(environment: Mapping[str, str]) -> dict[str, Secret]:
-    """A secret on a command line or in a file is there for others to read."""
+    """Others may read a secret on a command line or in a file."""
     found = {key: environment.get(variable_of(key), "") for key in SECRETS}
     return {key: Secret(value) for key, value in found.items() if value}
 
@@ -137,7 +137,7 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
 def _parse(override: str) -> tuple[str, Any]:
     key, equals, value = override.partition("=")
     if not equals:
-        # Whoever forgets the sign may have typed a secret behind the key.
+        # A user who forgets the sign may have typed a secret after the key.
         shown = next((key for key in SECRETS if override.strip().startswith(key)), override)
         raise SettingsError(f"{shown!r} is not KEY=VALUE")
     return key.strip(), _convert(key.strip(), value.strip())

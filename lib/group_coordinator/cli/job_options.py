@@ -1,4 +1,4 @@
-"""The options of the commands that run the job, and the settings they come to."""
+"""The options of the commands that run the job, and the settings that result."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ def job_options(function: Function) -> Function:
 def job_settings(
     config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None
 ) -> Settings:
-    """The settings that the options come to."""
+    """The settings that result from the options."""
     servers = [] if bootstrap_server is None else [f"bootstrap.servers={bootstrap_server}"]
     return load(config, [*overrides, *servers])

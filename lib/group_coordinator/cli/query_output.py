@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 _UNLIMITED_WIDTH = 100_000
-"""Where no terminal sets a width: a file or a pipe must not lose the end of a line."""
+"""The width without a terminal: a file or a pipe must not lose the end of a line."""
 
 
 def print_table(answer: pa.Table) -> None:

@@ -1,4 +1,4 @@
-"""`group-coordinator rebuild`: a lost checkpoint made anew, on this machine."""
+"""`group-coordinator rebuild`: make a lost checkpoint again, on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What talks to the coordinator over Kafka: AdminClient, GroupMember, and the channel that they share."""
+"""Clients of the coordinator over Kafka: AdminClient, GroupMember, and the channel that they share."""
 
 from __future__ import annotations
 

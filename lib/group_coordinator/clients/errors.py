@@ -54,7 +54,7 @@ class UnknownError(CoordinatorResponseError, java="UnknownServerException"):
 
 
 def error_for(code: int, message: str | None = None) -> CoordinatorResponseError:
-    """The error of a number; a number that is not known here gives an UnknownError that carries it."""
+    """The error of a number; an unknown number gives an UnknownError with that number."""
     known = CoordinatorResponseError.by_code.get(code)
     if known is not None:
         return known(message)
@@ -66,7 +66,7 @@ def error_for(code: int, message: str | None = None) -> CoordinatorResponseError
 
 
 def refusal(body: Body) -> CoordinatorResponseError | None:
-    """The error of a whole answer; an event that could not be read is answered with nothing else."""
+    """The error of a whole answer; the answer to an unreadable event has no other field."""
     code = body.get("errorCode", 0)
     return error_for(code, body.get("errorMessage")) if code else None
 

@@ -24,7 +24,7 @@ Offsets: TypeAlias = Mapping[TopicPartition, int | OffsetAndMetadata]
 
 
 def commit_offsets(identity: MemberIdentity, offsets: Offsets) -> Request:
-    """An OffsetCommit; an administrator's is taken only if the group is Empty, or does not exist."""
+    """An OffsetCommit; an administrator may commit if the group is Empty or does not exist."""
     topics = _by_topic(
         "partitions",
         ((partition, _commit(partition, offset)) for partition, offset in offsets.items()),
@@ -46,7 +46,7 @@ def commit_by_id(
 
 
 def results_by_id(body: Body, offsets: Offsets, topic_ids: Mapping[str, str]) -> PartitionResults:
-    """The outcome of a commit by id for each partition."""
+    """The result of a commit by id for each partition."""
     names = {topic_id: name for name, topic_id in topic_ids.items()}
     topics = [{**topic, "name": names[topic["topicId"]]} for topic in body.get("topics", ())]
     return partition_results({**body, "topics": topics}, offsets)
@@ -64,7 +64,7 @@ def _commit(partition: TopicPartition, offset: int | OffsetAndMetadata) -> Body:
 
 
 def fetch_offsets(group_id: str, partitions: Collection[TopicPartition] | None) -> Request:
-    """An OffsetFetch of some partitions, None for all that the group has."""
+    """An OffsetFetch of some partitions; None: all partitions with an offset."""
     topics = (
         None
         if partitions is None
@@ -105,7 +105,7 @@ def delete_offsets(group_id: str, partitions: Collection[TopicPartition]) -> Req
 
 
 def partition_results(body: Body, partitions: Iterable[TopicPartition]) -> PartitionResults:
-    """The outcome of an OffsetCommit or OffsetDelete for each partition that was asked for."""
+    """The result of an OffsetCommit or OffsetDelete for each partition of the request."""
     codes = {
         TopicPartition(topic["name"], partition["partitionIndex"]): partition["errorCode"]
         for topic in body.get("topics", ())

@@ -1,4 +1,4 @@
-"""Outcomes of a request with several entries: each entry has its own error (KIP-229, KIP-496)."""
+"""Results of a request with several entries: each entry has its own error (KIP-229, KIP-496)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Entry = TypeVar("Entry")
 
 
 class Results(Generic[Entry]):
-    """One outcome an entry, in the order they were asked for; what went well has no error."""
+    """One result an entry, in the order of the request; an entry that succeeded has no error."""
 
     def __init__(self, errors: Mapping[Entry, ClientError | None]) -> None:
         self.errors = dict(errors)
 
     def __getitem__(self, entry: Entry) -> None:
-        """Raise the entry's own error, if it has one; KeyError for an entry that was not asked for."""
+        """Raise the entry's own error, if it has one; KeyError for an entry that was not in the request."""
         error = self.errors[entry]
         if error is not None:
             raise error
@@ -31,18 +31,18 @@ class Results(Generic[Entry]):
         return len(self.errors)
 
     def all(self) -> None:
-        """Raise the first error; return when every entry went well."""
+        """Raise the first error; return if every entry succeeded."""
         for error in self.errors.values():
             if error is not None:
                 raise error
 
 
 class GroupResults(Results[str]):
-    """One outcome a group."""
+    """One result a group."""
 
 
 class PartitionResults(Results[TopicPartition]):
-    """One outcome a partition; an error of the whole group is the error of every partition."""
+    """One result a partition; an error of the whole group is the error of every partition."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class PartitionResults(Results[TopicPartition]):
         self[partition]
 
     def all(self) -> None:
-        """Raise the group's error or the first partition's; return when all went well."""
+        """Raise the group's error or the first partition's; return if all succeeded."""
         if self.group_error is not None:
             raise self.group_error
         super().all()

@@ -16,11 +16,11 @@ _SESSION = {"datafusion.catalog.information_schema": "true"}
 
 
 class TablesUnavailableError(ClientError):
-    """The Delta tables are not there, or cannot be read from here."""
+    """The Delta tables do not exist, or cannot be read from here."""
 
 
 class QueryError(ClientError):
-    """The SQL is wrong, or asks for something that is not in the tables."""
+    """The SQL is wrong, or names something that is not in the tables."""
 
 
 def query(root: str, sql: str) -> pa.Table:

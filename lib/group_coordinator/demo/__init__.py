@@ -1,3 +1,3 @@
-"""The demo: a fleet of consumer groups on a real broker, the job at work, and what the tables tell afterwards."""
+"""The demo: a fleet of consumer groups on a real broker, the job, and questions to the tables afterwards."""
 
 from __future__ import annotations

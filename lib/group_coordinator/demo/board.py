@@ -1,4 +1,4 @@
-"""What the demo knows at a moment: written by those who do the work, read by the screen."""
+"""The state of the demo: written by its working parts, read by the screen."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 from group_coordinator.demo.measures import Latency
 
 _KEPT = 60
-"""More than a screen can show."""
+"""More than fits on a screen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """Something that happened; `detail` are the lines that belong to it, such as a command's output."""
+    """Something that happened; `detail` has lines that belong to it, such as a command's output."""
 
     at_s: float
     sentence: str
@@ -26,12 +26,12 @@ class Happening:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One look at the demo; None or empty: not known yet."""
+    """The demo at one moment; None or empty: not known yet."""
 
     elapsed_s: float = 0.0
     expected_s: float = 0.0
     now: str = ""
-    """What happens just now, in one sentence."""
+    """What happens now, in one sentence."""
     is_ending: bool = False
     group_states: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     """Groups by state, as the coordinator describes them."""
@@ -59,15 +59,15 @@ class Board:
 
     @property
     def elapsed_s(self) -> float:
-        """Since the demo began."""
+        """Seconds since the demo began."""
         return self._clock() - self._started_s
 
     def frame(self) -> Frame:
-        """How things are now."""
+        """The demo now."""
         return replace(self._frame, elapsed_s=self.elapsed_s)
 
     def expect_end_in(self, seconds: float) -> None:
-        """When the demo will be over, as it looks now."""
+        """Say how long the demo will still take, as far as is known now."""
         self.show(expected_s=self.elapsed_s + seconds)
 
     def show(self, **fields: Any) -> None:
@@ -76,7 +76,7 @@ class Board:
             self._frame = replace(self._frame, **fields)
 
     def say(self, sentence: str) -> None:
-        """What happens now; it goes down in the story too."""
+        """Show what happens now, and add it to the story."""
         self.show(now=sentence)
         self.tell(sentence)
 
@@ -89,5 +89,5 @@ class Board:
             listener(happening)
 
     def listen(self, listener: Callable[[Happening], None]) -> None:
-        """Call for everything that is told from now on."""
+        """Call the listener for everything that is added from now on."""
         self._listeners.append(listener)

@@ -26,7 +26,7 @@ class Application(NamedTuple):
 
 
 class CastError(ValueError):
-    """So many members cannot be given to so many groups."""
+    """So many members cannot be shared out among so many groups."""
 
 
 RETURNS_DESK = Application("returns-desk", ("orders", "shipments"), 3)
@@ -36,9 +36,9 @@ LOYALTY_POINTS = Application("loyalty-points", ("orders", "payments"), 3, group_
 RECOMMENDATIONS = Application("recommendations", ("clicks", "orders"), 4)
 """Unsubscribes from one of its topics: loses the offsets of that topic only."""
 SPRING_SALE = Application("spring-sale", ("clicks",), 2)
-"""Is over: an administrator deletes it."""
+"""Is no longer needed: an administrator deletes it."""
 WAREHOUSE = Application("warehouse", ("payments", "shipments"), 3)
-"""Unsubscribes, and an administrator deletes the offsets it has no use for."""
+"""Unsubscribes, and an administrator deletes the offsets that it no longer needs."""
 MOBILE_PUSH = Application("mobile-push", ("orders", "payments"), 4, session_timeout_ms=15_000)
 """One member falls silent, and its session ends."""
 FRAUD_CHECK = Application("fraud-check", ("payments",), 2)
@@ -84,7 +84,7 @@ LATER_MEMBERS = 3
 
 
 def extras(group_count: int, member_count: int) -> list[Application]:
-    """The applications that only work: what is left of both numbers after the leading roles, shared out evenly.
+    """The applications without a leading role: the rest of both numbers, shared out evenly.
 
     Raises:
         CastError: one of them would have no member.

@@ -27,7 +27,7 @@ _LOSS_COLOURS = {"expired": "#c0392b", "deleted": "#6c3483"}
 _LOSS_MARKERS = {"expired": "v", "deleted": "X"}
 _LINE_COLOUR = "#2c5d8a"
 _LABEL_LEVELS = 4
-"""Labels of losses take turns on so many levels, so that those close in time do not cover each other."""
+"""Labels of losses alternate between so many levels, so that labels close in time do not cover each other."""
 _COMMIT_BIN_S = 2
 
 _LOG = """
@@ -39,7 +39,7 @@ FROM coordinator_log ORDER BY event_time, group_id, batch_id, seq
 
 
 def draw(tables_root: Path, file: Path) -> None:
-    """Draw what the log tells into a PNG file."""
+    """Draw the log as a PNG file."""
     curves = timeline(read_log(str(tables_root)))
     picture(curves).savefig(file)
 
@@ -55,7 +55,7 @@ def read_log(tables_root: str) -> list[LogRow]:
 
 
 def picture(curves: Timeline) -> Figure:
-    """Three charts above each other that share the time."""
+    """Three charts above each other with one time axis."""
     with mpl.rc_context({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}):
         figure = Figure(figsize=(11, 8.5), dpi=130, layout="constrained")
         groups, offsets, commits = figure.subplots(3, 1, sharex=True, height_ratios=(3, 4, 2))

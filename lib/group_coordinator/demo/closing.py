@@ -1,4 +1,4 @@
-"""The last words: what the tables tell, each answer with the command that gives it, and where everything is."""
+"""The closing words: answers of the tables, each with its command, and where everything is."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from group_coordinator.demo.screen import clock
 
 
 class Closing:
-    """Prints below each other what the user is left with."""
+    """Prints the parts of the closing words below each other."""
 
     def __init__(self, console: Console, folder: DemoFolder, interruption: Interruption) -> None:
         self.console = console
@@ -35,7 +35,7 @@ class Closing:
     def tell(self, plan: Plan, board: Board, measures: Measures) -> None:
         """Everything, in order."""
         if self.console.is_terminal:
-            # The screen is gone, and with it what was told.
+            # The screen is gone, and with it the story.
             self._retell(board.frame().told)
         self._answer()
         self._draw()
@@ -77,7 +77,7 @@ class Closing:
         self._line(f"\n{_summary(board, measures)}")
 
     def _carry_on(self, plan: Plan) -> None:
-        """No process is left behind; from what is on disk broker and job can go on."""
+        """No process is left; broker and job can go on from their files."""
         settings_file = self._folder.shown(self._folder.settings)
         run = f"{self._program} run --with-compaction --config {settings_file}"
         if plan.bootstrap_servers is None:

@@ -48,7 +48,7 @@ def command(
     The tables and a chart stay, in a folder below the current one. Ctrl-C ends the demo at any time.
     """
     with Interruption() as interruption:
-        # What the demo needs takes half a second to import: a Ctrl-C must not be lost in it.
+        # The imports take half a second: a Ctrl-C must not be lost in them.
         from group_coordinator.demo import performance
 
         try:

@@ -1,4 +1,4 @@
-"""Commands of the command line, run as a user would run them, with what they print."""
+"""Commands of the command line, run as a user would run them, and their output."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def typed_name() -> str:
 
 
 class Administrator:
-    """Runs one command after the other, and tells the board what came of each."""
+    """Runs one command after the other, and adds each with its output to the board."""
 
     def __init__(self, folder: DemoFolder, board: Board) -> None:
         self._folder = folder
@@ -41,7 +41,7 @@ class Administrator:
         self._waiting.append(("groups", *arguments))
 
     def tick(self) -> None:
-        """Start the next command, or take what the last one printed."""
+        """Start the next command, or take the output of the last one."""
         if self._running is not None:
             arguments, process = self._running
             if process.status is None:
@@ -53,7 +53,7 @@ class Administrator:
             self._start(self._waiting.popleft())
 
     def close(self) -> None:
-        """End what runs."""
+        """End the command that runs."""
         if self._running is not None:
             self._running[1].end()
 

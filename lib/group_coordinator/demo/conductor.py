@@ -1,4 +1,4 @@
-"""Starts everything in order, lets it play, and ends everything again, whatever happened."""
+"""Starts everything in order, lets it play, and always ends everything again."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _TICK_S = 0.1
 _PATIENCE_S = 30.0
 """How long the end waits for compaction."""
 _GRACE_S, _IMPATIENT_GRACE_S = 20.0, 3.0
-"""How long the job has to finish its batch: in the end, and when somebody waits for the prompt."""
+"""How long the job may take to finish its batch: at the end, and when the user waits for the prompt."""
 _PRINCIPAL = "User:shop"
 
 
@@ -47,7 +47,7 @@ class _Premises(NamedTuple):
     channel: RequestChannel
 
     def check(self) -> None:
-        """Raise what ended one of them."""
+        """Raise the error of the one that ended, if any."""
         self.job.check_alive()
         self.shop.check()
 
@@ -71,10 +71,10 @@ class Conductor:
         self.measures = Measures()
 
     def perform(self) -> None:
-        """Return when the story is over and nothing runs any more; the tables stay."""
+        """Return when the story is over and all processes have ended; the tables stay."""
         with ExitStack() as resources, ExitStack() as ending:
             ending.callback(self._board.show, is_ending=True)
-            # A Ctrl-C goes to every process of the terminal: what failed of it is not worth telling.
+            # A Ctrl-C goes to every process of the terminal: failures that it causes are not reported.
             ending.callback(self._interruption.check)
             self._perform(resources)
 
@@ -107,7 +107,7 @@ class Conductor:
         return _Premises(job, shop, self._open_channel(resources, connection))
 
     def _is_over(self, story_s: float | None, tables: TablesWatch) -> bool:
-        """When the story is told, and the tables have it; those of a slow machine may be some seconds late."""
+        """Whether the story is over and in the tables; on a slow machine compaction may be some seconds late."""
         if story_s is None or story_s < self._plan.duration_s:
             return False
         return tables.are_fresh(datetime.now(UTC)) or story_s > self._plan.duration_s + _PATIENCE_S
@@ -125,7 +125,7 @@ class Conductor:
         return broker.bootstrap_servers
 
     def _make_topics(self, resources: ExitStack, connection: Connection) -> None:
-        """A cluster that is not ours shall be as it was in the end."""
+        """A cluster that is not ours must be left as it was."""
         if self._plan.bootstrap_servers is not None and not self._plan.keep:
             resources.callback(_delete_topics, connection, self._plan.topics)
         create_topics(connection, self._settings.job)

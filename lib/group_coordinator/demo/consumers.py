@@ -1,4 +1,4 @@
-"""What the applications are made of: members of groups, and committers without a group."""
+"""The parts of an application: members of groups, and committers without membership."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ class Records(Protocol):
 
 
 class ShopTopics(NamedTuple):
-    """What the members have to know of the shop's topics, by name."""
+    """What the members need to know of the shop's topics, by name."""
 
     partition_counts: Mapping[str, int]
     ids: Mapping[str, str]
 
 
 class Consumer:
-    """One member: goes on where its group has committed, processes what is there, commits, heartbeats.
+    """One member: starts at its group's committed offsets, processes records, commits, heartbeats.
 
     Args:
-        application: what it is a part of.
-        channel: shared with everybody.
+        application: its application.
+        channel: shared with all members.
         topics: of the whole shop.
-        records: what there is to process.
+        records: the records to process.
         clock: the same seconds that `tick` gets.
     """
 
@@ -94,11 +94,11 @@ class Consumer:
         self._member.subscribe(topics)
 
     def leave(self) -> None:
-        """Say goodbye."""
+        """Leave the group."""
         self._member.leave_async()
 
     def _fetch_positions(self) -> None:
-        """The partitions may be new to this member: its group knows where to go on."""
+        """The partitions may be new to this member: the group's offsets are the positions."""
         self._positions = {}
         request = offset_messages.fetch_offsets(self._application.group_id, self._member.assignment)
         self._fetching = self._channel.send(request)
@@ -119,7 +119,7 @@ class Consumer:
         self._commit_due_s = now_s
 
     def _commit(self, now_s: float) -> None:
-        """A refusal is no surprise in a rebalance; the member learns from its next heartbeat where it stands."""
+        """A refusal is normal in a rebalance; the member's next heartbeat finds out."""
         self._commit_due_s = now_s + COMMIT_INTERVAL_S
         self._positions = advanced(
             self._positions, self._records, self._application.records_a_commit
@@ -166,14 +166,14 @@ class SimpleCommitter:
         self._channel.send(request._replace(client_id=self._application.group_id))
 
     def stop(self) -> None:
-        """Commit no more."""
+        """Stop committing."""
         self._is_working = False
 
 
 def start_positions(application: Application, partition_counts: Mapping[str, int]) -> Request:
-    """What an administrator sends to let a group begin with the first record of every partition.
+    """An administrator's commit of the first offset of every partition.
 
-    Without offsets, the sweep of expired ones would take a group away while its first members are still on their way.
+    Without offsets, the sweep would remove a group before its first members have joined.
     """
     positions = dict.fromkeys(partitions_of(application, partition_counts), 0)
     return offset_messages.commit_offsets(MemberIdentity(application.group_id), positions)
@@ -193,7 +193,7 @@ def partitions_of(
 def advanced(
     positions: Mapping[TopicPartition, int], records: Records, at_most: int = UNLIMITED
 ) -> dict[TopicPartition, int]:
-    """Positions after processing what is there, or as much of each partition as can be done."""
+    """Positions after processing all records, or as many of each partition as the application can."""
     return {
         partition: min(records.read_up_to(partition), position + at_most)
         for partition, position in positions.items()

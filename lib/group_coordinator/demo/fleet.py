@@ -1,4 +1,4 @@
-"""All applications at work: one thread drives them all, a step at a time."""
+"""All applications: one thread drives them, a step at a time."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Fleet:
 
     Args:
         channel: shared by all of them.
-        topics: all that the shop has.
-        records: what there is to read.
+        topics: all topics of the shop.
+        records: the records to read.
         tell: takes a sentence about a member that was refused for good.
         prefix: what the names of the shop's topics begin with on this cluster.
     """
@@ -48,7 +48,7 @@ class Fleet:
 
     @property
     def group_ids(self) -> list[str]:
-        """All groups that there ever were."""
+        """All groups so far."""
         return [*self._consumers, *self._committers]
 
     @property
@@ -57,11 +57,11 @@ class Fleet:
         return sum(len(consumers) for consumers in self._consumers.values())
 
     def set_start(self, application: Application) -> None:
-        """The group shall begin with the first record of every partition."""
+        """Let the group begin with the first record of every partition."""
         self._channel.send(start_positions(self._here(application), self._topics.partition_counts))
 
     def join(self, application: Application) -> None:
-        """One more member."""
+        """Add a member."""
         consumer = Consumer(
             self._here(application),
             self._channel,
@@ -72,7 +72,7 @@ class Fleet:
         self._consumers[application.group_id].append(consumer)
 
     def start_committing(self, application: Application) -> None:
-        """A group that only stores offsets."""
+        """Add a group that only stores offsets."""
         self._committers[application.group_id] = SimpleCommitter(
             self._here(application),
             self._channel,
@@ -81,33 +81,33 @@ class Fleet:
         )
 
     def stop_committing(self, application: Application) -> None:
-        """Its offsets grow old from now on."""
+        """Stop its commits: its offsets expire in the end."""
         self._committers[application.group_id].stop()
 
     def leave(self, application: Application) -> None:
-        """All members say goodbye."""
+        """Let all members leave."""
         while self._consumers[application.group_id]:
             self.leave_one(application)
 
     def leave_one(self, application: Application) -> None:
-        """The member that came last says goodbye."""
+        """Let the member that came last leave."""
         self._consumers[application.group_id].pop().leave()
 
     def leave_eldest(self, application: Application) -> None:
-        """The member that came first says goodbye."""
+        """Let the member that came first leave."""
         self._consumers[application.group_id].pop(0).leave()
 
     def fall_silent(self, application: Application) -> None:
-        """The member that came last is gone without a word."""
+        """Let the member that came last fall silent."""
         self._consumers[application.group_id].pop()
 
     def subscribe(self, application: Application, topics: Collection[str]) -> None:
-        """All members change what they read."""
+        """Change what all members read."""
         for consumer in self._consumers[application.group_id]:
             consumer.subscribe(self._names(topics))
 
     def tick(self, now_s: float) -> None:
-        """Everybody does what is due."""
+        """Let all applications take a step."""
         self._now_s = now_s
         for group_id, consumer in list(self._all_consumers()):
             try:
@@ -130,7 +130,7 @@ class Fleet:
 
 
 class Arrivals:
-    """Members come one after the other, so that no batch has to take in everybody at once."""
+    """Members come one after the other, so that no batch has the joins of all of them."""
 
     def __init__(self, fleet: Fleet, applications: Collection[Application]) -> None:
         self._applications = applications
@@ -146,12 +146,12 @@ class Arrivals:
 
     @property
     def total(self) -> int:
-        """How many there are in all."""
+        """The number of steps: start positions, joins, and first commits."""
         return len(self._waiting)
 
     @property
     def sentence(self) -> str:
-        """What a newcomer should know of it."""
+        """The groups in one sentence, for a newcomer."""
         member_count = sum(application.member_count for application in self._applications)
         return (
             f"{self.group_count} groups get their start positions, and {member_count} members join them. The members of a "
@@ -160,14 +160,14 @@ class Arrivals:
         )
 
     def tick(self, arrived: int) -> None:
-        """So many are to have come by now."""
+        """Take steps until so many are taken."""
         for come in self._waiting[self._arrived : arrived]:
             come()
         self._arrived = max(self._arrived, arrived)
 
 
 class Shifts:
-    """Every few seconds one application lets a member go, and the application before it gets its member back."""
+    """Every few seconds one application loses a member, and the application before it gets its member back."""
 
     def __init__(self, fleet: Fleet, applications: Collection[Application]) -> None:
         self._fleet = fleet

@@ -1,4 +1,4 @@
-"""The one folder of a demo: everything is in it, and what nobody asked to keep is gone in the end."""
+"""The one folder of a demo: it has everything, and files that the user does not keep are removed at the end."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class DemoFolder:
 
     @property
     def checkpoint(self) -> Path:
-        """What Spark knows between two runs."""
+        """Spark's checkpoint."""
         return self.path / "checkpoint"
 
     @property
@@ -40,12 +40,12 @@ class DemoFolder:
 
     @property
     def settings(self) -> Path:
-        """The settings that the demo gives every command."""
+        """The settings file of all commands."""
         return self.path / "coordinator.toml"
 
     @property
     def scratch(self) -> Path:
-        """For what Spark leaves where it runs."""
+        """The working directory of Spark."""
         return self.path / "scratch"
 
     @property
@@ -54,7 +54,7 @@ class DemoFolder:
         return self.path / "progress.json"
 
     def output(self, command: str) -> Path:
-        """What a command says."""
+        """The output of a command."""
         return self.path / "output" / f"{command}.txt"
 
     def make(self) -> None:

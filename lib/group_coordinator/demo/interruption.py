@@ -12,18 +12,18 @@ _POLL_SECONDS = 0.05
 
 
 class Interrupted(Exception):  # noqa: N818 - not an error, a wish
-    """Somebody wants the demo to end now."""
+    """The demo must end now."""
 
     def __init__(self, signal_number: int) -> None:
         super().__init__("Interrupted. Nothing runs any more, and nothing is left behind.")
         self.exit_status = 128 + signal_number
-        """What a shell reports of a program that ended by this signal."""
+        """The exit status of a program that ended by this signal, as shells report it."""
 
 
 class Interruption:
-    """Notes a signal; every wait of the demo asks for it.
+    """Notes a signal; every wait of the demo checks for it.
 
-    A handler that raised could do so just between the start of a process and the note that it has to be ended.
+    A handler that raises could do so between the start of a process and the note that it must be ended.
     """
 
     def __init__(self) -> None:
@@ -37,21 +37,21 @@ class Interruption:
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
-            # A second Ctrl-C must not disturb the last words.
+            # A second Ctrl-C must not disturb the closing words.
             signal.signal(number, signal.SIG_IGN if self.is_requested else handler)
 
     @property
     def is_requested(self) -> bool:
-        """Whether the demo is to end."""
+        """Whether the demo must end."""
         return self._signal_number is not None
 
     def check(self) -> None:
-        """Raise Interrupted if the demo is to end."""
+        """Raise Interrupted if the demo must end."""
         if self._signal_number is not None:
             raise Interrupted(self._signal_number)
 
     def pause(self, seconds: float) -> None:
-        """Sleep; raise Interrupted as soon as the demo is to end."""
+        """Sleep; raise Interrupted as soon as the demo must end."""
         deadline = time.monotonic() + seconds
         self.check()
         while (rest := deadline - time.monotonic()) > 0:
@@ -59,5 +59,5 @@ class Interruption:
             self.check()
 
     def _note(self, signal_number: int, _: FrameType | None) -> None:
-        # Nothing but an assignment: a lock that the interrupted code holds would never come free.
+        # Nothing but an assignment: a lock that the interrupted code holds would never be released.
         self._signal_number = self._signal_number or signal_number

@@ -21,7 +21,7 @@ class _Progress(Struct):
 
 
 class Job:
-    """Spark at work in a process of its own."""
+    """The job in a process of its own."""
 
     def __init__(self, folder: DemoFolder) -> None:
         self._progress = folder.progress
@@ -54,7 +54,7 @@ class Job:
             return None
 
     def ask_to_end(self) -> None:
-        """Its time has come."""
+        """Ask the process to end."""
         self._process.ask_to_end()
 
     def end(self, grace_s: float) -> None:

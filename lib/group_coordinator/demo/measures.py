@@ -1,4 +1,4 @@
-"""How fast the coordinator answers, as those who wait for the answers see it."""
+"""How fast the coordinator answers, as its clients see it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from group_coordinator.clients.member.conversation import Channel
 
 _WINDOW_S = 20.0
 _PARKED = frozenset({"JoinGroup", "SyncGroup"})
-"""Answered when the group has met: how long that takes says nothing about the coordinator."""
+"""Answered when all members have joined: how long that takes says nothing about the coordinator."""
 
 
 class Latency(NamedTuple):
-    """Of the answers in a stretch of time."""
+    """Latencies of the answers in a stretch of time."""
 
     median_s: float
     p99_s: float
@@ -47,7 +47,7 @@ class Measures:
         self.unanswered_count = 0
 
     def sent(self) -> float:
-        """A request goes out; returns the time."""
+        """A request is sent; returns the time."""
         now_s = self._clock()
         with self._lock:
             self._sent.append(now_s)
@@ -91,7 +91,7 @@ class Measures:
 
 
 class MeasuredChannel:
-    """A channel that tells what passes through it."""
+    """A channel that measures its requests."""
 
     def __init__(self, channel: Channel, measures: Measures) -> None:
         self._channel = channel

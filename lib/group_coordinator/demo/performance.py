@@ -1,4 +1,4 @@
-"""One performance: the screen, what happens on it, and what the user is left with."""
+"""One performance: the screen, the play, and the closing words."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from group_coordinator.demo.screen import Screen
 
 
 def perform(plan: Plan, interruption: Interruption) -> None:
-    """Show everything, then tell what is left.
+    """Play the demo, then print the closing words.
 
     Raises:
-        CastError: the plan cannot be.
-        Interrupted: the user has had enough; the message says what is left of the demo.
+        CastError: the plan is impossible.
+        Interrupted: the user ended it; the message says what is left of the demo.
     """
     folder = DemoFolder(Path.cwd() / time.strftime("group-coordinator-demo-%Y%m%d-%H%M%S"))
     board = Board(plan.expected_s)
     conductor = Conductor(plan, folder, board, interruption)
     folder.make()
-    # What a library has to say must not spoil the screen.
+    # Messages of libraries must not spoil the screen.
     logging.basicConfig(filename=folder.output("demo"), level=logging.WARNING)
     closing = Closing(Console(), folder, interruption)
     try:

@@ -1,4 +1,4 @@
-"""What takes the screen's place where the output is a file or a pipe: a line for everything that happens."""
+"""Instead of the screen if the output is a file or a pipe: a line for everything that happens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _INTERVAL_S = 5.0
 
 
 class PlainLines:
-    """Prints what is told at once, and the figures every few seconds."""
+    """Prints the story as it happens, and the figures every few seconds."""
 
     def __init__(self, console: Console, board: Board) -> None:
         self._console = console
@@ -43,7 +43,7 @@ class PlainLines:
 
 
 def story_lines(happening: Happening) -> list[str]:
-    """What happened, and below it what belongs to it."""
+    """What happened, and below it its details."""
     return [
         f"{clock(happening.at_s):>5}  {happening.sentence}",
         *(f"       {line}" for line in happening.detail),

@@ -1,4 +1,4 @@
-"""What the user asks of the demo, and what follows from it."""
+"""What the user asks of the demo, and the settings that follow."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from group_coordinator.demo.cast import PARTITION_COUNTS
 from group_coordinator.demo.folder import DemoFolder
 
 STORY_S = 85
-"""How long the fleet is at work by default: long enough to see everything expire that will."""
+"""How long the fleet works by default: long enough to see all offsets expire that will."""
 _START_S, _END_S = 55, 12
-"""About how long it takes until the fleet can start, and from its end to the last word."""
+"""About how long it takes until the fleet can start, and from its end to the closing words."""
 
 RETENTION_MS = 60_000
-"""How long an offset is kept once nothing protects it; a real cluster has a week."""
+"""How long an offset is kept when nothing protects it; by default a cluster keeps it for a week."""
 _EVENTS, _RESPONSES = "group-events", "group-responses"
 
 

@@ -1,4 +1,4 @@
-"""The part of the demo that is watched: everybody on the stage, moved on step by step."""
+"""The part of the demo that the user watches: all applications and scenes, a step at a time."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from group_coordinator.demo.story import Story
 from group_coordinator.demo.survey import Survey
 
 _ARRIVAL_S = 7.0
-"""In this time everybody comes."""
+"""In this time all members come."""
 _USUAL_ARRIVAL_S = 15.0
-"""In this time the groups have usually met."""
+"""In this time all members have usually joined."""
 _PATIENCE_S = 35.0
-"""After this time the story begins even if some group has not met yet."""
+"""After this time the story begins even if some group has not finished its first rebalance."""
 _FIRST_SHIFT_S, _SHIFT_S = 3.0, 4.0
 """When the first application changes a member, and how often one does from then on."""
 
 
 @dataclass
 class Play:
-    """All who act, and the board that shows how they do. The story begins when all groups have met."""
+    """All that acts, and the board that shows it. The story begins after the first rebalance of all groups."""
 
     fleet: Fleet
     arrivals: Arrivals
@@ -45,7 +45,7 @@ class Play:
         return None if self._story_from_s is None else now_s - self._story_from_s
 
     def tick(self, now_s: float) -> None:
-        """Everybody does what is due."""
+        """Let all parts take a step."""
         story_s = self.story_s(now_s)
         if story_s is None:
             self._arrive(now_s)

@@ -1,4 +1,4 @@
-"""The one live screen: everything a frame says, in plain words, on 80 by 24 characters or more."""
+"""The live screen: everything in a frame, in plain words, on 80 by 24 characters or more."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FRAME_HEIGHT, _FRAME_WIDTH = 2, 4
 
 
 class Screen:
-    """Fills the terminal while the block runs, then gives it back as it was."""
+    """Fills the terminal while the block runs, then restores it."""
 
     def __init__(self, console: Console, board: Board, hint: str) -> None:
         self._board = board
@@ -102,7 +102,7 @@ def _groups(frame: Frame) -> RenderableType:
 
 
 def grouped(states: Mapping[str, int]) -> dict[str, int]:
-    """The states that a reader tells apart; those of a rebalance are one."""
+    """The states that the screen tells apart; those of a rebalance are one."""
     rebalancing = sum(states.get(state, 0) for state in _REBALANCING)
     return {
         "Stable": states.get("Stable", 0),
@@ -166,7 +166,7 @@ class _StackedBar:
 
 
 class _Story:
-    """As much of the end of the story as there is room for."""
+    """As much of the end of the story as fits."""
 
     def __init__(self, told: tuple[Happening, ...]) -> None:
         self._told = told
@@ -192,7 +192,7 @@ def _lines(console: Console, width: int, happening: Happening) -> Iterator[Text]
 
 
 def squeezed(lines: Sequence[str]) -> list[str]:
-    """A table with its columns closer together, so that more of it is seen."""
+    """A table with narrower gaps, so that more of it fits."""
     width = max(map(len, lines), default=0)
     rows = [line.ljust(width) for line in lines]
     is_blank = [all(row[at] == " " for row in rows) for at in range(width)]

@@ -21,10 +21,10 @@ _POLL_MS = 20
 
 
 class Shop:
-    """Writes records for as long as it is open, and knows how far each partition has been read.
+    """Writes records while it is open, and knows how far each partition has been read.
 
-    A consumer of its own for every member would ask more of two cores than the coordinator does; what one reader has
-    seen is there for every application to process.
+    A consumer for every member would take more of two cores than the coordinator does: one reader reads for all
+    applications.
     """
 
     def __init__(self, connection: Connection, partition_counts: Mapping[str, int]) -> None:
@@ -57,7 +57,7 @@ class Shop:
             return cluster.topic_ids(self.partition_counts.keys())
 
     def check(self) -> None:
-        """Raise what ended the thread, if anything did."""
+        """Raise the error that ended the thread, if any."""
         if self._failure is not None:
             raise self._failure
 

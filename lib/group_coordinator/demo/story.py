@@ -1,4 +1,4 @@
-"""What happens when: the scenes, each with the sentence that tells a newcomer what to look at."""
+"""The scenes and their times, each with a sentence that tells a newcomer what to watch."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from group_coordinator.demo.plan import Plan
 
 
 class Scene(NamedTuple):
-    """Something that happens at a time of the story."""
+    """An action at a time of the story."""
 
     at_s: float
     sentence: str
@@ -44,7 +44,7 @@ class Story:
         self._board = board
 
     def tick(self, story_s: float) -> None:
-        """Play what is due."""
+        """Play the scenes that are due."""
         while self._ahead and self._ahead[0].at_s <= story_s:
             scene = self._ahead.pop(0)
             self._board.say(scene.sentence)

@@ -1,4 +1,4 @@
-"""Asks the coordinator for the state of every group, again and again, as an administrator's tool would."""
+"""Asks the coordinator repeatedly for the state of every group, as an administrator's tool would."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _CONSUMER = "consumer"
 
 
 class Survey:
-    """One round of questions at a time; what is told are the answers of the last one.
+    """One round of questions at a time; the properties are of the last complete round.
 
-    A group is asked by the API of its protocol, and by the other one in the same round where that does not know it.
+    A group is described by the API of its protocol; if that does not know it, by the other API in the same round.
     """
 
     def __init__(self, channel: Channel) -> None:
@@ -37,7 +37,7 @@ class Survey:
         self.consumer_group_count = 0
 
     def tick(self, now_s: float, group_ids: Collection[str]) -> None:
-        """Take the answers when all are there, then ask again when it is time."""
+        """Take the answers when all have come, then ask again when it is time."""
         if self._asked and all(reply.done() for reply in self._asked.values()):
             self._take()
         if not self._asked and now_s >= self._due_s:
@@ -66,7 +66,7 @@ class Survey:
             self.consumer_group_count = sum(group.group_type == _CONSUMER for group in groups)
 
     def _hear(self, group_id: str, body: Body) -> None:
-        """One that neither API knows is gone: it is asked by both."""
+        """A group that neither API knows is gone."""
         is_second = group_id in self._described
         if group_id in self._consumer_groups:
             found = consumer_description(group_id, body) or _gone(group_id)

@@ -1,4 +1,4 @@
-"""The run as curves, from the log alone: how many groups and offsets there were when, and what became of them."""
+"""The run as curves, from the log alone: the numbers of groups and offsets over time, and what was lost when."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LOSSES = {
 
 
 class LogRow(NamedTuple):
-    """A row of coordinator_log as far as the curves need it."""
+    """The fields of a row of coordinator_log that the curves need."""
 
     at_s: float
     group_id: str
@@ -39,7 +39,7 @@ class LogRow(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """Offsets that one group lost at one time; none: the group itself was deleted."""
+    """Offsets that one group lost at one time; 0: the group itself was deleted."""
 
     at_s: float
     group_id: str
@@ -94,7 +94,7 @@ def _apply_offset(
 def _apply_group(
     row: LogRow, kinds: dict[str, str], members: defaultdict[str, set[str | None]]
 ) -> None:
-    """A group that changes its protocol is gone for no time: its new records follow at once."""
+    """A group that changes its protocol is not gone: its new records follow at once."""
     if row.record_type == _MEMBER_RECORD:
         of_group = members[row.group_id]
         (of_group.discard if row.is_tombstone else of_group.add)(row.member_id)

@@ -1,4 +1,4 @@
-"""Looks into the tables while they are being written, and tells what is new in them."""
+"""Reads the tables while they are being written, and adds what is new to the story."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _DELETED = frozenset({"offset-deleted", "group-deleted"})
 
 
 class TablesWatch:
-    """Reads the log from where it stopped the last time, without Spark, in a thread of its own."""
+    """Reads the log from where it stopped last, without Spark, in a thread of its own."""
 
     def __init__(self, tables_root: str, board: Board) -> None:
         self._tables_root = tables_root
@@ -54,17 +54,17 @@ class TablesWatch:
         self._thread = Thread(target=self._run, name="tables", daemon=True)
 
     def start(self) -> None:
-        """Look from now on."""
+        """Start to look."""
         self._thread.start()
 
     def close(self) -> None:
-        """Look no more."""
+        """Stop looking."""
         self._closing.set()
         if self._thread.ident is not None:
             self._thread.join()
 
     def are_fresh(self, now: datetime) -> bool:
-        """Whether compaction follows the log closely; somebody commits at any time."""
+        """Whether compaction follows the log closely: the log grows all the time."""
         return self._compacted_up_to is not None and now - self._compacted_up_to < _FRESH
 
     def look(self) -> None:
@@ -92,7 +92,7 @@ class TablesWatch:
         if reason == "offset-expired":
             self._losers.add(group_id)
         elif reason == "group-expired":
-            # A sweep may catch a group before its first member is in: it is back in a moment.
+            # A sweep may remove a group before its first member has joined: it is soon back.
             return group_id in self._losers
         elif reason == "sync":
             before, self.members[group_id] = self.members.get(group_id), news["members"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 
 _TOLD_BY_ERRORS = ("kafka.net.", "py4j.")
-"""They log every attempt to connect, and every exception on its way to Java: what comes of it is raised."""
+"""They log every attempt to connect, and every exception on its way to Java; the final error is raised anyway."""
 
 
 def set_up_logs() -> None:
-    """Our own information, and warnings of everybody else."""
+    """Our own information, and warnings of libraries."""
     logging.basicConfig(
         level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s", datefmt="%H:%M:%S"
     )

@@ -1,6 +1,6 @@
-"""How the job is doing: a line a second if there was something to do, and a small file for whoever watches.
+"""How the job is doing: a line a second if there was something to do, and a small file for monitoring.
 
-The query is asked now and then. A StreamingQueryListener would be told of every batch, but in Python that takes the JVM
+The query is asked now and then. A StreamingQueryListener would hear of every batch, but in Python each call takes the JVM
 dozens of searches through its whole class path: a tenth of the processor time of a job with short batches.
 """
 

@@ -1,4 +1,4 @@
-"""What `groups` does; each action prints its outcome and says whether all of it went well."""
+"""What `groups` does: each action prints its outcome and returns whether all of it succeeded."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PARTITION_LEVEL = frozenset(
     }
 )
 UNKNOWN_PARTITION = -1
-"""Kafka's mark for a topic that is not there."""
+"""Kafka's mark for a topic that does not exist."""
 
 
 def print_error(message: str) -> None:

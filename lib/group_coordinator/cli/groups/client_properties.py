@@ -16,7 +16,7 @@ _DEFAULTS = {
     for name, value in KafkaAdminClient.DEFAULT_CONFIG.items()
     if name in KafkaConsumer.DEFAULT_CONFIG and name in KafkaProducer.DEFAULT_CONFIG
 }
-"""Options that all three clients have: one that another lacks would keep that from starting."""
+"""Options that all three clients have: a client refuses to start with an option that it does not know."""
 
 
 class PropertiesError(ValueError):
@@ -37,7 +37,7 @@ def read_client_properties(path: Path) -> dict[str, Any]:
             options[name] = _typed(value, _DEFAULTS[name])
         else:
             raise PropertiesError(f"{path}: {key} is not a property that kafka-python has")
-    options.pop("bootstrap_servers", None)  # --bootstrap-server says it
+    options.pop("bootstrap_servers", None)  # --bootstrap-server gives it
     return options
 
 

@@ -14,7 +14,7 @@ from group_coordinator.clients.errors import ClientError
 
 @dataclass(frozen=True, slots=True)
 class OffsetRow:
-    """A partition that is assigned, committed, or both; None where there is nothing to say."""
+    """A partition that is assigned, committed, or both; a field without a value is None."""
 
     group_id: str
     partition: TopicPartition
@@ -58,7 +58,7 @@ class MemberRow:
 
     @property
     def target_assignment(self) -> str | None:
-        """The partitions that the member is to have."""
+        """The member's target assignment."""
         return _shown(self.member.target_assignment)
 
     @property
@@ -88,7 +88,7 @@ class StateRow:
 
 @dataclass(frozen=True, slots=True)
 class PartitionStatus:
-    """What became of deleting one partition's offset; partition -1 is a topic that is not there."""
+    """The result of deleting one partition's offset; partition -1 is a topic that does not exist."""
 
     partition: TopicPartition
     error: ClientError | None

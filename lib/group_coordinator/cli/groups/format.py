@@ -27,7 +27,7 @@ class Column(NamedTuple):
 
 
 def table(columns: Sequence[Column], rows: Sequence[object]) -> str:
-    """Headings and rows, `-` where a row has nothing to say; no line break at the end."""
+    """Headings and rows, `-` for a missing value; no line break at the end."""
     bodies = [[_text(column.value(row)) for row in rows] for column in columns]
     padded = [
         [text.ljust(column.wide_enough(body)) for text in (column.heading, *body)]

@@ -27,7 +27,7 @@ _NEEDS = {
     "state": ("describe", "list"),
     "type": ("list",),
 }
-"""Options that mean something to some actions only."""
+"""Options that only some actions take."""
 _EXCLUDES = (
     ("group", "all-groups"),
     ("group", "list"),
@@ -44,10 +44,10 @@ class TopicChoice(NamedTuple):
 
 
 def check(options: Mapping[str, Any]) -> str:
-    """The action, if the options fit it.
+    """The action that the options ask for.
 
     Raises:
-        click.UsageError: they do not.
+        click.UsageError: the options do not go together.
     """
     given = [name for name, value in options.items() if value not in (None, False, ())]
     actions = [name for name in ACTIONS if name in given]
@@ -115,12 +115,12 @@ _CHECKS = {
 
 
 def states(text: str | None) -> list[str] | None:
-    """The states in a list; None where none was asked for, empty for all."""
+    """The states in the option's value; None: the option is not given, empty: all states."""
     return _parsed(text, STATES, "Invalid state list '{}'. Valid states are: {}")
 
 
 def types(text: str | None) -> list[str] | None:
-    """The group types in a list; None where none was asked for, empty for all."""
+    """The group types in the option's value; None: the option is not given, empty: all types."""
     return _parsed(text, TYPES, "Invalid types list '{}'. Valid types are: {}")
 
 

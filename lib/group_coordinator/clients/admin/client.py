@@ -32,8 +32,8 @@ CLIENT_ID = "group-coordinator-admin"
 class AdminClient:
     """Asks the running job over Kafka; lists of groups come from the Delta tables.
 
-    What is not given is as in conf/coordinator.toml; `client_options` are kafka-python's own, for security.
-    The connection is made at the first request that needs it.
+    Arguments that are not given have the values of conf/coordinator.toml; `client_options` are kafka-python's own, for security.
+    It connects with the first request.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class AdminClient:
 
     @property
     def events_topic(self) -> str:
-        """The topic that requests go to."""
+        """The topic of the requests."""
         return self._job.events_topic
 
     def list_consumer_groups(
@@ -93,12 +93,12 @@ class AdminClient:
         ]
 
     def describe_consumer_groups(self, group_ids: Collection[str]) -> dict[str, GroupDescription]:
-        """State and members of each group; a group that is not there has an `error`.
+        """State and members of each group; a group that does not exist has an `error`.
 
-        All groups are asked for as consumer groups first, then those that are none as classic ones.
+        Every group is described as a consumer group first; groups of another type are described as classic groups.
 
         Raises:
-            ChannelError: a group's answer did not come.
+            ChannelError: there is no answer for a group.
         """
         asked = dict.fromkeys(group_ids)
         found = {
@@ -142,7 +142,7 @@ class AdminClient:
     def alter_consumer_group_offsets(
         self, group_id: str, offsets: offset_messages.Offsets
     ) -> PartitionResults:
-        """Commit offsets for a group that is Empty or not there yet: one result a partition."""
+        """Commit offsets for a group that is Empty or does not exist yet: one result a partition."""
         request = offset_messages.commit_offsets(MemberIdentity(group_id), offsets)
         return offset_messages.partition_results(self._channel.send(request).result(), offsets)
 
@@ -162,7 +162,7 @@ class AdminClient:
         return {group: reply.result() for group, reply in sent.items()}
 
     def close(self) -> None:
-        """Disconnect; harmless where nothing was connected."""
+        """Disconnect; no error if it is not connected."""
         if "_channel" in self.__dict__:
             self._channel.close()
 
@@ -188,7 +188,7 @@ def _is_among(value: str, wanted: Collection[str] | None) -> bool:
 
 
 def _deletion_error(reply: Future[Body]) -> ClientError | None:
-    """One group without an answer must not hide what became of the others."""
+    """A group without an answer must not hide the results of the others."""
     try:
         return messages.deletion_error(reply.result())
     except ChannelError as error:

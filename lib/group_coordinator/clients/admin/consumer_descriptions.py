@@ -1,4 +1,4 @@
-"""ConsumerGroupDescribe (KIP-848), and what its answers say of groups and members."""
+"""ConsumerGroupDescribe (KIP-848): the request, and groups and members from its answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from group_coordinator.core.model.errors import ErrorCode
 _VERSION = 1
 _CONSUMER = "consumer"
 _UPGRADED = {0: False, 1: True}
-"""Kafka's types of members: classic, consumer; -1 is one that did not say."""
+"""By Kafka's member type: 0 is classic, 1 is consumer; -1 is unknown."""
 _ANOTHER_KIND = frozenset({ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNSUPPORTED_VERSION})
 
 
@@ -23,7 +23,7 @@ def describe_consumer_group(group_id: str) -> Request:
 
 
 def consumer_description(group_id: str, body: Body) -> GroupDescription | None:
-    """The group in a ConsumerGroupDescribe answer; None: DescribeGroups may know it, or nobody does."""
+    """The group in a ConsumerGroupDescribe answer; None: it is not a consumer group; DescribeGroups may know it."""
     [group] = body.get("groups", [{}])
     error = refusal(body) or refusal(group)
     if error is not None and error.code in _ANOTHER_KIND:

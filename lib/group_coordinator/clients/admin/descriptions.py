@@ -1,4 +1,4 @@
-"""What the admin client knows of a group."""
+"""Groups and members as the admin client returns them."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class MemberDescription:
     client_id: str
     host: str
     assignment: tuple[TopicPartition, ...] = ()
-    """In a consumer group: with what the member is still to give back."""
+    """In a consumer group: with the partitions that the member must still give back."""
     target_assignment: tuple[TopicPartition, ...] = ()
-    """What the member is to have in the end; in consumer groups only."""
+    """In consumer groups only."""
     member_epoch: int | None = None
     """None: a member of a classic group."""
     upgraded: bool | None = None
@@ -45,7 +45,7 @@ class MemberDescription:
 
 @dataclass(frozen=True, slots=True)
 class GroupDescription:
-    """A group as the coordinator describes it; one that is not there has the state Dead and an error."""
+    """A group as the coordinator describes it; a group that does not exist has the state Dead and an error."""
 
     group_id: str
     state: str
@@ -58,7 +58,7 @@ class GroupDescription:
     group_epoch: int | None = None
     """None: a classic group."""
     target_assignment_epoch: int | None = None
-    """The group epoch that the members' target assignments are of; None: a classic group."""
+    """The group epoch of the members' target assignments; None: a classic group."""
 
     @property
     def is_simple_consumer_group(self) -> bool:

@@ -13,7 +13,7 @@ from group_coordinator.clients.errors import (
 from group_coordinator.clients.member.classic_messages import assigned_partitions
 
 CONSUMER_PROTOCOL_TYPES = frozenset({"", "consumer"})
-"""A simple group has no protocol type; all else (connect, for one) is no business of a consumer's administrator."""
+"""A simple group has no protocol type. Groups of other types (connect is one) are not groups of consumers."""
 
 
 class NotAConsumerGroupError(ClientError):
@@ -63,7 +63,7 @@ def delete_group(group_id: str) -> Request:
 
 
 def deletion_error(body: Body) -> CoordinatorResponseError | None:
-    """The error in a DeleteGroups answer, None where the group was deleted."""
+    """The error in a DeleteGroups answer; None: the group is deleted."""
     error = refusal(body)
     if error is not None:
         return error

@@ -25,7 +25,7 @@ from group_coordinator.clients.channel_errors import (
 from group_coordinator.clients.cluster.connection import Connection
 
 POLL_TIMEOUT_MS = 100
-"""Also how late a timeout may be noticed."""
+"""Also how late the channel may notice a timeout."""
 
 _log = logging.getLogger(__name__)
 
@@ -40,8 +40,8 @@ class _Response(Struct, rename="camel"):
 class RequestChannel:
     """A connection to the coordinator that any number of threads, members and admin clients can share.
 
-    It reads the responses topic from where that ends when the channel opens, so an answer is found without
-    reading what came before; one thread of its own takes answers in and lets late requests time out.
+    It reads the responses topic from its end at the time when the channel opens, so that it finds answers without
+    reading older ones. A thread of its own takes the answers and lets late requests time out.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class RequestChannel:
 
         Raises:
             BrokerUnreachableError: the cluster does not answer.
-            TopicMissingError: a topic is not there: `group-coordinator init` has not been run.
+            TopicMissingError: a topic does not exist: `group-coordinator init` has not been run.
         """
         self._events_topic = events_topic
         self._request_timeout_s = request_timeout_ms / 1000
@@ -156,13 +156,13 @@ def _not_sent(request: Request, error: Exception) -> ChannelError:
 def responses_from_now(
     connection: Connection, events_topic: str, responses_topic: str
 ) -> KafkaConsumer:
-    """A consumer that will see every response to what is sent from now on, and hardly one more."""
+    """A consumer that sees every response to a request that is sent from now on, and few others."""
     try:
         consumer = connection.open(
             KafkaConsumer,
             allow_auto_create_topics=False,
             enable_auto_commit=False,
-            # The position is set below; should retention overtake it, the oldest answer left is the right one.
+            # The position is set below; if retention deletes records beyond it, the oldest answer left is the right one.
             auto_offset_reset="earliest",
         )
         partitions = {

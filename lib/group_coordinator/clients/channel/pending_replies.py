@@ -1,4 +1,4 @@
-"""Requests on their way: who waits for which answer, and until when."""
+"""Requests without an answer yet: a future and a deadline for each."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class _Pending(NamedTuple):
 class PendingReplies:
     """Futures by correlation id; any thread may add, complete or expire them.
 
-    An answer completes its future once and is forgotten, so that a repeated answer (responses come at least
-    once) finds nobody who waits for it.
+    An answer completes its future once, and the future is forgotten. A repeated answer (responses come at least
+    once) is dropped.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class PendingReplies:
         return pending.reply
 
     def complete(self, correlation_id: str, body: Body) -> None:
-        """The answer is here; an answer that nobody waits for is dropped."""
+        """The answer is here; an answer without a pending request is dropped."""
         with self._lock:
             pending = self._pending.pop(correlation_id, None)
         if pending is not None and pending.reply.set_running_or_notify_cancel():
@@ -54,7 +54,7 @@ class PendingReplies:
         _fail(pending, error)
 
     def expire(self, now_s: float) -> None:
-        """Fail what has waited too long."""
+        """Fail the requests whose deadline is over."""
         with self._lock:
             late = [(key, one) for key, one in self._pending.items() if one.deadline_s <= now_s]
             for correlation_id, _ in late:
@@ -63,7 +63,7 @@ class PendingReplies:
             _fail(pending, _timed_out(correlation_id, pending))
 
     def fail_all(self, error: ChannelError) -> None:
-        """Nothing will be answered any more, and nothing more may be asked."""
+        """Fail all requests, those to come too: there will be no answers."""
         with self._lock:
             self._broken = error
             waiting = list(self._pending.values())

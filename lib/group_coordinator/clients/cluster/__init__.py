@@ -1,1 +1,1 @@
-"""The Kafka cluster below: connections, topics, events that the job writes itself."""
+"""The Kafka cluster: connections, topics, and events that the job itself writes."""

@@ -1,4 +1,4 @@
-"""What the real cluster knows of its topics: partitions, ends, leaders."""
+"""Topics as the brokers know them: partitions, ends, leaders."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Broker(NamedTuple):
 
 
 class Cluster:
-    """Questions about topics, answered by the brokers; made to be closed soon."""
+    """Asks the brokers about topics; close it soon."""
 
     def __init__(self, connection: Connection) -> None:
         """Connect.
@@ -46,7 +46,7 @@ class Cluster:
         return {topic: len(numbers) for topic, numbers in self.partitions(topics).items()}
 
     def topic_ids(self, topics: Collection[str] | None = None) -> dict[str, str]:
-        """The id of each of these topics that exists, or of all there are, as Kafka prints it."""
+        """The id of each of these topics that exists, or of all topics, as Kafka prints it."""
         return {topic["name"]: topic_id(topic) for topic in self._topics(topics)}
 
     def end_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:

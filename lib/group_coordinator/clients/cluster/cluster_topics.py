@@ -15,14 +15,14 @@ from group_coordinator.core.uuids import uuid_text
 
 
 class ClusterTopics:
-    """Asks the brokers again and again over one connection, and connects anew after a failure."""
+    """Asks the brokers repeatedly over one connection, and connects again after a failure."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._admin: KafkaAdminClient | None = None
 
     def read(self, names: Collection[str] | None) -> dict[str, Topic]:
-        """Those of these topics that exist, or all there are, by name.
+        """The topics of these names that exist, or all topics, by name.
 
         Raises:
             ChannelError: the cluster does not answer, or does not let us in.

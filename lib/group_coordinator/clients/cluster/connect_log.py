@@ -27,8 +27,8 @@ class LoggedErrors(logging.Handler):
     def cause(self, error: Exception) -> Exception:
         """The logged error that says most about the cause, or else the error itself.
 
-        A broker that refuses a login often closes the connection before its answer is read: of several attempts one
-        may have heard it.
+        A broker that refuses a login often closes the connection before its answer is read: one of
+        several attempts may have read it.
         """
         of_login = [each for each in self._errors if isinstance(each, LOGIN_ERRORS)]
         others = [each for each in self._errors if type(each) is not type(error)]

@@ -56,7 +56,7 @@ class Connection:
     def local_address(self) -> str:
         """This machine's address on the way to the cluster.
 
-        A plain connection tells in a moment that nobody listens; kafka-python would try for 30 seconds.
+        A plain connection fails at once if nobody listens; kafka-python would try for 30 seconds.
 
         Raises:
             BrokerUnreachableError: no bootstrap server accepts a connection.
@@ -94,7 +94,7 @@ class Connection:
 
     @contextmanager
     def opened(self, client: Callable[..., Client], **options: Any) -> Iterator[Client]:
-        """A client for the length of a block, and what `failure` says of an error inside of it.
+        """A client that is closed after the block; an error of Kafka in the block is raised as `failure` describes it.
 
         Raises:
             ChannelError: the cluster does not answer, or does not let us in.
@@ -107,7 +107,7 @@ class Connection:
                 raise self.failure(error) from error
 
     def failure(self, error: Exception) -> ChannelError:
-        """What kafka-python says, with the address that was tried and what to look at."""
+        """The error of kafka-python, with the address that was tried and a hint."""
         cluster = f"Kafka at {self.bootstrap_servers}"
         if isinstance(error, TopicAuthorizationFailedError):
             return AccessDeniedError(f"{cluster} denies {self._user} access: {error}")
@@ -118,7 +118,7 @@ class Connection:
         return BrokerUnreachableError(f"{cluster}: {error}")
 
     def _hung_up(self, cluster: str) -> ChannelError:
-        """A broker that does not like what it hears may close the connection without a word."""
+        """A broker may close a connection without an error message when the login or the protocol is wrong."""
         protocol = self.options.get("security_protocol", "PLAINTEXT")
         mismatch = f"security.protocol = {protocol} is not the cluster's"
         if "sasl_plain_username" in self.options:

@@ -1,4 +1,4 @@
-"""The two topics of the coordinator: made with what it relies on, and checked before it starts."""
+"""The two topics of the coordinator: created with the configuration that it needs, and checked before it starts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class TopicsError(RuntimeError):
 
 
 def create_topics(connection: Connection, job: JobSettings) -> list[str]:
-    """Make the events and the responses topic; the names of those that were missing.
+    """Create the events and the responses topic; returns the names of those that were missing.
 
     Raises:
         BrokerUnreachableError: the cluster does not answer.
@@ -78,7 +78,7 @@ def _create(admin: KafkaAdminClient, topic: NewTopic) -> bool:
 
 
 def _check_clock(admin: KafkaAdminClient, topic: str) -> None:
-    """The groups' time is the brokers' time: a client's clock could let members expire that are alive."""
+    """The groups' time is the brokers' time: with a client's clock, sessions of living members could expire."""
     stamp = _value(admin, topic, _TIMESTAMP_TYPE)
     if stamp != _LOG_APPEND_TIME:
         raise TopicsError(
@@ -88,7 +88,7 @@ def _check_clock(admin: KafkaAdminClient, topic: str) -> None:
 
 
 def _check_room(admin: KafkaAdminClient, job: JobSettings) -> None:
-    """A response that Kafka refuses for its size would be sent again for ever."""
+    """The job would send a response that is too large for Kafka again and again."""
     room = int(_value(admin, job.responses_topic, _MAX_MESSAGE_BYTES))
     needed = job.response_max_bytes + RECORD_OVERHEAD
     if room < needed:

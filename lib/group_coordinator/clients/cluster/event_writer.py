@@ -1,4 +1,4 @@
-"""Writes events of the job's own to the events topic."""
+"""Writes the job's own events to the events topic."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TIMEOUT_S = 30
 
 
 class EventWriter:
-    """Keeps one producer, and connects anew after a failure."""
+    """Keeps one producer, and connects again after a failure."""
 
     def __init__(self, connection: Connection, events_topic: str) -> None:
         self._connection = connection
@@ -24,7 +24,7 @@ class EventWriter:
         """Write pairs of group id and value; return when the brokers have them all.
 
         Raises:
-            ChannelError: the cluster does not take them; some may be there.
+            ChannelError: the cluster does not take them all; some may be written.
         """
         if self._producer is None:
             self._connection.local_address()

@@ -1,4 +1,4 @@
-"""Tick events: Spark runs no batch after a restart until there is data, and no batch means that no deadline fires."""
+"""Tick events: Spark runs no batch after a restart until there is data, and without a batch no deadline fires."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _TICK = json.dumps({"api": "Tick", "version": 0, "correlationId": None, "body": 
 
 
 def write_ticks(connection: Connection, events_topic: str) -> dict[int, int]:
-    """Write one Tick to every partition; the offset behind it, by partition.
+    """Write one Tick to every partition; returns the offset after it, by partition.
 
-    Everything that was in the topic before lies before these offsets.
+    All records that were in the topic have lower offsets.
 
     Raises:
         BrokerUnreachableError: the cluster does not take them.

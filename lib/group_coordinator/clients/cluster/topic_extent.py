@@ -8,7 +8,7 @@ from group_coordinator.clients.cluster.connection import Connection
 
 
 def offsets_present(connection: Connection, topic: str) -> dict[int, range]:
-    """From the first offset that is still there to the one that comes next, by partition.
+    """From the first offset that is still in the topic up to the next one to be written, by partition.
 
     Raises:
         BrokerUnreachableError: the cluster does not answer.

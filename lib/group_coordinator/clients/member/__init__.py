@@ -1,1 +1,1 @@
-"""A member of a group, in both protocols."""
+"""A member of a group, in the classic and in the consumer protocol."""

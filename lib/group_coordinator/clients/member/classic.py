@@ -1,4 +1,4 @@
-"""A member that speaks the classic protocol: it joins, syncs, and when it leads it assigns partitions to everybody."""
+"""A member that speaks the classic protocol: it joins, syncs, and as the leader assigns partitions to all members."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from group_coordinator.clients.member_identity import MemberIdentity
 from group_coordinator.core.model.errors import ErrorCode
 
 JOIN_MARGIN_MS = 10_000
-"""The answer to a JoinGroup comes when the group has met, at the latest after the rebalance timeout; then it travels."""
+"""How long an answer may travel: a JoinGroup is answered when all members have joined, or after the rebalance timeout."""
 
 _REJOIN = frozenset({ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATION})
 _FORGOTTEN = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.GROUP_ID_NOT_FOUND})
 
 
 class ClassicMember(Membership):
-    """Moves on with each poll; GroupMember says what everything means.
+    """Goes one step on with each poll; GroupMember documents the methods.
 
     Args:
-        conversation: what it says and hears.
+        conversation: sends its requests.
         group_id: the group to join.
         topics: what to subscribe to.
-        partition_counts: how many partitions each topic of the group has, for the member that leads.
+        partition_counts: how many partitions each topic of the group has, for the leader.
         options: timeouts and names.
 
     Raises:
@@ -62,7 +62,7 @@ class ClassicMember(Membership):
         return self._identity.generation_id
 
     def poll(self) -> None:
-        """Take the answer that has come, then send what is due: a join, a sync, or a heartbeat."""
+        """Take the answer that has come, then send the request that is due: a join, a sync, or a heartbeat."""
         if not self._conversation.settle():
             return
         if self.state is MemberState.STABLE and self.topics != self._joined_topics:
@@ -81,7 +81,7 @@ class ClassicMember(Membership):
         self._topics = _names(topics)
 
     def leave(self, reason: str) -> Request | None:
-        """Be a member no more; what to send so that the group learns it, None: it never knew."""
+        """Stop being a member; returns the request that tells the group, None: the group does not know this member."""
         self.state = MemberState.LEFT
         self.assignment = frozenset()
         self._conversation.forget()
@@ -108,7 +108,7 @@ class ClassicMember(Membership):
         self._start_over()
 
     def _lost(self) -> None:
-        """A lost heartbeat is followed by another one; a lost join or sync has to begin anew."""
+        """A lost heartbeat is followed by another one; after a lost join or sync the member starts over."""
         if self.state is not MemberState.STABLE:
             self._start_over()
 

@@ -41,7 +41,7 @@ def join_group(
 
 
 def sync_group(identity: MemberIdentity, assignments: Mapping[str, bytes]) -> Request:
-    """A SyncGroup; only the leader brings assignments."""
+    """A SyncGroup; only the leader sends assignments."""
     body = {
         **_identity_fields(identity),
         "protocolType": PROTOCOL_TYPE,

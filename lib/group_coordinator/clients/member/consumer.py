@@ -1,4 +1,4 @@
-"""A member that speaks the consumer protocol (KIP-848): heartbeats alone, and the coordinator assigns.
+"""A member that speaks the consumer protocol (KIP-848): it only heartbeats, and the coordinator assigns.
 
 Source: ConsumerMembershipManager and ConsumerHeartbeatRequestManager of Kafka's Java client.
 """
@@ -34,13 +34,13 @@ _TRY_LATER = COORDINATOR_AWAY | {ErrorCode.UNRELEASED_INSTANCE_ID}
 
 
 class ConsumerMember(Membership):
-    """Moves on with each poll; GroupMember says what everything means.
+    """Goes one step on with each poll; GroupMember documents the methods.
 
     Args:
-        conversation: what it says and hears.
+        conversation: sends its requests.
         group_id: the group to join.
         topics: names, or a pattern of names.
-        topic_ids: the ids of topics by name, looked at again and again; what has no name yet is not taken over.
+        topic_ids: the ids of topics by name, read at every assignment; a topic without a name here is not taken over.
         options: timeouts and names.
     """
 
@@ -63,8 +63,8 @@ class ConsumerMember(Membership):
         self._subscription = _subscription(topics)
         self._assigned: Assignment = {}
         self._owned: Assignment | None = None
-        """None: the coordinator has not assigned anything yet, not even nothing."""
-        self._told: Statement | None = None
+        """None: the coordinator has not sent an assignment yet, not even an empty one."""
+        self._sent: Statement | None = None
 
     @property
     def topics(self) -> frozenset[str]:
@@ -80,7 +80,7 @@ class ConsumerMember(Membership):
     def poll(self) -> None:
         """Take the answer that has come, then send a heartbeat if one is due.
 
-        A changed assignment is acknowledged by the next poll, so that what is to be given away can be finished first.
+        The next poll acknowledges a changed assignment, so that work on partitions to give back can be finished first.
         """
         rebalances = self.rebalances
         is_free = self._conversation.settle()
@@ -95,12 +95,12 @@ class ConsumerMember(Membership):
             self._heartbeat()
 
     def subscribe(self, topics: Collection[str] | SubscriptionPattern) -> None:
-        """Change the subscription: the next heartbeat says so, and goes out at once."""
+        """Change the subscription: the next heartbeat contains it, and is sent at once."""
         self._subscription = _subscription(topics)
         self._conversation.go_on()
 
     def commit(self, offsets: offset_messages.Offsets) -> Commit:
-        """What to send to commit as this member; topics by id if its group gave it all of them."""
+        """The commit of this member; with topic ids if all topics are assigned to it."""
         owned = {
             name: topic_id
             for name, topic_id in self._topic_ids.items()
@@ -112,8 +112,8 @@ class ConsumerMember(Membership):
         results = partial(offset_messages.results_by_id, offsets=offsets, topic_ids=owned)
         return Commit(request, results)
 
-    def leave(self, reason: str) -> Request | None:  # noqa: ARG002 - this protocol asks for none
-        """Be a member no more; what to send so that the group learns it, None: it never knew."""
+    def leave(self, reason: str) -> Request | None:  # noqa: ARG002 - this protocol sends no reason
+        """Stop being a member; returns the request that tells the group, None: the group does not know this member."""
         is_known = self.state in (MemberState.JOINING, MemberState.STABLE)
         self.state = MemberState.LEFT
         self._let_go()
@@ -122,8 +122,8 @@ class ConsumerMember(Membership):
 
     def _heartbeat(self) -> None:
         statement = self._statement()
-        request = consumer_messages.heartbeat(self._identity, self._options, statement, self._told)
-        self._told = statement
+        request = consumer_messages.heartbeat(self._identity, self._options, statement, self._sent)
+        self._sent = statement
         self._conversation.ask(request, self._take, self._lost)
 
     def _statement(self) -> Statement:
@@ -139,13 +139,13 @@ class ConsumerMember(Membership):
         if assigned is not None:
             self._assigned = assigned
             self._adopt()
-        if self._statement() == self._told:
+        if self._statement() == self._sent:
             self._conversation.pause(body["heartbeatIntervalMs"])
         else:
             self._conversation.go_on()
 
     def _adopt(self) -> None:
-        """Take over what was assigned, as far as the topics' names are known."""
+        """Take over the assigned partitions of the topics whose names are known."""
         names = {topic_id: name for name, topic_id in self._topic_ids.items()}
         owned = {
             topic_id: numbers for topic_id, numbers in self._assigned.items() if topic_id in names
@@ -162,9 +162,9 @@ class ConsumerMember(Membership):
         self._conversation.go_on()
 
     def _refused(self, body: Body) -> None:
-        """After an error the coordinator may know less than it was told: the next request says all."""
+        """After an error the coordinator may have forgotten what it was sent: the next heartbeat contains all of it."""
         code = body["errorCode"]
-        self._told = None
+        self._sent = None
         if code in _FENCED:
             self._rejoin()
         elif code in _TRY_LATER:
@@ -175,7 +175,7 @@ class ConsumerMember(Membership):
             self._conversation.fail(error_for(code, body.get("errorMessage")))
 
     def _lost(self) -> None:
-        self._told = None
+        self._sent = None
         self._ask_again()
 
     def _ask_again(self) -> None:
@@ -184,7 +184,7 @@ class ConsumerMember(Membership):
         self._conversation.go_on()
 
     def _rejoin(self) -> None:
-        """What it had belongs to others now; its id it keeps."""
+        """Its partitions belong to others now; it keeps its id."""
         self.state = MemberState.UNJOINED
         self._identity = replace(self._identity, generation_id=consumer_messages.JOIN_EPOCH)
         self._let_go()

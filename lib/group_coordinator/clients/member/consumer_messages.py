@@ -34,24 +34,24 @@ def new_member_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a member tells its coordinator: once, and then what has changed of it."""
+    """What a member sends to its coordinator once; later heartbeats contain only changes."""
 
     subscription: frozenset[str] | SubscriptionPattern
     owned: Assignment
 
 
 def heartbeat(
-    identity: MemberIdentity, options: MemberOptions, statement: Statement, told: Statement | None
+    identity: MemberIdentity, options: MemberOptions, statement: Statement, sent: Statement | None
 ) -> Request:
-    """A heartbeat that says what the coordinator has not been told yet; None: it has been told nothing."""
+    """A heartbeat with what differs from the statement that was sent last; None: nothing was sent yet."""
     changes: Body = {}
-    if told is None:
+    if sent is None:
         changes["rackId"] = options.client_rack
         changes["rebalanceTimeoutMs"] = options.rebalance_timeout_ms
         changes["serverAssignor"] = options.group_remote_assignor
-    if told is None or statement.subscription != told.subscription:
+    if sent is None or statement.subscription != sent.subscription:
         changes |= _subscription(statement.subscription)
-    if told is None or statement.owned != told.owned:
+    if sent is None or statement.owned != sent.owned:
         changes["topicPartitions"] = [
             {"topicId": topic_id, "partitions": list(partitions)}
             for topic_id, partitions in statement.owned.items()
@@ -60,14 +60,14 @@ def heartbeat(
 
 
 def _subscription(subscription: frozenset[str] | SubscriptionPattern) -> Body:
-    """Names and expression together are what the member reads, so that the one it does not use is to be empty."""
+    """A member reads what its names and its expression match together, so that the one it does not use must be empty."""
     if isinstance(subscription, SubscriptionPattern):
         return {"subscribedTopicNames": [], "subscribedTopicRegex": subscription.regex}
     return {"subscribedTopicNames": sorted(subscription), "subscribedTopicRegex": ""}
 
 
 def leave_group(identity: MemberIdentity) -> Request:
-    """A heartbeat that says goodbye: for good, or for a static member until it comes back."""
+    """The last heartbeat; a static member may come back."""
     epoch = _LEFT_EPOCH if identity.group_instance_id is None else _STATIC_LEFT_EPOCH
     return _heartbeat(replace(identity, generation_id=epoch), {})
 
@@ -85,7 +85,7 @@ def _heartbeat(identity: MemberIdentity, changes: Body) -> Request:
 
 
 def assigned(body: Body) -> Assignment | None:
-    """The partitions in a heartbeat's answer; None: they are what they were."""
+    """The partitions in a heartbeat's answer; None: they have not changed."""
     assignment = body["assignment"]
     if assignment is None:
         return None

@@ -1,4 +1,4 @@
-"""What a member says and hears over the shared channel: one request at a time, and not before its time has come."""
+"""A member's requests over the shared channel: one at a time, and not before it is due."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COORDINATOR_AWAY = frozenset(
         ErrorCode.NOT_COORDINATOR,
     }
 )
-"""Nothing is wrong with the request: it may be sent again."""
+"""The request is valid and may be sent again."""
 
 
 class Channel(Protocol):
@@ -36,11 +36,11 @@ class _Awaited(NamedTuple):
 
 
 class Conversation:
-    """Sends a member's requests, and hands it the answers when it asks for them.
+    """Sends a member's requests, and hands over the answers when the member asks.
 
     Args:
         channel: shared with other members.
-        client_id: the name that the coordinator knows the member's client by.
+        client_id: the name of the member's client.
         clock: seconds, never going back.
     """
 
@@ -53,10 +53,10 @@ class Conversation:
         self._failure: ClientError | None = None
 
     def settle(self) -> bool:
-        """Hand over the answer that has come; whether the next request may go out now.
+        """Hand over the answer that has come; returns whether the next request may be sent now.
 
         Raises:
-            ClientError: what `fail` was told, or the channel is closed.
+            ClientError: the error given to `fail`, or the channel is closed.
         """
         if self._failure is not None:
             raise self._failure
@@ -76,29 +76,29 @@ class Conversation:
         lost: Callable[[], None],
         timeout_ms: int | None = None,
     ) -> None:
-        """Send a request whose answer `settle` is to hand over; `lost` is called when none came in time."""
+        """Send a request: `settle` gives its answer to `take`, or calls `lost` if no answer came in time."""
         self._awaited = _Awaited(self.send(request, timeout_ms), take, lost)
 
     def send(self, request: Request, timeout_ms: int | None = None) -> Future[Body]:
-        """Send a request beside the others."""
+        """Send a request without waiting for another answer."""
         request = request._replace(client_id=self._client_id)
         return self._channel.send(request, timeout_ms=timeout_ms)
 
     def pause(self, milliseconds: int) -> None:
-        """Let the next request wait."""
+        """The next request is due after so long."""
         self._not_before_s = self._clock() + milliseconds / 1000
 
     def go_on(self) -> None:
-        """Let the next request go out at once."""
+        """The next request is due at once."""
         self._not_before_s = 0.0
 
     def fail(self, error: ClientError) -> None:
-        """Raise this error now, and whenever somebody wants to go on."""
+        """Raise this error now and at every `settle`."""
         self._failure = error
         raise error
 
     def forget(self) -> None:
-        """The answer that is under way is of no interest any more."""
+        """Ignore the answer to the request that was sent last."""
         self._awaited = None
 
     def wait(self, seconds: float) -> None:

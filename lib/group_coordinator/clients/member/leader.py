@@ -1,4 +1,4 @@
-"""What the leader of a classic group does: it assigns partitions to everybody, with Kafka's range assignor."""
+"""The leader of a classic group: it assigns partitions to all members, with Kafka's range assignor."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from group_coordinator.core.embedded_protocol import encode_assignment, parse_su
 
 
 def is_leader(joined: Body) -> bool:
-    """Whether the one who joined has to assign partitions to everybody."""
+    """Whether the member that joined must assign partitions to all members."""
     return bool(joined["leader"] == joined["memberId"] and not joined["skipAssignment"])
 
 
 def assignments(joined: Body, partition_counts: Mapping[str, int]) -> dict[str, bytes]:
-    """The assignment of each member in the leader's JoinGroup answer; one that cannot be read gets nothing."""
+    """The assignment of each member in the leader's JoinGroup answer; one whose subscription is unreadable gets nothing."""
     subscriptions = {
         member["memberId"]: parse_subscription(b64decode(member["metadata"])) or ()
         for member in joined["members"]
@@ -35,7 +35,7 @@ def partitions_by_range(
 
     Args:
         subscriptions: the topics of each member.
-        partition_counts: how many partitions a topic has; a topic that is not there is not assigned.
+        partition_counts: how many partitions a topic has; other topics are not assigned.
     """
     subscribers = defaultdict[str, list[str]](list)
     for member in sorted(subscriptions):

@@ -24,18 +24,18 @@ _Result = TypeVar("_Result")
 
 
 class GroupMember:
-    """Joins a group, heartbeats, is given partitions, commits, leaves, by the protocol that its options say.
+    """Joins a group, heartbeats, is assigned partitions, commits and leaves, by the protocol of its options.
 
     Call `poll` several times a second from one thread at a time; a few threads drive hundreds of members that
     share one channel. `join`, `commit` and `leave` block; `poll`, `commit_async` and `leave_async` do not.
 
-    A classic member lets go of all it has while its group rebalances, and assigns partitions to everybody when it
-    leads. A member of the consumer protocol (KIP-848) goes on with what it keeps. When a poll has changed its
-    `assignment`, the next one tells the coordinator that what is gone may be given to others: what is left to do for
-    those partitions, a last commit for one, belongs between the two.
+    A classic member gives up all its partitions while its group rebalances, and assigns partitions to all members if it
+    is the leader. A member of the consumer protocol (KIP-848) goes on with the partitions that it keeps. When a poll
+    has changed its `assignment`, the next poll tells the coordinator that the lost partitions may be given to others:
+    the last work on them, such as a commit, belongs between the two polls.
     """
 
-    def __init__(  # noqa: PLR0913 - each protocol has to know something else of the cluster
+    def __init__(  # noqa: PLR0913 - each protocol needs other facts of the cluster
         self,
         channel: Channel,
         group_id: str,
@@ -52,7 +52,7 @@ class GroupMember:
             channel: shared with other members and admin clients.
             group_id: the group to join.
             topics: what to subscribe to: names, or in the consumer protocol a SubscriptionPattern too.
-            partition_counts: how many partitions each topic of the group has, for the classic member that leads;
+            partition_counts: how many partitions each topic of the group has, for the leader of a classic group;
                 `Cluster.partition_counts` asks the brokers.
             topic_ids: the ids of topics by name, as the consumer protocol assigns topics by id; it may grow while the
                 member lives. `Cluster.topic_ids` asks the brokers.
@@ -60,7 +60,7 @@ class GroupMember:
             clock: seconds, never going back.
 
         Raises:
-            ValueError: what the protocol needs is missing, or is not for it.
+            ValueError: an argument that the protocol needs is missing, or it has no patterns.
         """
         self._options = options or MemberOptions()
         self._group_id = group_id
@@ -85,17 +85,17 @@ class GroupMember:
 
     @property
     def state(self) -> MemberState:
-        """Where it stands."""
+        """Its state in the life of a member."""
         return self._membership.state
 
     @property
     def assignment(self) -> frozenset[TopicPartition]:
-        """The partitions that are its own now."""
+        """The partitions that it owns now."""
         return self._membership.assignment
 
     @property
     def rebalances(self) -> int:
-        """How often this member got an assignment, or another one."""
+        """How often this member got a new assignment."""
         return self._membership.rebalances
 
     @property
@@ -109,7 +109,7 @@ class GroupMember:
         return self._membership.generation_id
 
     def poll(self) -> None:
-        """Take the answer that has come, then send what is due.
+        """Take the answer that has come, then send the request that is due.
 
         Raises:
             ClientError: the coordinator refuses this member for good, or the channel is closed.
@@ -117,7 +117,7 @@ class GroupMember:
         self._membership.poll()
 
     def join(self, timeout_ms: int = 120_000) -> None:
-        """Poll until this member has an assignment; in the consumer protocol it may be empty until others let go.
+        """Poll until this member has an assignment; in the consumer protocol it may be empty until other members give up partitions.
 
         Raises:
             TimeoutError: it took too long.
@@ -142,7 +142,7 @@ class GroupMember:
         self._membership.subscribe(topics)
 
     def commit_async(self, offsets: Offsets) -> Future[PartitionResults]:
-        """Commit as this member; a member that is no longer one learns it from its next heartbeat."""
+        """Commit as this member; if it is no longer a member, its next heartbeat finds out."""
         commit = self._membership.commit(offsets)
         return _mapped(self._conversation.send(commit.request), commit.results)
 
@@ -151,7 +151,7 @@ class GroupMember:
         self.commit_async(offsets).result().all()
 
     def leave_async(self, reason: str = "the member is being closed") -> Future[Body]:
-        """Say goodbye, so that the group need not wait for the session to lapse.
+        """Leave, so that the group need not wait until the session expires.
 
         A static member of the consumer protocol keeps its place until its session ends.
         """
@@ -163,7 +163,7 @@ class GroupMember:
         return self._conversation.send(request)
 
     def leave(self) -> None:
-        """Leave and wait until the coordinator knows; it no longer matters if it knew already."""
+        """Leave and wait for the answer; an error in it does not matter."""
         self.leave_async().result()
 
 

@@ -1,4 +1,4 @@
-"""What a member of either protocol is to the GroupMember that drives it."""
+"""What the members of both protocols have in common."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Commit(NamedTuple):
 
 
 class Membership(ABC):
-    """A member that joins, heartbeats and is given partitions by one of the two protocols."""
+    """A member that joins, heartbeats and is assigned partitions by one of the two protocols."""
 
     def __init__(
         self, conversation: Conversation, identity: MemberIdentity, options: MemberOptions
@@ -44,27 +44,27 @@ class Membership(ABC):
 
     @property
     def member_id(self) -> str:
-        """Empty: the coordinator has not given one yet."""
+        """Empty: the coordinator has not assigned one yet."""
         return self._identity.member_id
 
     @property
     @abstractmethod
     def generation_id(self) -> int:
-        """The generation, or the member epoch, that it knows of; -1: none yet."""
+        """The generation, or the member epoch; -1: it is not a member."""
 
     @abstractmethod
     def poll(self) -> None:
-        """Take the answer that has come, then send what is due."""
+        """Take the answer that has come, then send the request that is due."""
 
     @abstractmethod
     def subscribe(self, topics: Collection[str] | SubscriptionPattern) -> None:
         """Change the subscription."""
 
     def commit(self, offsets: Offsets) -> Commit:
-        """What to send to commit as this member."""
+        """The commit of this member."""
         request = commit_offsets(self._identity, offsets)
         return Commit(request, partial(partition_results, partitions=list(offsets)))
 
     @abstractmethod
     def leave(self, reason: str) -> Request | None:
-        """Be a member no more; what to send so that the group learns it, None: it never knew."""
+        """Stop being a member; returns the request that tells the group, None: the group does not know this member."""

@@ -1,4 +1,4 @@
-"""What a member can be told, and where it can stand."""
+"""Options and states of a member."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Literal, NamedTuple
 
 
 class MemberState(StrEnum):
-    """Where a member stands; each poll moves it on if it can."""
+    """States in the life of a member; a poll may change the state."""
 
     UNJOINED = "unjoined"
-    """Not asked yet, or asked to join again: the next poll does."""
+    """The next poll asks to join."""
     JOINING = "joining"
-    """Has asked to join. A JoinGroup of the classic protocol is parked until the group has met."""
+    """Has asked to join. A JoinGroup of the classic protocol is parked until all members have joined."""
     SYNCING = "syncing"
     """SyncGroup is parked until the leader has assigned; in the classic protocol only."""
     STABLE = "stable"
@@ -25,7 +25,7 @@ class MemberState(StrEnum):
 
 
 class SubscriptionPattern(NamedTuple):
-    """A regular expression (RE2) of topic names, found out by the coordinator; in the consumer protocol only."""
+    """A regular expression (RE2) of topic names, resolved by the coordinator; in the consumer protocol only."""
 
     regex: str
 
