@@ -14,6 +14,7 @@ import msgspec
 
 from group_coordinator.codecs import responses
 from group_coordinator.codecs.events import InvalidEventError
+from group_coordinator.codecs.fields import Int32, Int64
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.codecs.records.envelope import Key, Value
 from group_coordinator.core.coordinator import Step
@@ -35,30 +36,30 @@ class LogRow(msgspec.Struct, gc=False):
     """
 
     group_id: str
-    record_type: int
+    record_type: Int32
     key: Key[Any]
     value: Value[Any] | None
     topic: str | None
-    partition: int | None
+    partition: Int32 | None
     member_id: str | None
-    offset: int | None
+    offset: Int64 | None
     reason: str
     principal: str | None
-    event_time_ms: int
-    source_partition: int | None
-    source_offset: int | None
-    seq: int
+    event_time_ms: Int64
+    source_partition: Int32 | None
+    source_offset: Int64 | None
+    seq: Int32
 
 
 class DeadLetterRow(msgspec.Struct, gc=False):
     """An event that could not be taken; `value` is its bytes in base64."""
 
     group_id: str
-    source_partition: int | None
-    source_offset: int | None
+    source_partition: Int32 | None
+    source_offset: Int64 | None
     reason: str
     value: str | None
-    event_time_ms: int
+    event_time_ms: Int64
 
 
 class TopicNeedLine(msgspec.Struct, gc=False):

@@ -8,11 +8,11 @@ from pyspark.sql.types import (
     IntegerType,
     LongType,
     StringType,
-    StructField,
     StructType,
     TimestampType,
 )
 
+from group_coordinator.runtime.output_lines import LogRow
 from group_coordinator.tables.definition import (
     BATCH_ID,
     CLUSTER_ID,
@@ -22,6 +22,7 @@ from group_coordinator.tables.definition import (
     required,
 )
 from group_coordinator.tables.instants import instant
+from group_coordinator.tables.line_schema import line_schema
 
 COORDINATOR_LOG = TableDefinition(
     "coordinator_log",
@@ -63,24 +64,7 @@ COORDINATOR_LOG = TableDefinition(
     },
 )
 
-LINE = StructType(
-    [
-        StructField("group_id", StringType()),
-        StructField("record_type", IntegerType()),
-        StructField("key", StringType()),
-        StructField("value", StringType()),
-        StructField("topic", StringType()),
-        StructField("partition", IntegerType()),
-        StructField("member_id", StringType()),
-        StructField("offset", LongType()),
-        StructField("reason", StringType()),
-        StructField("principal", StringType()),
-        StructField("event_time_ms", LongType()),
-        StructField("source_partition", IntegerType()),
-        StructField("source_offset", LongType()),
-        StructField("seq", IntegerType()),
-    ]
-)
+LINE = line_schema(LogRow)
 """The JSON of one log row as the stateful function writes it."""
 
 

@@ -9,11 +9,11 @@ from pyspark.sql.types import (
     IntegerType,
     LongType,
     StringType,
-    StructField,
     StructType,
     TimestampType,
 )
 
+from group_coordinator.runtime.output_lines import DeadLetterRow
 from group_coordinator.tables.definition import (
     BATCH_ID,
     CLUSTER_ID,
@@ -23,6 +23,7 @@ from group_coordinator.tables.definition import (
     required,
 )
 from group_coordinator.tables.instants import instant
+from group_coordinator.tables.line_schema import line_schema
 
 DEAD_LETTERS = TableDefinition(
     "dead_letters",
@@ -48,16 +49,7 @@ DEAD_LETTERS = TableDefinition(
     properties={"delta.dataSkippingNumIndexedCols": "0"},
 )
 
-LINE = StructType(
-    [
-        StructField("group_id", StringType()),
-        StructField("source_partition", IntegerType()),
-        StructField("source_offset", LongType()),
-        StructField("reason", StringType()),
-        StructField("value", StringType()),
-        StructField("event_time_ms", LongType()),
-    ]
-)
+LINE = line_schema(DeadLetterRow)
 """The JSON of one dead letter as the stateful function writes it."""
 
 

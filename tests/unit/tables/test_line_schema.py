@@ -1,0 +1,20 @@
+"""What Spark reads is what the operator writes; a column of another type would be null without a word."""
+
+from __future__ import annotations
+
+from group_coordinator.tables import coordinator_log, dead_letters
+
+
+def test_the_line_of_a_log_row() -> None:
+    assert coordinator_log.LINE.simpleString() == (
+        "struct<group_id:string,record_type:int,key:string,value:string,topic:string,partition:int,"
+        "member_id:string,offset:bigint,reason:string,principal:string,event_time_ms:bigint,"
+        "source_partition:int,source_offset:bigint,seq:int>"
+    )
+
+
+def test_the_line_of_a_dead_letter() -> None:
+    assert dead_letters.LINE.simpleString() == (
+        "struct<group_id:string,source_partition:int,source_offset:bigint,reason:string,"
+        "value:string,event_time_ms:bigint>"
+    )
