@@ -8,6 +8,8 @@ from typing import TypeAlias
 
 from msgspec import Struct, json
 
+from group_coordinator.runtime.output_lines import TopicNeedLine
+
 KnownTopics: TypeAlias = dict[str, tuple[str, int]]
 """Topic names with topic ids and hashes (core/topics/hash.py)."""
 
@@ -20,13 +22,7 @@ class Interest(Struct, frozen=True):
     told: KnownTopics | None = None
 
 
-class _Need(Struct):
-    group_id: str
-    names: tuple[str, ...]
-    regexes: tuple[str, ...]
-
-
-_decode_need = json.Decoder(_Need).decode
+_decode_need = json.Decoder(TopicNeedLine).decode
 _decode_all = json.Decoder(dict[str, Interest]).decode
 
 
@@ -47,7 +43,7 @@ class TopicInterests:
                 self._note(need)
             self._keep()
 
-    def _note(self, need: _Need) -> None:
+    def _note(self, need: TopicNeedLine) -> None:
         self._changed.add(need.group_id)
         known = self._interests.pop(need.group_id, None)
         if need.names or need.regexes:
@@ -83,6 +79,6 @@ class TopicInterests:
         self._save(json.encode(self._interests).decode())
 
 
-def _is_the_same(known: Interest, need: _Need) -> bool:
+def _is_the_same(known: Interest, need: TopicNeedLine) -> bool:
     """A group says the same again because it has not been told, or has forgotten."""
     return (known.names, known.regexes) == (need.names, need.regexes)
