@@ -18,7 +18,7 @@ from group_coordinator.streaming.sinks import outputs
 from group_coordinator.streaming.source import PACKED, read_groups
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction.compaction import Compaction
-from group_coordinator.tables.compaction.fold import Retention
+from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import add_missing_columns
 from tests.golden.story import TOPIC, PackedEvent

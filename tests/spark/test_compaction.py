@@ -29,7 +29,8 @@ from group_coordinator.core.model.topic import Topic
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import spark as spark_compaction
 from group_coordinator.tables.compaction.compaction import Compaction
-from group_coordinator.tables.compaction.fold import LogEntry, Retention
+from group_coordinator.tables.compaction.offset_rows import Retention
+from group_coordinator.tables.compaction.rows import LogEntry
 from group_coordinator.tables.definition import GROUP_KEY
 from tests.support.log_rows import Log, member
 

@@ -6,9 +6,10 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
+from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction.arrow_rows import to_arrow
-from group_coordinator.tables.compaction.rows import simple_group_row
+from group_coordinator.tables.compaction.classic_rows import classic_group_row
 from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.maintenance import Maintenance
 
@@ -24,14 +25,17 @@ def folder(catalog: TableCatalog) -> Path:
     found = catalog.local_folder(GROUPS.name)
     assert found is not None
     for number in range(3):
-        row = {
-            "cluster_id": "local",
-            "group_id": f"g{number}",
-            **simple_group_row(),
-            "offset_count": 1,
-            "updated_at": 1_000,
-            "batch_id": number,
-        }
+        row = classic_group_row(
+            ClassicGroup(),
+            None,
+            {"offset_count": 1, "next_expiration": None},
+            {
+                "cluster_id": "local",
+                "group_id": f"g{number}",
+                "updated_at": 1_000,
+                "batch_id": number,
+            },
+        )
         write_deltalake(found, to_arrow([row], GROUPS.schema), mode="append")
     return found
 

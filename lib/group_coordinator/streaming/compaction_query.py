@@ -18,7 +18,7 @@ from group_coordinator.streaming.retries import keep_trying
 from group_coordinator.tables.append import running_query_id
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction.compaction import Compaction
-from group_coordinator.tables.compaction.fold import Retention
+from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import add_missing_columns
 from group_coordinator.tables.maintenance import Maintenance

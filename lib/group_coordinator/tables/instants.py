@@ -16,6 +16,11 @@ def shown_ms(milliseconds: int) -> int:
     return min(max(milliseconds, FIRST_MS), LAST_MS)
 
 
+def shown_ms_or_none(milliseconds: int | None) -> int | None:
+    """As shown_ms, where there may be no instant."""
+    return None if milliseconds is None else shown_ms(milliseconds)
+
+
 def instant(milliseconds: Column) -> Column:
     """The same in SQL, as a timestamp; a plain cast would end the query."""
     shown = F.least(F.greatest(milliseconds, F.lit(FIRST_MS)), F.lit(LAST_MS))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import pyarrow as pa
+from msgspec import to_builtins
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
@@ -20,11 +22,11 @@ def to_arrow(rows: Iterable[Row], columns: StructType) -> pa.Table:
     between = pa.schema(
         [_as(field, pa.timestamp("ms", "UTC")) if _is_instant(field) else field for field in wanted]
     )
-    return pa.Table.from_pylist(list(rows), milliseconds).cast(between).cast(wanted)
+    return pa.Table.from_pylist(to_builtins(list(rows)), milliseconds).cast(between).cast(wanted)
 
 
-def from_arrow(table: pa.Table) -> list[Row]:
-    """Rows of Arrow data."""
+def from_arrow(table: pa.Table) -> list[dict[str, Any]]:
+    """Rows of Arrow data by column name."""
     between = pa.schema(
         [
             _as(field, pa.timestamp("ms", "UTC")) if _is_instant(field) else field
@@ -34,7 +36,7 @@ def from_arrow(table: pa.Table) -> list[Row]:
     milliseconds = pa.schema(
         [_as(field, pa.int64()) if _is_instant(field) else field for field in between]
     )
-    rows: list[Row] = table.cast(between, safe=False).cast(milliseconds).to_pylist()
+    rows: list[dict[str, Any]] = table.cast(between, safe=False).cast(milliseconds).to_pylist()
     return rows
 
 

@@ -15,7 +15,8 @@ from pyspark.sql import functions as F
 from group_coordinator.codecs.records.record_types import RECORD_TYPES
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import local, spark
-from group_coordinator.tables.compaction.fold import LogEntry, Retention
+from group_coordinator.tables.compaction.offset_rows import Retention
+from group_coordinator.tables.compaction.rows import LogEntry
 from group_coordinator.tables.definition import GROUP_KEY
 from group_coordinator.tables.driver_limits import MOST_ROWS
 

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, QueryBuilder, Transaction
+from msgspec import convert
 
 from group_coordinator.tables.compaction.arrow_rows import from_arrow, to_arrow
-from group_coordinator.tables.compaction.fold import Change, GroupRows, LogEntry, Retention, fold
-from group_coordinator.tables.compaction.rows import Row
+from group_coordinator.tables.compaction.fold import Change, fold
+from group_coordinator.tables.compaction.offset_rows import Retention
+from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupKey, GroupRows, LogEntry
 from group_coordinator.tables.creation import COMPACTED
-from group_coordinator.tables.definition import GROUP_KEY, TableDefinition
-
-GroupId = tuple[str, str]
+from group_coordinator.tables.definition import TableDefinition
 
 
 def compact(root: Path, log: pa.Table, retention: Retention, transaction: Transaction) -> None:
@@ -34,40 +34,33 @@ def compact(root: Path, log: pa.Table, retention: Retention, transaction: Transa
     """
     if not log.num_rows:
         return
-    entries: dict[GroupId, list[LogEntry]] = defaultdict(list)
+    entries: dict[GroupKey, list[LogEntry]] = defaultdict(list)
     for row in from_arrow(log):
-        entries[_group_id(row)].append(LogEntry(*(row[name] for name in LogEntry._fields)))
+        key = GroupKey(*(row[name] for name in GroupKey._fields))
+        entries[key].append(LogEntry(*(row[name] for name in LogEntry._fields)))
     before = _rows_of_groups(root, entries)
     changes = [
         change
-        for group_id in sorted(entries)
-        for change in fold(
-            dict(zip(GROUP_KEY, group_id, strict=True)),
-            before[group_id],
-            entries[group_id],
-            retention,
-        )
+        for key in sorted(entries)
+        for change in fold(key, before[key], entries[key], retention)
     ]
     _merge_all(root, changes, transaction)
 
 
-def _rows_of_groups(root: Path, groups: Iterable[GroupId]) -> dict[GroupId, GroupRows]:
-    found: dict[GroupId, GroupRows] = defaultdict(GroupRows)
-    wanted = ", ".join(sorted({_in_sql(group_id) for _, group_id in groups}))
+def _rows_of_groups(root: Path, groups: Iterable[GroupKey]) -> dict[GroupKey, GroupRows]:
+    found: dict[GroupKey, GroupRows] = defaultdict(GroupRows)
+    wanted = ", ".join(sorted({_in_sql(key.group_id) for key in groups}))
     for definition in COMPACTED:
         table = QueryBuilder().register("present", DeltaTable(root / definition.name))
         rows = table.execute(f"SELECT * FROM present WHERE group_id IN ({wanted})")  # noqa: S608
-        for row in from_arrow(pa.table(rows)):
-            found[_group_id(row)].add(definition.name, row)
+        for columns in from_arrow(pa.table(rows)):
+            row = convert(columns, ROW_TYPES[definition.name])
+            found[row.group_key].add(row)
     return found
 
 
 def _in_sql(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
-
-
-def _group_id(row: Row) -> GroupId:
-    return row["cluster_id"], row["group_id"]
 
 
 def _merge_all(root: Path, changes: list[Change], transaction: Transaction) -> None:

@@ -1,128 +1,202 @@
-"""Records as rows: what each column of groups, members and offsets is made of."""
+"""Rows of groups, members and offsets: a field a column. Instants are in milliseconds here and timestamps in the tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias, TypedDict, assert_never
 
-from group_coordinator.codecs.uuids import uuid_or_none
-from group_coordinator.core.embedded_protocol import parse_assignment
-from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
-from group_coordinator.core.model.offset import CommittedOffset
-from group_coordinator.core.model.records import GroupMetadata, MemberMetadata, OffsetRecord
-from group_coordinator.core.model.states import ClassicState
-from group_coordinator.core.offsets.expiration import ExpirationRule, rule_of
-from group_coordinator.core.replay import load_membership
-from group_coordinator.tables.instants import shown_ms
+from msgspec import Struct
 
-Row: TypeAlias = dict[str, Any]
-"""One row of a table by column name; instants are in milliseconds."""
-
-CLASSIC = "classic"
+from group_coordinator.tables.groups import GROUPS
+from group_coordinator.tables.members import MEMBERS
+from group_coordinator.tables.offsets import OFFSETS
 
 
-def group_row(metadata: GroupMetadata) -> Row:
-    """A group that has been joined at least once."""
-    group = load_membership(metadata, now_ms=0)
-    rule = rule_of(group)
+class GroupKey(NamedTuple):
+    """The columns that say which group a row is of."""
+
+    cluster_id: str
+    group_id: str
+
+
+class LogEntry(NamedTuple):
+    """A row of coordinator_log, as far as it matters here; entries sort as they were written."""
+
+    batch_id: int
+    seq: int
+    key: str
+    value: str | None
+    event_time: int
+
+
+class Stamp(TypedDict):
+    """What every row has: its group, and the log entry that changed it."""
+
+    cluster_id: str
+    group_id: str
+    updated_at: int
+    batch_id: int
+
+
+def stamp(group: GroupKey, entry: LogEntry) -> Stamp:
+    """The columns of a row of the group that the entry changed."""
     return {
-        "group_type": CLASSIC,
-        "state": str(group.state),
-        "protocol_type": group.protocol_type,
-        "protocol": group.protocol,
-        "generation_or_epoch": group.generation,
-        "leader": group.leader,
-        "member_count": len(group.members),
-        "empty_since": None if group.members else _shown(group.state_timestamp_ms),
-        "expiration_base": rule.base,
-        "protected_topics": sorted(rule.protected_topics),
+        "cluster_id": group.cluster_id,
+        "group_id": group.group_id,
+        "updated_at": entry.event_time,
+        "batch_id": entry.batch_id,
     }
 
 
-def simple_group_row() -> Row:
-    """A group that only stores offsets; they age by their commit time."""
-    return {
-        "group_type": CLASSIC,
-        "state": str(ClassicState.EMPTY),
-        "protocol_type": None,
-        "protocol": None,
-        "generation_or_epoch": 0,
-        "leader": None,
-        "member_count": 0,
-        "empty_since": None,
-        "expiration_base": "commit",
-        "protected_topics": [],
-    }
+class OffsetTotals(TypedDict):
+    """What a group's row says of its offsets."""
+
+    offset_count: int
+    next_expiration: int | None
 
 
-def member_rows(metadata: GroupMetadata) -> Iterator[Row]:
-    """The members of a group."""
-    for member in metadata.members:
-        yield {
-            "member_id": member.member_id,
-            "group_instance_id": member.group_instance_id,
-            "client_id": member.client_id,
-            "client_host": member.client_host,
-            "session_timeout_ms": member.session_timeout_ms,
-            "rebalance_timeout_ms": member.known_rebalance_timeout_ms,
-            "subscribed_topics": _subscribed_topics(member),
-            "assigned_partitions": _assigned_partitions(metadata, member),
-            "member_epoch": None,
+class Row(Struct, frozen=True, kw_only=True, gc=False):
+    """The columns of every table; `updated_at` and `batch_id` are those of the log entry that changed the row."""
+
+    cluster_id: str
+    group_id: str
+    updated_at: int
+    batch_id: int
+
+    @property
+    def group_key(self) -> GroupKey:
+        """Which group the row is of."""
+        return GroupKey(self.cluster_id, self.group_id)
+
+
+class ResolvedPattern(Struct, frozen=True, gc=False):
+    """An element of groups.resolved_regexes."""
+
+    regex: str
+    topics: list[str]
+    version: int
+    resolved_at_ms: int
+
+
+class GroupRow(Row, frozen=True, kw_only=True, gc=False):
+    """A row of groups."""
+
+    group_type: str
+    state: str
+    protocol_type: str | None
+    protocol: str | None
+    generation_or_epoch: int
+    leader: str | None
+    member_count: int
+    offset_count: int
+    empty_since: int | None
+    next_expiration: int | None
+    expiration_base: str
+    protected_topics: list[str]
+    # What only consumer groups (KIP-848) have.
+    assignment_epoch: int | None = None
+    assignment_timestamp: int | None = None
+    metadata_hash: int | None = None
+    resolved_regexes: list[ResolvedPattern] | None = None
+
+
+class AssignedPartition(Struct, frozen=True, gc=False):
+    """An element of members.assigned_partitions."""
+
+    topic: str
+    partition: int
+
+
+class TargetPartition(Struct, frozen=True, gc=False):
+    """An element of members.target_assignment."""
+
+    topic: str
+    topic_id: str
+    partition: int
+
+
+class OwnedPartition(Struct, frozen=True, gc=False):
+    """An element of members.current_assignment and members.pending_revocation."""
+
+    topic: str
+    topic_id: str
+    partition: int
+    assignment_epoch: int
+
+
+class MemberRow(Row, frozen=True, kw_only=True, gc=False):
+    """A row of members."""
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str | None
+    client_host: str | None
+    session_timeout_ms: int | None
+    rebalance_timeout_ms: int | None
+    subscribed_topics: list[str] | None
+    assigned_partitions: list[AssignedPartition] | None
+    member_epoch: int | None = None
+    # What only members of consumer groups (KIP-848) have.
+    member_type: str | None = None
+    rack_id: str | None = None
+    subscribed_regex: str | None = None
+    server_assignor: str | None = None
+    previous_member_epoch: int | None = None
+    member_state: str | None = None
+    current_assignment: list[OwnedPartition] | None = None
+    pending_revocation: list[OwnedPartition] | None = None
+    target_assignment: list[TargetPartition] | None = None
+
+
+class OffsetRow(Row, frozen=True, kw_only=True, gc=False):
+    """A row of offsets."""
+
+    topic: str
+    topic_id: str | None
+    partition: int
+    committed_offset: int
+    leader_epoch: int | None
+    metadata: str | None
+    commit_timestamp: int
+    expire_timestamp: int | None
+    expires_at: int | None
+
+
+TableRow: TypeAlias = GroupRow | MemberRow | OffsetRow
+
+ROW_TYPES: Mapping[str, type[TableRow]] = {
+    GROUPS.name: GroupRow,
+    MEMBERS.name: MemberRow,
+    OFFSETS.name: OffsetRow,
+}
+"""By the name of the table."""
+
+
+@dataclass(slots=True)
+class GroupRows:
+    """All that the tables hold of one group; `group` is None while there is none."""
+
+    group: GroupRow | None = None
+    members: dict[str, MemberRow] = field(default_factory=dict)
+    offsets: dict[tuple[str, int], OffsetRow] = field(default_factory=dict)
+
+    def add(self, row: TableRow) -> None:
+        """Take a row of any of the tables."""
+        match row:
+            case GroupRow():
+                self.group = row
+            case MemberRow():
+                self.members[row.member_id] = row
+            case OffsetRow():
+                self.offsets[row.topic, row.partition] = row
+            case _:
+                assert_never(row)
+
+    def by_table(self) -> dict[str, Mapping[Any, TableRow]]:
+        """The rows of each table, by what identifies them within their group."""
+        return {
+            GROUPS.name: {} if self.group is None else {None: self.group},
+            MEMBERS.name: self.members,
+            OFFSETS.name: self.offsets,
         }
-
-
-def offset_row(record: OffsetRecord, offset: CommittedOffset) -> Row:
-    """A committed offset, without its forecast."""
-    return {
-        "topic": record.topic,
-        "topic_id": uuid_or_none(offset.topic_id),
-        "partition": record.partition,
-        "committed_offset": offset.offset,
-        "leader_epoch": offset.leader_epoch,
-        "metadata": offset.metadata,
-        "commit_timestamp": shown_ms(offset.commit_timestamp_ms),
-        "expire_timestamp": _shown(offset.expire_timestamp_ms),
-    }
-
-
-def due_ms(offset: Row, group: Row | None, retention_ms: int) -> int | None:
-    """When an offset's group lets it go; None while something protects it."""
-    rule = ExpirationRule("commit") if group is None else _rule(group)
-    committed = CommittedOffset(
-        offset["committed_offset"],
-        offset["leader_epoch"],
-        "",
-        offset["commit_timestamp"],
-        offset["expire_timestamp"],
-        None,
-    )
-    return rule.due_ms(offset["topic"], committed, retention_ms)
-
-
-def _rule(group: Row) -> ExpirationRule:
-    empty_since_ms = group["empty_since"] if group["expiration_base"] == "empty" else None
-    return ExpirationRule(
-        group["expiration_base"], frozenset(group["protected_topics"]), empty_since_ms
-    )
-
-
-def _subscribed_topics(member: MemberMetadata) -> list[str] | None:
-    topics = member.subscription.topics
-    return None if topics is None else sorted(topics)
-
-
-def _assigned_partitions(metadata: GroupMetadata, member: MemberMetadata) -> list[Row] | None:
-    if metadata.protocol_type != CONSUMER_PROTOCOL_TYPE:
-        return None
-    assignment = parse_assignment(member.assignment)
-    if assignment is None:
-        return None
-    return [
-        {"topic": topic, "partition": partition}
-        for topic, partitions in assignment
-        for partition in partitions
-    ]
-
-
-def _shown(milliseconds: int | None) -> int | None:
-    return None if milliseconds is None else shown_ms(milliseconds)

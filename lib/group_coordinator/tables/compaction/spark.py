@@ -21,8 +21,10 @@ from pyspark.sql.types import (
 )
 
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.compaction.fold import Change, GroupRows, LogEntry, Retention, fold
+from group_coordinator.tables.compaction.fold import Change, fold
+from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.once import once
+from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupKey, GroupRows, LogEntry
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import GROUP_KEY, TableDefinition
 
@@ -93,12 +95,11 @@ def _fold_all(frames: Iterable[pd.DataFrame], retention: Retention) -> Iterator[
     for group_id, of_group in groupby(rows, key=itemgetter(0, 1)):
         before, log = GroupRows(), []
         for *_, kind, text in of_group:
-            row = json.decode(text)
             if kind == _LOG:
-                log.append(LogEntry(**row))
+                log.append(LogEntry(**json.decode(text)))
             else:
-                before.add(kind, row)
-        changes = list(fold(dict(zip(GROUP_KEY, group_id, strict=True)), before, log, retention))
+                before.add(json.decode(text, type=ROW_TYPES[kind]))
+        changes = list(fold(GroupKey(*group_id), before, log, retention))
         if changes:
             yield _frame(changes)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from msgspec import json
+from msgspec import json, structs, to_builtins
 
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.core.model.classic_member import Protocol
@@ -31,7 +29,15 @@ from group_coordinator.core.model.records import (
     TargetRecord,
 )
 from group_coordinator.core.model.topic import Topic
-from group_coordinator.tables.compaction.fold import GroupRows, LogEntry
+from group_coordinator.tables.compaction.rows import (
+    AssignedPartition,
+    GroupRows,
+    LogEntry,
+    OwnedPartition,
+    ResolvedPattern,
+    TableRow,
+    TargetPartition,
+)
 from group_coordinator.testing import GroupDriver
 from tests.support.log_rows import Log, member
 from tests.unit.tables.compaction.test_fold import Tables, entries
@@ -82,17 +88,14 @@ def joined() -> Tables:
     return tables
 
 
-def owned(topic: str, topic_id: str, *partitions: tuple[int, int]) -> list[dict[str, Any]]:
-    return [
-        {"topic": topic, "topic_id": topic_id, "partition": partition, "assignment_epoch": epoch}
-        for partition, epoch in partitions
-    ]
+def owned(topic: str, topic_id: str, *partitions: tuple[int, int]) -> list[OwnedPartition]:
+    return [OwnedPartition(topic, topic_id, partition, epoch) for partition, epoch in partitions]
 
 
 def test_a_member_joins_and_has_its_partitions() -> None:
     tables = joined()
 
-    assert tables.group == {
+    assert to_builtins(tables.group) == {
         "cluster_id": "c",
         "group_id": "g",
         "group_type": "consumer",
@@ -114,7 +117,7 @@ def test_a_member_joins_and_has_its_partitions() -> None:
         "metadata_hash": -77,
         "resolved_regexes": [],
     }
-    assert tables.rows.members == {
+    assert to_builtins(tables.rows.members) == {
         "a": {
             "cluster_id": "c",
             "group_id": "g",
@@ -138,7 +141,10 @@ def test_a_member_joins_and_has_its_partitions() -> None:
             "server_assignor": "range",
             "previous_member_epoch": 1,
             "member_state": "STABLE",
-            "current_assignment": owned("orders", ORDERS, (0, 2), (1, 2)),
+            "current_assignment": [
+                {"topic": "orders", "topic_id": ORDERS, "partition": 0, "assignment_epoch": 2},
+                {"topic": "orders", "topic_id": ORDERS, "partition": 1, "assignment_epoch": 2},
+            ],
             "pending_revocation": [],
             "target_assignment": [
                 {"topic": "orders", "topic_id": ORDERS, "partition": 0},
@@ -161,11 +167,9 @@ def test_a_rebalance_in_the_next_stretch_goes_on_from_the_rows() -> None:
             batch_id=5,
         )
     )
-    assert tables.group["state"] == "Assigning"
-    assert tables.group["protected_topics"] == ["orders", "pay"]
-    assert tables.group["resolved_regexes"] == [
-        {"regex": "pay.*", "topics": ["pay"], "version": 7, "resolved_at_ms": 2_000}
-    ]
+    assert tables.group.state == "Assigning"
+    assert tables.group.protected_topics == ["orders", "pay"]
+    assert tables.group.resolved_regexes == [ResolvedPattern("pay.*", ["pay"], 7, 2_000)]
 
     revoking = current(2, {ORDERS: {0: 2}}, {ORDERS: {1: 2}}, MemberState.UNREVOKED_PARTITIONS)
     tables.take_entries(
@@ -178,15 +182,15 @@ def test_a_rebalance_in_the_next_stretch_goes_on_from_the_rows() -> None:
             batch_id=6,
         )
     )
-    assert tables.group["state"] == "Reconciling"
-    assert (tables.group["generation_or_epoch"], tables.group["assignment_epoch"]) == (3, 3)
+    assert tables.group.state == "Reconciling"
+    assert (tables.group.generation_or_epoch, tables.group.assignment_epoch) == (3, 3)
     a, b = tables.rows.members["a"], tables.rows.members["b"]
-    assert a["member_state"] == "UNREVOKED_PARTITIONS"
-    assert a["assigned_partitions"] == [{"topic": "orders", "partition": 0}]
-    assert a["pending_revocation"] == owned("orders", ORDERS, (1, 2))
-    assert (a["updated_at"], a["batch_id"]) == (3_000, 6)
-    assert b["target_assignment"] == [{"topic": "orders", "topic_id": ORDERS, "partition": 1}]
-    assert b["subscribed_regex"] == "pay.*"
+    assert a.member_state == "UNREVOKED_PARTITIONS"
+    assert a.assigned_partitions == [AssignedPartition("orders", 0)]
+    assert a.pending_revocation == owned("orders", ORDERS, (1, 2))
+    assert (a.updated_at, a.batch_id) == (3_000, 6)
+    assert b.target_assignment == [TargetPartition("orders", ORDERS, 1)]
+    assert b.subscribed_regex == "pay.*"
 
 
 def test_the_same_once_more_changes_nothing() -> None:
@@ -199,16 +203,18 @@ def test_only_the_row_of_the_member_that_changed_is_written() -> None:
     tables.take_entries(log_of(MemberRecord("b", B, JOIN), at_ms=2_000))
     moved = A.replace(client_host="/10.0.0.9")
     changes = tables.take_entries(log_of(MemberRecord("a", moved, JOIN), at_ms=3_000))
-    assert [(change.table, change.row.get("member_id")) for change in changes] == [("members", "a")]
+    assert [(change.table, change.row) for change in changes] == [
+        ("members", tables.rows.members["a"])
+    ]
 
 
 def test_a_topic_that_is_gone_keeps_its_name_and_one_that_nobody_named_has_its_id() -> None:
     tables = joined()
     left = current(3, {ORDERS: {0: 2}, PAY: {0: 3}})
     tables.take_entries(log_of(CurrentRecord("a", left, JOIN), at_ms=2_000, topics={}))
-    assert tables.rows.members["a"]["assigned_partitions"] == [
-        {"topic": "orders", "partition": 0},
-        {"topic": PAY, "partition": 0},
+    assert tables.rows.members["a"].assigned_partitions == [
+        AssignedPartition("orders", 0),
+        AssignedPartition(PAY, 0),
     ]
 
 
@@ -219,7 +225,7 @@ def test_commits_name_topics_too() -> None:
     tables.take(log)
     held = CurrentRecord("a", current(2, {PAY: {0: 2}}), JOIN)
     tables.take_entries(log_of(MemberRecord("a", A, JOIN), held, at_ms=2_000, batch_id=1))
-    assert tables.rows.members["a"]["assigned_partitions"] == [{"topic": "pay", "partition": 0}]
+    assert tables.rows.members["a"].assigned_partitions == [AssignedPartition("pay", 0)]
 
 
 def test_the_last_member_leaves_and_offsets_age_by_their_commits_all_the_time() -> None:
@@ -239,12 +245,12 @@ def test_the_last_member_leaves_and_offsets_age_by_their_commits_all_the_time() 
     )
     tables.take_entries(log_of(*left, at_ms=8_000, batch_id=6))
     assert tables.rows.members == {}
-    assert (tables.group["state"], tables.group["empty_since"]) == ("Empty", 8_000)
-    assert tables.group["group_type"] == "consumer"
+    assert (tables.group.state, tables.group.empty_since) == ("Empty", 8_000)
+    assert tables.group.group_type == "consumer"
     assert tables.expires_at("orders") == 70_000
 
     tables.take_entries(log_of(GroupEpochRecord(GroupEpoch(4), JOIN), at_ms=9_000, batch_id=7))
-    assert tables.group["empty_since"] == 8_000
+    assert tables.group.empty_since == 8_000
 
     ended = (
         TargetEpochRecord(None, Reason.GROUP_DELETED),
@@ -262,7 +268,7 @@ def test_a_classic_group_is_upgraded_and_downgraded() -> None:
     log.group("g", [member("a", ["orders"], {"orders": [0]})])
     log.commit("g", "orders", 0, 42)
     tables.take(log)
-    assert tables.group["group_type"] == "classic"
+    assert tables.group.group_type == "classic"
 
     classic = A.replace(classic=ClassicMetadata(45_000, (Protocol("range", b"", None),)))
     upgrade = (
@@ -274,10 +280,10 @@ def test_a_classic_group_is_upgraded_and_downgraded() -> None:
         CurrentRecord("a", current(1, {ORDERS: {0: 1}}), Reason.UPGRADE),
     )
     tables.take_entries(log_of(*upgrade, at_ms=3_000, batch_id=1))
-    assert (tables.group["group_type"], tables.group["state"]) == ("consumer", "Stable")
-    assert tables.group["assignment_timestamp"] is None
+    assert (tables.group.group_type, tables.group.state) == ("consumer", "Stable")
+    assert tables.group.assignment_timestamp is None
     a = tables.rows.members["a"]
-    assert (a["member_type"], a["session_timeout_ms"], a["member_epoch"]) == ("classic", 45_000, 1)
+    assert (a.member_type, a.session_timeout_ms, a.member_epoch) == ("classic", 45_000, 1)
     assert sorted(tables.rows.offsets) == [("orders", 0)]
 
     downgrade = (
@@ -293,9 +299,22 @@ def test_a_classic_group_is_upgraded_and_downgraded() -> None:
     [group_again] = entries(log)
     tombstones = log_of(*downgrade, at_ms=5_000, batch_id=2)
     tables.take_entries([*tombstones, group_again._replace(seq=len(tombstones))])
-    assert (tables.group["group_type"], tables.group["state"]) == ("classic", "Stable")
+    assert (tables.group.group_type, tables.group.state) == ("classic", "Stable")
     a = tables.rows.members["a"]
-    assert (a.get("member_type"), a["member_epoch"]) == (None, None)
+    assert (a.member_type, a.member_epoch) == (None, None)
+
+
+def test_a_log_is_read_once_more_after_the_downgrade_at_its_end() -> None:
+    """As by a compaction query that has lost its checkpoint: its first records are those of a consumer group."""
+    tables = Tables()
+    log = Log(now_ms=5_000, batch_id=2)
+    log.group("g", [member("a", ["orders"], {"orders": [0]})])
+    gone = log_of(GroupEpochRecord(None, Reason.DOWNGRADE), at_ms=4_000, batch_id=1)
+    whole = [*log_of(*JOINED, at_ms=1_000), *gone, *entries(log)]
+    tables.take_entries(whole)
+
+    assert tables.take_entries(whole) == []
+    assert tables.group.group_type == "classic"
 
 
 def test_a_tombstone_for_a_consumer_group_that_is_not_there_leaves_a_classic_one_alone() -> None:
@@ -304,7 +323,7 @@ def test_a_tombstone_for_a_consumer_group_that_is_not_there_leaves_a_classic_one
     log.commit("g", "orders", 0, 42)
     tables.take(log)
     assert tables.take_entries(log_of(GroupEpochRecord(None, JOIN), at_ms=1_000)) == []
-    assert tables.group["group_type"] == "classic"
+    assert tables.group.group_type == "classic"
 
 
 def test_settings_are_in_the_log_alone() -> None:
@@ -339,9 +358,9 @@ def test_any_cut_of_the_log_leaves_what_the_group_has() -> None:
     consumers = driver.group.consumer
     assert consumers is not None
     assert sorted(whole.rows.members) == sorted(consumers.members) == ["a", "b"]
-    assert whole.group["state"] == str(consumers.state)
-    assert whole.group["generation_or_epoch"] == consumers.epoch
-    assert whole.rows.members["b"]["subscribed_regex"] == "p.*"
+    assert whole.group.state == str(consumers.state)
+    assert whole.group.generation_or_epoch == consumers.epoch
+    assert whole.rows.members["b"].subscribed_regex == "p.*"
 
     for cut in range(len(entries)):
         tables = Tables()
@@ -350,12 +369,9 @@ def test_any_cut_of_the_log_leaves_what_the_group_has() -> None:
         assert content(tables) == content(whole), cut
 
 
-def content(tables: Tables) -> dict[tuple[str, object], dict[str, Any]]:
+def content(tables: Tables) -> dict[str, dict[object, TableRow]]:
+    """The rows without what changed them."""
     return {
-        key: {
-            name: value
-            for name, value in row.items()
-            if value is not None and name not in {"updated_at", "batch_id"}
-        }
-        for key, row in tables.rows.by_key().items()
+        table: {key: structs.replace(row, updated_at=0, batch_id=0) for key, row in rows.items()}
+        for table, rows in tables.rows.by_table().items()
     }

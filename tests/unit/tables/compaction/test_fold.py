@@ -1,13 +1,22 @@
 from __future__ import annotations
 
-from typing import Any
-
-from msgspec import json
+from msgspec import json, to_builtins
 
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import OffsetRecord, Reason, Record, TransactionMarker
-from group_coordinator.tables.compaction.fold import Change, GroupRows, LogEntry, Retention, fold
+from group_coordinator.tables.compaction.fold import Change, fold
+from group_coordinator.tables.compaction.offset_rows import Retention
+from group_coordinator.tables.compaction.rows import (
+    AssignedPartition,
+    GroupKey,
+    GroupRow,
+    GroupRows,
+    LogEntry,
+    MemberRow,
+    OffsetRow,
+    TableRow,
+)
 from tests.support.log_rows import Log, member
 
 MINUTE = Retention(retention_ms=60_000, check_interval_ms=10_000)
@@ -24,32 +33,30 @@ class Tables:
         return self.take_entries(entries(log))
 
     def take_entries(self, log: list[LogEntry]) -> list[Change]:
-        changes = list(fold({"cluster_id": "c", "group_id": "g"}, self.rows, log, MINUTE))
-        rows = self.rows.by_key()
-        for table, delete, row in changes:
-            key = (table, keys(table, row))
-            rows.pop(key, None)
-            if not delete:
-                rows[key] = row
-        self.rows = GroupRows()
-        for (table, _), row in rows.items():
-            self.rows.add(table, row)
+        changes = list(fold(GroupKey("c", "g"), self.rows, log, MINUTE))
+        for _, delete, row in changes:
+            if delete:
+                self.remove(row)
+            else:
+                self.rows.add(row)
         return changes
 
+    def remove(self, row: TableRow) -> None:
+        match row:
+            case GroupRow():
+                self.rows.group = None
+            case MemberRow():
+                del self.rows.members[row.member_id]
+            case OffsetRow():
+                del self.rows.offsets[row.topic, row.partition]
+
     @property
-    def group(self) -> dict[str, Any]:
+    def group(self) -> GroupRow:
         assert self.rows.group is not None
         return self.rows.group
 
     def expires_at(self, topic: str = "orders", partition: int = 0) -> int | None:
-        expires_at: int | None = self.rows.offsets[topic, partition]["expires_at"]
-        return expires_at
-
-
-def keys(table: str, row: dict[str, Any]) -> object:
-    if table == "members":
-        return row["member_id"]
-    return (row["topic"], row["partition"]) if table == "offsets" else None
+        return self.rows.offsets[topic, partition].expires_at
 
 
 def entries(log: Log) -> list[LogEntry]:
@@ -63,7 +70,7 @@ def test_the_first_offset_makes_a_simple_group() -> None:
 
     tables.take(log)
 
-    assert tables.rows.offsets[ORDERS_0] == {
+    assert to_builtins(tables.rows.offsets[ORDERS_0]) == {
         "cluster_id": "c",
         "group_id": "g",
         "topic": "orders",
@@ -78,10 +85,10 @@ def test_the_first_offset_makes_a_simple_group() -> None:
         "updated_at": 1_000,
         "batch_id": 4,
     }
-    assert tables.group["protocol_type"] is None
-    assert tables.group["state"] == "Empty"
-    assert tables.group["offset_count"] == 1
-    assert tables.group["next_expiration"] == 70_000
+    assert tables.group.protocol_type is None
+    assert tables.group.state == "Empty"
+    assert tables.group.offset_count == 1
+    assert tables.group.next_expiration == 70_000
 
 
 def test_a_simple_group_without_offsets_stays_until_its_tombstone() -> None:
@@ -90,8 +97,8 @@ def test_a_simple_group_without_offsets_stays_until_its_tombstone() -> None:
     log.commit("g", "orders", 0, 42)
     log.forget("g", "orders", 0)
     tables.take(log)
-    assert tables.group["offset_count"] == 0
-    assert tables.group["next_expiration"] is None
+    assert tables.group.offset_count == 0
+    assert tables.group.next_expiration is None
 
     log = Log(now_ms=10_000)
     log.end("g")
@@ -108,9 +115,23 @@ def test_a_group_may_end_and_begin_again_in_one_stretch() -> None:
 
     tables.take(log)
 
-    assert tables.group["protocol_type"] is None
+    assert tables.group.protocol_type is None
     assert tables.rows.members == {}
     assert list(tables.rows.offsets) == [ORDERS_0]
+
+
+def test_a_group_that_nobody_has_joined_yet_is_empty_since_its_record() -> None:
+    tables = Tables()
+    log = Log(now_ms=3_000)
+    log.group("g", [], protocolType="", protocol=None, generation=0)
+    tables.take(log)
+    assert (tables.group.protocol_type, tables.group.empty_since) == (None, 3_000)
+
+    log = Log(now_ms=9_000)
+    log.commit("g", "orders", 0, 42)
+    tables.take(log)
+    assert (tables.group.protocol_type, tables.group.empty_since) == (None, 3_000)
+    assert tables.expires_at() == 70_000
 
 
 def test_a_subscription_protects_and_its_end_lets_go() -> None:
@@ -122,16 +143,16 @@ def test_a_subscription_protects_and_its_end_lets_go() -> None:
     tables.take(log)
     assert tables.expires_at("orders") is None
     assert tables.expires_at("payments") == 70_000
-    assert tables.group["next_expiration"] == 70_000
+    assert tables.group.next_expiration == 70_000
 
     log = Log(now_ms=55_000, batch_id=1)
     log.group("g", [])
     tables.take(log)
     assert tables.expires_at("orders") == 120_000
     assert tables.expires_at("payments") == 120_000
-    assert tables.group["empty_since"] == 55_000
-    assert tables.rows.offsets[ORDERS_0]["updated_at"] == 55_000
-    assert tables.rows.offsets[ORDERS_0]["batch_id"] == 1
+    assert tables.group.empty_since == 55_000
+    assert tables.rows.offsets[ORDERS_0].updated_at == 55_000
+    assert tables.rows.offsets[ORDERS_0].batch_id == 1
 
 
 def test_an_explicit_expiry_counts_once_nothing_protects_it() -> None:
@@ -157,9 +178,9 @@ def test_a_group_of_another_protocol_keeps_everything_while_it_has_members() -> 
     log.commit("g", "orders", 0, 42)
     tables.take(log)
     assert tables.expires_at() is None
-    assert tables.group["expiration_base"] == "never"
-    assert tables.rows.members["a"]["subscribed_topics"] is None
-    assert tables.rows.members["a"]["assigned_partitions"] is None
+    assert tables.group.expiration_base == "never"
+    assert tables.rows.members["a"].subscribed_topics is None
+    assert tables.rows.members["a"].assigned_partitions is None
 
 
 def test_members_are_replaced_and_unchanged_ones_left_alone() -> None:
@@ -168,7 +189,7 @@ def test_members_are_replaced_and_unchanged_ones_left_alone() -> None:
     log = Log()
     log.group("g", [a, b])
     tables.take(log)
-    assert tables.rows.members["b"]["assigned_partitions"] == [{"topic": "orders", "partition": 1}]
+    assert tables.rows.members["b"].assigned_partitions == [AssignedPartition("orders", 1)]
 
     log = Log(now_ms=9_000)
     log.group("g", [a], generation=2)
@@ -177,7 +198,7 @@ def test_members_are_replaced_and_unchanged_ones_left_alone() -> None:
         ("groups", False),
         ("members", True),
     ]
-    assert tables.rows.members["a"]["updated_at"] == 0
+    assert tables.rows.members["a"].updated_at == 0
 
 
 def test_a_stretch_may_be_folded_again() -> None:
@@ -198,7 +219,7 @@ def test_entries_count_in_the_order_of_their_batches() -> None:
     late.commit("g", "orders", 0, 2)
     late.rows += early.rows
     tables.take(late)
-    assert tables.rows.offsets[ORDERS_0]["committed_offset"] == 2
+    assert tables.rows.offsets[ORDERS_0].committed_offset == 2
 
 
 def test_any_timestamp_can_be_shown() -> None:
@@ -206,7 +227,7 @@ def test_any_timestamp_can_be_shown() -> None:
     log = Log()
     log.commit("g", "orders", 0, 42, commitTimestamp=2**63 - 1)
     tables.take(log)
-    assert tables.rows.offsets[ORDERS_0]["commit_timestamp"] == 253_402_300_799_999
+    assert tables.rows.offsets[ORDERS_0].commit_timestamp == 253_402_300_799_999
     assert tables.expires_at() == 253_402_300_799_999
 
 
@@ -235,16 +256,16 @@ def test_an_offset_of_an_open_transaction_is_not_in_the_table_yet() -> None:
     tables = taken([PENDING])
 
     assert tables.rows.offsets == {}
-    assert tables.group["offset_count"] == 0
+    assert tables.group.offset_count == 0
 
 
 def test_the_marker_brings_it() -> None:
     marker = TransactionMarker(17, (("orders", 0, OFFSET),), Reason.TRANSACTION_COMMITTED)
     tables = taken([PENDING], [marker])
 
-    assert tables.rows.offsets[ORDERS_0]["committed_offset"] == 42
-    assert tables.rows.offsets[ORDERS_0]["updated_at"] == 1_000
-    assert tables.group["offset_count"] == 1
+    assert tables.rows.offsets[ORDERS_0].committed_offset == 42
+    assert tables.rows.offsets[ORDERS_0].updated_at == 1_000
+    assert tables.group.offset_count == 1
 
 
 def test_an_abort_brings_nothing() -> None:

@@ -1,0 +1,89 @@
+"""Classic groups as rows of groups and members, and back."""
+
+from __future__ import annotations
+
+from group_coordinator.core.embedded_protocol import parse_assignment
+from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.classic_member import Member
+from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.offsets.expiration import rule_of
+from group_coordinator.tables.compaction.rows import (
+    AssignedPartition,
+    GroupRow,
+    MemberRow,
+    OffsetTotals,
+    Stamp,
+)
+from group_coordinator.tables.instants import shown_ms_or_none
+
+CLASSIC = "classic"
+
+
+def classic_group(row: GroupRow) -> ClassicGroup:
+    """The group that left this row, without its members.
+
+    Each of its records brings all members anew, so that until the next one their rows stay as they are.
+    """
+    is_readable = row.expiration_base != "never"
+    return ClassicGroup(
+        state=ClassicState(row.state),
+        state_timestamp_ms=row.empty_since,
+        generation=row.generation_or_epoch,
+        protocol_type=row.protocol_type,
+        protocol=row.protocol,
+        leader=row.leader,
+        subscribed_topics=frozenset(row.protected_topics) if is_readable else None,
+    )
+
+
+def classic_group_row(
+    membership: ClassicGroup, empty_since_ms: int | None, totals: OffsetTotals, stamp: Stamp
+) -> GroupRow:
+    """A group as its latest record left it, or one that only stores offsets."""
+    rule = rule_of(membership)
+    return GroupRow(
+        **stamp,
+        **totals,
+        group_type=CLASSIC,
+        state=str(membership.state),
+        protocol_type=membership.protocol_type,
+        protocol=membership.protocol,
+        generation_or_epoch=membership.generation,
+        leader=membership.leader,
+        member_count=len(membership.members),
+        empty_since=shown_ms_or_none(empty_since_ms),
+        expiration_base=rule.base,
+        protected_topics=sorted(rule.protected_topics),
+    )
+
+
+def classic_member_row(membership: ClassicGroup, member: Member, stamp: Stamp) -> MemberRow:
+    """A member as the group's latest record has it."""
+    (subscription,) = member.protocols
+    topics = subscription.topics
+    return MemberRow(
+        **stamp,
+        member_id=member.member_id,
+        group_instance_id=member.group_instance_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        session_timeout_ms=member.session_timeout_ms,
+        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        subscribed_topics=None if topics is None else sorted(topics),
+        assigned_partitions=_assigned_partitions(membership, member),
+    )
+
+
+def _assigned_partitions(
+    membership: ClassicGroup, member: Member
+) -> list[AssignedPartition] | None:
+    if not membership.is_of_consumers:
+        return None
+    assignment = parse_assignment(member.assignment)
+    if assignment is None:
+        return None
+    return [
+        AssignedPartition(topic, partition)
+        for topic, partitions in assignment
+        for partition in partitions
+    ]

@@ -1,0 +1,69 @@
+"""Committed offsets as rows of offsets, and back; with the forecast of when they expire."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from group_coordinator.codecs.uuids import uuid_or_none
+from group_coordinator.core.model.offset import CommittedOffset
+from group_coordinator.core.offsets.expiration import ExpirationRule, first_sweep_at_or_after
+from group_coordinator.tables.compaction.rows import OffsetRow, Stamp
+from group_coordinator.tables.instants import shown_ms, shown_ms_or_none
+
+
+class Retention(NamedTuple):
+    """How long offsets are kept, and the grid on which they go."""
+
+    retention_ms: int
+    check_interval_ms: int
+
+
+class Forecast(NamedTuple):
+    """When offsets will go by a group's rule, as seen at a time."""
+
+    rule: ExpirationRule
+    retention: Retention
+    now_ms: int
+
+    def expiries(self, topic: str, offsets: Collection[CommittedOffset]) -> list[int | None]:
+        """When each of these offsets of a topic expires unless it is committed again; None: something protects it."""
+        due_times_ms = self.rule.due_times_ms(topic, offsets, self.retention.retention_ms)
+        if not due_times_ms:
+            return [None] * len(offsets)
+        return [self._expires_at(due_ms) for due_ms in due_times_ms]
+
+    def _expires_at(self, due_ms: int) -> int:
+        # What was overdue and is still there goes with the next sweep.
+        at_ms = max(due_ms, self.now_ms + 1)
+        return shown_ms(first_sweep_at_or_after(at_ms, self.retention.check_interval_ms))
+
+
+def committed_offset(row: OffsetRow) -> CommittedOffset:
+    """The offset that left this row."""
+    return CommittedOffset(
+        row.committed_offset,
+        row.leader_epoch,
+        row.metadata or "",
+        row.commit_timestamp,
+        row.expire_timestamp,
+        row.topic_id,
+    )
+
+
+def offset_row(
+    topic: str, partition: int, offset: CommittedOffset, expires_at: int | None, stamp: Stamp
+) -> OffsetRow:
+    """A committed offset with its forecast."""
+    return OffsetRow(
+        **stamp,
+        topic=topic,
+        topic_id=uuid_or_none(offset.topic_id),
+        partition=partition,
+        committed_offset=offset.offset,
+        leader_epoch=offset.leader_epoch,
+        metadata=offset.metadata,
+        commit_timestamp=shown_ms(offset.commit_timestamp_ms),
+        expire_timestamp=shown_ms_or_none(offset.expire_timestamp_ms),
+        expires_at=expires_at,
+    )
