@@ -26,7 +26,7 @@ from group_coordinator.tables.line_schema import line_schema
 
 COORDINATOR_LOG = TableDefinition(
     "coordinator_log",
-    "One row a record, for ever; within a group ordered by (batch_id, seq)",
+    "One row per record, kept for ever; those of a group are in the order of (batch_id, seq)",
     StructType(
         [
             CLUSTER_ID,
@@ -34,24 +34,34 @@ COORDINATOR_LOG = TableDefinition(
             required(
                 "record_type",
                 IntegerType(),
-                "Kafka's record type: 1 offset, 2 to 16 group and members; negative: ours",
+                "Kafka's record type: 1 an offset, 2 to 16 the group and its members; negative: ours",
             ),
             required("key", StringType(), "JSON: Kafka's key fields"),
             optional(
-                "value", StringType(), "JSON: version and Kafka's value fields; null: tombstone"
+                "value", StringType(), "JSON: version and Kafka's value fields; null: a tombstone"
             ),
-            optional("topic", StringType(), "Of an offset record"),
-            optional("partition", IntegerType(), "Of an offset record"),
-            optional("member_id", StringType(), "Of a member's record, or the member that asked"),
+            optional("topic", StringType(), "Topic of an offset; null: not an offset"),
+            optional("partition", IntegerType(), "Partition of an offset; null: not an offset"),
+            optional(
+                "member_id",
+                StringType(),
+                "The member that the record is about; null: not about one member",
+            ),
             optional(
                 "offset", LongType(), "The committed offset; null: not an offset, or a tombstone"
             ),
             required("reason", StringType(), "Why the record was written"),
-            optional("principal", StringType(), "Who asked; null: a deadline did"),
+            optional(
+                "principal",
+                StringType(),
+                "Who asked, as the event says; null: it does not, or a deadline did",
+            ),
             required("event_time", TimestampType(), "When it happened, by the group's clock"),
-            optional("source_topic", StringType(), "The event behind it; null: a deadline"),
-            optional("source_partition", IntegerType(), "The event behind it; null: a deadline"),
-            optional("source_offset", LongType(), "The event behind it; null: a deadline"),
+            optional(
+                "source_topic", StringType(), "Topic of the event behind it; null: a deadline"
+            ),
+            optional("source_partition", IntegerType(), "Partition of that event"),
+            optional("source_offset", LongType(), "Offset of that event"),
             BATCH_ID,
             required("seq", IntegerType(), "Position among the group's records of the batch"),
             INGESTED_AT,

@@ -27,21 +27,21 @@ from group_coordinator.tables.line_schema import line_schema
 
 DEAD_LETTERS = TableDefinition(
     "dead_letters",
-    "One row an event that could not be taken; it changed no group",
+    "One row per event that could not be taken; it changed no group",
     StructType(
         [
-            required("source_topic", StringType(), "Where the event is"),
+            required("source_topic", StringType(), "Topic of the event"),
             optional(
-                "source_partition", IntegerType(), "Where the event is; null: a deadline failed"
+                "source_partition", IntegerType(), "Partition of the event; null: a deadline failed"
             ),
-            optional("source_offset", LongType(), "Where the event is; null: a deadline failed"),
+            optional("source_offset", LongType(), "Offset of the event; null: a deadline failed"),
             required("reason", StringType(), "Why it could not be taken"),
             optional("value", BinaryType(), "The event's bytes; null: it had none"),
             required("event_time", TimestampType(), "The event's own timestamp"),
             INGESTED_AT,
             CLUSTER_ID,
             optional(
-                "group_id", StringType(), "The event's key, bytes that are not UTF-8 replaced"
+                "group_id", StringType(), "The event's key; bytes that are not UTF-8 are replaced"
             ),
             BATCH_ID,
         ]

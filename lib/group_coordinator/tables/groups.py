@@ -36,7 +36,7 @@ RESOLVED_REGEXES = ArrayType(
 
 GROUPS = TableDefinition(
     "groups",
-    "One row a group that exists",
+    "One row per group that exists",
     StructType(
         [
             CLUSTER_ID,
@@ -45,39 +45,65 @@ GROUPS = TableDefinition(
             required(
                 "state",
                 StringType(),
-                "By the log; of a classic group: Stable with members, Empty without",
+                "State by the log; of a classic group: Stable with members, Empty without",
             ),
-            optional("protocol_type", StringType(), "Null: a simple group, it only stores offsets"),
+            optional(
+                "protocol_type", StringType(), "Null: a simple group, which only stores offsets"
+            ),
             optional(
                 "protocol",
                 StringType(),
-                "The assignor its members agreed on, or most of a consumer group's ask for",
+                "Assignor its members agreed on, or most members of a consumer group ask for",
             ),
             required(
                 "generation_or_epoch",
                 IntegerType(),
-                "Counts the rebalances; a consumer group's epoch",
-            ),
-            optional("leader", StringType(), "The member that assigns"),
-            required("member_count", IntegerType(), "Members it has"),
-            required("offset_count", IntegerType(), "Committed offsets it has"),
-            optional(
-                "empty_since", TimestampType(), "When its last member went; null: it has some"
+                "Generation of a classic group, epoch of a consumer group",
             ),
             optional(
-                "next_expiration", TimestampType(), "When its next offset goes, unless it commits"
+                "leader",
+                StringType(),
+                "The member that assigns; null: a consumer group, or no members",
+            ),
+            required("member_count", IntegerType(), "Number of members"),
+            required("offset_count", IntegerType(), "Number of committed offsets"),
+            optional(
+                "empty_since",
+                TimestampType(),
+                "When its last member left; null: it has members, or is a simple group",
+            ),
+            optional(
+                "next_expiration",
+                TimestampType(),
+                "When its next offset expires unless it commits; null: none will",
             ),
             UPDATED_AT,
             UPDATE_BATCH_ID,
-            required("expiration_base", StringType(), "Its offsets age from: commit, empty, never"),
             required(
-                "protected_topics", ArrayType(StringType()), "Topics whose offsets do not age"
+                "expiration_base",
+                StringType(),
+                "What its offsets age from: commit, empty (empty_since) or never",
+            ),
+            required(
+                "protected_topics", ArrayType(StringType()), "Topics whose offsets do not expire"
             ),
             # What only consumer groups (KIP-848) have.
-            optional("assignment_epoch", IntegerType(), "The epoch that its targets are for"),
-            optional("assignment_timestamp", TimestampType(), "When these were computed"),
-            optional("metadata_hash", LongType(), "Of its topics when its epoch was set"),
-            optional("resolved_regexes", RESOLVED_REGEXES, "What its members' patterns matched"),
+            optional(
+                "assignment_epoch",
+                IntegerType(),
+                "The epoch that its members' targets were computed for",
+            ),
+            optional(
+                "assignment_timestamp",
+                TimestampType(),
+                "When these targets were computed; null: not known",
+            ),
+            optional("metadata_hash", LongType(), "Hash of its topics when its epoch was set"),
+            optional(
+                "resolved_regexes",
+                RESOLVED_REGEXES,
+                "The topics that its members' patterns matched",
+            ),
         ]
     ),
     clustered_by=GROUP_KEY,

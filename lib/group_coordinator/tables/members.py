@@ -48,32 +48,52 @@ OWNED_PARTITIONS = ArrayType(
 
 MEMBERS = TableDefinition(
     "members",
-    "One row a member of a group",
+    "One row per member of a group",
     StructType(
         [
             CLUSTER_ID,
             GROUP_ID,
-            required("member_id", StringType(), "The member"),
-            optional("group_instance_id", StringType(), "The name of a static member"),
+            required("member_id", StringType(), "The member's id"),
+            optional(
+                "group_instance_id",
+                StringType(),
+                "Instance id of a static member; null: a dynamic one",
+            ),
             optional("client_id", StringType(), "What the client calls itself"),
-            optional("client_host", StringType(), "Where the client is"),
-            optional("session_timeout_ms", IntegerType(), "How long it may be silent"),
-            optional("rebalance_timeout_ms", IntegerType(), "How long it may take to rejoin"),
-            optional("subscribed_topics", ArrayType(StringType()), "Null: not readable"),
-            optional("assigned_partitions", TOPIC_PARTITIONS, "Null: not readable"),
-            optional("member_epoch", IntegerType(), "Null: a member of a classic group has none"),
+            optional("client_host", StringType(), "Address of the client"),
+            optional(
+                "session_timeout_ms",
+                IntegerType(),
+                "How long it may be silent; null: as its group says",
+            ),
+            optional(
+                "rebalance_timeout_ms",
+                IntegerType(),
+                "How long it may take to rejoin, or to give partitions back",
+            ),
+            optional("subscribed_topics", ArrayType(StringType()), "By name; null: not readable"),
+            optional("assigned_partitions", TOPIC_PARTITIONS, "What it has; null: not readable"),
+            optional(
+                "member_epoch", IntegerType(), "Null: a member of a classic group, which has none"
+            ),
             UPDATED_AT,
             UPDATE_BATCH_ID,
             # What only members of consumer groups (KIP-848) have.
-            optional("member_type", StringType(), "The protocol it speaks: classic or consumer"),
-            optional("rack_id", StringType(), "The rack of the client"),
-            optional("subscribed_regex", StringType(), "The pattern that it subscribes to"),
-            optional("server_assignor", StringType(), "The assignor that it asks for"),
-            optional("previous_member_epoch", IntegerType(), "An epoch that it may still name"),
-            optional("member_state", StringType(), "How far it is on its way to its target"),
-            optional("current_assignment", OWNED_PARTITIONS, "What it has, and since which epoch"),
-            optional("pending_revocation", OWNED_PARTITIONS, "What it has yet to give back"),
-            optional("target_assignment", TARGET_PARTITIONS, "What it shall have"),
+            optional("member_type", StringType(), "Protocol it speaks: classic or consumer"),
+            optional("rack_id", StringType(), "Rack of the client"),
+            optional("subscribed_regex", StringType(), "Pattern that it subscribes to"),
+            optional("server_assignor", StringType(), "Assignor that it asks for"),
+            optional(
+                "previous_member_epoch",
+                IntegerType(),
+                "The epoch before, which its requests may still name",
+            ),
+            optional("member_state", StringType(), "How far it is on the way to its target"),
+            optional(
+                "current_assignment", OWNED_PARTITIONS, "Partitions it has, and since which epoch"
+            ),
+            optional("pending_revocation", OWNED_PARTITIONS, "Partitions it has yet to give back"),
+            optional("target_assignment", TARGET_PARTITIONS, "Partitions it is to have in the end"),
         ]
     ),
     clustered_by=GROUP_KEY,

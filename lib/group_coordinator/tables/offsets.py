@@ -18,7 +18,7 @@ from group_coordinator.tables.definition import (
 
 OFFSETS = TableDefinition(
     "offsets",
-    "One row a committed offset",
+    "One row per committed offset",
     StructType(
         [
             CLUSTER_ID,
@@ -26,12 +26,24 @@ OFFSETS = TableDefinition(
             required("topic", StringType(), "The topic"),
             optional("topic_id", StringType(), "The topic's id; null: the commit had none"),
             required("partition", IntegerType(), "The partition"),
-            required("committed_offset", LongType(), "Where the group will go on reading"),
-            optional("leader_epoch", IntegerType(), "Of the last record read; null: not known"),
+            required("committed_offset", LongType(), "Where the group goes on reading"),
+            optional(
+                "leader_epoch",
+                IntegerType(),
+                "Leader epoch of the last record read; null: not known",
+            ),
             optional("metadata", StringType(), "What the client wrote beside the offset"),
             required("commit_timestamp", TimestampType(), "When it was committed"),
-            optional("expire_timestamp", TimestampType(), "The end its client asked for"),
-            optional("expires_at", TimestampType(), "When it will go; null: something protects it"),
+            optional(
+                "expire_timestamp",
+                TimestampType(),
+                "When it expires, if its client said so; null: it did not",
+            ),
+            optional(
+                "expires_at",
+                TimestampType(),
+                "When it expires unless committed again; null: something protects it",
+            ),
             UPDATED_AT,
             UPDATE_BATCH_ID,
         ]
