@@ -154,13 +154,13 @@ CONSUMER_TIMERS = (
     Flip(
         "the rebalance timeout counts at every epoch",
         "deadlines/consumer.py",
-        "    return is_rebalance_timer(key) and membership.rebalance_epochs.get(member_id) != epoch\n",
+        "    return is_rebalance and membership.rebalance_epochs.get(key.member_id) != epoch\n",
         "    return False\n",
     ),
     Flip(
         "who gives back in time is removed nevertheless",
         "consumer/member_update.py",
-        "        update.soft.append(CancelTimer(key))\n",
+        "        update.cancel(TimerKey(TimerKind.REBALANCE, member_id))\n",
         "        pass\n",
     ),
     Flip(

@@ -110,7 +110,7 @@ MIXED = (
     Flip(
         "nobody waits for a SyncGroup",
         "migration/classic_join.py",
-        "    update.arm(sync_timer(member.member_id), max(0, request.rebalance_timeout_ms))\n",
+        "    update.arm(sync_timer, max(0, request.rebalance_timeout_ms))\n",
         "",
     ),
     Flip(

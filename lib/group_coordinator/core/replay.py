@@ -27,10 +27,11 @@ from group_coordinator.core.model.records import (
     TransactionMarker,
 )
 from group_coordinator.core.model.states import ClassicState
-from group_coordinator.core.model.timers import NEVER_MS, Timer, session_timer
+from group_coordinator.core.model.timers import NEVER_MS, Timer, TimerKey, TimerKind, session_timer
 from group_coordinator.core.offsets import pending
 
 _EMPTY = ClassicState.EMPTY
+_SESSION = TimerKind.SESSION
 _WITHOUT_DEADLINE = (CurrentRecord, TargetRecord, TargetEpochRecord)
 """Records that bring no deadline nearer: no deadline depends on who has which partition."""
 
@@ -192,7 +193,7 @@ def load_membership(metadata: GroupMetadata, now_ms: int) -> ClassicGroup:
 
 def _rearm_session(membership: ClassicGroup, member_id: str, now_ms: int) -> int:
     """Give a member its whole session timeout from now on, behind the timers set before; its new deadline."""
-    key = session_timer(member_id)
+    key = TimerKey(_SESSION, member_id)
     membership.timers.pop(key, None)
     due_ms = now_ms + membership.members[member_id].session_timeout_ms
     membership.timers[key] = Timer(due_ms, now_ms)

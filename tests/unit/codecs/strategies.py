@@ -24,7 +24,14 @@ from group_coordinator.core.model.records import (
 )
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.ticket import Ticket
-from group_coordinator.core.model.timers import Timer
+from group_coordinator.core.model.timers import (
+    CLASSIC_MEMBER_KINDS,
+    JOIN_TIMER,
+    SYNC_TIMER,
+    Timer,
+    TimerKey,
+    TimerKind,
+)
 from group_coordinator.core.model.topic import Topic
 
 int32s = st.integers(-(2**31), 2**31 - 1)
@@ -56,6 +63,10 @@ expiring_offsets = st.builds(
 )
 tickets = st.builds(Ticket, names, st.none() | names, st.integers(0, 10))
 timers = st.builds(Timer, times_ms, times_ms)
+timer_keys = st.one_of(
+    st.sampled_from([JOIN_TIMER, SYNC_TIMER]),
+    st.builds(TimerKey, st.sampled_from([TimerKind.SESSION, *CLASSIC_MEMBER_KINDS]), names),
+)
 topics = st.builds(Topic, names, topic_ids, int32s)
 metadata = st.binary(max_size=20) | st.lists(names, max_size=3).map(encode_subscription)
 protocol_types = st.sampled_from([None, "consumer", "connect"])
@@ -104,7 +115,7 @@ def memberships(protocol_type: str | None) -> SearchStrategy[ClassicGroup]:
         ),
         pending_joins=st.sets(names, max_size=3),
         pending_syncs=st.sets(names, max_size=3),
-        timers=st.dictionaries(names, timers, max_size=4),
+        timers=st.dictionaries(timer_keys, timers, max_size=4),
         initial_delay_left_ms=st.none() | times_ms,
         new_member_added=st.booleans(),
     )

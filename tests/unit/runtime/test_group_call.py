@@ -6,7 +6,7 @@ import pytest
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.timers import Timer
+from group_coordinator.core.model.timers import Timer, session_timer
 from group_coordinator.runtime.call_events import SortedEvents
 from group_coordinator.runtime.group_call import (
     STATE_VERSION,
@@ -75,7 +75,7 @@ def test_a_seed_is_kept_and_the_sessions_begin_with_the_batch() -> None:
     assert loaded.membership is not None
     assert loaded.membership.members == {member_id: member}
     session_ends_ms = HOUR_MS + member.session_timeout_ms
-    assert loaded.membership.timers == {f"session:{member_id}": Timer(session_ends_ms, HOUR_MS)}
+    assert loaded.membership.timers == {session_timer(member_id): Timer(session_ends_ms, HOUR_MS)}
 
 
 @pytest.mark.parametrize("sent_ms", [-1, 0, 3_999])

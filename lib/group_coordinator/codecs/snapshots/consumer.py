@@ -11,10 +11,11 @@ from typing import Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
+from group_coordinator.codecs.snapshots.timers import BEGINNINGS, KINDS
 from group_coordinator.core.assignors.spec import SubscriptionType
 from group_coordinator.core.embedded_protocol import parse_subscription
 from group_coordinator.core.model.classic_member import Protocol
-from group_coordinator.core.model.consumer_group import ConsumerGroup, member_of_timer
+from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
     Assignment,
     ClassicMetadata,
@@ -25,7 +26,7 @@ from group_coordinator.core.model.consumer_member import (
     ResolvedRegex,
     SubscriptionMetadata,
 )
-from group_coordinator.core.model.timers import Timer
+from group_coordinator.core.model.timers import Timer, TimerKey
 
 Item = TypeVar("Item")
 
@@ -176,12 +177,11 @@ def _packed_target(target: Assignment, texts: _Places[str]) -> PackedTarget:
 
 
 def _packed_timer(
-    key: str, timer: Timer, texts: _Places[str], places: dict[str, int], clock_ms: int
+    key: TimerKey, timer: Timer, texts: _Places[str], places: dict[str, int], clock_ms: int
 ) -> PackedTimer:
-    member_id = member_of_timer(key)
     return (
-        texts.of(key[: len(key) - len(member_id)]),
-        places.get(member_id, member_id),
+        texts.of(BEGINNINGS[key.kind]),
+        places.get(key.member_id, key.member_id),
         clock_ms - timer.armed_ms,
         timer.due_ms - timer.armed_ms,
     )
@@ -263,8 +263,10 @@ def _target(packed: PackedTarget, texts: list[str]) -> Assignment:
     return {texts[topic]: tuple(partitions) for topic, partitions in packed}
 
 
-def _timer(timer: PackedTimer, packed: PackedConsumerGroup, clock_ms: int) -> tuple[str, Timer]:
+def _timer(
+    timer: PackedTimer, packed: PackedConsumerGroup, clock_ms: int
+) -> tuple[TimerKey, Timer]:
     kind, member, age_ms, delay_ms = timer
     member_id = member if isinstance(member, str) else packed.members[member].member_id
     armed_ms = clock_ms - age_ms
-    return packed.texts[kind] + member_id, Timer(armed_ms + delay_ms, armed_ms)
+    return TimerKey(KINDS[packed.texts[kind]], member_id), Timer(armed_ms + delay_ms, armed_ms)

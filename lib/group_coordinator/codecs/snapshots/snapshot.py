@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct, convert, msgpack
 
 from group_coordinator.codecs.snapshots.consumer import PackedConsumerGroup, pack, unpack
+from group_coordinator.codecs.snapshots.timers import key_of, text_of
 from group_coordinator.core.embedded_protocol import parse_subscription
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member, Protocol
@@ -206,7 +207,7 @@ def _packed(membership: ClassicGroup) -> _Classic:
         [_packed_member(member) for member in membership.members.values()],
         sorted(membership.pending_joins),
         sorted(membership.pending_syncs),
-        membership.timers,
+        {text_of(key): timer for key, timer in membership.timers.items()},
         membership.initial_delay_left_ms,
         membership.new_member_added,
     )
@@ -225,7 +226,7 @@ def _unpacked(membership: _Classic) -> ClassicGroup:
         None if subscribed is None else frozenset(subscribed),
         pending_joins=set(membership.pending_joins),
         pending_syncs=set(membership.pending_syncs),
-        timers=membership.timers,
+        timers={key_of(text): timer for text, timer in membership.timers.items()},
         initial_delay_left_ms=membership.initial_delay_left_ms,
         new_member_added=membership.new_member_added,
     )

@@ -30,7 +30,13 @@ from group_coordinator.core.model.responses import (
 )
 from group_coordinator.core.model.states import ClassicState, check_transition
 from group_coordinator.core.model.ticket import Ticket
-from group_coordinator.core.model.timers import JOIN_TIMER, SYNC_TIMER, Timer, session_timer
+from group_coordinator.core.model.timers import (
+    JOIN_TIMER,
+    SYNC_TIMER,
+    Timer,
+    TimerKey,
+    session_timer,
+)
 
 _SHORTEST_WAIT_MS = 1_000
 
@@ -58,7 +64,7 @@ class Rebalance:
 
     # Timers and states.
 
-    def arm(self, key: str, delay_ms: int) -> None:
+    def arm(self, key: TimerKey, delay_ms: int) -> None:
         """Set a timer, or set it anew behind all others."""
         self.cancel(key)
         self.membership.timers[key] = Timer(self.now_ms + max(0, delay_ms), self.now_ms)
@@ -67,7 +73,7 @@ class Rebalance:
         """Give a member its whole session timeout from now on."""
         self.arm(session_timer(member.member_id), member.session_timeout_ms)
 
-    def cancel(self, key: str) -> None:
+    def cancel(self, key: TimerKey) -> None:
         """Forget a timer; no error if it is not set."""
         self.membership.timers.pop(key, None)
 

@@ -27,8 +27,7 @@ from group_coordinator.core.consumer.target_assignment import (
 from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.group_configs import assignment_interval_ms
 from group_coordinator.core.kafka_order.member_order import consumer_group_order
-from group_coordinator.core.model.changes import CancelTimer, SetMetadataDeadline, SetRebalanceTimer
-from group_coordinator.core.model.consumer_group import rebalance_timer
+from group_coordinator.core.model.changes import SetMetadataDeadline, SetRebalanceTimer
 from group_coordinator.core.model.consumer_member import (
     Assignment,
     ConsumerMember,
@@ -45,6 +44,7 @@ from group_coordinator.core.model.records import (
     TargetRecord,
 )
 from group_coordinator.core.model.requests import TopicPartitions
+from group_coordinator.core.model.timers import TimerKey, TimerKind
 from group_coordinator.core.model.tombstones import member_tombstones
 from group_coordinator.core.value import Value
 
@@ -211,9 +211,9 @@ def _progress(update: ConsumerUpdate, member: ConsumerMember, goal: Goal) -> Con
 def _time_revocation(
     update: ConsumerUpdate, member: ConsumerMember, state: MemberState, epoch: int
 ) -> None:
-    key = rebalance_timer(member.member_id)
+    member_id = member.member_id
     if state is MemberState.UNREVOKED_PARTITIONS:
         due_ms = update.now_ms + max(0, member.metadata.rebalance_timeout_ms)
-        update.soft.append(SetRebalanceTimer(key, due_ms, member.member_id, epoch))
+        update.soft.append(SetRebalanceTimer(member_id, due_ms, epoch))
     else:
-        update.soft.append(CancelTimer(key))
+        update.cancel(TimerKey(TimerKind.REBALANCE, member_id))

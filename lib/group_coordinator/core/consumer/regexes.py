@@ -14,7 +14,7 @@ from enum import Enum, auto
 from group_coordinator.core.consumer.subscriptions import metadata_hash
 from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.model.changes import SetMetadataDeadline
-from group_coordinator.core.model.consumer_group import REGEX_TIMER, ConsumerGroup
+from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
     ConsumerMember,
     GroupEpoch,
@@ -23,6 +23,7 @@ from group_coordinator.core.model.consumer_member import (
 )
 from group_coordinator.core.model.errors import CoordinatorError
 from group_coordinator.core.model.records import GroupEpochRecord, RegexRecord
+from group_coordinator.core.model.timers import REGEX_TIMER
 from group_coordinator.core.topics.patterns import (
     InvalidPatternError,
     check_pattern,

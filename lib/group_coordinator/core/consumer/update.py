@@ -7,17 +7,14 @@ from collections.abc import Sequence
 from group_coordinator.core.model.changes import CancelTimer, SetTimer, SoftChange
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.core.model.consumer_group import (
-    ConsumerGroup,
-    join_timer,
-    rebalance_timer,
-    sync_timer,
-)
+from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason, Record
 from group_coordinator.core.model.responses import Reply
-from group_coordinator.core.model.timers import session_timer
+from group_coordinator.core.model.timers import CLASSIC_MEMBER_KINDS, TimerKey, TimerKind
+
+_MEMBER_KINDS = (TimerKind.SESSION, TimerKind.REBALANCE, *CLASSIC_MEMBER_KINDS)
 
 
 class ConsumerUpdate:
@@ -50,15 +47,14 @@ class ConsumerUpdate:
         """The update as a decision."""
         return Decision(self.records, list(replies), self.classic, soft=tuple(self.soft))
 
-    def arm(self, key: str, delay_ms: int) -> None:
+    def arm(self, key: TimerKey, delay_ms: int) -> None:
         """Set a timer, or set it anew behind all others."""
         self.soft.append(SetTimer(key, self.now_ms + delay_ms))
 
-    def cancel(self, key: str) -> None:
+    def cancel(self, key: TimerKey) -> None:
         """Forget a timer; no error if it is not set."""
         self.soft.append(CancelTimer(key))
 
     def cancel_timers_of(self, member_id: str) -> None:
         """Forget all timers of a member."""
-        timers = (session_timer, rebalance_timer, join_timer, sync_timer)
-        self.soft += [CancelTimer(key(member_id)) for key in timers]
+        self.soft += [CancelTimer(TimerKey(kind, member_id)) for kind in _MEMBER_KINDS]

@@ -11,23 +11,27 @@ from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.states import ClassicState
-from group_coordinator.core.model.timers import JOIN_TIMER, SYNC_TIMER, member_of_session_timer
+from group_coordinator.core.model.timers import TimerKey, TimerKind
 
 
 def fire_timer(
-    membership: ClassicGroup, key: str, now_ms: int, config: CoordinatorConfig
+    membership: ClassicGroup, key: TimerKey, now_ms: int, config: CoordinatorConfig
 ) -> Decision:
     """Decide what an elapsed timer brings; it is gone in the next membership."""
     timer = membership.timers[key]
-    reason = Reason.REBALANCE_TIMEOUT if key in (JOIN_TIMER, SYNC_TIMER) else Reason.SESSION_TIMEOUT
+    is_session = key.kind is TimerKind.SESSION
+    reason = Reason.SESSION_TIMEOUT if is_session else Reason.REBALANCE_TIMEOUT
     rebalance = Rebalance(membership, now_ms, config, reason)
     rebalance.cancel(key)
-    if key == JOIN_TIMER:
-        rebalance.join_timer_fired(timer.due_ms - timer.armed_ms)
-    elif key == SYNC_TIMER:
-        _sync_timed_out(rebalance)
-    else:
-        _session_timed_out(rebalance, member_of_session_timer(key))
+    match key.kind:
+        case TimerKind.JOIN_PHASE:
+            rebalance.join_timer_fired(timer.due_ms - timer.armed_ms)
+        case TimerKind.SYNC_PHASE:
+            _sync_timed_out(rebalance)
+        case TimerKind.SESSION:
+            _session_timed_out(rebalance, key.member_id)
+        case _:
+            pass  # left from a consumer group, where it may count again after an upgrade
     return rebalance.decision()
 
 

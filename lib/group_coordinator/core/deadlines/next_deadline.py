@@ -7,16 +7,16 @@ from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.timers import NEVER_MS
+from group_coordinator.core.model.timers import NEVER_MS, TimerKey
 from group_coordinator.core.offsets import expiration
 from group_coordinator.core.value import Value
 
 
 class Deadline(Value, frozen=True):
-    """Something that time will do to a group: a timer, or, without a key, the sweep of expired offsets."""
+    """Something that time will do to a group: a timer, or, without one, the sweep of expired offsets."""
 
     due_ms: int
-    timer_key: str | None
+    timer_key: TimerKey | None
     swept_ms: int
     """Sweeps up to this time lie behind the group when the deadline has fired."""
 

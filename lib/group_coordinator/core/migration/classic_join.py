@@ -29,7 +29,7 @@ from group_coordinator.core.migration.embedded_assignments import reported
 from group_coordinator.core.migration.policy import allows_mixed_groups
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.core.model.consumer_group import ConsumerGroup, join_timer, sync_timer
+from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     ConsumerMember,
@@ -41,6 +41,7 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.requests import JoinGroup, RequestContext
 from group_coordinator.core.model.responses import JoinGroupResponse, Reply
+from group_coordinator.core.model.timers import TimerKey, TimerKind
 
 _MEMBER_ID_REQUIRED_SINCE = 4
 
@@ -169,7 +170,8 @@ def _update(
         downgrade_by_replacement(update, replaced, updated, must_rebalance=must_rebalance)
         return updated
     updated = advance_member(update, change, owned)
-    update.cancel(join_timer(member.member_id))
+    update.cancel(TimerKey(TimerKind.MEMBER_JOIN, member.member_id))
     extend_session(update, member.member_id, request.session_timeout_ms)
-    update.arm(sync_timer(member.member_id), max(0, request.rebalance_timeout_ms))
+    sync_timer = TimerKey(TimerKind.MEMBER_SYNC, member.member_id)
+    update.arm(sync_timer, max(0, request.rebalance_timeout_ms))
     return updated

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from group_coordinator.core.consumer.offset_access import known_member
 from group_coordinator.core.consumer.update import ConsumerUpdate
-from group_coordinator.core.model.consumer_group import ConsumerGroup, join_timer
+from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import ClassicMetadata, ConsumerMember
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.model.timers import session_timer
+from group_coordinator.core.model.timers import TimerKey, TimerKind, session_timer
 
 
 def known_static_member(
@@ -58,6 +58,6 @@ def extend_session(update: ConsumerUpdate, member_id: str, session_timeout_ms: i
 
 def await_join(update: ConsumerUpdate, member: ConsumerMember) -> None:
     """The member is told to join again: its rebalance timeout runs from the first time on."""
-    key = join_timer(member.member_id)
+    key = TimerKey(TimerKind.MEMBER_JOIN, member.member_id)
     if key not in update.membership.timers:
         update.arm(key, max(0, member.metadata.rebalance_timeout_ms))

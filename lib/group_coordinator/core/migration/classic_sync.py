@@ -12,7 +12,7 @@ from group_coordinator.core.migration.classic_sender import await_join, extend_s
 from group_coordinator.core.migration.embedded_assignments import embedded_assignment
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.core.model.consumer_group import ConsumerGroup, sync_timer
+from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     ConsumerMember,
@@ -24,6 +24,7 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.requests import RequestContext, SyncGroup
 from group_coordinator.core.model.responses import Reply, SyncGroupResponse
+from group_coordinator.core.model.timers import TimerKey, TimerKind
 
 
 def sync_with_consumer_group(
@@ -47,7 +48,7 @@ def sync_with_consumer_group(
         await_join(update, member)
         answer = SyncGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS)
     else:
-        update.cancel(sync_timer(member.member_id))
+        update.cancel(TimerKey(TimerKind.MEMBER_SYNC, member.member_id))
         extend_session(update, member.member_id, classic.session_timeout_ms)
         assigned = {key: tuple(held) for key, held in member.current.assigned.items()}
         assignment = embedded_assignment(assigned, group.topics or {}, classic.protocols[0])

@@ -24,10 +24,11 @@ from group_coordinator.core.migration.policy import allows_downgrade
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
 from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.core.model.consumer_group import ConsumerGroup, is_classic_members_timer
+from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import Assignment, ConsumerMember
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.timers import CLASSIC_MEMBER_KINDS
 from group_coordinator.core.model.tombstones import consumer_group_tombstones
 
 
@@ -123,7 +124,7 @@ def _stable_group(update: ConsumerUpdate, members: Mapping[str, ConsumerMember])
         protocol_type=CONSUMER_PROTOCOL_TYPE,
         leader=next(iter(members)),
         members={member_id: _classic_member(member) for member_id, member in members.items()},
-        timers={key: timer for key, timer in timers if is_classic_members_timer(key)},
+        timers={key: timer for key, timer in timers if key.kind in CLASSIC_MEMBER_KINDS},
     )
     classic.protocol = classic.select_protocol()
     classic.subscribed_topics = subscription_of_members(classic)

@@ -29,7 +29,7 @@ from group_coordinator.core.model.changes import SetTimer, SoftChange
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.core.model.consumer_group import ConsumerGroup, is_classic_members_timer
+from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
     Assignment,
     ClassicMetadata,
@@ -55,7 +55,7 @@ from group_coordinator.core.model.records import (
     TargetRecord,
 )
 from group_coordinator.core.model.responses import JoinGroupResponse, Reply, SyncGroupResponse
-from group_coordinator.core.model.timers import session_timer
+from group_coordinator.core.model.timers import CLASSIC_MEMBER_KINDS, session_timer
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.value import Value
 
@@ -174,7 +174,7 @@ def _timers(classic: ClassicGroup, members: list[Converted], now_ms: int) -> lis
     kept = [
         SetTimer(key, timer.due_ms)
         for key, timer in classic.timers.items()
-        if is_classic_members_timer(key)
+        if key.kind in CLASSIC_MEMBER_KINDS
     ]
     sessions = [
         SetTimer(

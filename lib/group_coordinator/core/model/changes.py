@@ -4,37 +4,31 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from group_coordinator.core.model.consumer_group import (
-    ConsumerGroup,
-    is_rebalance_timer,
-    member_of_timer,
-    rebalance_timer,
-)
+from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import MemberState
-from group_coordinator.core.model.timers import Timer, session_timer
+from group_coordinator.core.model.timers import Timer, TimerKey, TimerKind, session_timer
 from group_coordinator.core.value import Value
 
 
 class SetTimer(Value, frozen=True):
     """A timer is set, or set anew behind all others."""
 
-    key: str
+    key: TimerKey
     due_ms: int
 
 
 class SetRebalanceTimer(Value, frozen=True):
     """A member that has to give partitions back gets its time for it; the timer only counts at this member epoch."""
 
-    key: str
-    due_ms: int
     member_id: str
+    due_ms: int
     member_epoch: int
 
 
 class CancelTimer(Value, frozen=True):
     """A timer is forgotten; no error if it is not set."""
 
-    key: str
+    key: TimerKey
 
 
 class SetMetadataDeadline(Value, frozen=True):
@@ -53,11 +47,11 @@ def apply_soft_change(membership: ConsumerGroup, change: SoftChange, now_ms: int
             return _set_timer(membership, change.key, change.due_ms, now_ms)
         case SetRebalanceTimer():
             membership.rebalance_epochs[change.member_id] = change.member_epoch
-            return _set_timer(membership, change.key, change.due_ms, now_ms)
+            return _set_timer(membership, _rebalance_timer(change.member_id), change.due_ms, now_ms)
         case CancelTimer():
             membership.timers.pop(change.key, None)
-            if is_rebalance_timer(change.key):
-                membership.rebalance_epochs.pop(member_of_timer(change.key), None)
+            if change.key.kind is TimerKind.REBALANCE:
+                membership.rebalance_epochs.pop(change.key.member_id, None)
         case SetMetadataDeadline():
             membership.metadata_deadline_ms = change.deadline_ms
         case _:
@@ -74,10 +68,14 @@ def begin_timers(membership: ConsumerGroup, now_ms: int, session_timeout_ms: int
         if member.current.state is MemberState.UNREVOKED_PARTITIONS:
             due_ms = now_ms + max(0, member.metadata.rebalance_timeout_ms)
             membership.rebalance_epochs[member_id] = member.epoch
-            _set_timer(membership, rebalance_timer(member_id), due_ms, now_ms)
+            _set_timer(membership, _rebalance_timer(member_id), due_ms, now_ms)
 
 
-def _set_timer(membership: ConsumerGroup, key: str, due_ms: int, now_ms: int) -> int:
+def _rebalance_timer(member_id: str) -> TimerKey:
+    return TimerKey(TimerKind.REBALANCE, member_id)
+
+
+def _set_timer(membership: ConsumerGroup, key: TimerKey, due_ms: int, now_ms: int) -> int:
     membership.timers.pop(key, None)
     membership.timers[key] = Timer(due_ms, now_ms)
     return due_ms

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.states import ClassicState
-from group_coordinator.core.model.timers import Timer
+from group_coordinator.core.model.timers import Timer, TimerKey
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
 
@@ -33,7 +33,7 @@ class ClassicGroup:
     pending_joins: set[str] = field(default_factory=set)
     """Ids given out with MEMBER_ID_REQUIRED whose owners have not come back yet."""
     pending_syncs: set[str] = field(default_factory=set)
-    timers: dict[str, Timer] = field(default_factory=dict)
+    timers: dict[TimerKey, Timer] = field(default_factory=dict)
     initial_delay_left_ms: int | None = None
     """How much the initial rebalance delay may still be extended; None outside an initial rebalance."""
     new_member_added: bool = False

@@ -15,45 +15,9 @@ from group_coordinator.core.assignors.subscriptions import subscription_type
 from group_coordinator.core.model.consumer_member import Assignment, ConsumerMember, ResolvedRegex
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.states import ConsumerState
-from group_coordinator.core.model.timers import Timer
+from group_coordinator.core.model.timers import Timer, TimerKey
 
-REGEX_TIMER = "regex"
-"""The key of the timer that brings the result of a resolution of regular expressions."""
-
-_REBALANCE_TIMER = "rebalance:"
-_JOIN_TIMER = "join:"
-_SYNC_TIMER = "sync:"
 _FIRST_EPOCH = 1
-
-
-def rebalance_timer(member_id: str) -> str:
-    """The key of the timer that removes a member that does not give its partitions back."""
-    return _REBALANCE_TIMER + member_id
-
-
-def join_timer(member_id: str) -> str:
-    """The key of the timer that removes a member of the classic protocol that does not join again."""
-    return _JOIN_TIMER + member_id
-
-
-def sync_timer(member_id: str) -> str:
-    """The key of the timer that removes a member of the classic protocol that does not fetch its assignment."""
-    return _SYNC_TIMER + member_id
-
-
-def member_of_timer(key: str) -> str:
-    """The member id inside a key made by one of the functions above, or by session_timer."""
-    return key.partition(":")[2]
-
-
-def is_rebalance_timer(key: str) -> bool:
-    """Whether the key was made by rebalance_timer."""
-    return key.startswith(_REBALANCE_TIMER)
-
-
-def is_classic_members_timer(key: str) -> bool:
-    """Whether the key was made by join_timer or sync_timer."""
-    return key.startswith((_JOIN_TIMER, _SYNC_TIMER))
 
 
 @dataclass(slots=True)
@@ -72,7 +36,7 @@ class ConsumerGroup:
     regexes: dict[str, ResolvedRegex] = field(default_factory=dict)
     """What subscribed patterns matched; one that is not resolved yet is missing."""
 
-    timers: dict[str, Timer] = field(default_factory=dict)
+    timers: dict[TimerKey, Timer] = field(default_factory=dict)
     """In the order they were set."""
     rebalance_epochs: dict[str, int] = field(default_factory=dict)
     """The member epoch for which a member's rebalance timer was set, by member id; at another one it has no effect."""

@@ -18,7 +18,13 @@ from group_coordinator.core.model.consumer_member import (
     SubscriptionMetadata,
 )
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.timers import Timer
+from group_coordinator.core.model.timers import (
+    REGEX_TIMER,
+    Timer,
+    TimerKey,
+    TimerKind,
+    session_timer,
+)
 
 ORDERS_ID, BILLS_ID = "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg"
 SUBSCRIPTION = encode_subscription(["orders"])
@@ -37,10 +43,10 @@ def group_with_everything() -> Group:
         targets={"m1": {ORDERS_ID: (0, 1)}, "lost": {BILLS_ID: (3,)}},
         regexes={"b.*": ResolvedRegex(("bills",), 3, 800)},
         timers={
-            "session:m2": Timer(45_700, 700),
-            "rebalance:m1": Timer(60_900, 900),
-            "session:gone": Timer(45_000, 0),
-            "regex": Timer(1_000, 1_000),
+            session_timer("m2"): Timer(45_700, 700),
+            TimerKey(TimerKind.REBALANCE, "m1"): Timer(60_900, 900),
+            session_timer("gone"): Timer(45_000, 0),
+            REGEX_TIMER: Timer(1_000, 1_000),
         },
         rebalance_epochs={"m1": 5},
         metadata_deadline_ms=2_147_484_000,
@@ -101,10 +107,10 @@ def test_the_layout_changes_only_with_the_schema_version() -> None:
     assert restored == group_with_everything()
     assert restored.consumer is not None
     assert list(restored.consumer.timers) == [
-        "session:m2",
-        "rebalance:m1",
-        "session:gone",
-        "regex",
+        session_timer("m2"),
+        TimerKey(TimerKind.REBALANCE, "m1"),
+        session_timer("gone"),
+        REGEX_TIMER,
     ]
     assert snapshots.dump(restored) == blob
 
@@ -132,7 +138,7 @@ def test_a_member_with_ten_partitions_takes_less_than_132_bytes() -> None:
         membership.put(ConsumerMember(member_id, wish, has))
         membership.targets[member_id] = {ORDERS_ID: partitions}
         now_ms = 1_700_000_000_000 + number
-        membership.timers[f"session:{member_id}"] = Timer(now_ms + 45_000, now_ms)
+        membership.timers[session_timer(member_id)] = Timer(now_ms + 45_000, now_ms)
 
     blob = snapshots.dump(Group("g", membership, clock_ms=1_700_000_005_000))
 

@@ -24,7 +24,14 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset, PendingOffset
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.ticket import Ticket
-from group_coordinator.core.model.timers import Timer
+from group_coordinator.core.model.timers import (
+    JOIN_TIMER,
+    SYNC_TIMER,
+    Timer,
+    TimerKey,
+    TimerKind,
+    session_timer,
+)
 from group_coordinator.core.model.topic import Topic
 from tests.golden import story
 
@@ -96,7 +103,7 @@ def stable() -> Group:
         LEADER,
         frozenset({"orders"}),
         by_id(member(LEADER), member(STATIC, instance_id="i")),
-        timers={f"session:{STATIC}": timer(6_000), f"session:{LEADER}": timer(8_000)},
+        timers={session_timer(STATIC): timer(6_000), session_timer(LEADER): timer(8_000)},
     )
     return Group("stable", membership, {"orders": {0: offset(46, 8_000)}}, None, T + 8_000)
 
@@ -127,10 +134,10 @@ def rebalancing() -> Group:
         by_id(member(FIRST), member(SECOND, b"").replace(is_new=True, awaiting_join=parked)),
         {PENDING},
         timers={
-            f"session:{FIRST}": timer(4_000),
-            f"session:{SECOND}": timer(5_000, NEW_MEMBER_MS),
-            "join": timer(5_000),
-            f"session:{PENDING}": timer(6_000),
+            session_timer(FIRST): timer(4_000),
+            session_timer(SECOND): timer(5_000, NEW_MEMBER_MS),
+            JOIN_TIMER: timer(5_000),
+            session_timer(PENDING): timer(6_000),
         },
     )
     return Group("rebalancing", membership, clock_ms=T + 6_000)
@@ -150,9 +157,9 @@ def syncing() -> Group:
         by_id(member(SYNC_LEADER, b""), member(FOLLOWER, b"").replace(awaiting_sync=parked)),
         pending_syncs={SYNC_LEADER},
         timers={
-            f"session:{FOLLOWER}": timer(6_000),
-            f"session:{SYNC_LEADER}": timer(6_000),
-            "sync": timer(6_000),
+            session_timer(FOLLOWER): timer(6_000),
+            session_timer(SYNC_LEADER): timer(6_000),
+            SYNC_TIMER: timer(6_000),
         },
     )
     return Group("syncing", membership, clock_ms=T + 7_000)
@@ -177,9 +184,9 @@ def of_consumers() -> Group:
         targets={"m1": {ORDERS_ID: (0,)}, "m2": {ORDERS_ID: (1,)}},
         regexes={"o.*": ResolvedRegex(("orders",), 1, T + 2_001)},
         timers={
-            "session:m2": timer(2_001, SESSION_MS),
-            "rebalance:m1": timer(3_001),
-            "session:m1": timer(3_001, SESSION_MS),
+            session_timer("m2"): timer(2_001, SESSION_MS),
+            TimerKey(TimerKind.REBALANCE, "m1"): timer(3_001),
+            session_timer("m1"): timer(3_001, SESSION_MS),
         },
         rebalance_epochs={"m1": 2},
         metadata_deadline_ms=T + 2_001 + 2**31 - 1,

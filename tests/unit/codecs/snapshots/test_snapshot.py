@@ -17,7 +17,7 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset, PendingOffset
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.ticket import Ticket
-from group_coordinator.core.model.timers import Timer
+from group_coordinator.core.model.timers import JOIN_TIMER, Timer, session_timer
 from group_coordinator.core.model.topic import Topic
 from tests.unit.codecs import strategies
 
@@ -50,7 +50,7 @@ def group_with_everything() -> Group:
         {"m": member},
         {"p2", "p1"},
         {"m"},
-        {"session:m": Timer(11_000, 1_000), "join": Timer(5_000, 1_001)},
+        {session_timer("m"): Timer(11_000, 1_000), JOIN_TIMER: Timer(5_000, 1_001)},
         initial_delay_left_ms=3_000,
         new_member_added=True,
     )
@@ -170,7 +170,7 @@ def test_a_restored_group_can_be_changed() -> None:
 
     assert restored.membership is not None
     restored.membership.pending_joins.add("p3")
-    restored.membership.timers.pop("join")
+    restored.membership.timers.pop(JOIN_TIMER)
     restored.offsets["orders"][3] = CommittedOffset(1, None, "", 0, None, None)
 
 

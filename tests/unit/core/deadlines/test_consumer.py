@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from group_coordinator.core.model.records import Reason
+from group_coordinator.core.model.timers import TimerKey, TimerKind, session_timer
 from group_coordinator.core.replay import begin_sessions
 from group_coordinator.testing import GroupDriver
 from tests.unit.core.consumer_groups import BIL, ORD, STABLE, UNREVOKED, cluster, current, kinds
@@ -90,9 +91,9 @@ def test_a_loaded_group_begins_all_timers_anew() -> None:
 
     assert driver.group.consumer is not None
     assert {key: timer.due_ms for key, timer in driver.group.consumer.timers.items()} == {
-        "session:m1": 54_000,
-        "rebalance:m1": 19_000,
-        "session:m2": 54_000,
+        session_timer("m1"): 54_000,
+        TimerKey(TimerKind.REBALANCE, "m1"): 19_000,
+        session_timer("m2"): 54_000,
     }
     assert driver.at(18_999).records == ()
     assert {record.reason for record in driver.at(19_000).records} == {Reason.REBALANCE_TIMEOUT}

@@ -13,7 +13,7 @@ from group_coordinator.codecs.records import log_entry
 from group_coordinator.core.model import requests
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.timers import Timer
+from group_coordinator.core.model.timers import Timer, TimerKey, TimerKind, session_timer
 from group_coordinator.runtime.group_call import (
     OperatorInput,
     OperatorResult,
@@ -135,9 +135,9 @@ def test_sessions_and_the_time_to_give_partitions_back_begin_anew() -> None:
     membership = membership_of(group_in(loaded().state))
 
     assert membership.timers == {
-        "session:m1": Timer(LOADED_MS + SESSION_MS, LOADED_MS),
-        "rebalance:m1": Timer(LOADED_MS + PATIENCE_MS, LOADED_MS),
-        "session:m2": Timer(LOADED_MS + SESSION_MS, LOADED_MS),
+        session_timer("m1"): Timer(LOADED_MS + SESSION_MS, LOADED_MS),
+        TimerKey(TimerKind.REBALANCE, "m1"): Timer(LOADED_MS + PATIENCE_MS, LOADED_MS),
+        session_timer("m2"): Timer(LOADED_MS + SESSION_MS, LOADED_MS),
     }
     assert membership.rebalance_epochs == {"m1": membership.members["m1"].epoch}
 

@@ -1,0 +1,27 @@
+"""The keys of timers as texts: a beginning that names the kind, then the member id."""
+
+from __future__ import annotations
+
+from group_coordinator.core.model.timers import TimerKey, TimerKind
+
+BEGINNINGS = {
+    TimerKind.SESSION: "session:",
+    TimerKind.JOIN_PHASE: "join",
+    TimerKind.SYNC_PHASE: "sync",
+    TimerKind.REBALANCE: "rebalance:",
+    TimerKind.MEMBER_JOIN: "join:",
+    TimerKind.MEMBER_SYNC: "sync:",
+    TimerKind.REGEX: "regex",
+}
+KINDS = {beginning: kind for kind, beginning in BEGINNINGS.items()}
+
+
+def text_of(key: TimerKey) -> str:
+    """The key as one text."""
+    return BEGINNINGS[key.kind] + key.member_id
+
+
+def key_of(text: str) -> TimerKey:
+    """The key that a text stands for."""
+    name, colon, member_id = text.partition(":")
+    return TimerKey(KINDS[name + colon], member_id)
