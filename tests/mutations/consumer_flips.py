@@ -127,8 +127,8 @@ PATTERNS = (
     Flip(
         "metadata count for a new group too",
         "consumer/member_update.py",
-        "    if update.group.consumer is not None:\n        update.soft.append(SetMetadataDeadline",
-        "    if True:\n        update.soft.append(SetMetadataDeadline",
+        "    if update.group.consumer is not None:\n        update.changes.append(MetadataDeadlineSet",
+        "    if True:\n        update.changes.append(MetadataDeadlineSet",
     ),
     Flip(
         "new topics are found a millisecond early",

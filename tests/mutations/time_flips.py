@@ -116,7 +116,7 @@ SESSIONS = (
     Flip(
         "a heartbeat does not extend the session",
         "handlers/heartbeat.py",
-        ", renewed_session=request.member_id)",
+        ", (SessionRenewed(request.member_id),))",
         ")",
     ),
     Flip(
@@ -140,8 +140,8 @@ SESSIONS = (
     Flip(
         "a commit is no sign of life",
         "handlers/offset_commit.py",
-        "return request.member_id if alive else None",
-        "return None",
+        "        return (SessionRenewed(request.member_id),)\n",
+        "        return ()\n",
     ),
     Flip(
         "a new generation does not extend the sessions",

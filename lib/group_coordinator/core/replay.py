@@ -1,18 +1,36 @@
-"""Applies what was decided. Nothing is decided here: the same records give the same group, live and in recovery."""
+"""Applies what was decided. Nothing is decided here: the same records give the same group, live and in recovery.
+
+One exception: the membership of a live classic group is changed as a copy in `Rebalance` and comes with the decision,
+whose GroupRecords are not replayed; replaying them alone serves recovery, and gives the group as its last generation
+was logged, Stable or Empty, with neither parked requests nor timers of a phase.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import assert_never
 
 from group_coordinator.core.classic.generation import union_of_subscriptions
 from group_coordinator.core.consumer.replay import replay_consumer_record
 from group_coordinator.core.group_configs import session_timeout_ms
-from group_coordinator.core.model.changes import SoftChange, apply_soft_change, begin_timers
+from group_coordinator.core.model.changes import (
+    Change,
+    MembershipReplaced,
+    MetadataDeadlineSet,
+    RebalanceTimerSet,
+    SessionRenewed,
+    TimerCancelled,
+    TimerSet,
+    TopicsForgotten,
+    TopicsLearned,
+)
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
-from group_coordinator.core.model.decision import Decision, LearnedTopics
+from group_coordinator.core.model.consumer_member import MemberState
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import IllegalTransitionError
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import (
@@ -38,40 +56,76 @@ _WITHOUT_DEADLINE = (CurrentRecord, TargetRecord, TargetEpochRecord)
 
 def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConfig) -> None:
     """Make a decision real. `wake_ms` stays a lower bound of the group's deadlines."""
-    if decision.membership is not None:
-        group.membership = decision.membership
-        group.wake_ms = 0
-    if decision.topics is not None:
-        _learn(group, decision.topics)
-    if decision.forgets_topics:
-        group.topics = None
+    is_replaced = False
+    for change in decision.changes:
+        is_replaced = is_replaced or isinstance(change, MembershipReplaced)
     for record in decision.records:
-        # A membership that comes with the decision is what all other records make of the group.
-        if decision.membership is None or isinstance(record, OffsetRecord):
+        if not is_replaced or isinstance(record, OffsetRecord):
             replay_record(group, record, now_ms)
             group.wake_ms = min(group.wake_ms, _soonest_deadline_after(group, record, config))
-    if decision.renewed_session is not None and isinstance(group.membership, ClassicGroup):
-        due_ms = _rearm_session(group.membership, decision.renewed_session, now_ms)
-        group.wake_ms = min(group.wake_ms, due_ms)
-    if decision.soft and isinstance(group.membership, ConsumerGroup):
-        _apply_soft_changes(group, group.membership, decision.soft, now_ms)
+    for change in decision.changes:
+        group.wake_ms = min(group.wake_ms, _apply_change(group, change, now_ms))
 
 
-def _learn(group: Group, learned: LearnedTopics) -> None:
+def _apply_change(  # noqa: C901, PLR0912 - one line a change
+    group: Group, change: Change, now_ms: int
+) -> int:
+    """No deadline that the change brings lies before the time returned."""
+    match change:
+        case SessionRenewed():
+            return _renew_session(group, change.member_id, now_ms)
+        case TimerSet():
+            return _set_timer(_consumer(group), change.key, change.due_ms, now_ms)
+        case RebalanceTimerSet():
+            return _set_rebalance_timer(_consumer(group), change, now_ms)
+        case TimerCancelled():
+            _cancel_timer(_consumer(group), change.key)
+        case MetadataDeadlineSet():
+            _consumer(group).metadata_deadline_ms = change.deadline_ms
+        case MembershipReplaced():
+            group.membership = change.membership
+            return 0
+        case TopicsLearned():
+            _learn(group, change)
+        case TopicsForgotten():
+            group.topics = None
+        case _:
+            assert_never(change)
+    return NEVER_MS
+
+
+def _consumer(group: Group) -> ConsumerGroup:
+    membership = group.membership
+    if isinstance(membership, ConsumerGroup):
+        return membership
+    message = f"group {group.group_id!r} is not a consumer group"
+    raise IllegalTransitionError(message)
+
+
+def _set_timer(membership: ConsumerGroup, key: TimerKey, due_ms: int, now_ms: int) -> int:
+    membership.timers.pop(key, None)
+    membership.timers[key] = Timer(due_ms, now_ms)
+    return due_ms
+
+
+def _set_rebalance_timer(membership: ConsumerGroup, change: RebalanceTimerSet, now_ms: int) -> int:
+    membership.rebalance_epochs[change.member_id] = change.member_epoch
+    key = TimerKey(TimerKind.REBALANCE, change.member_id)
+    return _set_timer(membership, key, change.due_ms, now_ms)
+
+
+def _cancel_timer(membership: ConsumerGroup, key: TimerKey) -> None:
+    membership.timers.pop(key, None)
+    if key.kind is TimerKind.REBALANCE:
+        membership.rebalance_epochs.pop(key.member_id, None)
+
+
+def _learn(group: Group, learned: TopicsLearned) -> None:
     group.topics = learned.topics
     group.topics_version = learned.version
     group.topics_are_complete = learned.are_complete
     if learned.brings_new_ones:
         group.new_topics_version = learned.version
-
-
-def _apply_soft_changes(
-    group: Group, membership: ConsumerGroup, changes: Iterable[SoftChange], now_ms: int
-) -> None:
-    for change in changes:
-        due_ms = apply_soft_change(membership, change, now_ms)
-        if due_ms is not None:
-            group.wake_ms = min(group.wake_ms, due_ms)
 
 
 def replay(group: Group, records: Iterable[Record], now_ms: int) -> None:
@@ -89,10 +143,21 @@ def begin_sessions(group: Group, now_ms: int, config: CoordinatorConfig) -> None
     """Give every member its whole session timeout from now on, as when a broker has loaded the log."""
     if isinstance(group.membership, ClassicGroup):
         for member_id in group.membership.members:
-            _rearm_session(group.membership, member_id, now_ms)
+            _renew_session(group, member_id, now_ms)
     elif group.membership is not None:
-        begin_timers(group.membership, now_ms, session_timeout_ms(group, config))
+        _begin_timers(group.membership, now_ms, session_timeout_ms(group, config))
     group.wake_ms = 0
+
+
+def _begin_timers(membership: ConsumerGroup, now_ms: int, session_timeout_ms: int) -> None:
+    membership.timers.clear()
+    membership.rebalance_epochs.clear()
+    for member_id, member in membership.members.items():
+        _set_timer(membership, session_timer(member_id), now_ms + session_timeout_ms, now_ms)
+        if member.current.state is MemberState.UNREVOKED_PARTITIONS:
+            due_ms = now_ms + max(0, member.metadata.rebalance_timeout_ms)
+            change = RebalanceTimerSet(member_id, due_ms, member.epoch)
+            _set_rebalance_timer(membership, change, now_ms)
 
 
 def replay_record(group: Group, record: Record, now_ms: int) -> None:
@@ -191,8 +256,12 @@ def load_membership(metadata: GroupMetadata, now_ms: int) -> ClassicGroup:
     )
 
 
-def _rearm_session(membership: ClassicGroup, member_id: str, now_ms: int) -> int:
+def _renew_session(group: Group, member_id: str, now_ms: int) -> int:
     """Give a member its whole session timeout from now on, behind the timers set before; its new deadline."""
+    membership = group.membership
+    if not isinstance(membership, ClassicGroup):
+        message = f"group {group.group_id!r} is not a classic group"
+        raise IllegalTransitionError(message)
     key = TimerKey(_SESSION, member_id)
     membership.timers.pop(key, None)
     due_ms = now_ms + membership.members[member_id].session_timeout_ms

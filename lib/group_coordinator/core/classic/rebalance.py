@@ -16,6 +16,7 @@ from group_coordinator.core.classic.generation import (
     subscription_of_members,
     sync_answer,
 )
+from group_coordinator.core.model.changes import MembershipReplaced
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.config import NEW_MEMBER_JOIN_TIMEOUT_MS, CoordinatorConfig
@@ -56,7 +57,7 @@ class Rebalance:
 
     def decision(self) -> Decision:
         """The changes as a decision."""
-        return Decision(self.records, self.replies, self.membership)
+        return Decision(self.records, self.replies, (MembershipReplaced(self.membership),))
 
     def answer(self, ticket: Ticket, response: Response) -> None:
         """Send a reply."""

@@ -27,7 +27,7 @@ from group_coordinator.core.consumer.target_assignment import (
 from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.group_configs import assignment_interval_ms
 from group_coordinator.core.kafka_order.member_order import consumer_group_order
-from group_coordinator.core.model.changes import SetMetadataDeadline, SetRebalanceTimer
+from group_coordinator.core.model.changes import MetadataDeadlineSet, RebalanceTimerSet
 from group_coordinator.core.model.consumer_member import (
     Assignment,
     ConsumerMember,
@@ -154,7 +154,7 @@ def _refresh_epoch(
         update.records.append(GroupEpochRecord(GroupEpoch(epoch, new_hash), update.reason))
     # Kafka notes the time in an object that the records of a new, or of an upgraded, group replace.
     if update.group.consumer is not None:
-        update.soft.append(SetMetadataDeadline(update.now_ms + METADATA_REFRESH_MS))
+        update.changes.append(MetadataDeadlineSet(update.now_ms + METADATA_REFRESH_MS))
     return epoch
 
 
@@ -214,6 +214,6 @@ def _time_revocation(
     member_id = member.member_id
     if state is MemberState.UNREVOKED_PARTITIONS:
         due_ms = update.now_ms + max(0, member.metadata.rebalance_timeout_ms)
-        update.soft.append(SetRebalanceTimer(member_id, due_ms, epoch))
+        update.changes.append(RebalanceTimerSet(member_id, due_ms, epoch))
     else:
         update.cancel(TimerKey(TimerKind.REBALANCE, member_id))

@@ -13,7 +13,7 @@ from enum import Enum, auto
 
 from group_coordinator.core.consumer.subscriptions import metadata_hash
 from group_coordinator.core.consumer.update import ConsumerUpdate
-from group_coordinator.core.model.changes import SetMetadataDeadline
+from group_coordinator.core.model.changes import MetadataDeadlineSet
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
     ConsumerMember,
@@ -139,4 +139,4 @@ def resolve(update: ConsumerUpdate) -> None:
     if has_changed or new_hash != membership.metadata_hash:
         epoch = GroupEpoch(membership.epoch + 1, new_hash)
         update.records.append(GroupEpochRecord(epoch, update.reason))
-        update.soft.append(SetMetadataDeadline(update.now_ms + METADATA_REFRESH_MS))
+        update.changes.append(MetadataDeadlineSet(update.now_ms + METADATA_REFRESH_MS))

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from group_coordinator.core.model.changes import CancelTimer, SetTimer, SoftChange
+from group_coordinator.core.model.changes import (
+    Change,
+    MembershipReplaced,
+    TimerCancelled,
+    TimerSet,
+)
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
@@ -37,24 +42,26 @@ class ConsumerUpdate:
         self.config = config
         self.reason = reason
         self.records: list[Record] = []
-        self.soft: list[SoftChange] = []
+        self.changes: list[Change] = []
         self.classic: ClassicGroup | None = None
         """Set: the records make the group this classic one."""
         self.subscription_order: dict[str, Sequence[str]] = {}
         """By member id: the topics that a member has just subscribed to, in its own order; the log has them sorted."""
 
     def decision(self, replies: Sequence[Reply]) -> Decision:
-        """The update as a decision."""
-        return Decision(self.records, list(replies), self.classic, soft=tuple(self.soft))
+        """The update as a decision; all timers of a consumer group end when it turns classic."""
+        if self.classic is not None:
+            return Decision(self.records, list(replies), (MembershipReplaced(self.classic),))
+        return Decision(self.records, list(replies), tuple(self.changes))
 
     def arm(self, key: TimerKey, delay_ms: int) -> None:
         """Set a timer, or set it anew behind all others."""
-        self.soft.append(SetTimer(key, self.now_ms + delay_ms))
+        self.changes.append(TimerSet(key, self.now_ms + delay_ms))
 
     def cancel(self, key: TimerKey) -> None:
         """Forget a timer; no error if it is not set."""
-        self.soft.append(CancelTimer(key))
+        self.changes.append(TimerCancelled(key))
 
     def cancel_timers_of(self, member_id: str) -> None:
         """Forget all timers of a member."""
-        self.soft += [CancelTimer(TimerKey(kind, member_id)) for kind in _MEMBER_KINDS]
+        self.changes += [TimerCancelled(TimerKey(kind, member_id)) for kind in _MEMBER_KINDS]

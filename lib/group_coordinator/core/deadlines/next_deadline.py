@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from group_coordinator.core.deadlines import classic, consumer
+from group_coordinator.core.model.changes import TopicsForgotten
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.decision import Decision
@@ -52,7 +53,7 @@ def _end_of_memory(group: Group, config: CoordinatorConfig) -> Deadline | None:
 def fire(group: Group, deadline: Deadline, now_ms: int, config: CoordinatorConfig) -> Decision:
     """Decide what an elapsed deadline brings; a timer is gone in the next membership."""
     if group.membership is None:
-        return Decision([], [], forgets_topics=True)
+        return Decision([], [], (TopicsForgotten(),))
     if deadline.timer_key is None:
         return expiration.sweep(group, now_ms, config)
     if isinstance(group.membership, ConsumerGroup):

@@ -108,7 +108,7 @@ def _begun_update(
     upgraded = upgrade(group, membership, context.now_ms, config)
     update = ConsumerUpdate(group, upgraded.membership, context.now_ms, config, reason)
     update.records += upgraded.records
-    update.soft += upgraded.soft
+    update.changes += upgraded.changes
     update.subscription_order |= upgraded.subscription_order
     return update, upgraded.replies
 

@@ -8,6 +8,7 @@ Told in: stories/classic/sessions.py.
 from __future__ import annotations
 
 from group_coordinator.core.migration.classic_heartbeat import heartbeat_to_consumer_group
+from group_coordinator.core.model.changes import SessionRenewed
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.decision import Decision
@@ -44,4 +45,4 @@ def decide(
         raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
     rebalancing = membership.state is ClassicState.PREPARING_REBALANCE
     reply = Reply(context.ticket, _REJOIN if rebalancing else _ALIVE)
-    return Decision([], [reply], renewed_session=request.member_id)
+    return Decision([], [reply], (SessionRenewed(request.member_id),))

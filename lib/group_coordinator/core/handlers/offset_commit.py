@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from group_coordinator.core.consumer import offset_access
 from group_coordinator.core.consumer.offset_access import EarlierEpoch
+from group_coordinator.core.model.changes import Change, MembershipReplaced, SessionRenewed
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
@@ -35,6 +36,7 @@ from group_coordinator.core.offsets.results import merge
 _MEMBER_EPOCHS_SINCE = 9
 _TOPIC_IDS_SINCE = 10
 _INT64_HALF = 2**63
+_WITH_MEMBERS = (ClassicState.STABLE, ClassicState.PREPARING_REBALANCE)
 
 
 def decide(
@@ -45,7 +47,7 @@ def decide(
     topics = _existing_topics(group, request, context.ticket.version, missing)
     records: list[Record] = []
     results: list[TopicResult] = []
-    membership, renewed_session = None, None
+    changes: tuple[Change, ...] = ()
     if topics:
         try:
             earlier = check_commit(group, request, context.ticket.version)
@@ -57,12 +59,9 @@ def decide(
         except CoordinatorError as error:
             records, results = [], [refused(topic, error.code) for topic in topics]
         else:
-            if group.membership is None:
-                membership = ClassicGroup(state_timestamp_ms=context.now_ms)
-            elif isinstance(group.membership, ClassicGroup):
-                renewed_session = _extended_session(group.membership, request)
+            changes = _changes(group, request, context.now_ms)
     answer = OffsetCommitResponse(merge(missing, results))
-    return Decision(records, [Reply(context.ticket, answer)], membership, renewed_session)
+    return Decision(records, [Reply(context.ticket, answer)], changes)
 
 
 def check_commit(group: Group, request: OffsetCommit, version: int) -> EarlierEpoch | None:
@@ -140,7 +139,11 @@ def _expire_timestamp(now_ms: int, retention_ms: int | None) -> int | None:
     return (now_ms + retention_ms + _INT64_HALF) % (2 * _INT64_HALF) - _INT64_HALF
 
 
-def _extended_session(membership: ClassicGroup, request: OffsetCommit) -> str | None:
-    """A member's commit extends its session; an Empty group has no member, so an administrator's extends none."""
-    alive = membership.state in (ClassicState.STABLE, ClassicState.PREPARING_REBALANCE)
-    return request.member_id if alive else None
+def _changes(group: Group, request: OffsetCommit, now_ms: int) -> tuple[Change, ...]:
+    """A commit makes an unknown group a simple one; a member's commit renews its session in a classic group."""
+    membership = group.membership
+    if membership is None:
+        return (MembershipReplaced(ClassicGroup(state_timestamp_ms=now_ms)),)
+    if isinstance(membership, ClassicGroup) and membership.state in _WITH_MEMBERS:
+        return (SessionRenewed(request.member_id),)
+    return ()

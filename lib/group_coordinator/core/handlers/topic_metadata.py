@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from group_coordinator.core.model.changes import SetMetadataDeadline, SoftChange
+from group_coordinator.core.model.changes import Change, MetadataDeadlineSet, TopicsLearned
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.core.model.decision import Decision, LearnedTopics
+from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import OffsetRecord, Reason, Record
 from group_coordinator.core.model.requests import RequestContext, TopicMetadata
@@ -57,11 +57,11 @@ def decide(
     version = group.topics_version + 1 if request.version is None else request.version
     known_ids = group.topics_by_id()
     brings_new_ones = any(topic.topic_id not in known_ids for topic in request.topics)
-    learned = LearnedTopics(topics, version, brings_new_ones, request.is_complete)
-    return Decision(records, [], topics=learned, soft=_refresh(group, topics))
+    learned = TopicsLearned(topics, version, brings_new_ones, request.is_complete)
+    return Decision(records, [], (learned, *_refresh(group, topics)))
 
 
-def _refresh(group: Group, topics: Mapping[str, Topic]) -> tuple[SoftChange, ...]:
+def _refresh(group: Group, topics: Mapping[str, Topic]) -> tuple[Change, ...]:
     """A consumer group looks at its topics at the next heartbeat if one that it subscribes to has changed."""
     known = group.topics or {}
     if group.consumer is None:
@@ -69,4 +69,4 @@ def _refresh(group: Group, topics: Mapping[str, Topic]) -> tuple[SoftChange, ...
     changed = {name for name in known.keys() | topics.keys() if known.get(name) != topics.get(name)}
     if not any(map(group.consumer.is_subscribed_to, changed)):
         return ()
-    return (SetMetadataDeadline(0),)
+    return (MetadataDeadlineSet(0),)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from group_coordinator.core.consumer import offset_access
 from group_coordinator.core.consumer.offset_access import EarlierEpoch
+from group_coordinator.core.model.changes import Change, MembershipReplaced
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.decision import Decision
@@ -38,7 +39,7 @@ def decide(
     topics = [topic for topic in found if topic is not None]
     records: list[Record] = []
     results: list[TopicResult] = []
-    membership = None
+    changes: tuple[Change, ...] = ()
     if topics:
         try:
             earlier = check_commit(group, request)
@@ -50,9 +51,10 @@ def decide(
             records, results = [], [refused(topic, error.code) for topic in topics]
         else:
             if group.membership is None:
-                membership = ClassicGroup(state_timestamp_ms=context.now_ms)
+                created = ClassicGroup(state_timestamp_ms=context.now_ms)
+                changes = (MembershipReplaced(created),)
     answer = TxnOffsetCommitResponse(merge(missing, results))
-    return Decision(records, [Reply(context.ticket, answer)], membership)
+    return Decision(records, [Reply(context.ticket, answer)], changes)
 
 
 def check_commit(group: Group, request: TxnOffsetCommit) -> EarlierEpoch | None:

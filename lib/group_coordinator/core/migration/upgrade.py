@@ -25,7 +25,7 @@ from group_coordinator.core.kafka_order.member_order import (
 )
 from group_coordinator.core.migration.embedded_assignments import by_topic_id
 from group_coordinator.core.migration.policy import allows_upgrade
-from group_coordinator.core.model.changes import SetTimer, SoftChange
+from group_coordinator.core.model.changes import Change, MembershipReplaced, TimerSet
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -72,7 +72,7 @@ class Upgrade(Value, frozen=True):
     membership: ConsumerGroup
     records: list[Record]
     replies: list[Reply]
-    soft: list[SoftChange]
+    changes: list[Change]
     subscription_order: dict[str, tuple[str, ...]]
     """By member: the topics that it subscribes to, in the order of its subscription."""
 
@@ -131,7 +131,7 @@ def abandoned_upgrade(
     left = classic.copy()
     for member_id, member in classic.members.items():
         left.members[member_id] = member.replace(awaiting_join=None, awaiting_sync=None)
-    return Decision([], [*replies, refusal], left)
+    return Decision([], [*replies, refusal], (MembershipReplaced(left),))
 
 
 def _check(group: Group, classic: ClassicGroup, config: CoordinatorConfig) -> None:
@@ -169,15 +169,15 @@ def _records(group: Group, classic: ClassicGroup, members: list[Converted]) -> l
     ]
 
 
-def _timers(classic: ClassicGroup, members: list[Converted], now_ms: int) -> list[SoftChange]:
+def _timers(classic: ClassicGroup, members: list[Converted], now_ms: int) -> list[Change]:
     """Every session begins anew; timers that were left from a consumer group before count again."""
     kept = [
-        SetTimer(key, timer.due_ms)
+        TimerSet(key, timer.due_ms)
         for key, timer in classic.timers.items()
         if key.kind in CLASSIC_MEMBER_KINDS
     ]
     sessions = [
-        SetTimer(
+        TimerSet(
             session_timer(member.member_id),
             now_ms + classic.members[member.member_id].session_timeout_ms,
         )
