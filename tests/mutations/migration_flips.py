@@ -7,13 +7,13 @@ from tests.mutations.flip import Flip
 CONSUMER_OFFSETS = (
     Flip(
         "a commit at an earlier epoch counts for every partition",
-        "consumer/offset_access.py",
+        "offsets/earlier_epoch.py",
         "return earlier.epoch >= since",
         "return True",
     ),
     Flip(
         "what a member has yet to give back it may not commit",
-        "consumer/offset_access.py",
+        "offsets/earlier_epoch.py",
         "for held in (current.assigned, current.pending_revocation):",
         "for held in (current.assigned,):",
     ),

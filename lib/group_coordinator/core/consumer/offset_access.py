@@ -7,52 +7,14 @@ Told in: stories/consumer/consumer_commits.py, stories/consumer/consumer_fetches
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import ConsumerMember
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.model.records import OffsetRecord, Record
 from group_coordinator.core.model.requests import OffsetCommit, OffsetFetch, TxnOffsetCommit
-from group_coordinator.core.model.topic import Topic
-from group_coordinator.core.value import Value
+from group_coordinator.core.offsets.earlier_epoch import EarlierEpoch
 
 _NO_EPOCH = -1
 _MEMBER_EPOCHS_SINCE = 9
-
-
-class EarlierEpoch(Value, frozen=True):
-    """A commit at an epoch before its member's: it counts for the partitions that the member had by then (KIP-1251)."""
-
-    member: ConsumerMember
-    epoch: int
-    error: ErrorCode
-    """The answer if the member did not have a partition by then."""
-
-
-def check_partitions(
-    earlier: EarlierEpoch, records: Iterable[Record], topics: Mapping[str, Topic] | None
-) -> None:
-    """Refuse the whole commit for one partition that the member did not have at the epoch.
-
-    Raises:
-        CoordinatorError: STALE_MEMBER_EPOCH, or ILLEGAL_GENERATION.
-    """
-    for record in records:
-        if isinstance(record, OffsetRecord) and not _had(earlier, record, topics or {}):
-            raise CoordinatorError(earlier.error)
-
-
-def _had(earlier: EarlierEpoch, record: OffsetRecord, topics: Mapping[str, Topic]) -> bool:
-    topic = topics.get(record.topic)
-    if topic is None:
-        return False
-    current = earlier.member.current
-    for held in (current.assigned, current.pending_revocation):
-        since = held.get(topic.topic_id, {}).get(record.partition)
-        if since is not None:
-            return earlier.epoch >= since
-    return False
 
 
 def check_commit(

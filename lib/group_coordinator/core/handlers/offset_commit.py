@@ -8,10 +8,7 @@ Told in: stories/offsets/commits.py, stories/consumer/consumer_commits.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from group_coordinator.core.consumer import offset_access
-from group_coordinator.core.consumer.offset_access import EarlierEpoch
 from group_coordinator.core.model.changes import Change, MembershipReplaced, SessionRenewed
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -19,18 +16,17 @@ from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.records import Record
 from group_coordinator.core.model.requests import OffsetCommit, RequestContext, TopicCommit
 from group_coordinator.core.model.responses import OffsetCommitResponse, Reply, TopicResult
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.offsets.committing import (
-    Limits,
-    commit,
-    existing_part,
+    CommitTerms,
+    commit_existing,
+    existing,
     names_epoch,
-    refused,
 )
+from group_coordinator.core.offsets.earlier_epoch import EarlierEpoch
 from group_coordinator.core.offsets.results import merge
 
 _MEMBER_EPOCHS_SINCE = 9
@@ -43,28 +39,19 @@ def decide(
     group: Group, request: OffsetCommit, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
     """Store the offsets; a refusal is the result of every partition of the request."""
-    missing: list[TopicResult] = []
-    topics = _existing_topics(group, request, context.ticket.version, missing)
-    records: list[Record] = []
-    results: list[TopicResult] = []
-    changes: tuple[Change, ...] = ()
-    if topics:
-        try:
-            earlier = check_commit(group, request, context.ticket.version)
-            expire_timestamp_ms = _expire_timestamp(context.now_ms, request.retention_time_ms)
-            limits = Limits(group, config)
-            results = commit(topics, context.now_ms, expire_timestamp_ms, None, limits, records)
-            if earlier is not None:
-                offset_access.check_partitions(earlier, records, group.topics)
-        except CoordinatorError as error:
-            records, results = [], [refused(topic, error.code) for topic in topics]
-        else:
-            changes = _changes(group, request, context.now_ms)
-    answer = OffsetCommitResponse(merge(missing, results))
-    return Decision(records, [Reply(context.ticket, answer)], changes)
+    version = context.ticket.version
+    expire_timestamp_ms = _expire_timestamp(context.now_ms, request.retention_time_ms)
+    terms = CommitTerms(context.now_ms, expire_timestamp_ms)
+    present, missing = _existing_topics(group, request, version)
+    outcome = commit_existing(
+        group, present, terms, config, lambda: may_commit(group, request, version)
+    )
+    answer = OffsetCommitResponse(merge(missing, outcome.results))
+    changes = _changes(group, request, context.now_ms) if outcome.is_accepted else ()
+    return Decision(outcome.records, [Reply(context.ticket, answer)], changes)
 
 
-def check_commit(group: Group, request: OffsetCommit, version: int) -> EarlierEpoch | None:
+def may_commit(group: Group, request: OffsetCommit, version: int) -> EarlierEpoch | None:
     """Whether the sender may commit; at an earlier epoch than its member's some partitions only.
 
     Raises:
@@ -104,22 +91,15 @@ def _check_other_commit(
 
 
 def _existing_topics(
-    group: Group, request: OffsetCommit, version: int, missing: list[TopicResult]
-) -> Sequence[TopicCommit]:
-    """The topics and partitions that exist, with name and id filled in; results for all others go to `missing`."""
+    group: Group, request: OffsetCommit, version: int
+) -> tuple[list[TopicCommit], list[TopicResult]]:
+    """The topics and partitions that exist, with name and id filled in, and the results of all others."""
     if group.topics is None and version < _TOPIC_IDS_SINCE:
-        return [topic for topic in request.topics if topic.partitions]
-    existing = []
+        return [topic for topic in request.topics if topic.partitions], []
     topics_by_id = group.topics_by_id() if version >= _TOPIC_IDS_SINCE else None
-    for topic in request.topics:
-        known = _with_name_and_id(group, topic, topics_by_id)
-        if known.name is None:
-            missing.append(refused(known, ErrorCode.UNKNOWN_TOPIC_ID))
-            continue
-        present = existing_part(group, known, missing)
-        if present is not None:
-            existing.append(present)
-    return existing
+    return existing(
+        group, (_with_name_and_id(group, topic, topics_by_id) for topic in request.topics)
+    )
 
 
 def _with_name_and_id(

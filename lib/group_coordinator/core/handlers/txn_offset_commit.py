@@ -9,24 +9,22 @@ Told in: stories/offsets/transactions.py, stories/consumer/consumer_commits.py.
 from __future__ import annotations
 
 from group_coordinator.core.consumer import offset_access
-from group_coordinator.core.consumer.offset_access import EarlierEpoch
 from group_coordinator.core.model.changes import Change, MembershipReplaced
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.records import Record
 from group_coordinator.core.model.requests import RequestContext, TxnOffsetCommit
-from group_coordinator.core.model.responses import Reply, TopicResult, TxnOffsetCommitResponse
+from group_coordinator.core.model.responses import Reply, TxnOffsetCommitResponse
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.offsets.committing import (
-    Limits,
-    commit,
-    existing_part,
+    CommitTerms,
+    commit_existing,
+    existing,
     names_epoch,
-    refused,
 )
+from group_coordinator.core.offsets.earlier_epoch import EarlierEpoch
 from group_coordinator.core.offsets.results import merge
 
 
@@ -34,30 +32,17 @@ def decide(
     group: Group, request: TxnOffsetCommit, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
     """Keep the offsets for the producer; a refusal is the result of every partition of the request."""
-    missing: list[TopicResult] = []
-    found = (existing_part(group, topic, missing) for topic in request.topics)
-    topics = [topic for topic in found if topic is not None]
-    records: list[Record] = []
-    results: list[TopicResult] = []
+    terms = CommitTerms(context.now_ms, producer_id=request.producer_id)
+    present, missing = existing(group, request.topics)
+    outcome = commit_existing(group, present, terms, config, lambda: may_commit(group, request))
+    answer = TxnOffsetCommitResponse(merge(missing, outcome.results))
     changes: tuple[Change, ...] = ()
-    if topics:
-        try:
-            earlier = check_commit(group, request)
-            limits = Limits(group, config)
-            results = commit(topics, context.now_ms, None, request.producer_id, limits, records)
-            if earlier is not None:
-                offset_access.check_partitions(earlier, records, group.topics)
-        except CoordinatorError as error:
-            records, results = [], [refused(topic, error.code) for topic in topics]
-        else:
-            if group.membership is None:
-                created = ClassicGroup(state_timestamp_ms=context.now_ms)
-                changes = (MembershipReplaced(created),)
-    answer = TxnOffsetCommitResponse(merge(missing, results))
-    return Decision(records, [Reply(context.ticket, answer)], changes)
+    if outcome.is_accepted and group.membership is None:
+        changes = (MembershipReplaced(ClassicGroup(state_timestamp_ms=context.now_ms)),)
+    return Decision(outcome.records, [Reply(context.ticket, answer)], changes)
 
 
-def check_commit(group: Group, request: TxnOffsetCommit) -> EarlierEpoch | None:
+def may_commit(group: Group, request: TxnOffsetCommit) -> EarlierEpoch | None:
     """Whether the sender may commit: unlike outside transactions in any state, and without a member at all.
 
     Raises:

@@ -5,17 +5,19 @@ Told in: stories/offsets/commits.py, stories/offsets/transactions.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from group_coordinator.core.java_text import utf16_length
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import OffsetRecord, Reason, Record
 from group_coordinator.core.model.requests import PartitionCommit, TopicCommit
 from group_coordinator.core.model.responses import PartitionResult, TopicResult
+from group_coordinator.core.offsets.earlier_epoch import EarlierEpoch, check_partitions
 from group_coordinator.core.offsets.results import same_result
+from group_coordinator.core.value import Value
 
 _NONE = ErrorCode.NONE
 
@@ -25,23 +27,67 @@ def names_epoch(generation: int | None) -> bool:
     return generation is not None and generation >= 0
 
 
-def refused(topic: TopicCommit, error: ErrorCode) -> TopicResult:
+def _refused(topic: TopicCommit, error: ErrorCode) -> TopicResult:
     """One error for every partition of a topic."""
     partitions = (entry.partition for entry in topic.partitions)
     return same_result(topic.name, topic.topic_id, partitions, error)
 
 
-def existing_part(
-    group: Group, topic: TopicCommit, missing: list[TopicResult]
-) -> TopicCommit | None:
-    """The topic with the partitions that exist, None if none does; UNKNOWN_TOPIC_OR_PARTITION for the others."""
-    name = topic.name or ""
-    present = [p for p in topic.partitions if group.partition_exists(name, p.partition)]
-    absent = [p for p in topic.partitions if not group.partition_exists(name, p.partition)]
-    if absent:
-        unknown = topic.replace(partitions=tuple(absent))
-        missing.append(refused(unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
-    return topic.replace(partitions=tuple(present)) if present else None
+def existing(
+    group: Group, topics: Iterable[TopicCommit]
+) -> tuple[list[TopicCommit], list[TopicResult]]:
+    """The topics with the partitions that exist, and the results of all others."""
+    present, missing = [], []
+    for topic in topics:
+        name = topic.name
+        if name is None:
+            missing.append(_refused(topic, ErrorCode.UNKNOWN_TOPIC_ID))
+            continue
+        known = [p for p in topic.partitions if group.partition_exists(name, p.partition)]
+        absent = [p for p in topic.partitions if not group.partition_exists(name, p.partition)]
+        if absent:
+            unknown = topic.replace(partitions=tuple(absent))
+            missing.append(_refused(unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+        if known:
+            present.append(topic.replace(partitions=tuple(known)))
+    return present, missing
+
+
+class CommitTerms(Value, frozen=True):
+    """What holds for all offsets of one commit."""
+
+    now_ms: int
+    expire_timestamp_ms: int | None = None
+    producer_id: int | None = None
+
+
+class CommitOutcome(Value, frozen=True):
+    """The records of a commit, none if it was refused, and the results of its partitions."""
+
+    records: list[Record]
+    results: list[TopicResult]
+    is_accepted: bool
+
+
+def commit_existing(
+    group: Group,
+    topics: Sequence[TopicCommit],
+    terms: CommitTerms,
+    config: CoordinatorConfig,
+    may_commit: Callable[[], EarlierEpoch | None],
+) -> CommitOutcome:
+    """Commit to partitions that exist; where `may_commit` raises, its error is the result of each of them."""
+    if not topics:
+        return CommitOutcome([], [], is_accepted=False)
+    try:
+        earlier = may_commit()
+        records, results = _commit(topics, terms, Limits(group, config))
+        if earlier is not None:
+            check_partitions(earlier, records, group.topics)
+    except CoordinatorError as error:
+        refusals = [_refused(topic, error.code) for topic in topics]
+        return CommitOutcome([], refusals, is_accepted=False)
+    return CommitOutcome([*records], results, is_accepted=True)
 
 
 class Limits:
@@ -80,16 +126,11 @@ class Limits:
         return True
 
 
-def commit(
-    topics: Iterable[TopicCommit],
-    now_ms: int,
-    expire_timestamp_ms: int | None,
-    producer_id: int | None,
-    limits: Limits,
-    records: list[Record],
-) -> list[TopicResult]:
+def _commit(
+    topics: Iterable[TopicCommit], terms: CommitTerms, limits: Limits
+) -> tuple[list[OffsetRecord], list[TopicResult]]:
     """One record for each partition within the limits; the results of all of them."""
-    results = []
+    records, results = [], []
     reason = Reason.OFFSET_COMMIT
     for topic in topics:
         name = topic.name or ""
@@ -103,13 +144,13 @@ def commit(
                 entry.offset,
                 entry.leader_epoch,
                 entry.metadata or "",
-                now_ms if entry.commit_timestamp_ms is None else entry.commit_timestamp_ms,
-                expire_timestamp_ms,
+                terms.now_ms if entry.commit_timestamp_ms is None else entry.commit_timestamp_ms,
+                terms.expire_timestamp_ms,
                 topic.topic_id,
             )
-            records.append(OffsetRecord(name, entry.partition, offset, reason, producer_id))
+            records.append(OffsetRecord(name, entry.partition, offset, reason, terms.producer_id))
         results.append(TopicResult(topic.name, topic.topic_id, tuple(partitions)))
-    return results
+    return records, results
 
 
 def _is_too_large(metadata: str, longest: int) -> bool:

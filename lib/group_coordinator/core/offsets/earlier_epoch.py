@@ -1,0 +1,48 @@
+"""Commits at an epoch before their member's: they count for partitions that the member had by then (KIP-1251).
+
+Source: ConsumerGroup.createAssignmentEpochValidator in Kafka 4.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from group_coordinator.core.model.consumer_member import ConsumerMember
+from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.records import OffsetRecord
+from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.value import Value
+
+
+class EarlierEpoch(Value, frozen=True):
+    """The member that commits, and the epoch at which it does."""
+
+    member: ConsumerMember
+    epoch: int
+    error: ErrorCode
+    """The answer if the member did not have a partition by then."""
+
+
+def check_partitions(
+    earlier: EarlierEpoch, records: Iterable[OffsetRecord], topics: Mapping[str, Topic] | None
+) -> None:
+    """Refuse the whole commit for one partition that the member did not have at the epoch.
+
+    Raises:
+        CoordinatorError: STALE_MEMBER_EPOCH, or ILLEGAL_GENERATION.
+    """
+    for record in records:
+        if not _had(earlier, record, topics or {}):
+            raise CoordinatorError(earlier.error)
+
+
+def _had(earlier: EarlierEpoch, record: OffsetRecord, topics: Mapping[str, Topic]) -> bool:
+    topic = topics.get(record.topic)
+    if topic is None:
+        return False
+    current = earlier.member.current
+    for held in (current.assigned, current.pending_revocation):
+        since = held.get(topic.topic_id, {}).get(record.partition)
+        if since is not None:
+            return earlier.epoch >= since
+    return False
