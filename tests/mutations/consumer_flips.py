@@ -127,7 +127,7 @@ PATTERNS = (
     Flip(
         "metadata count for a new group too",
         "consumer/member_update.py",
-        "    if update.group.consumer is not None:\n        update.changes.append(MetadataDeadlineSet",
+        "    if not update.is_upgrade:\n        update.changes.append(MetadataDeadlineSet",
         "    if True:\n        update.changes.append(MetadataDeadlineSet",
     ),
     Flip(

@@ -1,6 +1,17 @@
-"""What a member's request brings about in its consumer group: new epoch, new targets, a step towards the member's own.
+"""What a member's request changes in its consumer group; the same for members of either protocol.
 
-The same for members of either protocol; in the order of consumerGroupHeartbeat in Kafka 4.3's GroupMetadataManager.
+In the order of consumerGroupHeartbeat in Kafka 4.3's GroupMetadataManager:
+
+1. Log what the member says of itself, if that is new.
+2. Compare its regular expression, and begin a resolution of the group's if one is due (maybeUpdateRegularExpressions).
+3. Raise the group epoch if the group's topics have changed, or what is known of them: the hash of all subscribed topics
+   is compared when the member's topics change, and when one of the group's has changed in the cluster.
+4. Compute new targets for all members if the group epoch is ahead of the assignment epoch, and the last assignment is
+   long enough ago (updateTargetAssignment).
+5. Bring the member a step closer to its target (maybeReconcile), and limit the time in which it gives partitions back.
+
+Nothing changes before replay, so each step is handed what the steps before it have decided. Steps 1-3 are
+`update_subscription`, steps 4 and 5 `update_assignment`: between them the group may turn out to become a classic one.
 
 Told in: stories/consumer/subscribing.py, stories/consumer/epochs.py.
 """
@@ -49,14 +60,15 @@ from group_coordinator.core.model.tombstones import member_tombstones
 from group_coordinator.core.value import Value
 
 
-class MemberChange(Value, frozen=True):
+class UpdatedSubscription(Value, frozen=True):
     """A member with new metadata, and what they mean for the group."""
 
     before: ConsumerMember
     member: ConsumerMember
     epoch: int
     """The group epoch from now on."""
-    is_subscription_new: bool
+    is_new: bool
+    """The member subscribes to other topics, or by another regular expression."""
     refreshes: bool
     """The group's topics have been looked at."""
 
@@ -67,20 +79,21 @@ def update_member(
     metadata: SubscriptionMetadata,
     owned: tuple[TopicPartitions, ...] | None,
 ) -> ConsumerMember:
-    """Take a member's metadata, and bring group and member as far as can be; the member as it is then.
+    """All steps; the member as it is after them.
 
     `owned` is what the client reports to have, None if it does not say.
 
     Raises:
-        CoordinatorError: INVALID_REGULAR_EXPRESSION, FENCED_MEMBER_EPOCH.
+        CoordinatorError: INVALID_REGULAR_EXPRESSION, FENCED_MEMBER_EPOCH, UNKNOWN_SERVER_ERROR.
     """
-    return advance_member(update, take_metadata(update, member, metadata), owned)
+    subscribed = update_subscription(update, member, metadata)
+    return update_assignment(update, subscribed, owned)
 
 
-def take_metadata(
+def update_subscription(
     update: ConsumerUpdate, member: ConsumerMember, metadata: SubscriptionMetadata
-) -> MemberChange:
-    """Log a member's new metadata, and the group epoch that they bring.
+) -> UpdatedSubscription:
+    """Steps 1-3: log the member's metadata, and the group epoch that they bring.
 
     Raises:
         CoordinatorError: INVALID_REGULAR_EXPRESSION.
@@ -89,46 +102,48 @@ def take_metadata(
     if metadata != member.metadata:
         update.records.append(MemberRecord(member.member_id, metadata, update.reason))
     names_changed = metadata.topic_names != member.metadata.topic_names
-    change = change_regex(update, member, updated)
-    must_bump = names_changed or change is RegexChange.CHANGED_AND_RESOLVED
+    regex_change = change_regex(update, member, updated)
+    must_bump = names_changed or regex_change is RegexChange.CHANGED_AND_RESOLVED
     epoch = update.membership.epoch
     refreshes = must_bump or update.now_ms >= update.membership.metadata_deadline_ms
     if refreshes:
         epoch = _refresh_epoch(update, member, updated, must_bump=must_bump)
-    is_subscription_new = names_changed or change is not RegexChange.NONE
-    return MemberChange(member, updated, epoch, is_subscription_new, refreshes)
+    is_new = names_changed or regex_change is not RegexChange.NONE
+    return UpdatedSubscription(member, updated, epoch, is_new, refreshes)
 
 
-def advance_member(
-    update: ConsumerUpdate, change: MemberChange, owned: tuple[TopicPartitions, ...] | None
+def update_assignment(
+    update: ConsumerUpdate,
+    subscribed: UpdatedSubscription,
+    owned: tuple[TopicPartitions, ...] | None,
 ) -> ConsumerMember:
-    """Compute new targets if they are due, and bring the member as far towards its own as can be.
+    """Steps 4 and 5: compute new targets if they are due, and bring the member closer to its own.
 
     Raises:
         CoordinatorError: FENCED_MEMBER_EPOCH, UNKNOWN_SERVER_ERROR.
     """
-    updated = change.member
-    target_epoch, target = _target(update, change)
-    if not change.is_subscription_new and updated.is_reconciled_to(target_epoch):
-        return updated
+    member = subscribed.member
+    target_epoch, target = _target(update, subscribed)
+    if not subscribed.is_new and member.is_reconciled_to(target_epoch):
+        return member
     membership = update.membership
-    names = topic_names_of(membership, updated.metadata)
+    names = topic_names_of(membership, member.metadata)
     goal = Goal(
-        target_epoch,
-        target,
-        names,
-        ids_of(update.group, names),
-        change.is_subscription_new,
-        owned,
-        lambda topic_id, partition: membership.owner_of(topic_id, partition) is not None,
+        epoch=target_epoch,
+        target=target,
+        topic_names=names,
+        topic_ids=ids_of(update.group, names),
+        is_subscription_new=subscribed.is_new,
+        owned=owned,
+        is_held=lambda topic_id, number: membership.owner_of(topic_id, number) is not None,
     )
-    return _progress(update, updated, goal)
+    return _reconcile(update, member, goal)
 
 
 def replace_static_member(
     update: ConsumerUpdate, old: ConsumerMember, member_id: str
 ) -> ConsumerMember:
-    """A static member comes back under another id: all that it had is the new id's, at epoch 0."""
+    """A static member comes back under another id: the new id takes over everything, at epoch 0."""
     new = ConsumerMember(member_id, old.metadata, old.current.replace(epoch=0, previous_epoch=0))
     target = update.membership.target_of(old.member_id)
     update.cancel_timers_of(old.member_id)
@@ -152,43 +167,46 @@ def _refresh_epoch(
     if must_bump or new_hash != membership.metadata_hash:
         epoch += 1
         update.records.append(GroupEpochRecord(GroupEpoch(epoch, new_hash), update.reason))
-    # Kafka notes the time in an object that the records of a new, or of an upgraded, group replace.
-    if update.group.consumer is not None:
+    # Kafka notes the time in an object that the records of an upgraded, or of a new, group replace.
+    if not update.is_upgrade:
         update.changes.append(MetadataDeadlineSet(update.now_ms + METADATA_REFRESH_MS))
     return epoch
 
 
-def _target(update: ConsumerUpdate, change: MemberChange) -> tuple[int, Assignment]:
+def _target(update: ConsumerUpdate, subscribed: UpdatedSubscription) -> tuple[int, Assignment]:
     """The assignment epoch and the member's target at it: new ones if they are due."""
-    updated, epoch = change.member, change.epoch
     membership = update.membership
-    if membership.assignment_epoch >= epoch or not _may_assign(update):
-        instance_id = updated.group_instance_id
-        member_id = updated.member_id
-        if instance_id is not None:
-            member_id = membership.static_members.get(instance_id, member_id)
-        return membership.assignment_epoch, membership.target_of(member_id)
+    if membership.assignment_epoch < subscribed.epoch and _may_assign(update):
+        targets = _assign(update, subscribed)
+        epoch = TargetEpoch(subscribed.epoch, update.now_ms)
+        update.records += target_records(membership, targets, epoch, update.reason)
+        return subscribed.epoch, targets[subscribed.member.member_id]
+    member_id = subscribed.member.member_id
+    instance_id = subscribed.member.group_instance_id
+    if instance_id is not None:
+        member_id = membership.static_members.get(instance_id, member_id)
+    return membership.assignment_epoch, membership.target_of(member_id)
+
+
+def _assign(update: ConsumerUpdate, subscribed: UpdatedSubscription) -> dict[str, Assignment]:
+    membership, before, member = update.membership, subscribed.before, subscribed.member
     # An upgrade has its members in Kafka's order.
-    is_upgrade = update.group.consumer is None
-    present = list(membership.members) if is_upgrade else consumer_group_order(membership.members)
-    members = members_after(membership, present, updated)
+    ids = membership.members
+    present = list(ids) if update.is_upgrade else consumer_group_order(ids)
+    members = members_after(membership, present, member)
     # Kafka looks anew at what the members want only together with the metadata of their topics.
     kind = (
-        type_after_update(membership, change.before, updated)
-        if change.refreshes
+        type_after_update(membership, before, member)
+        if subscribed.refreshes
         else membership.subscription_type
     )
-    name = preferred_assignor(membership, update.config.assignors[0], change.before, updated)
+    name = preferred_assignor(membership, update.config.assignors[0], before, member)
+    order = update.subscription_order
     try:
-        targets = assign(
-            update.group, membership, members, ASSIGNORS[name], kind, update.subscription_order
-        )
+        return assign(update.group, membership, members, ASSIGNORS[name], kind, order)
     except PartitionAssignorError:
-        # Kafka tells a client nothing of its own faults.
+        # Kafka does not tell clients why its own assignor failed.
         raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR) from None
-    target_epoch = TargetEpoch(epoch, update.now_ms)
-    update.records += target_records(membership, targets, target_epoch, update.reason)
-    return epoch, targets[updated.member_id]
 
 
 def _may_assign(update: ConsumerUpdate) -> bool:
@@ -198,7 +216,7 @@ def _may_assign(update: ConsumerUpdate) -> bool:
     return last_ms == 0 or interval_ms == 0 or update.now_ms >= last_ms + interval_ms
 
 
-def _progress(update: ConsumerUpdate, member: ConsumerMember, goal: Goal) -> ConsumerMember:
+def _reconcile(update: ConsumerUpdate, member: ConsumerMember, goal: Goal) -> ConsumerMember:
     current = reconcile(member.current, goal)
     if current == member.current:
         return member

@@ -48,6 +48,11 @@ class ConsumerUpdate:
         self.subscription_order: dict[str, Sequence[str]] = {}
         """By member id: the topics that a member has just subscribed to, in its own order; the log has them sorted."""
 
+    @property
+    def is_upgrade(self) -> bool:
+        """Whether the records make the group a consumer group, which it is not yet; it may also be a new one."""
+        return self.group.consumer is None
+
     def decision(self, replies: Sequence[Reply]) -> Decision:
         """The update as a decision; all timers of a consumer group end when it turns classic."""
         if self.classic is not None:

@@ -9,9 +9,9 @@ Told in: stories/migration/classic_members.py, stories/migration/classic_refusal
 from __future__ import annotations
 
 from group_coordinator.core.consumer.member_update import (
-    advance_member,
     replace_static_member,
-    take_metadata,
+    update_assignment,
+    update_subscription,
 )
 from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.embedded_protocol import (
@@ -161,15 +161,17 @@ def _update(
     """Update the member; if it takes the place of the last consumer, the whole group turns classic."""
     owned = reported(subscription.owned, update.group.topics or {})
     replaced = _instance_before(update.membership, request)
-    change = take_metadata(update, member, metadata)
+    subscribed = update_subscription(update, member, metadata)
     if replaced is not None and may_downgrade_by_replacement(
         update.membership, replaced, update.config
     ):
-        must_rebalance = update.membership.assignment_epoch < change.epoch
-        updated = change.member if must_rebalance else advance_member(update, change, owned)
+        must_rebalance = update.membership.assignment_epoch < subscribed.epoch
+        updated = (
+            subscribed.member if must_rebalance else update_assignment(update, subscribed, owned)
+        )
         downgrade_by_replacement(update, replaced, updated, must_rebalance=must_rebalance)
         return updated
-    updated = advance_member(update, change, owned)
+    updated = update_assignment(update, subscribed, owned)
     update.cancel(TimerKey(TimerKind.MEMBER_JOIN, member.member_id))
     extend_session(update, member.member_id, request.session_timeout_ms)
     sync_timer = TimerKey(TimerKind.MEMBER_SYNC, member.member_id)
