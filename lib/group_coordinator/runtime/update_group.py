@@ -1,7 +1,18 @@
-"""One call of the stateful operator, without Spark: state and events in, state and output lines out.
+"""One call of the stateful operator, without Spark: a group and its events in, its next state and output lines out.
 
-A pure function of (state, events in order of partition and offset, batch time): a batch that is done again gives the
-same lines, and how the events were cut into batches does not matter.
+The result follows from the group's state, its events in order of partition and offset, and the batch's time alone. A
+batch that is done again gives the same lines, and how events are cut into batches does not matter. So time comes from
+the log as well; these are the clock rules 1 to 3 and 6 (lib/README.md):
+
+- An event's time is its record's timestamp, but not later than the batch's time. A group has a clock, the time of its
+  last event or fired deadline, and the clock never goes back: an event with an earlier time happens at the clock's time.
+- Before an event is applied, each deadline of its group that is due by the event's time fires, in order and at its own
+  time: a session that lapsed at 12:00:45 ends at 12:00:45, whenever a batch comes to see it. What an event makes due at
+  once fires right after it.
+- After the last event, the deadlines fire that are due by the batch's time minus the slack. The slack gives an event
+  that was appended before a deadline the time to be read before the deadline fires.
+- While a backlog is read, timers hold (hold_windows.py): only events make time pass, and after the last event nothing
+  fires. The heartbeat that keeps a member alive may be in the next batch.
 """
 
 from __future__ import annotations
@@ -54,10 +65,7 @@ class UpdateContext:
 def update_group(
     group: Group, rows: Iterable[EventRow], batch_time_ms: int, context: UpdateContext
 ) -> GroupUpdate:
-    """Take a group through the events of a batch and through the deadlines that are due by then.
-
-    An event's time is its record's timestamp, not later than the batch and not earlier than the group's clock.
-    """
+    """Take a group, which changes, through the events of a batch and through the deadlines that are due by then."""
     run = _GroupRun(group, context)
     need_before = topic_need(group) if context.asks_for_topics else NOTHING
     for row in rows:

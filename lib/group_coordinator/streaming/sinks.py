@@ -1,7 +1,18 @@
-"""Where a batch goes: responses to Kafka first, somebody waits for them; then the log and the dead letters to Delta.
+"""Where a batch goes: responses to Kafka, then records to coordinator_log, then dead letters to their table.
 
-All that can be worked out beforehand is in the plan of the streaming query (`outputs`): what `Sinks.write` builds, it
-builds for every batch, and a call from Python into the JVM costs milliseconds.
+The order has reasons. Responses go first because clients wait for them. The log goes before the dead letters, so that a
+table that has anything of a batch means that the log has its records: a rebuild starts from the last batch that it finds
+(rebuild/rebuild.py).
+
+Spark commits a batch after `Sinks.write` returns. If anything fails before that, the batch is done again at the next
+start, with the same id, the same events and the same time, so the operator gives the same outputs. Responses are then
+sent again, equal and with the same `id`, by which readers drop repeats: at least once. A table takes a batch once: each
+append leaves a transaction in the table, whose application (txnAppId) is the query and the table and whose version is
+the batch, and a batch up to the last version is not appended again. A failure between two tables therefore repeats only
+the second. Spark's checkpoint commits the groups' states with the batch.
+
+All that can be prepared is in the plan of the streaming query (`outputs`): what `Sinks.write` builds, it builds for
+every batch, and a call from Python into the JVM takes milliseconds.
 """
 
 from __future__ import annotations
@@ -39,13 +50,13 @@ class BatchCounts(NamedTuple):
 
 
 def outputs(calls: DataFrame, job: JobSettings) -> DataFrame:
-    """One row an output: its kind, and the one column of that kind."""
+    """One row an output, with its kind; only the column of that kind is filled."""
     origin = {"cluster_id": F.lit(job.cluster_id), "source_topic": F.lit(job.events_topic)}
     line = F.col("line")
     return (
         calls.select(F.explode(F.split("lines", "\n")).alias("text"))
         .select(F.substring("text", 1, 1).alias("tag"), F.expr("substring(text, 2)").alias("line"))
-        # A step of its own: Spark would parse a line anew for every field that is taken from it.
+        # A select of its own: otherwise Spark would parse a line again for every field.
         .select(
             "tag",
             "line",
@@ -70,7 +81,7 @@ def _kind() -> Column:
 
 
 def _within(most_bytes: int, response: Column) -> Column:
-    """A response, or in the place of one that Kafka would not take the error MESSAGE_TOO_LARGE, to the same request."""
+    """A response; if Kafka would not take it, the error MESSAGE_TOO_LARGE to the same request in its place."""
     names = {"id": "string", "correlationId": "string", "api": "string", "version": "int"}
     names |= {"groupId": "string", "at": "bigint"}
     size = F.octet_length(response)
@@ -93,7 +104,7 @@ def _of(tag: str, value: Column) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class Sinks:
-    """Writes the outputs of a batch; may be called again with the same batch.
+    """Writes the outputs of a batch; may be called with the same batch again.
 
     In the tables Spark's batch 0 is batch `first_batch_id`, see checkpoint.Origin.
     """
@@ -103,12 +114,12 @@ class Sinks:
     report: Callable[[int, BatchCounts], None]
     first_batch_id: int = 0
     topic_needs: Callable[[Sequence[str]], None] | None = None
-    """Hears which topics groups have to know about, each a line of JSON, before the batch counts as done."""
+    """Hears which topics groups must know, each a line of JSON, before the batch is committed."""
 
     def write(self, batch: DataFrame, batch_id: int) -> None:
-        """Send the responses, then append to the tables what a redone batch has not appended before."""
-        # Without the cache every use of the batch would run the operator again. The first use reads all of it: what
-        # is left unread loses the state of its groups. On disk, as a batch may have gigabytes; a small one never leaves
+        """Send the responses, then append to the tables what this batch has not appended before."""
+        # Without the cache every use of the batch would run the operator again. The first use reads all of it, or the
+        # groups that it leaves out would lose their state. On disk, as a batch may have gigabytes; a small one stays in
         # the operating system's memory.
         batch.persist(StorageLevel.DISK_ONLY)
         in_tables = self.first_batch_id + batch_id
@@ -140,7 +151,7 @@ class Sinks:
                     "kafka.acks": "all",
                     "kafka.linger.ms": "5",
                     "kafka.max.request.size": str(self.job.response_max_bytes + RECORD_OVERHEAD),
-                    # The codec that every client can read without a further library.
+                    # Every client can read this codec without another library.
                     "kafka.compression.type": "gzip",
                     "topic": self.job.responses_topic,
                 }
@@ -156,7 +167,7 @@ class Sinks:
 
 
 class _Volume(NamedTuple):
-    """How much a batch brings to the tables."""
+    """How much of a batch goes to the tables."""
 
     counts: BatchCounts
     record_bytes: int

@@ -1,11 +1,20 @@
 """The lean exchange: rows between Spark's JVM and the Python worker without pandas objects for every group.
 
-An accelerator beside the stock way. `ApplyInPandasWithStateSerializer`, a private class of PySpark, reads the Arrow
-batches that the JVM sends and writes those that it expects back; between them PySpark makes a handful of pandas objects
-a group, which takes most of a worker's time. Here rows go from Arrow to Python lists and back. What the JVM sends and
-gets is the same. The layout of both is that of the tested PySpark versions, which is why `auto` takes it for no other.
+The JVM sends Arrow batches: the rows of many groups, and in a last column one entry a group, with its state, its timer
+and the place of its rows. It expects batches of output rows and of states to be written back. In stock PySpark a private
+class, `ApplyInPandasWithStateSerializer`, does both ends. For each group it cuts the batch, makes a pandas Series of each
+column, parses the state's schema and makes a GroupState; the outputs and the state of each group become pandas frames,
+which are concatenated and made into Arrow again. That takes most of a worker's time.
 
-A worker serves other functions too: only a task that has unpickled a LeanOperator goes the lean way.
+Here a batch becomes Python lists at once, a group is a slice of them, and outputs and states are collected in lists
+until they fill an Arrow batch. What the JVM sends and gets is the same. Groups that stay as they are send no state.
+
+A LeanOperator takes the place of the stateful function. A worker that unpickles one replaces the two methods of the
+serializer; a task of any other function in the same worker still takes the stock ones.
+
+The layout and the class are PySpark's own and may change with each version, so `exchange = auto` takes the lean exchange
+with the tested versions alone, and the stock one, which does the same more slowly, with all others. The test is
+tests/spark/test_exchange.py: the same events with both exchanges give the same lines, states and timers.
 """
 
 from __future__ import annotations

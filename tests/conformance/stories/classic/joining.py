@@ -264,7 +264,7 @@ def the_first_version_waits_for_its_session_timeout(s: Script) -> None:
 
 @story()
 def joining_without_a_correlation_id(s: Script) -> None:
-    """interfaces: a null correlationId wants no answer; everything else happens all the same."""
+    """Ours: with correlationId null there is no answer; everything else happens as usual."""
     quiet = s.silent()
     quiet.join("m1", version=3, member="", error=PARKED, also="+group")
     s.at(3_000)
