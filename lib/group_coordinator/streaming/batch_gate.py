@@ -1,6 +1,6 @@
-"""Stops a query between two batches: the running one ends, the next one has not done anything yet.
+"""Stops a query between two batches: the running one ends, and the next one does nothing.
 
-`StreamingQuery.stop` alone interrupts whatever runs, and what ran is done again at the next start.
+`StreamingQuery.stop` alone interrupts the running batch, which is then done again at the next start.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _POLL_S = 0.02
 
 
 class ClosedError(RuntimeError):
-    """The batch is not done: its query stops. Spark does it at the next start."""
+    """The batch was not done because its query stops. Spark does it at the next start."""
 
 
 class BatchGate:
@@ -47,11 +47,11 @@ class BatchGate:
         while query.isActive and query.status["isTriggerActive"]:
             if self._holds_batch.wait(_POLL_S):
                 break
-        # Spark reports the held batch as a failure, at length. It is none.
+        # Spark reports the held batch as a failure, at length, though it is not one.
         context.setLogLevel("OFF")
         stopping = Thread(target=query.stop, name="stop")
         stopping.start()
-        # Only a query that knows it is stopped takes the held batch's error for what it is.
+        # Only a query that is stopping does not fail by the held batch's error.
         while query.isActive:
             time.sleep(_POLL_S)
         self._stopped.set()

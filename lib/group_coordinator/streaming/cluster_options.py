@@ -1,4 +1,4 @@
-"""Where the cluster is and how to log in to it, for Spark's Kafka source and sink."""
+"""The cluster's address and the login to it, for Spark's Kafka source and sink."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from group_coordinator.settings import JobSettings
 
 
 def cluster_options(job: JobSettings) -> dict[str, str]:
-    """Options of a reader or a writer; Spark hands what begins with `kafka.` to Kafka's own client."""
+    """Options of a reader or a writer; Spark passes those that begin with `kafka.` on to Kafka's own client."""
     properties = {"bootstrap.servers": job.bootstrap_servers, **job.security.java_options()}
     return {f"kafka.{key}": value for key, value in properties.items()}

@@ -1,4 +1,4 @@
-"""Runs the coordinator's query until it is enough."""
+"""Runs the coordinator's query: until it is stopped, or until it has read what was there."""
 
 from __future__ import annotations
 
@@ -42,24 +42,24 @@ class CoordinatorRun:
     topic_needs: Callable[[Sequence[str]], None] | None = None
 
     def run(self) -> None:
-        """Go on until `stop` is set."""
+        """Run until `stop` is set."""
         windows = windows_after_catch_up(self.spark, self.settings.job, self._read_backlog)
         if not self.stop.is_set():
             self.tick()
             self._run_query(windows, lambda _: False)
 
     def drain(self) -> None:
-        """Process what was there at the start and fire what is due, then return.
+        """Process the events that were there at the start and fire the deadlines that are due, then return.
 
-        The batch that reads the last of it also fires the deadlines of all other groups, except of those that looked
-        while timers held: they look again later.
+        The batch that reads the last of these events also fires the deadlines of all other groups, except of those
+        whose timer fired while timers held: it fires again later.
         """
         windows = windows_after_catch_up(self.spark, self.settings.job, self._read_backlog)
         if not self.stop.is_set():
             self._read_backlog(windows)
 
     def _read_backlog(self, windows: Windows) -> bool:
-        """Read what is there now; False if `stop` came first."""
+        """Read the events that are there now; False if `stop` was set before the end."""
         events_topic, ends = self.settings.job.events_topic, self.tick()
         retries_end_ms = hold_windows.retries_end_ms(windows)
         self._run_query(

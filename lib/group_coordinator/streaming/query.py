@@ -1,4 +1,4 @@
-"""The coordinator's streaming query: how it is put together, and how far it has come."""
+"""The coordinator's streaming query: its parts, and how far it has read."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def start_query(
     origin: Origin | None,
     write: Callable[[DataFrame, int], None],
 ) -> StreamingQuery:
-    """Start answering events; `write` gets every batch of outputs (sinks.py)."""
+    """Start to answer events; `write` gets every batch of outputs (sinks.py)."""
     job = settings.job
     context = UpdateContext(
         settings.coordinator,
@@ -55,7 +55,7 @@ def start_query(
 
 
 def _input(spark: SparkSession, settings: Settings, origin: Origin | None) -> DataFrame:
-    """Events; in a rebuilt checkpoint also what the groups began with, for as long as the checkpoint lives."""
+    """Events; in a rebuilt checkpoint also the groups' seeds, for as long as the checkpoint exists."""
     job, event_max_bytes = settings.job, settings.coordinator.event_max_bytes
     if origin is None:
         return read_events(spark, job, event_max_bytes, {})
@@ -65,7 +65,7 @@ def _input(spark: SparkSession, settings: Settings, origin: Origin | None) -> Da
 
 
 def has_begun_batch_after(query: StreamingQuery, time_ms: int) -> bool:
-    """Whether a batch is done that began later than this."""
+    """Whether a batch that began later than this is done."""
     progress = query.lastProgress
     return (
         progress is not None
@@ -74,11 +74,11 @@ def has_begun_batch_after(query: StreamingQuery, time_ms: int) -> bool:
 
 
 def has_read(query: StreamingQuery, events_topic: str, ends: Mapping[int, int]) -> bool:
-    """Whether a batch is done that took the events topic up to these offsets, by partition."""
+    """Whether the events topic was read up to these offsets, by partition, in a batch that is done."""
     progress = query.lastProgress
     if progress is None:
         return False
-    # Spark's Python classes show offsets as Python's repr; only the JSON has them in full.
+    # Spark's Python classes give offsets as Python's repr; only the JSON is machine-readable.
     sources = json.loads(progress.json)["sources"]
     read = (sources[0]["endOffset"] or {}).get(events_topic, {}) if sources else {}
     return all(read.get(str(partition), 0) >= end for partition, end in ends.items())

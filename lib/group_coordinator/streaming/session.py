@@ -1,4 +1,4 @@
-"""The Spark session of the job: built for this machine, or taken from whoever submits the job."""
+"""The Spark session of the job: made for this machine, or provided where the job is submitted."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _EVERYWHERE = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.sql.session.timeZone": "UTC",
-    # Events may have a megabyte each: as many as go from Spark to a worker at once are outside the heap, twice at the
-    # moment when Arrow doubles its buffer, and for every task that runs.
+    # An event may have a megabyte. All that Spark sends to a worker at once are outside the heap, in every running task,
+    # and twice at the moment when Arrow doubles its buffer.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "250",
-    # Only the causes below a failure say whether it is Kafka's, the disk's or ours (job/query_failures.py).
+    # Only the causes of a failure say whether Kafka, the disk or our code failed (job/query_failures.py).
     "spark.sql.pyspark.jvmStacktrace.enabled": "true",
     # A second attempt that runs beside the first would send responses twice.
     "spark.speculation": "false",
     # Without it every batch uploads whole SST files.
     f"{_ROCKSDB}.changelogCheckpointing.enabled": "true",
     f"{_ROCKSDB}.boundedMemoryUsage": "true",
-    # The sources of our MERGEs are worked out already; by default Delta would do that once more.
+    # The sources of our MERGEs are computed already; by default Delta would compute them again.
     "spark.databricks.delta.merge.materializeSource": "none",
-    # Small tables: state of a Delta log in one task, not in fifty.
+    # Tables are small: one task reads the state of a Delta log, not fifty.
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
 }
@@ -47,24 +47,24 @@ _ON_THIS_MACHINE = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "1536m",
-    # By default a writer keeps 128 MB, and guesses from the rows so far when to look at that again: up to 10,000 rows
+    # By default a writer keeps 128 MB, and guesses from the rows so far when to check its size again: up to 10,000 rows
     # later, which may have a megabyte each.
     "spark.hadoop.parquet.block.size": str(32 * 1024 * 1024),
     "spark.hadoop.parquet.block.size.row.check.min": "16",
     "spark.hadoop.parquet.block.size.row.check.max": "16",
     "spark.hadoop.parquet.page.size.check.estimate": "false",
     "spark.hadoop.parquet.page.size.row.check.min": "4",
-    # Java's serialization keeps what it has written or read until it is reset: by default a hundred pieces of a cached
-    # batch, which may have four megabytes each.
+    # Java's serialization keeps all objects that it has written or read until it is reset: by default a hundred pieces
+    # of a cached batch, which may have four megabytes each.
     "spark.serializer.objectStreamReset": "4",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    # What the UI would show is collected even without it.
+    # Spark collects what the UI would show even without a UI.
     "spark.ui.retainedJobs": "50",
     "spark.ui.retainedStages": "50",
     "spark.ui.retainedTasks": "500",
     "spark.sql.ui.retainedExecutions": "20",
-    # The default renames by way of links, and without Hadoop's native library each look at a link is a new process.
+    # The default renames with links, and without Hadoop's native library each check of a link starts a process.
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
     ),
@@ -77,7 +77,7 @@ _ON_THIS_MACHINE = {
 
 def local_session(job: JobSettings, jars: Iterable[Path]) -> SparkSession:
     """A session on this machine: driver and workers in one JVM, on all cores."""
-    # Otherwise the workers would be whatever `python3` is first in PATH.
+    # Otherwise the workers would run the first `python3` in PATH.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     cores = _cores()
     logging = resources.files("group_coordinator.observability") / "log4j2.properties"
@@ -85,7 +85,7 @@ def local_session(job: JobSettings, jars: Iterable[Path]) -> SparkSession:
         {
             **_ON_THIS_MACHINE,
             "spark.master": f"local[{cores},{_TASK_ATTEMPTS}]",
-            # Not spark.jars: Python workers would search those for modules, at every start of a task.
+            # Not spark.jars: Python workers would search them for modules at the start of every task.
             "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
             "spark.driver.extraJavaOptions": f"-Xss16m -Dlog4j2.configurationFile={logging}",
             "spark.sql.shuffle.partitions": str(job.shuffle_partitions or cores),
@@ -95,7 +95,7 @@ def local_session(job: JobSettings, jars: Iterable[Path]) -> SparkSession:
 
 
 def _cores() -> int:
-    """Those that this process may use: a container or a service manager may leave it fewer than the machine has."""
+    """The cores that this process may use: a container or a service manager may limit them."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
