@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.definition import TableDefinition
+from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefinition
 from group_coordinator.tables.driver_limits import MOST_BYTES, MOST_ROWS
 
 
@@ -51,7 +51,10 @@ def append_once(
         return
     writer = (
         rows.withColumns(
-            {"batch_id": F.lit(batch_id).cast("long"), "ingested_at": F.current_timestamp()}
+            {
+                BATCH_ID.name: F.lit(batch_id).cast("long"),
+                INGESTED_AT.name: F.current_timestamp(),
+            }
         )
         .select(*table.schema.names)
         .write.format("delta")
@@ -89,7 +92,7 @@ def _of_batch(rows: pa.Table, definition: TableDefinition, batch_id: int) -> pa.
     now_us = time.time_ns() // 1_000
     batch = pa.repeat(pa.scalar(batch_id, pa.int64()), len(rows))
     ingested = pa.repeat(pa.scalar(now_us, pa.timestamp("us", "UTC")), len(rows))
-    whole = rows.append_column("batch_id", batch).append_column("ingested_at", ingested)
+    whole = rows.append_column(BATCH_ID.name, batch).append_column(INGESTED_AT.name, ingested)
     return whole.select(definition.schema.names)
 
 

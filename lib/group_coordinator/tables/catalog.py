@@ -10,7 +10,8 @@ from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 
 _SCHEMA_OF_A_CATALOG = re.compile(r"\w+\.\w+")
-_URL = re.compile(r"[A-Za-z][\w+.-]*:")
+URL = re.compile(r"[A-Za-z][\w+.-]*:")
+"""How a location begins that is no path of this machine, unless it is file:."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class TableCatalog:
     @property
     def local_root(self) -> Path | None:
         """The root folder if it is on this machine's disk."""
-        if self.is_schema or _URL.match(self.root):
+        if self.is_schema or URL.match(self.root):
             return None
         return Path(self.root).absolute()
 

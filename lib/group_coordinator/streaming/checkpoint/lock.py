@@ -15,7 +15,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-_SCHEME = re.compile(r"[A-Za-z][\w+.-]*:")
+from group_coordinator.tables.catalog import URL
+
 _FILE = re.compile(r"file:(//(localhost)?(?=/))?")
 
 
@@ -53,4 +54,4 @@ def locked_checkpoint(location: str) -> Iterator[None]:
 
 def _local_folder(location: str) -> Path | None:
     plain = _FILE.sub("", location, count=1) if location.startswith("file:") else location
-    return None if _SCHEME.match(plain) else Path(plain).absolute()
+    return None if URL.match(plain) else Path(plain).absolute()
