@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from chispa import assert_df_equality
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
@@ -66,18 +67,33 @@ def by_spark(spark: SparkSession, catalog: TableCatalog) -> Take:
     return take
 
 
+TableHas = Callable[..., None]
+Rows = Callable[[str], list[Any]]
+
+
 @pytest.fixture
-def rows(catalog: TableCatalog) -> Callable[..., list[Any]]:
-    def read(table: str, *columns: str) -> list[Any]:
-        found = DeltaTable(catalog.location(table)).to_pyarrow_table().to_pylist()
-        return sorted((tuple(row[name] for name in columns or row) for row in found), key=repr)
+def table_has(spark: SparkSession, catalog: TableCatalog) -> TableHas:
+    """Compare these columns of a table, in any order of the rows."""
+
+    def check(table: str, columns: str, *expected: tuple[object, ...]) -> None:
+        found = catalog.read(spark, table).select(*columns.split())
+        wanted = spark.createDataFrame(expected, found.schema)
+        assert_df_equality(found, wanted, ignore_row_order=True)
+
+    return check
+
+
+@pytest.fixture
+def rows(catalog: TableCatalog) -> Rows:
+    def read(table: str) -> list[Any]:
+        return sorted(DeltaTable(catalog.location(table)).to_pyarrow_table().to_pylist(), key=repr)
 
     return read
 
 
 @pytest.mark.parametrize("way", ["on_the_driver", "by_spark"])
 def test_a_log_becomes_tables(
-    request: pytest.FixtureRequest, rows: Callable[..., list[Any]], way: str
+    request: pytest.FixtureRequest, table_has: TableHas, rows: Rows, way: str
 ) -> None:
     take: Take = request.getfixturevalue(way)
     log = Log()
@@ -88,33 +104,37 @@ def test_a_log_becomes_tables(
     log.commit("live", "payments", 0, 2)
     take(log, "first")
 
-    assert rows(
-        "offsets", "group_id", "topic", "partition", "committed_offset", "topic_id", "leader_epoch"
-    ) == [
+    table_has(
+        "offsets",
+        "group_id topic partition committed_offset topic_id leader_epoch",
         ("live", "orders", 1, 9, None, None),
         ("live", "payments", 0, 2, None, None),
         ("simple", "orders", 0, 7, "kR2Wz3XqTl6mQ0v9s8bEuA", 3),
-    ]
-    assert rows("offsets", "group_id", "topic", "expires_at", "updated_at", "batch_id") == [
+    )
+    table_has(
+        "offsets",
+        "group_id topic expires_at updated_at batch_id",
         ("live", "orders", None, second(3), 0),
         ("live", "payments", second(70), second(4), 0),
         ("simple", "orders", second(70), second(1), 0),
-    ]
-    assert rows("groups", "group_id", "state", "protocol_type", "member_count", "offset_count") == [
+    )
+    table_has(
+        "groups",
+        "group_id state protocol_type member_count offset_count",
         ("live", "Stable", "consumer", 1, 2),
         ("simple", "Empty", None, 0, 1),
-    ]
-    assert rows("groups", "group_id", "next_expiration", "updated_at", "empty_since") == [
+    )
+    table_has(
+        "groups",
+        "group_id next_expiration updated_at empty_since",
         ("live", second(70), second(4), None),
         ("simple", second(70), second(1), None),
-    ]
-    assert rows("members", "member_id", "subscribed_topics", "assigned_partitions") == [
-        (
-            "a",
-            ["orders"],
-            [{"topic": "orders", "partition": 0}, {"topic": "orders", "partition": 1}],
-        )
-    ]
+    )
+    table_has(
+        "members",
+        "member_id subscribed_topics assigned_partitions",
+        ("a", ["orders"], [("orders", 0), ("orders", 1)]),
+    )
 
     later = Log(batch_id=1, now_ms=60_000)
     later.group("live", [])
@@ -122,13 +142,17 @@ def test_a_log_becomes_tables(
     later.end("simple")
     take(later, "first")
 
-    assert rows("offsets", "topic", "expires_at", "updated_at", "batch_id") == [
+    table_has(
+        "offsets",
+        "topic expires_at updated_at batch_id",
         ("orders", second(120), second(60), 1),
         ("payments", second(120), second(60), 1),
-    ]
-    assert rows("groups", "group_id", "state", "empty_since", "next_expiration", "batch_id") == [
-        ("live", "Empty", second(60), second(120), 1)
-    ]
+    )
+    table_has(
+        "groups",
+        "group_id state empty_since next_expiration batch_id",
+        ("live", "Empty", second(60), second(120), 1),
+    )
     assert rows("members") == []
 
     done = {table: rows(table) for table in ALL}
@@ -138,7 +162,7 @@ def test_a_log_becomes_tables(
 
 @pytest.mark.parametrize("way", ["on_the_driver", "by_spark"])
 def test_a_group_may_be_called_anything(
-    request: pytest.FixtureRequest, rows: Callable[..., list[Any]], way: str
+    request: pytest.FixtureRequest, table_has: TableHas, way: str
 ) -> None:
     take: Take = request.getfixturevalue(way)
     log, later = Log(), Log(batch_id=1, now_ms=60_000)
@@ -149,9 +173,7 @@ def test_a_group_may_be_called_anything(
     take(log, "first")
     take(later, "first")
 
-    assert sorted(rows("offsets", "group_id", "committed_offset")) == sorted(
-        (group, 6) for group in groups
-    )
+    table_has("offsets", "group_id committed_offset", *((group, 6) for group in groups))
 
 
 def a_rebalance() -> Log:
@@ -180,31 +202,38 @@ def a_leave() -> Log:
 
 @pytest.mark.parametrize("way", ["on_the_driver", "by_spark"])
 def test_a_consumer_group_becomes_tables(
-    request: pytest.FixtureRequest, rows: Callable[..., list[Any]], way: str
+    request: pytest.FixtureRequest, table_has: TableHas, rows: Rows, way: str
 ) -> None:
     take: Take = request.getfixturevalue(way)
     take(a_rebalance(), "first")
 
-    columns = ("group_type", "state", "generation_or_epoch", "assignment_epoch", "metadata_hash")
-    assert rows("groups", *columns) == [("consumer", "Reconciling", 2, 2, -77)]
-    [(assigned_at, regexes)] = rows("groups", "assignment_timestamp", "resolved_regexes")
-    assert assigned_at == second(4)
-    assert regexes == [{"regex": "pay.*", "topics": ["pay"], "version": 7, "resolved_at_ms": 9}]
-    columns = ("member_id", "member_epoch", "member_state", "member_type", "subscribed_regex")
-    assert rows("members", *columns) == [("a", 2, "UNREVOKED_PARTITIONS", "consumer", "pay.*")]
-    [(assigned, held, pending, target)] = rows(
-        "members",
-        "assigned_partitions",
-        "current_assignment",
-        "pending_revocation",
-        "target_assignment",
+    table_has(
+        "groups",
+        "group_type state generation_or_epoch assignment_epoch metadata_hash",
+        ("consumer", "Reconciling", 2, 2, -77),
     )
-    of_orders = {"topic": "orders", "topic_id": ORDERS_ID}
-    assert assigned == [{"topic": "orders", "partition": 0}]
-    assert held == [{**of_orders, "partition": 0, "assignment_epoch": 2}]
-    assert pending == [{**of_orders, "partition": 2, "assignment_epoch": 1}]
-    assert target == [{**of_orders, "partition": 0}, {**of_orders, "partition": 1}]
-    assert rows("offsets", "topic", "expires_at") == [("orders", None)]
+    table_has(
+        "groups",
+        "assignment_timestamp resolved_regexes",
+        (second(4), [("pay.*", ["pay"], 7, 9)]),
+    )
+    table_has(
+        "members",
+        "member_id member_epoch member_state member_type subscribed_regex",
+        ("a", 2, "UNREVOKED_PARTITIONS", "consumer", "pay.*"),
+    )
+    held, to_give_back = ("orders", ORDERS_ID, 0, 2), ("orders", ORDERS_ID, 2, 1)
+    table_has(
+        "members",
+        "assigned_partitions current_assignment pending_revocation target_assignment",
+        (
+            [("orders", 0)],
+            [held],
+            [to_give_back],
+            [("orders", ORDERS_ID, 0), ("orders", ORDERS_ID, 1)],
+        ),
+    )
+    table_has("offsets", "topic expires_at", ("orders", None))
 
     done = {table: rows(table) for table in ALL}
     take(a_rebalance(), "a query that has lost its checkpoint")
@@ -212,13 +241,11 @@ def test_a_consumer_group_becomes_tables(
 
     take(a_leave(), "first")
     assert rows("members") == []
-    assert rows("groups", "state", "empty_since", "resolved_regexes") == [("Empty", second(62), [])]
-    assert rows("offsets", "topic", "expires_at") == [("orders", second(70))]
+    table_has("groups", "state empty_since resolved_regexes", ("Empty", second(62), []))
+    table_has("offsets", "topic expires_at", ("orders", second(70)))
 
 
-def test_a_batch_may_be_done_again(
-    on_the_driver: Take, rows: Callable[..., list[Any]], catalog: TableCatalog
-) -> None:
+def test_a_batch_may_be_done_again(on_the_driver: Take, rows: Rows, catalog: TableCatalog) -> None:
     take = on_the_driver
     log = Log(batch_id=3)
     log.commit("g", "orders", 0, 5)
@@ -234,7 +261,7 @@ def test_a_batch_may_be_done_again(
 
 
 def test_a_batch_that_was_done_by_half_is_finished(
-    on_the_driver: Take, rows: Callable[..., list[Any]], catalog: TableCatalog
+    on_the_driver: Take, rows: Rows, catalog: TableCatalog
 ) -> None:
     take = on_the_driver
     log = Log(batch_id=3)
