@@ -1,7 +1,19 @@
-"""The rebalance protocol: how a classic group moves from one state to the next, with records and replies on the way.
+"""The rebalance of a classic group: from one state to the next, with records and replies on the way.
 
-The rules are those of GroupMetadataManager in Kafka 4.3 (reference for a step: the method of a like name there).
-Where Kafka iterates a hash map, members are taken in order of their ids.
+A rebalance has two phases. Each is a state with a timer of the group's own, and may take the longest rebalance timeout:
+
+1. `prepare_rebalance` (prepareRebalance) begins the join phase, PreparingRebalance: parked SyncGroups are told to join
+   again, JoinGroups are parked. A group that was Empty first waits for more members, and again while new ones come
+   (KIP-134, tryCompleteInitialRebalanceElseSchedule); any other phase ends as soon as all members have joined.
+2. `complete_join` (completeClassicGroupJoin) ends it and begins the sync phase, CompletingRebalance: dynamic members that
+   did not come are out, the generation grows, leader and protocol are chosen, and all parked JoinGroups are answered.
+   Without members the group becomes Empty instead, and that is logged.
+3. `complete_sync` (setAndPropagateAssignment) ends it with the leader's assignment: only now is the generation logged;
+   parked SyncGroups are answered, and the group is Stable. Members that send no SyncGroup in time are removed, which
+   begins the next rebalance (expirePendingSync).
+
+Rules and names are those of GroupMetadataManager in Kafka 4.3. Where Kafka iterates a hash map, members are taken in
+order of their ids.
 
 Told in: stories/classic/rebalancing.py, stories/classic/static_rebalances.py.
 """

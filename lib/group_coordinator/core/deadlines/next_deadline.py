@@ -1,4 +1,15 @@
-"""What happens when a deadline passes: the same shape as a request, made by time."""
+"""Which deadline of a group is next, and what it does: a request that time makes, decided and applied as any other.
+
+There are three: a timer of the membership; the sweep that removes expired offsets, and an Empty group without any
+(cleanupGroupMetadata in Kafka 4.3's GroupCoordinatorShard); and the end of what a group that does not exist knows of
+topics. `coordinator.advance` fires one at a time, each at its own time, and then asks again: what a deadline changes may
+cancel or set others.
+
+Timers of one millisecond fire in the order in which they were armed; arming a timer anew puts it behind all others. Kafka
+sweeps every offsets.retention.check.interval.ms after the log was loaded; here the sweeps lie on a grid, the multiples of
+that interval since the epoch, so that a replay has the same ones, and only those that would change the group count. A
+sweep is armed by the sweep before it: of the timers of its millisecond, those that were armed earlier still fire first.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +34,7 @@ class Deadline(Value, frozen=True):
 
 
 def first_deadline(group: Group, swept_ms: int, config: CoordinatorConfig) -> Deadline | None:
-    """The deadline to fire next; sweeps up to `swept_ms` are done.
-
-    Timers of one millisecond fire in the order they were set. A sweep is set by the sweep before it, hence earlier than
-    all timers that were set since then.
-    """
+    """The deadline to fire next; sweeps up to `swept_ms` are done."""
     if group.membership is None:
         return _end_of_memory(group, config)
     sweep_ms = expiration.next_sweep(group, swept_ms, config)
