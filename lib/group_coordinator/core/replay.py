@@ -61,15 +61,22 @@ _WITHOUT_DEADLINE = (CurrentRecord, TargetRecord, TargetEpochRecord)
 
 def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConfig) -> None:
     """Make a decision real. `wake_ms` stays a lower bound of the group's deadlines."""
+    if decision.records:
+        _apply_records(group, decision, now_ms, config)
+    for change in decision.changes:
+        group.wake_ms = min(group.wake_ms, _apply_change(group, change, now_ms))
+
+
+def _apply_records(
+    group: Group, decision: Decision, now_ms: int, config: CoordinatorConfig
+) -> None:
     is_replaced = False
     for change in decision.changes:
-        is_replaced = is_replaced or isinstance(change, MembershipReplaced)
+        is_replaced = is_replaced or type(change) is MembershipReplaced
     for record in decision.records:
         if not is_replaced or isinstance(record, OffsetRecord):
             replay_record(group, record, now_ms)
             group.wake_ms = min(group.wake_ms, _soonest_deadline_after(group, record, config))
-    for change in decision.changes:
-        group.wake_ms = min(group.wake_ms, _apply_change(group, change, now_ms))
 
 
 def _apply_change(  # noqa: C901, PLR0912 - one line a change
