@@ -175,8 +175,8 @@ REFUSALS = (
     Flip(
         "a commit to an unknown group: the two errors are swapped",
         "handlers/offset_commit.py",
-        "version >= _MEMBER_EPOCHS_SINCE",
-        "version < _MEMBER_EPOCHS_SINCE",
+        "version >= MEMBER_EPOCHS_SINCE",
+        "version < MEMBER_EPOCHS_SINCE",
     ),
     Flip(
         "metadata of the greatest length is too long",

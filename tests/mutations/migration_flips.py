@@ -26,7 +26,7 @@ CONSUMER_OFFSETS = (
     Flip(
         "consumers may commit as before version 9",
         "consumer/offset_access.py",
-        "version < _MEMBER_EPOCHS_SINCE",
+        "version < MEMBER_EPOCHS_SINCE",
         "False",
     ),
     Flip(

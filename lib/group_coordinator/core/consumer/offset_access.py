@@ -7,14 +7,19 @@ Told in: stories/consumer/consumer_commits.py, stories/consumer/consumer_fetches
 
 from __future__ import annotations
 
+from group_coordinator.core.consumer.known import known_member
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import ConsumerMember
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.model.requests import OffsetCommit, OffsetFetch, TxnOffsetCommit
+from group_coordinator.core.model.requests import (
+    MEMBER_EPOCHS_SINCE,
+    OffsetCommit,
+    OffsetFetch,
+    TxnOffsetCommit,
+)
 from group_coordinator.core.offsets.earlier_epoch import EarlierEpoch
 
 _NO_EPOCH = -1
-_MEMBER_EPOCHS_SINCE = 9
 
 
 def check_commit(
@@ -30,7 +35,7 @@ def check_commit(
     if epoch < 0 and not membership.members:
         return None
     member = known_member(membership, request.member_id)
-    if not member.uses_classic_protocol and version < _MEMBER_EPOCHS_SINCE:
+    if not member.uses_classic_protocol and version < MEMBER_EPOCHS_SINCE:
         raise CoordinatorError(ErrorCode.UNSUPPORTED_VERSION)
     return _earlier(member, epoch, _stale(member))
 
@@ -64,18 +69,6 @@ def check_fetch(membership: ConsumerGroup, request: OffsetFetch) -> None:
     member = known_member(membership, request.member_id)
     if epoch != member.epoch:
         raise CoordinatorError(_stale(member))
-
-
-def known_member(membership: ConsumerGroup, member_id: str) -> ConsumerMember:
-    """The member with that id.
-
-    Raises:
-        CoordinatorError: UNKNOWN_MEMBER_ID.
-    """
-    member = membership.members.get(member_id)
-    if member is None:
-        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
-    return member
 
 
 def _epoch(number: int | None) -> int:

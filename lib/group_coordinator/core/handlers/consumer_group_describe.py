@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from group_coordinator.core.consumer.known import known_consumer_group
 from group_coordinator.core.consumer.target_assignment import preferred_assignor
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
@@ -38,14 +39,7 @@ def decide(
     """
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
-    if group.consumer is None:
-        message = (
-            f"Group {group.group_id} not found."
-            if group.membership is None
-            else f"Group {group.group_id} is not a consumer group."
-        )
-        raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, message)
-    answer = _described(group, group.consumer, config)
+    answer = _described(group, known_consumer_group(group), config)
     if request.asks_for_operations:
         answer = answer.replace(operations=ALL_OPERATIONS)
     return Decision([], [Reply(context.ticket, answer)])

@@ -8,6 +8,7 @@ Told in: stories/consumer/validating.py, stories/consumer/static_consumers.py, s
 from __future__ import annotations
 
 from group_coordinator.core.consumer.heartbeat_checks import check_heartbeat
+from group_coordinator.core.consumer.known import known_consumer_group, known_static_member
 from group_coordinator.core.consumer.member_update import replace_static_member, update_member
 from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.group_configs import heartbeat_interval_ms, session_timeout_ms
@@ -99,10 +100,9 @@ def _begun_update(
 ) -> tuple[ConsumerUpdate, list[Reply]]:
     """Begin an update; a join makes a group that is not there, or a classic one, a consumer group."""
     membership = group.membership
-    if isinstance(membership, ConsumerGroup):
-        return ConsumerUpdate(group, membership, context.now_ms, config, reason), []
-    if not is_join:
-        raise _not_found(group, "Consumer group")
+    if isinstance(membership, ConsumerGroup) or not is_join:
+        known = known_consumer_group(group, "Consumer group")
+        return ConsumerUpdate(group, known, context.now_ms, config, reason), []
     if membership is None:
         return ConsumerUpdate(group, ConsumerGroup(), context.now_ms, config, reason), []
     upgraded = upgrade(group, membership, context.now_ms, config)
@@ -111,15 +111,6 @@ def _begun_update(
     update.changes += upgraded.changes
     update.subscription_order |= upgraded.subscription_order
     return update, upgraded.replies
-
-
-def _not_found(group: Group, what: str) -> CoordinatorError:
-    return CoordinatorError(
-        ErrorCode.GROUP_ID_NOT_FOUND,
-        f"{what} {group.group_id} not found."
-        if group.membership is None
-        else f"Group {group.group_id} is not a consumer group.",
-    )
 
 
 def _check_room(update: ConsumerUpdate, member_id: str) -> None:
@@ -151,7 +142,7 @@ def _static_member(
     update: ConsumerUpdate, request: ConsumerGroupHeartbeat, member_id: str, instance_id: str
 ) -> ConsumerMember:
     if request.member_epoch != JOIN_EPOCH:
-        member = _check_static(update.membership, member_id, instance_id)
+        member = known_static_member(update.membership, member_id, instance_id)
         _check_epoch(member, request.member_epoch, request.owned)
         return member
     existing = update.membership.static_member(instance_id)
@@ -164,21 +155,6 @@ def _static_member(
             f"because the instance id is owned by {existing.member_id} member.",
         )
     return replace_static_member(update, existing, member_id)
-
-
-def _check_static(membership: ConsumerGroup, member_id: str, instance_id: str) -> ConsumerMember:
-    member = membership.static_member(instance_id)
-    if member is None:
-        raise CoordinatorError(
-            ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown."
-        )
-    if member.member_id != member_id:
-        raise CoordinatorError(
-            ErrorCode.FENCED_INSTANCE_ID,
-            f"Static member {member_id} with instance id {instance_id} was fenced by member "
-            f"{member.member_id}.",
-        )
-    return member
 
 
 def _unknown_member(member_id: str, group: Group) -> CoordinatorError:
@@ -253,12 +229,10 @@ def _leave(
     context: RequestContext,
     config: CoordinatorConfig,
 ) -> Decision:
-    membership = group.membership
-    if not isinstance(membership, ConsumerGroup):
-        raise _not_found(group, "Group")
+    membership = known_consumer_group(group)
     update = ConsumerUpdate(group, membership, context.now_ms, config, Reason.LEAVE)
     if request.group_instance_id is not None:
-        member = _check_static(membership, request.member_id, request.group_instance_id)
+        member = known_static_member(membership, request.member_id, request.group_instance_id)
     elif request.member_id in membership.members:
         member = membership.members[request.member_id]
     else:

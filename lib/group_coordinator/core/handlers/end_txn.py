@@ -18,13 +18,6 @@ from group_coordinator.core.model.responses import EndTxnResponse, Reply
 from group_coordinator.core.offsets.pending import waiting_for
 
 
-def _marker(group: Group, request: EndTxn) -> TransactionMarker:
-    if not request.is_commit:
-        return TransactionMarker(request.producer_id, (), Reason.TRANSACTION_ABORTED)
-    offsets = waiting_for(group, request.producer_id)
-    return TransactionMarker(request.producer_id, offsets, Reason.TRANSACTION_COMMITTED)
-
-
 def decide(
     group: Group,
     request: EndTxn,
@@ -34,3 +27,10 @@ def decide(
     """The marker, even if the group has nothing pending for the producer: Kafka writes it as well."""
     records: list[Record] = [_marker(group, request)]
     return Decision(records, [Reply(context.ticket, EndTxnResponse(ErrorCode.NONE))])
+
+
+def _marker(group: Group, request: EndTxn) -> TransactionMarker:
+    if not request.is_commit:
+        return TransactionMarker(request.producer_id, (), Reason.TRANSACTION_ABORTED)
+    offsets = waiting_for(group, request.producer_id)
+    return TransactionMarker(request.producer_id, offsets, Reason.TRANSACTION_COMMITTED)

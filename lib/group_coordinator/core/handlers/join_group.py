@@ -19,13 +19,16 @@ from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason
-from group_coordinator.core.model.requests import JoinGroup, RequestContext
+from group_coordinator.core.model.requests import (
+    MEMBER_ID_REQUIRED_SINCE,
+    JoinGroup,
+    RequestContext,
+)
 from group_coordinator.core.model.responses import JoinGroupResponse
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.timers import session_timer
 from group_coordinator.core.model.tombstones import group_tombstones
 
-_MEMBER_ID_REQUIRED_SINCE = 4
 _SKIP_ASSIGNMENT_SINCE = 9
 
 
@@ -114,7 +117,7 @@ def _join(rebalance: Rebalance, request: JoinGroup, context: RequestContext) -> 
         _join_known_id(rebalance, request, context)
     elif request.group_instance_id is not None:
         _join_static(rebalance, request, context)
-    elif context.ticket.version >= _MEMBER_ID_REQUIRED_SINCE:
+    elif context.ticket.version >= MEMBER_ID_REQUIRED_SINCE:
         _require_member_id(rebalance, request, context)
     else:
         _add(rebalance, request, context, f"{context.client_id}-{context.fresh_id}")

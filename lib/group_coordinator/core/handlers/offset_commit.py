@@ -16,7 +16,13 @@ from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.requests import OffsetCommit, RequestContext, TopicCommit
+from group_coordinator.core.model.requests import (
+    MEMBER_EPOCHS_SINCE,
+    TOPIC_IDS_SINCE,
+    OffsetCommit,
+    RequestContext,
+    TopicCommit,
+)
 from group_coordinator.core.model.responses import OffsetCommitResponse, Reply, TopicResult
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.topic import Topic
@@ -29,8 +35,6 @@ from group_coordinator.core.offsets.committing import (
 from group_coordinator.core.offsets.earlier_epoch import EarlierEpoch
 from group_coordinator.core.offsets.results import merge
 
-_MEMBER_EPOCHS_SINCE = 9
-_TOPIC_IDS_SINCE = 10
 _INT64_HALF = 2**63
 _WITH_MEMBERS = (ClassicState.STABLE, ClassicState.PREPARING_REBALANCE)
 
@@ -85,7 +89,7 @@ def _check_other_commit(
         return None
     raise CoordinatorError(
         ErrorCode.GROUP_ID_NOT_FOUND
-        if version >= _MEMBER_EPOCHS_SINCE
+        if version >= MEMBER_EPOCHS_SINCE
         else ErrorCode.ILLEGAL_GENERATION
     )
 
@@ -94,9 +98,9 @@ def _existing_topics(
     group: Group, request: OffsetCommit, version: int
 ) -> tuple[list[TopicCommit], list[TopicResult]]:
     """The topics and partitions that exist, with name and id filled in, and the results of all others."""
-    if group.topics is None and version < _TOPIC_IDS_SINCE:
+    if group.topics is None and version < TOPIC_IDS_SINCE:
         return [topic for topic in request.topics if topic.partitions], []
-    topics_by_id = group.topics_by_id() if version >= _TOPIC_IDS_SINCE else None
+    topics_by_id = group.topics_by_id() if version >= TOPIC_IDS_SINCE else None
     return existing(
         group, (_with_name_and_id(group, topic, topics_by_id) for topic in request.topics)
     )

@@ -17,7 +17,12 @@ from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset
-from group_coordinator.core.model.requests import OffsetFetch, RequestContext, TopicPartitions
+from group_coordinator.core.model.requests import (
+    TOPIC_IDS_SINCE,
+    OffsetFetch,
+    RequestContext,
+    TopicPartitions,
+)
 from group_coordinator.core.model.responses import (
     FetchedPartition,
     FetchedTopic,
@@ -25,8 +30,6 @@ from group_coordinator.core.model.responses import (
     Reply,
 )
 from group_coordinator.core.offsets.expiration import offsets_in_order
-
-_TOPIC_IDS_SINCE = 10
 
 
 def decide(
@@ -42,7 +45,7 @@ def decide(
     """
     if isinstance(group.membership, ConsumerGroup):
         offset_access.check_fetch(group.membership, request)
-    by_id = context.ticket.version >= _TOPIC_IDS_SINCE
+    by_id = context.ticket.version >= TOPIC_IDS_SINCE
     if request.topics is None:
         topics = _all_topics(group)
         if by_id:

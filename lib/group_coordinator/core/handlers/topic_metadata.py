@@ -19,25 +19,6 @@ from group_coordinator.core.model.requests import RequestContext, TopicMetadata
 from group_coordinator.core.model.topic import Topic
 
 
-def _partitions_of(group: Group, name: str, topic_ids: set[str]) -> list[int]:
-    """Partitions with an offset of the deleted topic, and once more for every offset that waits for its transaction's end.
-
-    Kafka goes through what is committed and through each producer's offsets, and writes a tombstone each time.
-    """
-    committed = [
-        partition
-        for partition, offset in group.offsets.get(name, {}).items()
-        if offset.topic_id is None or offset.topic_id in topic_ids
-    ]
-    pending = [
-        partition
-        for (topic, partition), producers in group.pending.items()
-        if topic == name
-        for _ in producers
-    ]
-    return sorted(committed + pending)
-
-
 def decide(
     group: Group,
     request: TopicMetadata,
@@ -59,6 +40,25 @@ def decide(
     brings_new_ones = any(topic.topic_id not in known_ids for topic in request.topics)
     learned = TopicsLearned(topics, version, brings_new_ones, request.is_complete)
     return Decision(records, [], (learned, *_refresh(group, topics)))
+
+
+def _partitions_of(group: Group, name: str, topic_ids: set[str]) -> list[int]:
+    """Partitions with an offset of the deleted topic, and once more for every offset that waits for its transaction's end.
+
+    Kafka goes through what is committed and through each producer's offsets, and writes a tombstone each time.
+    """
+    committed = [
+        partition
+        for partition, offset in group.offsets.get(name, {}).items()
+        if offset.topic_id is None or offset.topic_id in topic_ids
+    ]
+    pending = [
+        partition
+        for (topic, partition), producers in group.pending.items()
+        if topic == name
+        for _ in producers
+    ]
+    return sorted(committed + pending)
 
 
 def _refresh(group: Group, topics: Mapping[str, Topic]) -> tuple[Change, ...]:

@@ -8,6 +8,7 @@ Told in: stories/migration/classic_members.py, stories/migration/classic_refusal
 
 from __future__ import annotations
 
+from group_coordinator.core.consumer.known import known_static_member
 from group_coordinator.core.consumer.member_update import (
     replace_static_member,
     update_assignment,
@@ -20,7 +21,7 @@ from group_coordinator.core.embedded_protocol import (
     Subscription,
     read_subscription,
 )
-from group_coordinator.core.migration.classic_sender import extend_session, known_static_member
+from group_coordinator.core.migration.classic_sender import extend_session
 from group_coordinator.core.migration.downgrade import (
     downgrade_by_replacement,
     may_downgrade_by_replacement,
@@ -39,11 +40,13 @@ from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason
-from group_coordinator.core.model.requests import JoinGroup, RequestContext
+from group_coordinator.core.model.requests import (
+    MEMBER_ID_REQUIRED_SINCE,
+    JoinGroup,
+    RequestContext,
+)
 from group_coordinator.core.model.responses import JoinGroupResponse, Reply
 from group_coordinator.core.model.timers import TimerKey, TimerKind
-
-_MEMBER_ID_REQUIRED_SINCE = 4
 
 
 def join_consumer_group(
@@ -67,7 +70,7 @@ def _join(update: ConsumerUpdate, request: JoinGroup, context: RequestContext) -
     member_id = request.member_id or context.fresh_short_id
     _check(update, request, member_id)
     is_anonymous = not request.member_id and request.group_instance_id is None
-    if is_anonymous and context.ticket.version >= _MEMBER_ID_REQUIRED_SINCE:
+    if is_anonymous and context.ticket.version >= MEMBER_ID_REQUIRED_SINCE:
         return JoinGroupResponse(ErrorCode.MEMBER_ID_REQUIRED, member_id)
     member = _member(update, request, member_id)
     subscription = _subscription(request)

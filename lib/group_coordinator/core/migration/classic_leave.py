@@ -7,9 +7,8 @@ Told in: stories/migration/classic_endings.py.
 
 from __future__ import annotations
 
-from group_coordinator.core.consumer.offset_access import known_member
+from group_coordinator.core.consumer.known import known_member, known_static_member
 from group_coordinator.core.consumer.update import ConsumerUpdate
-from group_coordinator.core.migration.classic_sender import known_static_member
 from group_coordinator.core.migration.downgrade import remove_or_downgrade
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup

@@ -7,28 +7,12 @@ Told in: stories/migration/classic_refusals.py.
 
 from __future__ import annotations
 
-from group_coordinator.core.consumer.offset_access import known_member
+from group_coordinator.core.consumer.known import known_member, known_static_member
 from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import ClassicMetadata, ConsumerMember
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.timers import TimerKey, TimerKind, session_timer
-
-
-def known_static_member(
-    membership: ConsumerGroup, member_id: str, group_instance_id: str
-) -> ConsumerMember:
-    """The static member with that instance id.
-
-    Raises:
-        CoordinatorError: UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID where it has another member id now.
-    """
-    member = membership.static_member(group_instance_id)
-    if member is None:
-        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
-    if member.member_id != member_id:
-        raise CoordinatorError(ErrorCode.FENCED_INSTANCE_ID)
-    return member
 
 
 def sender(

@@ -10,6 +10,15 @@ from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.uuids import uuid_text
 from group_coordinator.core.value import Value
 
+MEMBER_ID_REQUIRED_SINCE = 4
+"""From this JoinGroup on a dynamic member must come back with the id that it is given (KIP-394)."""
+
+MEMBER_EPOCHS_SINCE = 9
+"""From this OffsetCommit on clients know member epochs (KIP-848)."""
+
+TOPIC_IDS_SINCE = 10
+"""From this OffsetCommit and OffsetFetch on topics go by their ids (KIP-848)."""
+
 
 class RequestContext(Value, frozen=True):
     """Everything about a request that is not its body.
