@@ -230,7 +230,7 @@ def entry(number: int, key: object, value: object, at_ms: int) -> LogEntry:
 
 @given(script=scripts(), data=st.data())
 def test_the_life_of_a_classic_group(script: Script, data: st.DataObject) -> None:
-    lines = update_group("g", None, script.rows, script.now_ms, CONTEXT).lines
+    lines = update_group(Group("g"), script.rows, script.now_ms, CONTEXT).lines
     check_compaction(entries_of_lines(lines), data)
 
 
