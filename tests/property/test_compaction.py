@@ -18,7 +18,6 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import OffsetRecord, TransactionMarker
 from group_coordinator.core.offsets.expiration import next_sweep
 from group_coordinator.core.replay import replay_record
-from group_coordinator.runtime.update_group import update_group
 from group_coordinator.tables.compaction.fold import fold
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import (
@@ -37,6 +36,7 @@ from tests.conformance.random_scripts.consumer import RandomConsumerScript
 from tests.conformance.stories import STORIES
 from tests.property.consumer_lives import IDS, STEPS, Life
 from tests.property.lives import CONFIG, CONTEXT, Script, scripts
+from tests.support.group_updates import lines_of, updated
 
 RETENTION = Retention(CONFIG.retention_ms, CONFIG.offsets_retention_check_interval_ms)
 KEY = GroupKey("c", "g")
@@ -230,7 +230,7 @@ def entry(number: int, key: object, value: object, at_ms: int) -> LogEntry:
 
 @given(script=scripts(), data=st.data())
 def test_the_life_of_a_classic_group(script: Script, data: st.DataObject) -> None:
-    lines = update_group(Group("g"), script.rows, script.now_ms, CONTEXT).lines
+    lines = lines_of(updated("g", None, script.rows, script.now_ms, CONTEXT))
     check_compaction(entries_of_lines(lines), data)
 
 
