@@ -1,21 +1,18 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from group_coordinator.local.broker import EmbeddedBroker
-from tests.end_to_end.installation import Installation
-from tests.support.job_process import JobProcess
+from tests.end_to_end.installation import Installation, installed
 
 
 @pytest.fixture(scope="module")
-def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    """A broker with the topics, and the tables, as `init` makes them."""
-    folder: Path = tmp_path_factory.mktemp("job")
-    with EmbeddedBroker() as broker:
-        made = Installation(broker.bootstrap_servers, folder)
-        with JobProcess(["init", *made.options], folder) as init:
-            assert init.wait(300) == 0, init.log
-        yield made
+def installation(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    broker: EmbeddedBroker,
+) -> Installation:
+    """Topics with the module's name on the session's broker, and tables, as `init` makes them."""
+    name = request.module.__name__.rpartition(".test_")[2]
+    folder = tmp_path_factory.mktemp(name)
+    return installed(Installation.named(name, broker.bootstrap_servers, folder))

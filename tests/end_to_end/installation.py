@@ -6,11 +6,12 @@ import json
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from kafka import KafkaConsumer, TopicPartition
 
 from group_coordinator import settings
+from group_coordinator.clients import AdminClient
 from group_coordinator.clients.sql_tables import query
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
@@ -35,6 +36,14 @@ class Installation:
     folder: Path
     overrides: tuple[str, ...] = SETTINGS
 
+    @classmethod
+    def named(
+        cls, name: str, bootstrap_servers: str, folder: Path, overrides: tuple[str, ...] = SETTINGS
+    ) -> Self:
+        """One with topics of its own, so that others have room on the same broker."""
+        topics = (f"events.topic=events-{name}", f"responses.topic=responses-{name}")
+        return cls(bootstrap_servers, folder, (*topics, *overrides))
+
     @property
     def options(self) -> list[str]:
         """The options that every command gets."""
@@ -50,6 +59,17 @@ class Installation:
     @property
     def tables_root(self) -> str:
         return str(self.folder / self.settings.job.tables_root)
+
+    def admin(self) -> AdminClient:
+        """A client with patience: the job may have to start first."""
+        job = self.settings.job
+        return AdminClient(
+            bootstrap_servers=self.bootstrap_servers,
+            events_topic=job.events_topic,
+            responses_topic=job.responses_topic,
+            tables_root=self.tables_root,
+            request_timeout_ms=300_000,
+        )
 
     def rows(self, sql: str) -> list[Row]:
         return query(self.tables_root, sql).to_pylist()
@@ -109,3 +129,10 @@ class Installation:
             for line in lines_of(updated(group, None, rows, rows[-1].timestamp_ms, context))
         ]
         return [json.loads(line[1:]) for line in lines if line[0] == tag]
+
+
+def installed(made: Installation) -> Installation:
+    """Make the topics and the tables, as `init` does."""
+    with JobProcess(["init", *made.options], made.folder) as init:
+        assert init.wait(300) == 0, init.log
+    return made

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 from kafka import TopicPartition
 
-from group_coordinator.clients import AdminClient
 from group_coordinator.clients.errors import GroupIdNotFoundError
 from tests.end_to_end.installation import Installation, Row
 from tests.support.job_process import JobProcess
@@ -15,25 +14,17 @@ OFFSETS = "SELECT group_id, topic, partition, committed_offset FROM offsets"
 BILLING = {"group_id": "billing", "topic": "orders", "partition": 0, "committed_offset": 42}
 
 
-def admin_of(installation: Installation) -> AdminClient:
-    return AdminClient(
-        bootstrap_servers=installation.bootstrap_servers,
-        tables_root=installation.tables_root,
-        request_timeout_ms=300_000,
-    )
-
-
 def test_what_is_asked_is_answered_kept_and_known_after_a_restart(
     installation: Installation,
 ) -> None:
     run = ["run", "--with-compaction", *installation.options]
-    with JobProcess(run, installation.folder) as job, admin_of(installation) as admin:
+    with JobProcess(run, installation.folder) as job, installation.admin() as admin:
         admin.alter_consumer_group_offsets("billing", {ORDERS_0: 42}).all()
         admin.alter_consumer_group_offsets("audit", {ORDERS_0: 7}).all()
         assert admin.list_consumer_group_offsets("billing")[ORDERS_0].offset == 42
         assert job.stop() == 0, job.log
 
-    with JobProcess(run, installation.folder) as job, admin_of(installation) as admin:
+    with JobProcess(run, installation.folder) as job, installation.admin() as admin:
         assert admin.list_consumer_group_offsets("billing")[ORDERS_0].offset == 42
         admin.delete_consumer_groups(["audit"]).all()
         with pytest.raises(GroupIdNotFoundError):

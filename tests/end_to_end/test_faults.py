@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from group_coordinator.local.broker import EmbeddedBroker
 from tests.faults.kills import driver_killed
 from tests.faults.outages import broker_away, disk_full
 from tests.faults.scene import Scene, open_scene
@@ -15,8 +16,8 @@ pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 
 
 @pytest.fixture(scope="module")
-def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
-    with open_scene(tmp_path_factory.mktemp("faults")) as opened:
+def scene(tmp_path_factory: pytest.TempPathFactory, broker: EmbeddedBroker) -> Iterator[Scene]:
+    with open_scene(tmp_path_factory.mktemp("faults"), broker.bootstrap_servers) as opened:
         yield opened
 
 

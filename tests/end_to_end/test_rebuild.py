@@ -35,11 +35,7 @@ MEMBER = MemberOptions(
 
 @pytest.fixture
 def admin(installation: Installation) -> Iterator[AdminClient]:
-    with AdminClient(
-        bootstrap_servers=installation.bootstrap_servers,
-        tables_root=installation.tables_root,
-        request_timeout_ms=300_000,
-    ) as client:
+    with installation.admin() as client:
         yield client
 
 

@@ -32,7 +32,9 @@ def commit(installation: Installation, group: str, offsets: range, committed_at_
         }
         body = {"groupId": group, "topics": [{"name": "orders", "partitions": [partition]}]}
         event = json.dumps({"api": "OffsetCommit", "version": 1, "body": body})
-        producer.send("group-events", key=group.encode(), value=event.encode())
+        producer.send(
+            installation.settings.job.events_topic, key=group.encode(), value=event.encode()
+        )
     producer.close()
 
 

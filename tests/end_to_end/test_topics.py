@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 
 DEADLINE_S = 300
 COORDINATOR_LOAD_IN_PROGRESS = 14
+GROWING, STEADY = "orders-that-grow", "refunds-that-stay"
 PATIENT = (
     "group.consumer.session.timeout.ms=600000",
     "group.consumer.max.session.timeout.ms=600000",
@@ -48,7 +49,8 @@ def answer_to_heartbeat(
     }
     with closing(KafkaProducer(bootstrap_servers=installation.bootstrap_servers)) as producer:
         key = str(event["body"]["groupId"]).encode()
-        producer.send("group-events", key=key, value=json.dumps(event).encode()).get(30)
+        topic = installation.settings.job.events_topic
+        producer.send(topic, key=key, value=json.dumps(event).encode()).get(30)
 
     def answer() -> Row | None:
         for values in installation.answers().values():
@@ -83,13 +85,13 @@ def test_a_consumer_group_follows_its_topics(installation: Installation) -> None
     installation = replace(installation, overrides=(*installation.overrides, *PATIENT))
     run = ["run", "--with-compaction", *installation.options]
     admin = KafkaAdminClient(bootstrap_servers=installation.bootstrap_servers)
-    joins = {"rebalanceTimeoutMs": 60_000, "subscribedTopicNames": ["orders"]}
+    joins = {"rebalanceTimeoutMs": 60_000, "subscribedTopicNames": [GROWING]}
     with JobProcess(run, installation.folder) as job:
-        admin.create_topics([NewTopic("orders", 2, 1)], wait_for_metadata=True)
+        admin.create_topics([NewTopic(GROWING, 2, 1)], wait_for_metadata=True)
         joined = heartbeat(installation, job, 0, **joins, topicPartitions=[])
         epoch, [orders] = assigned(installation, job, joined["memberEpoch"])
         assert orders["partitions"] == [0, 1]
-        shown = [{"topic": "orders", "partition": 0}, {"topic": "orders", "partition": 1}]
+        shown = [{"topic": GROWING, "partition": 0}, {"topic": GROWING, "partition": 1}]
         wanted = [{"member_id": "m", "assigned_partitions": shown}]
         job.until(
             lambda: installation.rows(MEMBERS) == wanted, seconds=DEADLINE_S, awaited=f"{wanted}"
@@ -97,7 +99,7 @@ def test_a_consumer_group_follows_its_topics(installation: Installation) -> None
         assert job.stop() == 0, job.log
 
     with JobProcess(run, installation.folder) as job:
-        admin.create_partitions({"orders": NewPartitions(3)})
+        admin.create_partitions({GROWING: NewPartitions(3)})
         epoch, [grown] = assigned(installation, job, epoch)
         assert grown == {"topicId": orders["topicId"], "partitions": [0, 1, 2]}
         assert job.stop() == 0, job.log
@@ -110,9 +112,9 @@ def test_a_rebuilt_group_hears_of_its_topics_and_keeps_its_partitions(
     installation = replace(installation, overrides=(*installation.overrides, *PATIENT))
     run = ["run", *installation.options]
     group = {"groupId": "rebuilt"}
-    wishes = {**group, "rebalanceTimeoutMs": 60_000, "subscribedTopicNames": ["refunds"]}
+    wishes = {**group, "rebalanceTimeoutMs": 60_000, "subscribedTopicNames": [STEADY]}
     with closing(KafkaAdminClient(bootstrap_servers=installation.bootstrap_servers)) as admin:
-        admin.create_topics([NewTopic("refunds", 2, 1)], wait_for_metadata=True)
+        admin.create_topics([NewTopic(STEADY, 2, 1)], wait_for_metadata=True)
     with JobProcess(run, installation.folder) as job:
         joined = heartbeat(installation, job, 0, **wishes, topicPartitions=[])
         epoch, refunds = assigned(installation, job, joined["memberEpoch"], **group)

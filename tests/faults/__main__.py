@@ -27,6 +27,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
+from group_coordinator.local.broker import EmbeddedBroker
 from tests.faults.catch_up import catch_up
 from tests.faults.kills import driver_killed, worker_killed
 from tests.faults.outages import broker_away, disk_full
@@ -91,7 +92,8 @@ def main(only: tuple[str, ...], list_only: bool, kills: int, seed: int, backlog:
 def _inject(chosen: Sequence[Inject]) -> list[Result]:
     with ExitStack() as resources:
         folder = Path(resources.enter_context(TemporaryDirectory(prefix="faults-")))
-        scene = resources.enter_context(open_scene(folder))
+        broker = resources.enter_context(EmbeddedBroker())
+        scene = resources.enter_context(open_scene(folder, broker.bootstrap_servers))
         return [_timed(inject, scene) for inject in chosen]
 
 

@@ -11,10 +11,10 @@ from shutil import copytree, rmtree
 
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.end_to_end.commits import Commits, await_logged, logged
-from tests.end_to_end.installation import Installation
+from tests.end_to_end.installation import Installation, installed
 from tests.faults.judgement import judged
 from tests.faults.result import Result
-from tests.faults.scene import RUN_S, Scene, drain, run_to_end
+from tests.faults.scene import RUN_S, Scene, drain
 from tests.support.job_process import JobProcess
 
 _DISK = "size=4m"
@@ -28,8 +28,7 @@ def broker_away(scene: Scene, away_s: float) -> Result:
     data = folder / "broker"
     with ExitStack() as resources:
         with EmbeddedBroker(data) as broker:
-            installation = Installation(broker.bootstrap_servers, folder)
-            run_to_end(installation, "init")
+            installation = installed(Installation(broker.bootstrap_servers, folder))
             arguments = ["run", *installation.options]
             job = resources.enter_context(JobProcess(arguments, folder))
             with Commits(installation):

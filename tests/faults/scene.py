@@ -16,16 +16,17 @@ from kafka import KafkaProducer
 from pyspark.sql import SparkSession
 
 from group_coordinator import settings
-from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.streaming.session import local_session
-from tests.end_to_end.installation import Installation
+from tests.end_to_end.installation import Installation, installed
 from tests.faults import events
 from tests.faults.outcome import Difference, Outcome, difference, outcome_of
 from tests.support.job_process import COMMAND, JobProcess
 
 BATCH_EVENTS = 80
 """Of a disturbed run, so that there is something before and after a fault."""
+
+_EVENTS_TOPIC = "events.topic=events-of-all-runs"
 
 RUN_S = 400
 """Patience with one run of the job, on a busy machine."""
@@ -45,12 +46,10 @@ class Scene:
         """Tables, checkpoint and responses topic of a run, which begins with the first event."""
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
-        responses = f"responses.topic=responses-{name}"
-        made = Installation(
-            self.bootstrap_servers, folder, (*events.SETTINGS, responses, *overrides)
-        )
+        settings_of_run = (*events.SETTINGS, _EVENTS_TOPIC, *overrides)
+        made = Installation.named(name, self.bootstrap_servers, folder, settings_of_run)
         if name not in self._installed:
-            run_to_end(made, "init")
+            installed(made)
             self._installed.add(name)
         return made
 
@@ -76,12 +75,12 @@ class Scene:
 
 
 @contextmanager
-def open_scene(folder: Path) -> Iterator[Scene]:
-    """Start the broker and write the events."""
-    with EmbeddedBroker() as broker, ExitStack() as resources:
-        scene = Scene(broker.bootstrap_servers, folder, 0, resources)
+def open_scene(folder: Path, bootstrap_servers: str) -> Iterator[Scene]:
+    """Write the events."""
+    with ExitStack() as resources:
+        scene = Scene(bootstrap_servers, folder, 0, resources)
         topic = scene.installation("undisturbed").settings.job.events_topic
-        with closing(KafkaProducer(bootstrap_servers=broker.bootstrap_servers)) as producer:
+        with closing(KafkaProducer(bootstrap_servers=bootstrap_servers)) as producer:
             scene.event_count = events.write(producer, topic)
         yield scene
 

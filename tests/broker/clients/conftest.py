@@ -23,10 +23,10 @@ _numbers = count(1)
 
 
 @pytest.fixture(scope="session")
-def broker() -> Iterator[EmbeddedBroker]:
-    with EmbeddedBroker() as embedded:
-        _await_group_coordinator(embedded)
-        yield embedded
+def broker(broker: EmbeddedBroker) -> EmbeddedBroker:
+    """The session's broker, with its group coordinator loaded."""
+    _await_group_coordinator(broker)
+    return broker
 
 
 def _await_group_coordinator(broker: EmbeddedBroker) -> None:
