@@ -20,6 +20,20 @@ os.environ.setdefault(
 )
 
 
+LONGEST_FIRST = (
+    "tests/end_to_end/test_faults.py",
+    "tests/end_to_end/test_rebuild.py",
+    "tests/end_to_end/test_security.py",
+    "tests/end_to_end/test_topics.py",
+    "tests/spark/test_compaction.py",
+)
+"""Two processes that take file by file (`--dist loadfile`) then end at about the same time."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.nodeid.partition("::")[0] not in LONGEST_FIRST)
+
+
 @pytest.fixture(scope="session")
 def broker() -> Iterator[EmbeddedBroker]:
     """One broker for all tests of a process that bring no settings of their own: each names its topics after itself."""
