@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from tempfile import gettempdir
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,9 +17,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 # Our JVMs live for seconds: the second compiler would work for code that is not run any more.
 os.environ.setdefault(
-    "SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+    "SPARK_SUBMIT_OPTS",
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC -XX:-UsePerfData"
+    f' -Djava.io.tmpdir="{gettempdir()}"',
 )
-
 
 LONGEST_FIRST = (
     "tests/end_to_end/test_faults.py",
