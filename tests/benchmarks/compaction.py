@@ -24,6 +24,7 @@ from rich.console import Console
 
 from group_coordinator import settings
 from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.compaction_query import QUERY_NAME, CompactionQuery
 from group_coordinator.streaming.session import local_session
@@ -123,7 +124,7 @@ class GrowingLog:
 
 def run(offsets: int, changed: int, stretches: int, small: int) -> Mapping[str, float]:
     """One run from empty tables."""
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, scratch_folder() as scratch:
         root = Path(folder)
         chosen = settings.load(
             overrides=[
@@ -132,7 +133,7 @@ def run(offsets: int, changed: int, stretches: int, small: int) -> Mapping[str, 
                 "compaction.interval.ms=100",
             ]
         )
-        spark = local_session(chosen.job, spark_jars())
+        spark = local_session(chosen.job, spark_jars(), scratch)
         create_tables(chosen.job.tables_root, lambda: spark)
         over = Event()
         beside = Thread(target=CompactionQuery(spark, chosen).run, args=[over])

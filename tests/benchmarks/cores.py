@@ -18,6 +18,7 @@ import sys
 from group_coordinator import settings
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.session import local_session
 from tests.benchmarks.measured import show
 from tests.benchmarks.throughput import SHAPES, batch_seconds, fill, job_function
@@ -44,11 +45,12 @@ def child(bootstrap_servers: str, cores: int, rounds: int) -> None:
     chosen = settings.load(
         overrides=[f"bootstrap.servers={bootstrap_servers}", f"shuffle.partitions={cores}"]
     )
-    spark = local_session(chosen.job, spark_jars())
-    spark.sparkContext.setLogLevel("OFF")  # the query is stopped in the middle of an idle batch
-    function = job_function(chosen, TOPIC, "lean")
-    print(json.dumps(batch_seconds(spark, chosen.job, TOPIC, function, rounds)))
-    spark.stop()
+    with scratch_folder() as scratch:
+        spark = local_session(chosen.job, spark_jars(), scratch)
+        spark.sparkContext.setLogLevel("OFF")  # the query is stopped in the middle of an idle batch
+        function = job_function(chosen, TOPIC, "lean")
+        print(json.dumps(batch_seconds(spark, chosen.job, TOPIC, function, rounds)))
+        spark.stop()
 
 
 def main() -> None:

@@ -27,6 +27,7 @@ from group_coordinator.clients.cluster.coordinator_topics import create_topics
 from group_coordinator.clients.cluster.ticks import write_ticks
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.streaming.coordination import CoordinatorRun
@@ -95,9 +96,9 @@ def _commit_once(chosen: Settings, groups: int) -> None:
 def run(counts: list[int]) -> Mapping[str, float]:
     """All numbers of groups one after the other in one session; the memory is that of the largest."""
     result: dict[str, float] = {}
-    with EmbeddedBroker() as broker, TemporaryDirectory() as folder:
+    with EmbeddedBroker() as broker, TemporaryDirectory() as folder, scratch_folder() as scratch:
         base = [f"bootstrap.servers={broker.bootstrap_servers}"]
-        spark = local_session(settings.load(overrides=base).job, spark_jars())
+        spark = local_session(settings.load(overrides=base).job, spark_jars(), scratch)
         memory = Memory(os.getpid())
         for groups in counts:
             own = [

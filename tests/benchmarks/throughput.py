@@ -29,6 +29,7 @@ from rich.table import Table
 from group_coordinator import settings
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.runtime.group_call import OperatorSettings
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import JobSettings
@@ -193,9 +194,9 @@ def main() -> None:
     say = Console(stderr=True).print
     say("The core alone ...")
     core = commits_per_second()
-    with EmbeddedBroker() as broker:
+    with EmbeddedBroker() as broker, scratch_folder() as scratch:
         chosen = settings.load(overrides=[f"bootstrap.servers={broker.bootstrap_servers}"])
-        spark = local_session(chosen.job, spark_jars())
+        spark = local_session(chosen.job, spark_jars(), scratch)
         spark.sparkContext.setLogLevel("OFF")  # queries are stopped in the middle of an idle batch
         results = []
         for shape in shapes:

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 
 from group_coordinator import settings
 from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.session import local_session
 from tests.end_to_end.installation import Installation, installed
 from tests.faults import events
@@ -69,7 +70,8 @@ class Scene:
     @cached_property
     def spark(self) -> SparkSession:
         """Reads the state out of checkpoints."""
-        session = local_session(settings.load(overrides=events.SETTINGS).job, spark_jars())
+        scratch = self._resources.enter_context(scratch_folder())
+        session = local_session(settings.load(overrides=events.SETTINGS).job, spark_jars(), scratch)
         self._resources.callback(session.stop)
         return session
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from group_coordinator.codecs.snapshots.snapshot import SCHEMA_VERSION
 from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.runtime.group_call import STATE_VERSION
 from group_coordinator.runtime.packing import unpack
 from group_coordinator.runtime.update_group import UpdateContext
@@ -42,8 +43,8 @@ def main() -> None:
 
 def write_job(file: Path) -> None:
     """Archive what a job leaves."""
-    with tempfile.TemporaryDirectory() as folder:
-        run_job(Path(folder))
+    with tempfile.TemporaryDirectory() as folder, scratch_folder() as scratch:
+        run_job(Path(folder), scratch)
         with tarfile.open(file, "w:gz") as archive:
             for part in ("checkpoint", "tables"):
                 archive.add(Path(folder) / part, part)
@@ -63,10 +64,10 @@ def snapshots_of_groups() -> dict[str, str]:
     return states
 
 
-def run_job(folder: Path) -> None:
+def run_job(folder: Path, scratch: Path) -> None:
     """Leave a checkpoint and tables in a folder."""
     settings: Settings = load(overrides=settings_in(folder))
-    spark = local_session(settings.job, spark_jars())
+    spark = local_session(settings.job, spark_jars(), scratch)
     create_tables(settings.job.tables_root, lambda: spark)
     catalog = TableCatalog(settings.job.tables_root)
     sinks = Sinks(settings.job, catalog, lambda *_: None)

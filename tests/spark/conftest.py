@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 
 from group_coordinator import settings
 from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.session import local_session
 from group_coordinator.tables.catalog import TableCatalog
@@ -25,9 +26,10 @@ OVERRIDES = (
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    session = local_session(settings.load(overrides=OVERRIDES).job, spark_jars())
-    yield session
-    session.stop()
+    with scratch_folder() as scratch:
+        session = local_session(settings.load(overrides=OVERRIDES).job, spark_jars(), scratch)
+        yield session
+        session.stop()
 
 
 @pytest.fixture

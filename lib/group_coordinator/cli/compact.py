@@ -9,6 +9,7 @@ import click
 from group_coordinator.cli.job_options import job_options, job_settings
 from group_coordinator.job.run import checkpoints_held, run_compaction
 from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.compaction_query import QUERY_NAME
 from group_coordinator.streaming.session import local_session
 
@@ -25,5 +26,7 @@ def command(
     waits for it. Only one compaction of the same tables may run at a time.
     """
     settings = job_settings(config, overrides, bootstrap_server)
-    with checkpoints_held(settings.job, QUERY_NAME):
-        run_compaction(settings, lambda: local_session(settings.job, spark_jars()), drain=drain)
+    with checkpoints_held(settings.job, QUERY_NAME), scratch_folder() as scratch:
+        run_compaction(
+            settings, lambda: local_session(settings.job, spark_jars(), scratch), drain=drain
+        )

@@ -12,6 +12,7 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
 from group_coordinator.job.refusal_causes import refusals_told
 from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.session import local_session
 from group_coordinator.tables.creation import create_tables
 
@@ -32,6 +33,7 @@ def command(config: Path | None, overrides: tuple[str, ...], bootstrap_server: s
     created = create_topics(Connection.of(settings.job), settings.job)
     for topic in (settings.job.events_topic, settings.job.responses_topic):
         click.echo(f"topic {topic}: {'created' if topic in created else 'is there'}")
-    make_session = partial(local_session, settings.job, spark_jars())
-    for table in create_tables(settings.job.tables_root, make_session):
-        click.echo(f"table {table}: is there")
+    with scratch_folder() as scratch:
+        make_session = partial(local_session, settings.job, spark_jars(), scratch)
+        for table in create_tables(settings.job.tables_root, make_session):
+            click.echo(f"table {table}: is there")

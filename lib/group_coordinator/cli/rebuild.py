@@ -9,6 +9,7 @@ import click
 from group_coordinator.cli.job_options import job_options, job_settings
 from group_coordinator.job.rebuild import rebuild_checkpoint
 from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.session import local_session
 
 
@@ -28,5 +29,9 @@ def command(config: Path | None, overrides: tuple[str, ...], bootstrap_server: s
       group-coordinator run --with-compaction
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     settings = job_settings(config, overrides, bootstrap_server)
-    for line in rebuild_checkpoint(settings, lambda: local_session(settings.job, spark_jars())):
+    with scratch_folder() as scratch:
+        summary = rebuild_checkpoint(
+            settings, lambda: local_session(settings.job, spark_jars(), scratch)
+        )
+    for line in summary:
         click.echo(line)

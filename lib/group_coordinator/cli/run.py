@@ -9,6 +9,7 @@ import click
 from group_coordinator.cli.job_options import job_options, job_settings
 from group_coordinator.job.run import RunOptions, checkpoints_held, run_coordinator
 from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming import compaction_query
 from group_coordinator.streaming.checkpoint import layout
 from group_coordinator.streaming.session import local_session
@@ -47,9 +48,9 @@ def command(
     """  # noqa: D301
     settings = job_settings(config, overrides, bootstrap_server)
     queries = [layout.QUERY_NAME] + [compaction_query.QUERY_NAME] * with_compaction
-    with checkpoints_held(settings.job, *queries):
+    with checkpoints_held(settings.job, *queries), scratch_folder() as scratch:
         run_coordinator(
             settings,
-            lambda: local_session(settings.job, spark_jars()),
+            lambda: local_session(settings.job, spark_jars(), scratch),
             RunOptions(drain, with_compaction, progress),
         )

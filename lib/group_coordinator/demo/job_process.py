@@ -14,6 +14,7 @@ from group_coordinator import settings
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.job.run import RunOptions, run_coordinator
 from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.session import local_session
 from group_coordinator.tables.creation import create_tables
@@ -23,11 +24,12 @@ def main(settings_file: Path, progress_file: Path) -> None:
     """Run until a signal; the topics are there."""
     chosen = settings.load(settings_file)
     options = RunOptions(drain=False, with_compaction=True, progress_file=progress_file)
-    run_coordinator(chosen, lambda: _session_with_tables(chosen.job), options)
+    with scratch_folder() as scratch:
+        run_coordinator(chosen, lambda: _session_with_tables(chosen.job, scratch), options)
 
 
-def _session_with_tables(job: JobSettings) -> SparkSession:
-    spark = local_session(job, spark_jars())
+def _session_with_tables(job: JobSettings, scratch: Path) -> SparkSession:
+    spark = local_session(job, spark_jars(), scratch)
     create_tables(job.tables_root, lambda: spark)
     return spark
 

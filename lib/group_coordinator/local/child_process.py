@@ -26,7 +26,8 @@ class ChildProcess:
         what: the command, as a message names it.
         command: what to run.
         output: where all that it says goes.
-        folder: where it runs, and where its temporary files go; None: where ours do.
+        folder: where it runs, and where its temporary files go, which it cannot remove if it is ended by force; None:
+            where ours do.
     """
 
     def __init__(
@@ -41,7 +42,7 @@ class ChildProcess:
                 stdout=file,
                 stderr=subprocess.STDOUT,
                 cwd=folder,
-                env=None if folder is None else _environment(folder),
+                env=None if folder is None else {**os.environ, "TMPDIR": str(folder)},
                 start_new_session=True,
             )
         self._watchdog = Watchdog(-self._process.pid)
@@ -91,9 +92,3 @@ class ChildProcess:
         return CommandFailedError(
             f"{self._what} ended with status {self.status}. The end of what it said:\n{tail}"
         )
-
-
-def _environment(folder: Path) -> dict[str, str]:
-    """What is ended by force cannot remove its temporary files: Python's, and Java's, go into the folder."""
-    java_options = f'{os.environ.get("JAVA_TOOL_OPTIONS", "")} -Djava.io.tmpdir="{folder}"'
-    return {**os.environ, "TMPDIR": str(folder), "JAVA_TOOL_OPTIONS": java_options.strip()}

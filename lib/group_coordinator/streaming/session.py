@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
@@ -75,23 +76,39 @@ _ON_THIS_MACHINE = {
 }
 
 
-def local_session(job: JobSettings, jars: Iterable[Path]) -> SparkSession:
-    """A session on this machine: driver and workers in one JVM, on all cores."""
+def local_session(job: JobSettings, jars: Iterable[Path], scratch: Path) -> SparkSession:
+    """A session on this machine: driver and workers in one JVM, on all cores.
+
+    Args:
+        job: its settings.
+        jars: what it needs beside what pyspark ships.
+        scratch: a folder for the temporary files of Java and of Python workers, and for Spark's blocks unless the
+            user has set spark.local.dir.
+    """
     # Otherwise the workers would run the first `python3` in PATH.
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    usual = tempfile.tempdir
+    tempfile.tempdir = str(scratch)  # PySpark and its JVM find each other by a temporary file
+    try:
+        return _session(_on_this_machine(job, jars, scratch), job)
+    finally:
+        tempfile.tempdir = usual
+
+
+def _on_this_machine(job: JobSettings, jars: Iterable[Path], scratch: Path) -> dict[str, str]:
     cores = _cores()
     logging = resources.files("group_coordinator.observability") / "log4j2.properties"
-    return _session(
-        {
-            **_ON_THIS_MACHINE,
-            "spark.master": f"local[{cores},{_TASK_ATTEMPTS}]",
-            # Not spark.jars: Python workers would search them for modules at the start of every task.
-            "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
-            "spark.driver.extraJavaOptions": f"-Xss16m -Dlog4j2.configurationFile={logging}",
-            "spark.sql.shuffle.partitions": str(job.shuffle_partitions or cores),
-        },
-        job,
-    )
+    return {
+        **_ON_THIS_MACHINE,
+        "spark.master": f"local[{cores},{_TASK_ATTEMPTS}]",
+        # Not spark.jars: Python workers would search them for modules at the start of every task.
+        "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
+        "spark.driver.extraJavaOptions": (
+            f'-Xss16m -Dlog4j2.configurationFile={logging} -Djava.io.tmpdir="{scratch}"'
+        ),
+        "spark.executorEnv.TMPDIR": str(scratch),
+        "spark.sql.shuffle.partitions": str(job.shuffle_partitions or cores),
+    }
 
 
 def _cores() -> int:
