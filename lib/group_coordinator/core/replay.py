@@ -79,7 +79,7 @@ def _apply_records(
             group.wake_ms = min(group.wake_ms, _soonest_deadline_after(group, record, config))
 
 
-def _apply_change(  # noqa: C901, PLR0912 - one line a change
+def _apply_change(  # noqa: C901, PLR0911, PLR0912 - one line a change
     group: Group, change: Change, now_ms: int
 ) -> int:
     """No deadline that the change brings lies before the time returned."""
@@ -99,6 +99,7 @@ def _apply_change(  # noqa: C901, PLR0912 - one line a change
             return 0
         case TopicsLearned():
             _learn(group, change)
+            return 0  # a group that does not exist forgets them again
         case TopicsForgotten():
             group.topics = None
         case _:

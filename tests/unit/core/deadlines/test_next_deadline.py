@@ -6,6 +6,7 @@ import pytest
 
 from group_coordinator.core.model.records import OffsetRecord, Reason
 from group_coordinator.core.model.timers import SYNC_TIMER, session_timer
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.testing import GroupDriver
 from tests.unit.core.groups_in_every_state import PREPARING, became_empty, membership_of, state_of
 
@@ -48,3 +49,16 @@ def test_a_session_that_began_anew_in_the_sync_phase_ends_after_the_phase() -> N
 
     # First the follower is out, which owes its SyncGroup, then the leader, which was the last.
     assert driver.at(21_000).records == (became_empty(21_000, 2, Reason.SESSION_TIMEOUT),)
+
+
+@pytest.mark.parametrize(("sleep_ms", "topics_known"), [(59_999, 1), (60_000, 0)])
+def test_a_group_that_does_not_exist_forgets_topics_after_the_retention(
+    sleep_ms: int, topics_known: int
+) -> None:
+    driver = GroupDriver(offsets_retention_ms=60_000)
+    driver.at(1)  # nothing is due: from now on no deadline is looked for unasked
+    driver.learn_topics(Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3))
+
+    driver.sleep(sleep_ms)
+
+    assert len(driver.group.topics or ()) == topics_known
