@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ import pytest
 from group_coordinator.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[3]
-TOOLS = ("bash", "cat", "cksum", "dirname", "env", "head", "sed")
+TOOLS = ("bash", "cat", "cksum", "dirname", "env", "head", "mkdir", "rm", "sed")
 JAVA_17 = 'echo "openjdk version \\"17.0.15\\" 2025-04-15" >&2'
 JAVA_8 = 'echo "java version \\"1.8.0_392\\"" >&2'
 JAVA_25 = 'echo "openjdk version \\"25\\" 2025-09-16" >&2'
@@ -36,10 +37,12 @@ def install(machine: Path, name: str, script: str) -> None:
 
 
 def run(machine: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    temporary = machine / "tmp"
+    temporary.mkdir(exist_ok=True)
     return subprocess.run(
         ["bash", "deploy/local", *arguments],
         cwd=machine,
-        env={"PATH": str(machine / "bin"), "HOME": str(machine)},
+        env={"PATH": str(machine / "bin"), "HOME": str(machine), "TMPDIR": str(temporary)},
         capture_output=True,
         text=True,
         check=False,
@@ -112,6 +115,20 @@ def test_all_is_checked_without_a_target(installed: Path) -> None:
 
     assert programs[:4] == LINT
     assert any(program.startswith("pytest") for program in programs[4:])
+
+
+def test_what_is_temporary_goes_with_the_run_and_with_the_next_one(installed: Path) -> None:
+    with subprocess.Popen(["true"]) as killed:
+        killed.wait()
+    left = installed / "tmp" / f"group-coordinator-test-{os.getuid()}.{killed.pid}"
+    left.mkdir(parents=True)
+    program = installed / ".venv" / "bin" / "pytest"
+    program.write_text('#!/usr/bin/env bash\necho pytest "$TMPDIR"\n', encoding="utf-8")
+
+    used = Path(run(installed, "test", "fast").stdout.split()[-1])
+
+    assert used.parent == left.parent
+    assert list(left.parent.iterdir()) == []
 
 
 def test_java_is_missing(machine: Path) -> None:
