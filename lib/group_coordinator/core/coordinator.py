@@ -6,7 +6,7 @@ happens, each at its own time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from group_coordinator.core import replay
@@ -65,7 +65,7 @@ class Step(Value, frozen=True):
     """The outcome of one event or one deadline, and its time."""
 
     at_ms: int
-    records: list[Record]
+    records: Sequence[Record]
     replies: list[Reply]
 
 

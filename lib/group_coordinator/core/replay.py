@@ -61,22 +61,23 @@ _WITHOUT_DEADLINE = (CurrentRecord, TargetRecord, TargetEpochRecord)
 
 def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConfig) -> None:
     """Make a decision real. `wake_ms` stays a lower bound of the group's deadlines."""
-    if decision.records:
-        _apply_records(group, decision, now_ms, config)
-    for change in decision.changes:
-        group.wake_ms = min(group.wake_ms, _apply_change(group, change, now_ms))
-
-
-def _apply_records(
-    group: Group, decision: Decision, now_ms: int, config: CoordinatorConfig
-) -> None:
-    is_replaced = False
-    for change in decision.changes:
-        is_replaced = is_replaced or type(change) is MembershipReplaced
+    changes = decision.changes
+    is_replaced = len(changes) > 0 and _replaces_membership(changes)
     for record in decision.records:
         if not is_replaced or isinstance(record, OffsetRecord):
             replay_record(group, record, now_ms)
             group.wake_ms = min(group.wake_ms, _soonest_deadline_after(group, record, config))
+    for change in changes:
+        # Asked here already, as nearly all changes are of heartbeats and commits.
+        if type(change) is SessionRenewed:
+            wake_ms = _renew_session(group, change.member_id, now_ms)
+        else:
+            wake_ms = _apply_change(group, change, now_ms)
+        group.wake_ms = min(group.wake_ms, wake_ms)
+
+
+def _replaces_membership(changes: tuple[Change, ...]) -> bool:
+    return any(isinstance(change, MembershipReplaced) for change in changes)
 
 
 def _apply_change(  # noqa: C901, PLR0911, PLR0912 - one line a change

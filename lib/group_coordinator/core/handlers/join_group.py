@@ -93,7 +93,7 @@ def _join_emptied_group(
     Kafka forgets the group, without a record, even where the join is refused for its member id: then ours stays.
     """
     created = _join_unknown_group(request, context, config)
-    return created.replace(records=group_tombstones(emptied, Reason.JOIN) + created.records)
+    return created.replace(records=[*group_tombstones(emptied, Reason.JOIN), *created.records])
 
 
 def _has_room(membership: ClassicGroup, member_id: str, group_max_size: int) -> bool:

@@ -47,12 +47,13 @@ def decide(
     expire_timestamp_ms = _expire_timestamp(context.now_ms, request.retention_time_ms)
     terms = CommitTerms(context.now_ms, expire_timestamp_ms)
     present, missing = _existing_topics(group, request, version)
-    outcome = commit_existing(
+    records, results = commit_existing(
         group, present, terms, config, lambda: may_commit(group, request, version)
     )
-    answer = OffsetCommitResponse(merge(missing, outcome.results))
-    changes = _changes(group, request, context.now_ms) if outcome.is_accepted else ()
-    return Decision(outcome.records, [Reply(context.ticket, answer)], changes)
+    replies = [Reply(context.ticket, OffsetCommitResponse(merge(missing, results)))]
+    if records is None:
+        return Decision([], replies)
+    return Decision(records, replies, _changes(group, request, context.now_ms))
 
 
 def may_commit(group: Group, request: OffsetCommit, version: int) -> EarlierEpoch | None:

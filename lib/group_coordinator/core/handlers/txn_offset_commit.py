@@ -34,12 +34,16 @@ def decide(
     """Keep the offsets for the producer; a refusal is the result of every partition of the request."""
     terms = CommitTerms(context.now_ms, producer_id=request.producer_id)
     present, missing = existing(group, request.topics)
-    outcome = commit_existing(group, present, terms, config, lambda: may_commit(group, request))
-    answer = TxnOffsetCommitResponse(merge(missing, outcome.results))
+    records, results = commit_existing(
+        group, present, terms, config, lambda: may_commit(group, request)
+    )
+    replies = [Reply(context.ticket, TxnOffsetCommitResponse(merge(missing, results)))]
+    if records is None:
+        return Decision([], replies)
     changes: tuple[Change, ...] = ()
-    if outcome.is_accepted and group.membership is None:
+    if group.membership is None:
         changes = (MembershipReplaced(ClassicGroup(state_timestamp_ms=context.now_ms)),)
-    return Decision(outcome.records, [Reply(context.ticket, answer)], changes)
+    return Decision(records, replies, changes)
 
 
 def may_commit(group: Group, request: TxnOffsetCommit) -> EarlierEpoch | None:

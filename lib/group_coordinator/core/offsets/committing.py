@@ -12,7 +12,7 @@ from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset
-from group_coordinator.core.model.records import OffsetRecord, Reason, Record
+from group_coordinator.core.model.records import OffsetRecord, Reason
 from group_coordinator.core.model.requests import PartitionCommit, TopicCommit
 from group_coordinator.core.model.responses import PartitionResult, TopicResult
 from group_coordinator.core.offsets.earlier_epoch import EarlierEpoch, check_partitions
@@ -61,33 +61,27 @@ class CommitTerms(Value, frozen=True):
     producer_id: int | None = None
 
 
-class CommitOutcome(Value, frozen=True):
-    """The records of a commit, none if it was refused, and the results of its partitions."""
-
-    records: list[Record]
-    results: list[TopicResult]
-    is_accepted: bool
-
-
 def commit_existing(
     group: Group,
     topics: Sequence[TopicCommit],
     terms: CommitTerms,
     config: CoordinatorConfig,
     may_commit: Callable[[], EarlierEpoch | None],
-) -> CommitOutcome:
-    """Commit to partitions that exist; where `may_commit` raises, its error is the result of each of them."""
+) -> tuple[list[OffsetRecord] | None, list[TopicResult]]:
+    """The records of a commit to partitions that exist, None if it is refused, and the results of these partitions.
+
+    Where `may_commit` raises, its error is the result of each of them.
+    """
     if not topics:
-        return CommitOutcome([], [], is_accepted=False)
+        return None, []
     try:
         earlier = may_commit()
         records, results = _commit(topics, terms, Limits(group, config))
         if earlier is not None:
             check_partitions(earlier, records, group.topics)
     except CoordinatorError as error:
-        refusals = [_refused(topic, error.code) for topic in topics]
-        return CommitOutcome([], refusals, is_accepted=False)
-    return CommitOutcome([*records], results, is_accepted=True)
+        return None, [_refused(topic, error.code) for topic in topics]
+    return records, results
 
 
 class Limits:
