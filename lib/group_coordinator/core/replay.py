@@ -61,12 +61,12 @@ _WITHOUT_DEADLINE = (CurrentRecord, TargetRecord, TargetEpochRecord)
 
 def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConfig) -> None:
     """Make a decision real. `wake_ms` stays a lower bound of the group's deadlines."""
-    changes = decision.changes
-    is_replaced = len(changes) > 0 and _replaces_membership(changes)
-    for record in decision.records:
-        if not is_replaced or isinstance(record, OffsetRecord):
-            replay_record(group, record, now_ms)
-            group.wake_ms = min(group.wake_ms, _soonest_deadline_after(group, record, config))
+    records, changes = decision.records, decision.changes
+    if records and changes and _replaces_membership(changes):
+        records = [record for record in records if isinstance(record, OffsetRecord)]
+    for record in records:
+        replay_record(group, record, now_ms)
+        group.wake_ms = min(group.wake_ms, _soonest_deadline_after(group, record, config))
     for change in changes:
         # Asked here already, as nearly all changes are of heartbeats and commits.
         if type(change) is SessionRenewed:
