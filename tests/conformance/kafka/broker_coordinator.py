@@ -21,6 +21,9 @@ _POLL_S: Final = 0.02
 _HANDLED_S: Final = 0.05
 """When a request is not answered yet, the next one follows after this time, on another connection."""
 
+_ASIDE: Final[Json] = {"groupId": "aside", "generationIdOrMemberEpoch": -1, "memberId": ""}
+"""A group of no story."""
+
 
 class BrokerCoordinator:
     """Plays one story to a broker.
@@ -81,9 +84,19 @@ class BrokerCoordinator:
     def _send(self, told: Json) -> None:
         event = self._producers.really(self._broker.really(told))
         self._await_those_before(told)
+        if event["api"] == "DescribeGroups":
+            self._await_appends()
         request = self._broker.request(event["api"], event["version"], event["clientId"])
         self._open.register(request, EVENT_READ, told)
         request.send(event["body"])
+
+    def _await_appends(self) -> None:
+        """A broker describes what its log has committed; it answers a commit when all before it has been."""
+        for topic in list(self._broker.topics)[:1]:
+            entry = {"partitionIndex": 0, "committedOffset": 0, "committedLeaderEpoch": -1}
+            self._broker.ask(
+                "OffsetCommit", 8, _ASIDE | {"topics": [{"name": topic, "partitions": [entry]}]}
+            )
 
     def _await_those_before(self, event: Json) -> None:
         """Let the requests be handled that are parked in the same group; others need no order."""
