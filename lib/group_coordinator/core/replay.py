@@ -68,11 +68,7 @@ def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConf
         replay_record(group, record, now_ms)
         group.wake_ms = min(group.wake_ms, _soonest_deadline_after(group, record, config))
     for change in changes:
-        # Asked here already, as nearly all changes are of heartbeats and commits.
-        if type(change) is SessionRenewed:
-            wake_ms = _renew_session(group, change.member_id, now_ms)
-        else:
-            wake_ms = _apply_change(group, change, now_ms)
+        wake_ms = _apply_change(group, change, now_ms)
         group.wake_ms = min(group.wake_ms, wake_ms)
 
 
