@@ -35,7 +35,7 @@ class TimerKind(StrEnum):
     """Nothing: it brings the result of a resolution of regular expressions, and is due at once."""
 
 
-class TimerKey(Value, frozen=True):
+class TimerKey(Value, frozen=True, cache_hash=True):
     """One timer of a group: the group's own, or that of a member."""
 
     kind: TimerKind
