@@ -35,6 +35,30 @@ CLOCK = (
         "        self.cancel(key)\n        self.membership.timers[key] =",
         "        self.membership.timers[key] =",
     ),
+    Flip(
+        "a member that was silent of its own will is forgiven",
+        "deadlines/outages.py",
+        "outage.from_ms <= timer.armed_ms < outage.to_ms",
+        "timer.armed_ms < outage.to_ms",
+    ),
+    Flip(
+        "a session that was over when the outage began is given again",
+        "deadlines/outages.py",
+        "outage.from_ms < begin_ms + length_ms",
+        "outage.from_ms <= begin_ms + length_ms",
+    ),
+    Flip(
+        "after an outage a member has what was left of its time",
+        "deadlines/outages.py",
+        "            begin_ms = outage.to_ms",
+        "            begin_ms += outage.to_ms - outage.from_ms",
+    ),
+    Flip(
+        "late answers put a timer off again and again",
+        "deadlines/outages.py",
+        "outage.from_ms <= timer.armed_ms < outage.to_ms",
+        "outage.from_ms <= begin_ms < outage.to_ms",
+    ),
 )
 
 EXPIRATION = (

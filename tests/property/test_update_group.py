@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from itertools import pairwise
 
 import msgspec
@@ -14,6 +15,7 @@ from group_coordinator.codecs import events, snapshots
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.core import coordinator
 from group_coordinator.core.classic.generation import subscription_of_members
+from group_coordinator.core.deadlines.outages import Outage, Outages
 from group_coordinator.core.model.errors import CoordinatorError
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import GroupRecord, OffsetRecord, Record
@@ -23,6 +25,7 @@ from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.core.replay import replay
 from group_coordinator.runtime.member_ids import fresh_id
 from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.update_group import UpdateContext
 from tests.property.lives import (
     CONFIG,
     CONTEXT,
@@ -36,11 +39,13 @@ from tests.property.lives import (
 from tests.support.group_updates import lines_of, updated
 
 
-def run(batches: list[tuple[list[EventRow], int]]) -> tuple[bytes | None, list[str]]:
+def run(
+    batches: list[tuple[list[EventRow], int]], context: UpdateContext = CONTEXT
+) -> tuple[bytes | None, list[str]]:
     """Final state and all lines, without their place in the call, which is the batches' business."""
     state, lines = None, []
     for rows, batch_time_ms in batches:
-        update = updated("g", state, rows, batch_time_ms, CONTEXT)
+        update = updated("g", state, rows, batch_time_ms, context)
         state = update.state
         lines += [_without_seq(line) for line in lines_of(update)]
     return state, lines
@@ -52,18 +57,34 @@ def _without_seq(line: str) -> str:
     return line[0] + json.dumps(body)
 
 
+def outages_within(script: Script) -> st.SearchStrategy[Outages]:
+    """Up to three, from and to moments of events, or beside them; they may overlap or adjoin."""
+    moments = sorted({row.timestamp_ms + by for row in script.rows for by in (-1, 0, 1)})
+    if not moments:
+        return st.just(())
+    moment = st.sampled_from(moments)
+    spans = st.tuples(moment, moment).map(sorted)
+    outage = st.builds(lambda span, heard: Outage(*span, heard), spans, st.booleans())
+    return st.lists(outage, max_size=3).map(_in_order)
+
+
+def _in_order(outages: list[Outage]) -> Outages:
+    return tuple(sorted(outages, key=lambda outage: outage.to_ms))
+
+
 @given(script=scripts(), data=st.data())
 def test_cutting_the_events_into_batches_changes_nothing(
     script: Script, data: st.DataObject
 ) -> None:
     end_ms = script.now_ms + data.draw(st.sampled_from([0, SLACK_MS, SWEEP_MS, 10 * RETENTION_MS]))
-    whole = run([(script.rows, end_ms)])
+    context = replace(CONTEXT, outages=data.draw(outages_within(script)))
+    whole = run([(script.rows, end_ms)], context)
     cuts = sorted(data.draw(st.sets(st.integers(0, len(script.rows)), max_size=5)))
     edges = [0, *cuts, len(script.rows)]
     parts = [script.rows[start:stop] for start, stop in pairwise(edges)]
     # A batch sees at most what is appended when it starts: its time is not later than the next event's.
     times = [row.timestamp_ms for row in script.rows] + [end_ms]
-    split = run([(part, times[stop]) for part, stop in zip(parts, edges[1:], strict=True)])
+    split = run([(part, times[stop]) for part, stop in zip(parts, edges[1:], strict=True)], context)
 
     assert split == whole
 

@@ -11,6 +11,7 @@ from typing import assert_never
 
 from group_coordinator.core import replay
 from group_coordinator.core.deadlines.next_deadline import fire, first_deadline
+from group_coordinator.core.deadlines.outages import Outages
 from group_coordinator.core.handlers import (
     alter_configs,
     consumer_group_describe,
@@ -131,11 +132,13 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one line an API
             assert_never(request)
 
 
-def advance(group: Group, to_ms: int, config: CoordinatorConfig) -> Iterator[Step]:
-    """Fire every deadline due by `to_ms`, in order, each at its own time."""
+def advance(
+    group: Group, to_ms: int, config: CoordinatorConfig, outages: Outages = ()
+) -> Iterator[Step]:
+    """Fire every deadline due by `to_ms`, in order, each at its own time; outages put timers off."""
     swept_ms = group.clock_ms
     while group.wake_ms <= to_ms:
-        deadline = first_deadline(group, swept_ms, config)
+        deadline = first_deadline(group, swept_ms, config, outages)
         group.wake_ms = deadline.due_ms if deadline else NEVER_MS
         if deadline is None or deadline.due_ms > to_ms:
             return
@@ -147,9 +150,9 @@ def advance(group: Group, to_ms: int, config: CoordinatorConfig) -> Iterator[Ste
         yield Step(now_ms, decision.records, decision.replies)
 
 
-def next_deadline(group: Group, config: CoordinatorConfig) -> int | None:
+def next_deadline(group: Group, config: CoordinatorConfig, outages: Outages = ()) -> int | None:
     """The time of the group's soonest deadline, None if it waits for nothing."""
-    deadline = first_deadline(group, group.clock_ms, config)
+    deadline = first_deadline(group, group.clock_ms, config, outages)
     group.wake_ms = deadline.due_ms if deadline else NEVER_MS
     return deadline.due_ms if deadline else None
 

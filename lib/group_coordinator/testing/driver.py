@@ -10,6 +10,7 @@ from typing import Any, cast
 from group_coordinator.codecs.events import Event
 from group_coordinator.core import coordinator
 from group_coordinator.core.coordinator import Step
+from group_coordinator.core.deadlines.outages import Outage, Outages
 from group_coordinator.core.embedded_protocol import encode_assignment, encode_subscription
 from group_coordinator.core.model import requests, responses
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
@@ -51,6 +52,7 @@ class GroupDriver:
         self.consumers = ConsumerVerbs(self, group_id)
         """The verbs of the consumer protocol (KIP-848); those below are the classic protocol's."""
         self._requests = 0
+        self._outages: Outages = ()
 
     # Time.
 
@@ -63,12 +65,23 @@ class GroupDriver:
         if time_ms < self.now_ms:
             raise ValueError(f"time never goes back: {time_ms} < {self.now_ms}")
         self.now_ms = time_ms
-        return self._outcome("", coordinator.advance(self.group, time_ms, self.config))
+        due = coordinator.advance(self.group, time_ms, self.config, self._outages)
+        return self._outcome("", due)
+
+    def outage(self, duration_ms: int) -> Outcome[responses.Response]:
+        """Let time pass in which nobody can be heard; members have their whole time again at its end."""
+        self._outages += (Outage(self.now_ms, self.now_ms + duration_ms, was_heard=False),)
+        return self.sleep(duration_ms)
+
+    def slow_batch(self, duration_ms: int) -> Outcome[responses.Response]:
+        """Let time pass in which answers do not come; what was sent last is answered at its end."""
+        self._outages += (Outage(self.now_ms, self.now_ms + duration_ms, was_heard=True),)
+        return self.sleep(duration_ms)
 
     @property
     def next_deadline_ms(self) -> int | None:
         """When the group will act by itself; None: never."""
-        return coordinator.next_deadline(self.group, self.config)
+        return coordinator.next_deadline(self.group, self.config, self._outages)
 
     # Membership.
 
@@ -219,7 +232,7 @@ class GroupDriver:
         event = Event(version, name, self.client_id, self.client_host, None, request)
         event_id = event_id_at("driver", 0, self._requests)
         step = take(self.group, event, event_id, self.now_ms, self.config)
-        due = coordinator.advance(self.group, self.now_ms, self.config)
+        due = coordinator.advance(self.group, self.now_ms, self.config, self._outages)
         return self._outcome(name, [step, *due])
 
     # Answers.

@@ -32,7 +32,9 @@ def assign_ranges(
     """RangeAssignor of Kafka 4.3; see `Assignor`."""
     if not members:
         return {}
-    member_ids = sorted(members, key=lambda member_id: _seniority(member_id, members[member_id]))
+    member_ids = sorted(
+        members, key=lambda member_id: seniority(member_id, members[member_id].group_instance_id)
+    )
     specs = [members[member_id] for member_id in member_ids]
     if subscription_type is SubscriptionType.HOMOGENEOUS:
         # Kafka asks the first one only, even where the others want something else by now.
@@ -58,11 +60,10 @@ def ranges(num_partitions: int, num_members: int) -> Iterator[range]:
         yield range(start, end)
 
 
-def _seniority(member_id: str, member: MemberSpec) -> tuple[bool, bytes]:
-    """Static members first."""
-    dynamic = member.group_instance_id is None
-    name = member_id if member.group_instance_id is None else member.group_instance_id
-    return dynamic, utf16_order(name)
+def seniority(member_id: str, group_instance_id: str | None) -> tuple[bool, bytes]:
+    """The order of members, in the brokers' assignor and in the clients': static ones first, by instance id."""
+    name = member_id if group_instance_id is None else group_instance_id
+    return group_instance_id is None, utf16_order(name)
 
 
 def _in_order_of_record(assignment: Assignment, member: MemberSpec) -> Assignment:

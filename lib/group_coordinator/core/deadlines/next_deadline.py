@@ -13,13 +13,16 @@ sweep is armed by the sweep before it: of the timers of its millisecond, those t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from group_coordinator.core.deadlines import classic, consumer
+from group_coordinator.core.deadlines.outages import Outages, due_after, since
 from group_coordinator.core.model.changes import TopicsForgotten
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.timers import NEVER_MS, TimerKey
+from group_coordinator.core.model.timers import NEVER_MS, Timer, TimerKey, TimerKind
 from group_coordinator.core.offsets import expiration
 from group_coordinator.core.value import Value
 
@@ -33,20 +36,39 @@ class Deadline(Value, frozen=True):
     """Sweeps up to this time lie behind the group when the deadline has fired."""
 
 
-def first_deadline(group: Group, swept_ms: int, config: CoordinatorConfig) -> Deadline | None:
+def first_deadline(
+    group: Group, swept_ms: int, config: CoordinatorConfig, outages: Outages = ()
+) -> Deadline | None:
     """The deadline to fire next; sweeps up to `swept_ms` are done."""
     if group.membership is None:
         return _end_of_memory(group, config)
     sweep_ms = expiration.next_sweep(group, swept_ms, config)
-    timers = group.membership.timers
-    if not timers:
+    if not group.membership.timers:
         return None if sweep_ms is None else Deadline(sweep_ms, None, sweep_ms)
-    key, timer = min(timers.items(), key=lambda item: item[1].due_ms)
+    key, timer = _first_timer(group.membership.timers, outages)
     before_sweep = timer.armed_ms < timer.due_ms - config.offsets_retention_check_interval_ms
     timer_swept_ms = timer.due_ms - 1 if before_sweep else timer.due_ms
     if sweep_ms is not None and sweep_ms <= timer_swept_ms:
         return Deadline(sweep_ms, None, sweep_ms)
     return Deadline(timer.due_ms, key, max(swept_ms, timer_swept_ms))
+
+
+def _first_timer(timers: Mapping[TimerKey, Timer], outages: Outages) -> tuple[TimerKey, Timer]:
+    """The timer that runs out first, with the time at which it does."""
+    if outages:
+        outages = since(min(timer.armed_ms for timer in timers.values()), outages)
+    if not outages:
+        return min(timers.items(), key=lambda item: item[1].due_ms)
+    put_off = (
+        (
+            key,
+            timer
+            if key.kind is TimerKind.REGEX
+            else Timer(due_after(timer, outages), timer.armed_ms),
+        )
+        for key, timer in timers.items()
+    )
+    return min(put_off, key=lambda item: item[1].due_ms)
 
 
 def _end_of_memory(group: Group, config: CoordinatorConfig) -> Deadline | None:
