@@ -12,16 +12,17 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.replay import begin_sessions
 from group_coordinator.runtime.hold_windows import RETRY_MS, Windows, timers_hold
 from group_coordinator.runtime.packing import seed_of, unpack
+from group_coordinator.runtime.quarantine import (
+    NOT_OURS,
+    UnknownStateVersionError,
+    letters_of_a_whole_call,
+)
 from group_coordinator.runtime.update_group import GroupUpdate, UpdateContext, update_group
 
 STATE_VERSION = 1
 
 _LONGEST_TIMEOUT_MS = 24 * 60 * 60 * 1000
 """Every group computes its deadline again once a day: settings may have changed since its timer was set."""
-
-
-class UnknownStateVersionError(Exception):
-    """The checkpoint was written by a later version of this program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +75,21 @@ def call_group(given: OperatorInput, settings: OperatorSettings) -> OperatorResu
     """Run the events, and the deadlines that are due, through the group's state machine.
 
     A call that writes nothing keeps the group's state and timer. It is one that left the group as it was, but not one
-    that the timer made: the same timer would fire again in every batch.
+    that the timer made: the same timer would fire again in every batch. A group whose state cannot be read, or written
+    again, keeps what it has, and its events become dead letters.
 
     Raises:
-        UnknownStateVersionError: this program does not write such a state.
+        UnknownStateVersionError: this program does not write such a state; SnapshotVersionError: nor such a snapshot.
     """
+    try:
+        return _called(given, settings)
+    except NOT_OURS:
+        raise
+    except Exception as defect:  # noqa: BLE001 - a group must not stop the stream; all is kept and counted
+        return _quarantined(given, defect)
+
+
+def _called(given: OperatorInput, settings: OperatorSettings) -> OperatorResult:
     context = settings.context_at(given.batch_time_ms)
     snapshot = None if given.stored is None else _snapshot(given.stored)
     if snapshot is None:
@@ -89,6 +100,18 @@ def call_group(given: OperatorInput, settings: OperatorSettings) -> OperatorResu
     if update.state == snapshot and not given.has_timed_out:
         return OperatorResult(update.texts, write=False)
     return _written(update, given.batch_time_ms, context)
+
+
+def _quarantined(given: OperatorInput, defect: Exception) -> OperatorResult:
+    """The state stays as it was; a timer that has fired must be set again, or it would fire in every batch."""
+    texts = letters_of_a_whole_call(
+        given.group_id, unpack(given.packed), defect, given.batch_time_ms
+    )
+    seed = seed_of(given.packed)
+    state = given.stored or (None if seed is None else StoredState(STATE_VERSION, seed))
+    if state is None:
+        return OperatorResult(texts, write=False)
+    return OperatorResult(texts, write=True, state=state, timeout_ms=_LONGEST_TIMEOUT_MS)
 
 
 def _snapshot(stored: StoredState) -> bytes:

@@ -25,6 +25,7 @@ from group_coordinator.codecs import events, snapshots
 from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.core import coordinator
 from group_coordinator.core.coordinator import Step
+from group_coordinator.core.deadlines.outages import Outages
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
@@ -33,6 +34,7 @@ from group_coordinator.core.rejections import rejection
 from group_coordinator.core.topics.needs import NOTHING, TopicNeed, missing_topics, topic_need
 from group_coordinator.runtime.output_lines import OutputLines
 from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.quarantine import NOT_OURS, describe
 from group_coordinator.runtime.taking import event_id_at, refusal_of, take, ticket_of
 
 _TOPICS_ON_THE_WAY = "The group's topics are being looked up."
@@ -52,12 +54,16 @@ class GroupUpdate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UpdateContext:
-    """What is the same for all groups of a batch. While timers hold, only events make time pass (clock rule 6)."""
+    """What is the same for all groups of a batch. While timers hold, only events make time pass (clock rule 6).
+
+    Timers that ran through one of the `outages` begin anew at its end (clock rule 8).
+    """
 
     config: CoordinatorConfig
     events_topic: str
     timer_slack_ms: int
     timers_hold: bool
+    outages: Outages = ()
     asks_for_topics: bool = False
     """Whether groups ask for the topics that they need; an agent tells them (job/topic_agent.py)."""
 
@@ -76,7 +82,7 @@ def update_group(
         run.ask_for_topics(need_before)
     if group.is_forgotten:
         return GroupUpdate(None, run.output, None)
-    deadline_ms = coordinator.next_deadline(group, context.config)
+    deadline_ms = coordinator.next_deadline(group, context.config, context.outages)
     return GroupUpdate(snapshots.dump(group), run.output, deadline_ms)
 
 
@@ -96,8 +102,10 @@ class _GroupRun:
             self._apply(self._decode(row), row, now_ms)
         except InvalidEventError as fault:
             self._refuse(row, now_ms, fault)
+        except NOT_OURS:
+            raise
         except Exception as defect:  # noqa: BLE001 - a group must not stop the stream; the event is kept and counted
-            self.output.dead_letter(row, _describe(defect), now_ms)
+            self.output.dead_letter(row, describe(defect), now_ms)
         self.pass_time(now_ms)
 
     def pass_time(self, to_ms: int) -> None:
@@ -105,11 +113,15 @@ class _GroupRun:
         if self.group.wake_ms > to_ms:
             return
         try:
-            for step in coordinator.advance(self.group, to_ms, self.context.config):
+            for step in coordinator.advance(
+                self.group, to_ms, self.context.config, self.context.outages
+            ):
                 self.output.step(step, None, None)
+        except NOT_OURS:
+            raise
         except Exception as defect:  # noqa: BLE001 - as for an event
             coordinator.drop_deadlines(self.group, to_ms)
-            self.output.dead_letter(None, _describe(defect), to_ms)
+            self.output.dead_letter(None, describe(defect), to_ms)
 
     def _decode(self, row: EventRow) -> Event:
         if row.key_fault is not None or row.value is None:
@@ -161,7 +173,3 @@ class _GroupRun:
             self.output.refusal(self._event_id(row), fault, now_ms)
         if refusal.is_dead_letter:
             self.output.dead_letter(row, str(fault), now_ms)
-
-
-def _describe(defect: Exception) -> str:
-    return f"defect: {type(defect).__name__}: {defect}"

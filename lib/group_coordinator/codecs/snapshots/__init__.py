@@ -6,8 +6,9 @@ from group_coordinator.codecs.snapshots.snapshot import (
     SCHEMA_VERSION,
     UPCASTERS,
     SnapshotError,
+    SnapshotVersionError,
     dump,
     load,
 )
 
-__all__ = ["SCHEMA_VERSION", "UPCASTERS", "SnapshotError", "dump", "load"]
+__all__ = ["SCHEMA_VERSION", "UPCASTERS", "SnapshotError", "SnapshotVersionError", "dump", "load"]

@@ -55,6 +55,10 @@ class SnapshotError(ValueError):
     """The bytes are no snapshot, or one of a version that is not known here."""
 
 
+class SnapshotVersionError(SnapshotError):
+    """A later version of this program wrote the bytes."""
+
+
 class _Member(Struct, array_like=True, gc=False):
     """A member without what follows from the rest: the topics that its protocols' metadata name."""
 
@@ -139,7 +143,8 @@ def load(group_id: str, blob: bytes) -> Group:
     """The group that was dumped.
 
     Raises:
-        SnapshotError: the bytes are no snapshot of a version that is known here.
+        SnapshotError: the bytes are no snapshot.
+        SnapshotVersionError: they are one of a version that is not known here.
     """
     snapshot = _of_this_version(blob) or _of_an_earlier_version(group_id, blob)
     return Group(
@@ -165,18 +170,26 @@ def _of_this_version(blob: bytes) -> _Snapshot | None:
 
 
 def _of_an_earlier_version(group_id: str, blob: bytes) -> _Snapshot:
+    _refuse_later_version(group_id, blob)
     try:
-        version = _decode_version(blob).version
         layout = msgpack.decode(blob, type=Layout)
-        while version in UPCASTERS:
-            layout = UPCASTERS[version](layout)
-            version = layout[0]
+        while layout[0] in UPCASTERS:
+            layout = UPCASTERS[layout[0]](layout)
         snapshot = convert(layout, _Snapshot)
-    except (ValueError, RecursionError) as fault:
+    except (ValueError, RecursionError, IndexError) as fault:
         raise SnapshotError(_complaint(group_id, blob)) from fault
     if snapshot.version != SCHEMA_VERSION:
         raise SnapshotError(_complaint(group_id, blob))
     return snapshot
+
+
+def _refuse_later_version(group_id: str, blob: bytes) -> None:
+    try:
+        version = _decode_version(blob).version
+    except (ValueError, RecursionError) as fault:
+        raise SnapshotError(_complaint(group_id, blob)) from fault
+    if version > SCHEMA_VERSION:
+        raise SnapshotVersionError(_complaint(group_id, blob))
 
 
 def _packed_membership(group: Group) -> _Classic | PackedConsumerGroup | None:
