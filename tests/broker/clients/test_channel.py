@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from threading import Event, Thread
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from msgspec import json
 
-from group_coordinator.clients.channel.channel import RequestChannel, responses_from_now
+from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.channel.group_responses import GroupResponses, responses_from_now
 from group_coordinator.clients.channel.request import Request
 from group_coordinator.clients.channel_errors import (
     BrokerUnreachableError,
@@ -20,6 +22,7 @@ from group_coordinator.clients.channel_errors import (
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.clients.topics import NewTopics, Topics
+from tests.support.until import until
 
 pytestmark = pytest.mark.kafka
 
@@ -244,3 +247,37 @@ def test_no_broker(topics: Topics) -> None:
             responses_topic=topics.responses,
             request_timeout_ms=1_000,
         )
+
+
+def test_only_the_partitions_of_the_groups_that_were_asked_about_are_read(
+    broker: EmbeddedBroker, new_topics: NewTopics
+) -> None:
+    """Every group's answers come from Kafka's own partitioner; those of groups that nobody asked about do not arrive."""
+    topics = new_topics()
+    connection = Connection(broker.bootstrap_servers)
+    responses = GroupResponses(responses_from_now(connection, topics.events, topics.responses))
+    groups = [f"group-{number}" for number in range(60)]
+    partition_of: dict[str, int] = {}
+    with closing(KafkaProducer(bootstrap_servers=broker.bootstrap_servers)) as producer:
+        for group in groups:
+            sent = producer.send(topics.responses, key=group.encode(), value=group.encode())
+            partition_of[group] = sent.get(TIMEOUT_S).partition
+    assert set(partition_of.values()) == {0, 1, 2}
+    wanted = next(group for group, partition in partition_of.items() if partition == 1)
+
+    arrived: list[str] = []
+
+    def have_arrived(expected: list[str]) -> bool:
+        arrived.extend(value.decode() for value in responses.poll(100) if value)
+        return len(arrived) >= len(expected)
+
+    with closing(responses):
+        assert list(responses.poll(500)) == []
+        responses.expect(wanted)
+        of_one = sorted(group for group, partition in partition_of.items() if partition == 1)
+        until(lambda: have_arrived(of_one), seconds=TIMEOUT_S, awaited="those of a partition")
+        assert (sorted(arrived), responses.partitions_read) == (of_one, {1})
+        for group in groups:
+            responses.expect(group)
+        until(lambda: have_arrived(groups), seconds=TIMEOUT_S, awaited="all answers")
+    assert sorted(arrived) == sorted(groups)

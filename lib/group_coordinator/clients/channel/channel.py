@@ -10,17 +10,17 @@ from itertools import count
 from threading import Event, Thread
 from typing import Any, Self
 
-from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from kafka import KafkaProducer
 from kafka.errors import KafkaError
 from msgspec import DecodeError, Struct, json
 
+from group_coordinator.clients.channel.group_responses import GroupResponses, responses_from_now
 from group_coordinator.clients.channel.pending_replies import PendingReplies
 from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.clients.channel_errors import (
     BrokerUnreachableError,
     ChannelClosedError,
     ChannelError,
-    TopicMissingError,
 )
 from group_coordinator.clients.cluster.connection import Connection
 
@@ -41,7 +41,7 @@ class RequestChannel:
     """A connection to the coordinator that any number of threads, members and admin clients can share.
 
     It reads the responses topic from its end at the time when the channel opens, so that it finds answers without
-    reading older ones. A thread of its own takes the answers and lets late requests time out.
+    reading older ones, and only the partitions that its groups' answers come in. A thread of its own takes the answers and lets late requests time out.
     """
 
     def __init__(
@@ -69,7 +69,9 @@ class RequestChannel:
         self._numbers = count(1)
         self._pending = PendingReplies()
         self._closing = Event()
-        self._consumer = responses_from_now(connection, events_topic, responses_topic)
+        self._responses = GroupResponses(
+            responses_from_now(connection, events_topic, responses_topic)
+        )
         self._producer = connection.open(KafkaProducer, allow_auto_create_topics=False)
         self._reader = Thread(target=self._read, name=f"replies-{self._name}", daemon=True)
         self._reader.start()
@@ -82,6 +84,7 @@ class RequestChannel:
         timeout_s = self._request_timeout_s if timeout_ms is None else timeout_ms / 1000
         correlation_id = f"{self._name}-{next(self._numbers)}"
         reply = self._pending.add(correlation_id, request, timeout_s, time.monotonic())
+        self._responses.expect(request.group_id)
         try:
             sending = self._producer.send(
                 self._events_topic,
@@ -125,14 +128,13 @@ class RequestChannel:
         failure = ChannelClosedError("the channel was closed before the answer came")
         try:
             while not self._closing.is_set():
-                for records in self._consumer.poll(timeout_ms=POLL_TIMEOUT_MS).values():
-                    self._take(record.value for record in records)
+                self._take(self._responses.poll(POLL_TIMEOUT_MS))
                 self._pending.expire(time.monotonic())
         except KafkaError as error:
             failure = ChannelClosedError(f"the responses topic cannot be read: {error}")
         finally:
             self._pending.fail_all(failure)
-            self._consumer.close()
+            self._responses.close()
 
     def _take(self, values: Any) -> None:
         marker = self._name.encode()
@@ -151,36 +153,3 @@ class RequestChannel:
 
 def _not_sent(request: Request, error: Exception) -> ChannelError:
     return BrokerUnreachableError(f"{request} could not be sent: {error}")
-
-
-def responses_from_now(
-    connection: Connection, events_topic: str, responses_topic: str
-) -> KafkaConsumer:
-    """A consumer that sees every response to a request that is sent from now on, and few others."""
-    try:
-        consumer = connection.open(
-            KafkaConsumer,
-            allow_auto_create_topics=False,
-            enable_auto_commit=False,
-            # The position is set below; if retention deletes records beyond it, the oldest answer left is the right one.
-            auto_offset_reset="earliest",
-        )
-        partitions = {
-            topic: [
-                TopicPartition(topic, number)
-                for number in consumer.partitions_for_topic(topic) or ()
-            ]
-            for topic in (events_topic, responses_topic)
-        }
-        for topic, found in partitions.items():
-            if not found:
-                consumer.close()
-                raise TopicMissingError(
-                    f"topic {topic} does not exist; `group-coordinator init` makes it"
-                )
-        consumer.assign(partitions[responses_topic])
-        for partition, end in consumer.end_offsets(partitions[responses_topic]).items():
-            consumer.seek(partition, end)
-    except KafkaError as error:
-        raise connection.failure(error) from error
-    return consumer
