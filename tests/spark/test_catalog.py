@@ -13,9 +13,9 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import (
     TABLES,
     MissingTablesError,
-    add_missing_columns,
     check_tables,
     create_tables,
+    upgrade_tables,
 )
 
 pytestmark = pytest.mark.spark
@@ -71,8 +71,8 @@ def test_columns_that_came_later_are_added(spark: SparkSession, tmp_path: Path) 
         earlier = replace(table, schema=StructType(fields))
         earlier.create_on_disk(Path(catalog.location(table.name)))
 
-    add_missing_columns(spark, catalog.root)
-    add_missing_columns(spark, catalog.root)
+    upgrade_tables(spark, catalog.root)
+    upgrade_tables(spark, catalog.root)
 
     for table in TABLES:
         made = catalog.read(spark, table.name).schema

@@ -46,7 +46,7 @@ def test_the_defaults_of_the_job() -> None:
         topics_replication_factor=1,
         request_timeout_ms=30_000,
         response_max_bytes=16_777_216,
-        tables_root="group-coordinator-tables",
+        tables_root="./group-coordinator-tables",
         checkpoint_location="group-coordinator-checkpoint",
         trigger_interval_ms=250,
         timer_slack_ms=1_000,

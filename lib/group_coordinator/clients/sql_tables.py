@@ -10,7 +10,7 @@ from deltalake.exceptions import DeltaError
 
 from group_coordinator.clients.errors import ClientError
 
-TABLES = ("coordinator_log", "groups", "members", "offsets", "dead_letters")
+TABLES = ("coordinator_log", "groups", "members", "offsets", "dead_letters", "writers")
 _SESSION = {"datafusion.catalog.information_schema": "true"}
 """Lets SHOW TABLES and SHOW COLUMNS work."""
 

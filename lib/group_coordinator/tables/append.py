@@ -1,4 +1,4 @@
-"""Appends that a redone batch does not repeat.
+"""Appends that leave a mark, by which the next one sees what the table has.
 
 On a local disk small appends go through the deltalake package: it writes the same commit as Spark in a fiftieth of the
 time, which is most of the time between two batches. Both leave the same mark in the table's log, so that either sees
@@ -7,7 +7,6 @@ what the other has appended.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,10 +16,9 @@ import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from deltalake.exceptions import DeltaError
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefinition
+from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.driver_limits import MOST_BYTES, MOST_ROWS
 
 
@@ -40,60 +38,70 @@ class TableWriteError(RuntimeError):
     """A table's folder does not take a batch: it is full, or is no table any more; the message names it."""
 
 
-def append_once(
-    rows: DataFrame, size: Size, catalog: TableCatalog, table: TableDefinition, batch_id: int
+def append_rows(
+    rows: pa.Table,
+    spark: SparkSession,
+    catalog: TableCatalog,
+    table: TableDefinition,
+    mark: Transaction,
 ) -> None:
-    """Append the rows, and with them batch and time, unless the running query has appended this batch or a later one."""
-    application = f"{running_query_id(rows.sparkSession)}:{table.name}"
+    """Append a few rows, or none and the mark alone, unless the table has this mark or a later one.
+
+    Raises:
+        TableWriteError: the table's folder does not take them.
+    """
     folder = catalog.local_folder(table.name)
-    if folder is not None and size.fits_the_driver:
-        _append_without_job(rows, folder, table, Transaction(application, batch_id))
+    if folder is None:
+        append_frame(spark.createDataFrame(rows, table.schema), catalog, table, mark)
         return
+    with write_errors(folder):
+        present = DeltaTable(folder)
+        done = present.transaction_version(mark.app_id)
+    if done is None or done < mark.version:
+        append_on_disk(present, folder, rows, mark)
+
+
+def append_on_disk(table: DeltaTable, folder: Path, rows: pa.Table, mark: Transaction) -> None:
+    """Append to a table of this machine's disk; who has committed such a mark meanwhile makes it fail.
+
+    Raises:
+        TableWriteError: the table's folder does not take them.
+    """
+    properties = CommitProperties(app_transactions=[mark])
+    with write_errors(folder):
+        whole = _with_later_columns(rows, table)
+        write_deltalake(table, whole, mode="append", commit_properties=properties)
+
+
+def _with_later_columns(rows: pa.Table, table: DeltaTable) -> pa.Table:
+    """A later version of this program may have added columns before it was rolled back."""
+    for column in pa.schema(table.schema()):
+        if column.name not in rows.column_names:
+            rows = rows.append_column(column, pa.nulls(len(rows), column.type))
+    return rows
+
+
+def append_frame(
+    rows: DataFrame, catalog: TableCatalog, table: TableDefinition, mark: Transaction
+) -> None:
+    """Append by Spark; Delta leaves out rows whose mark, or a later one, the table has."""
     writer = (
-        rows.withColumns(
-            {
-                BATCH_ID.name: F.lit(batch_id).cast("long"),
-                INGESTED_AT.name: F.current_timestamp(),
-            }
-        )
-        .select(*table.schema.names)
+        rows.select(*table.schema.names)
         .write.format("delta")
         .mode("append")
-        .option("txnAppId", application)
-        .option("txnVersion", batch_id)
+        .option("txnAppId", mark.app_id)
+        .option("txnVersion", mark.version)
     )
     catalog.save(writer, table.name)
 
 
-def _append_without_job(
-    rows: DataFrame, folder: Path, definition: TableDefinition, transaction: Transaction
-) -> None:
-    with _write_errors(folder):
-        table = DeltaTable(folder)
-        done = table.transaction_version(transaction.app_id)
-    if done is None or done < transaction.version:
-        batch = _of_batch(rows.toArrow(), definition, transaction.version)
-        properties = CommitProperties(app_transactions=[transaction])
-        with _write_errors(folder):
-            write_deltalake(table, batch, mode="append", commit_properties=properties)
-
-
 @contextmanager
-def _write_errors(folder: Path) -> Iterator[None]:
-    """Delta's errors do not say which table they are about."""
+def write_errors(folder: Path) -> Iterator[None]:
+    """Raise TableWriteError: Delta's errors do not say which table they are about."""
     try:
         yield
     except (DeltaError, OSError) as error:
         raise TableWriteError(f"{folder} cannot be written: {error}") from error
-
-
-def _of_batch(rows: pa.Table, definition: TableDefinition, batch_id: int) -> pa.Table:
-    """Constants in Spark's plan would make it compile the plan anew for every batch."""
-    now_us = time.time_ns() // 1_000
-    batch = pa.repeat(pa.scalar(batch_id, pa.int64()), len(rows))
-    ingested = pa.repeat(pa.scalar(now_us, pa.timestamp("us", "UTC")), len(rows))
-    whole = rows.append_column(BATCH_ID.name, batch).append_column(INGESTED_AT.name, ingested)
-    return whole.select(definition.schema.names)
 
 
 def running_query_id(spark: SparkSession) -> str:

@@ -9,21 +9,47 @@ from pathlib import Path
 from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 
-_SCHEMA_OF_A_CATALOG = re.compile(r"\w+\.\w+")
+_PART = r"(?:`[^`]+`|[^\s`./:]+)"
+_SCHEMA_OF_A_CATALOG = re.compile(rf"{_PART}\.{_PART}")
 URL = re.compile(r"[A-Za-z][\w+.-]*:")
 """How a location begins that is no path of this machine, unless it is file:."""
 
 
+class TablesRootError(ValueError):
+    """The tables' root is neither a folder nor a schema of a catalog; the message names it."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableCatalog:
-    """All tables under one root: a folder, the URL of a folder, or `catalog.schema`."""
+    """All tables under one root: a folder, which has a slash or a scheme, or `catalog.schema`, quoted or not.
+
+    Raises:
+        TablesRootError: the root is neither.
+    """
 
     root: str
+
+    def __post_init__(self) -> None:
+        if self._is_folder or _SCHEMA_OF_A_CATALOG.fullmatch(self.root):
+            return
+        raise TablesRootError(
+            f"tables.root = {self.root}: a folder is written with a slash, ./{self.root}, and the schema of a catalog as "
+            "catalog.schema, with ` around a part that has dots or spaces"
+        )
+
+    @property
+    def _is_folder(self) -> bool:
+        return "/" in self.root or URL.match(self.root) is not None
 
     @property
     def is_schema(self) -> bool:
         """Whether the root is `catalog.schema`; a folder of such a name is written ./a.b."""
-        return _SCHEMA_OF_A_CATALOG.fullmatch(self.root) is not None
+        return not self._is_folder
+
+    @property
+    def schema_name(self) -> str:
+        """The schema as SQL writes it, whatever its parts are made of."""
+        return ".".join(f"`{part.strip('`')}`" for part in re.findall(_PART, self.root))
 
     @property
     def local_root(self) -> Path | None:
@@ -35,7 +61,7 @@ class TableCatalog:
     def location(self, table: str) -> str:
         """The table's full name, or the address of its folder."""
         if self.is_schema:
-            return f"{self.root}.{table}"
+            return f"{self.schema_name}.`{table}`"
         folder = self.local_folder(table)
         return str(folder) if folder else f"{self.root.rstrip('/')}/{table}"
 

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import deltalake
 from pyspark.sql import SparkSession
-from pyspark.sql.types import StructField
+from pyspark.sql.types import StructField, StructType
 
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.claims import WRITERS
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
+from group_coordinator.tables.definition import TableDefinition, column_in_sql
 from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.members import MEMBERS
 from group_coordinator.tables.offsets import OFFSETS
 
-TABLES = (COORDINATOR_LOG, GROUPS, MEMBERS, OFFSETS, DEAD_LETTERS)
+TABLES = (COORDINATOR_LOG, GROUPS, MEMBERS, OFFSETS, DEAD_LETTERS, WRITERS)
 """All tables."""
+
+_LATER_TABLES = (WRITERS,)
+"""Tables that version 0.2.0 did not have."""
 
 # Groups last: whoever sees a group's new row finds its members and offsets.
 COMPACTED = (MEMBERS, OFFSETS, GROUPS)
@@ -42,31 +48,53 @@ def create_tables(root: str, make_session: Callable[[], SparkSession]) -> list[s
 
 def _create_by_spark(spark: SparkSession, catalog: TableCatalog) -> None:
     if catalog.is_schema:
-        spark.sql(f"CREATE SCHEMA IF NOT EXISTS {catalog.root}")
+        spark.sql(f"CREATE SCHEMA IF NOT EXISTS {catalog.schema_name}")
     for table in TABLES:
         table.create(spark, catalog)
 
 
-def add_missing_columns(spark: SparkSession, root: str) -> None:
-    """Give tables that an earlier version made the columns that came later; what is in them stays."""
+def upgrade_tables(spark: SparkSession, root: str) -> None:
+    """Make the tables and columns that came after the version that made the others; what is in them stays."""
     catalog = TableCatalog(root)
+    for table in _LATER_TABLES:
+        if not catalog.exists(spark, table.name):
+            _create(spark, catalog, table)
     for table in TABLES:
         present = catalog.read(spark, table.name).columns
         missing = [column for column in table.schema if column.name not in present]
         if missing:
-            columns = ", ".join(map(_in_sql, missing))
-            spark.sql(f"ALTER TABLE {catalog.sql_name(table.name)} ADD COLUMNS ({columns})")
+            _add(spark, catalog, table, missing)
 
 
-def _in_sql(column: StructField) -> str:
-    comment = column.metadata["comment"].replace("'", r"\'")
-    return f"`{column.name}` {column.dataType.simpleString()} COMMENT '{comment}'"
+def _create(spark: SparkSession, catalog: TableCatalog, table: TableDefinition) -> None:
+    folder = catalog.local_folder(table.name)
+    if folder is not None:
+        table.create_on_disk(folder)
+    else:
+        table.create(spark, catalog)
+
+
+def _add(
+    spark: SparkSession, catalog: TableCatalog, table: TableDefinition, missing: list[StructField]
+) -> None:
+    """On this machine's disk not by Spark, whose commit could replace that of another process."""
+    folder = catalog.local_folder(table.name)
+    if folder is not None:
+        columns = deltalake.Schema.from_json(StructType(missing).json()).fields
+        deltalake.DeltaTable(folder).alter.add_columns(columns)
+        return
+    in_sql = ", ".join(map(column_in_sql, missing))
+    spark.sql(f"ALTER TABLE {catalog.sql_name(table.name)} ADD COLUMNS ({in_sql})")
 
 
 def check_tables(spark: SparkSession, root: str) -> None:
-    """Raise MissingTablesError unless every table is there."""
+    """Raise MissingTablesError unless every table is there, or came with a later version than the others."""
     catalog = TableCatalog(root)
-    missing = [table.name for table in TABLES if not catalog.exists(spark, table.name)]
+    missing = [
+        table.name
+        for table in TABLES
+        if table not in _LATER_TABLES and not catalog.exists(spark, table.name)
+    ]
     if missing:
         raise MissingTablesError(
             f"tables.root = {root}: {', '.join(missing)} missing; "

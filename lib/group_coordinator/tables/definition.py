@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import deltalake
-from delta.tables import DeltaTable
+import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql.types import (
     DataType,
@@ -68,23 +68,20 @@ class TableDefinition:
     clustered_by: tuple[str, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
 
+    def no_rows(self) -> pa.Table:
+        """The table's columns as Arrow has them, without a row."""
+        return pa.schema(deltalake.Schema.from_json(self.schema.json())).empty_table()
+
     def create(self, spark: SparkSession, catalog: TableCatalog) -> None:
         """Make the table, by Spark, unless it is there."""
-        location = catalog.location(self.name)
-        table = DeltaTable.createIfNotExists(spark).comment(self.meaning)
-        table = table.tableName(location) if catalog.is_schema else table.location(location)
-        for column in self.schema:
-            table = table.addColumn(
-                column.name,
-                column.dataType,
-                nullable=column.nullable,
-                comment=column.metadata["comment"],
-            )
-        if self.clustered_by:
-            table = table.clusterBy(*self.clustered_by)
-        for key, value in {**_PROPERTIES, **self.properties}.items():
-            table = table.property(key, value)
-        table.execute()
+        properties = {**_PROPERTIES, **self.properties}
+        clause = f"CLUSTER BY ({', '.join(self.clustered_by)})" if self.clustered_by else ""
+        spark.sql(
+            f"CREATE TABLE IF NOT EXISTS {catalog.sql_name(self.name)} "
+            f"({', '.join(map(column_in_sql, self.schema))}) USING delta {clause} "
+            f"COMMENT {_quoted(self.meaning)} "
+            f"TBLPROPERTIES ({', '.join(f'{_quoted(k)} = {_quoted(v)}' for k, v in properties.items())})"
+        )
 
     def create_on_disk(self, folder: Path) -> None:
         """Make the table in a folder of this machine, without Spark, unless it is there.
@@ -98,3 +95,15 @@ class TableDefinition:
             description=self.meaning,
             configuration={**_PROPERTIES, **self.properties},
         )
+
+
+def column_in_sql(column: StructField) -> str:
+    """A column as CREATE TABLE and ADD COLUMNS write it."""
+    needed = "" if column.nullable else " NOT NULL"
+    comment = _quoted(column.metadata["comment"])
+    return f"`{column.name}` {column.dataType.simpleString()}{needed} COMMENT {comment}"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", r"\\").replace("'", r"\'")
+    return f"'{escaped}'"

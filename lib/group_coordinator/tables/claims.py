@@ -1,0 +1,71 @@
+"""Who may write the rows of a cluster: one checkpoint at a time, the one that claimed them last.
+
+A claim has an epoch, one higher than that of the claim before it. Every append carries the epoch in its mark
+(writer.py), so that a table does not take a batch of a checkpoint that another one has succeeded.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+from deltalake import DeltaTable, Transaction
+from pyspark.sql import SparkSession
+from pyspark.sql.types import LongType, StringType, StructType, TimestampType
+
+from group_coordinator.tables.append import append_rows
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, required
+
+WRITERS = TableDefinition(
+    "writers",
+    "One row each time a checkpoint took over a cluster's rows; only the one with the highest epoch may write",
+    StructType(
+        [
+            CLUSTER_ID,
+            required("epoch", LongType(), "1 for the cluster's first checkpoint, then one higher"),
+            required("writer_id", StringType(), "The checkpoint, wherever it may be moved"),
+            required("checkpoint", StringType(), "Where the checkpoint was when it took over"),
+            required("events_topic", StringType(), "Where its events come from"),
+            required("program_version", StringType(), "The version of this program"),
+            required("claimed_at", TimestampType(), "When it took over, by the wall clock"),
+        ]
+    ),
+)
+
+
+class Claim(NamedTuple):
+    """A row of the table, but for the time."""
+
+    cluster_id: str
+    epoch: int
+    writer_id: str
+    checkpoint: str
+    events_topic: str
+    program_version: str
+
+
+def newest_claim(spark: SparkSession, catalog: TableCatalog, cluster_id: str) -> Claim | None:
+    """The claim that counts; None: nobody has claimed the cluster's rows."""
+    claims = [Claim(*row) for row in _rows(spark, catalog) if row[0] == cluster_id]
+    return max(claims, key=lambda claim: claim.epoch, default=None)
+
+
+def write_claim(spark: SparkSession, catalog: TableCatalog, claim: Claim) -> None:
+    """Add a claim; of two with the same cluster and epoch the table takes the first one."""
+    row = {**claim._asdict(), "claimed_at": time.time_ns() // 1_000}
+    rows = pa.Table.from_pylist([row], schema=WRITERS.no_rows().schema)
+    transaction = Transaction(f"group-coordinator/{claim.cluster_id}/{WRITERS.name}", claim.epoch)
+    append_rows(rows, spark, catalog, WRITERS, transaction)
+
+
+def _rows(spark: SparkSession, catalog: TableCatalog) -> list[tuple[Any, ...]]:
+    """All claims: there are few. Without Spark where that is possible, as it is asked for while the job runs."""
+    folder = catalog.local_folder(WRITERS.name)
+    if folder is not None:
+        table = DeltaTable(folder).to_pyarrow_table(columns=list(Claim._fields))
+        return [tuple(row.values()) for row in table.to_pylist()]
+    return [
+        tuple(row) for row in catalog.read(spark, WRITERS.name).select(*Claim._fields).collect()
+    ]

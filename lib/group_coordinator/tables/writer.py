@@ -1,0 +1,122 @@
+"""A checkpoint that may write the rows of a cluster, and its batches, each of which a table takes once.
+
+A mark is one number: the writer's epoch (claims.py) above the batch. So the next batch has a higher mark, and so has
+every batch of the checkpoint that succeeds this one. An equal mark in the table is a batch that is done again. A higher
+one cannot be: the checkpoint is older than the table, or another one has taken over.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import pyarrow as pa
+from deltalake import DeltaTable, Transaction
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from group_coordinator.tables.append import (
+    Size,
+    append_frame,
+    append_on_disk,
+    append_rows,
+    running_query_id,
+    write_errors,
+)
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefinition
+
+_BATCHES = 1 << 40
+"""Of one epoch: four batches a second for eight thousand years."""
+
+
+class NotTheWriterError(RuntimeError):
+    """The table has batches that this checkpoint cannot know of; the message says why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Appends the batches of one checkpoint."""
+
+    catalog: TableCatalog
+    cluster_id: str
+    epoch: int
+
+    def append_once(
+        self, rows: DataFrame, size: Size, table: TableDefinition, batch_id: int
+    ) -> None:
+        """Append the rows, and with them batch and time, unless the table has the batch.
+
+        Raises:
+            NotTheWriterError: the table has a later batch, or one of a later writer. Where the table is not on this
+                machine's disk, Delta leaves the batch out instead, and the job looks for later writers by itself.
+            TableWriteError: the table's folder does not take them.
+        """
+        mark = self._mark(table, batch_id)
+        folder = self.catalog.local_folder(table.name)
+        if folder is None:
+            self._append_by_spark(rows, table, mark, batch_id)
+            return
+        with write_errors(folder):
+            present = DeltaTable(folder)
+            done = _last_mark(present, mark, f"{running_query_id(rows.sparkSession)}:{table.name}")
+        if _has_batch(table, done, mark):
+            return
+        if size.fits_the_driver:
+            append_on_disk(present, folder, _of_batch(rows.toArrow(), table, batch_id), mark)
+        else:
+            self._append_by_spark(rows, table, mark, batch_id)
+
+    def shut_out_earlier_ones(self, spark: SparkSession, table: TableDefinition) -> None:
+        """Leave a mark without rows, so that the table takes nothing from a writer before this one."""
+        append_rows(table.no_rows(), spark, self.catalog, table, self._mark(table, 0))
+
+    def _append_by_spark(
+        self, rows: DataFrame, table: TableDefinition, mark: Transaction, batch_id: int
+    ) -> None:
+        by_batch = {
+            BATCH_ID.name: F.lit(batch_id).cast("long"),
+            INGESTED_AT.name: F.current_timestamp(),
+        }
+        append_frame(rows.withColumns(by_batch), self.catalog, table, mark)
+
+    def _mark(self, table: TableDefinition, batch_id: int) -> Transaction:
+        application = f"group-coordinator/{self.cluster_id}/{table.name}"
+        return Transaction(application, self.epoch * _BATCHES + batch_id)
+
+
+def _of_batch(rows: pa.Table, definition: TableDefinition, batch_id: int) -> pa.Table:
+    """Constants in Spark's plan would make it compile the plan anew for every batch."""
+    now_us = time.time_ns() // 1_000
+    batch = pa.repeat(pa.scalar(batch_id, pa.int64()), len(rows))
+    ingested = pa.repeat(pa.scalar(now_us, pa.timestamp("us", "UTC")), len(rows))
+    whole = rows.append_column(BATCH_ID.name, batch).append_column(INGESTED_AT.name, ingested)
+    return whole.select(definition.schema.names)
+
+
+def _last_mark(table: DeltaTable, mark: Transaction, earlier_application: str) -> int | None:
+    """The last mark in the table; None: there is none. Version 0.2.0 has the batch alone, by query."""
+    last = table.transaction_version(mark.app_id)
+    earlier = table.transaction_version(earlier_application)
+    if earlier is None or earlier < mark.version % _BATCHES:
+        return last
+    return mark.version if last is None else max(last, mark.version)
+
+
+def _has_batch(table: TableDefinition, last: int | None, mark: Transaction) -> bool:
+    if last is None or last < mark.version:
+        return False
+    if last == mark.version:
+        return True
+    epoch, batch_id = divmod(last, _BATCHES)
+    our_epoch, our_batch_id = divmod(mark.version, _BATCHES)
+    if epoch > our_epoch:
+        raise NotTheWriterError(
+            f"table {table.name}: another checkpoint has taken over (its epoch is {epoch}, ours {our_epoch}), "
+            "and this run ends; the table writers says which one"
+        )
+    raise NotTheWriterError(
+        f"table {table.name} has batch {batch_id}, and this run is at {our_batch_id}: another run works on the "
+        "checkpoint, or the checkpoint is older than the table. See that no other run is left, and start again: a "
+        "start tells which"
+    )
