@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from group_coordinator.streaming import query, sinks
+from group_coordinator.streaming import query
 from group_coordinator.streaming.query import QUERY_NAME, checkpoint_of
 from group_coordinator.streaming.sinks import Sinks
 from group_coordinator.tables.compaction import local
@@ -22,6 +22,7 @@ from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.offsets import OFFSETS
+from group_coordinator.tables.writer import Writer
 from tests.faults.deadly_worker import DeadlyOperatorSettings
 
 _SOME_RESPONSES = 5
@@ -109,11 +110,11 @@ def after_the_log(trigger: Trigger) -> None:
     """The dead letters are still to be appended."""
     _note_batches(trigger)
 
-    def of_the_log(_rows: Any, _count: int, _catalog: Any, table: TableDefinition, _: int) -> None:
+    def of_the_log(_writer: Any, _rows: Any, _size: Any, table: TableDefinition, _: int) -> None:
         if table == COORDINATOR_LOG:
             trigger.fire()
 
-    _after(sinks, "append_once", of_the_log)
+    _after(Writer, "append_once", of_the_log)
 
 
 def before_the_commit(trigger: Trigger) -> None:

@@ -20,7 +20,8 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction.compaction import Compaction
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.creation import add_missing_columns
+from group_coordinator.tables.creation import upgrade_tables
+from group_coordinator.tables.writer import Writer
 from tests.golden.story import TOPIC, PackedEvent
 
 SETTINGS = (
@@ -59,11 +60,16 @@ def start(
     )
 
 
+def writer(settings: Settings) -> Writer:
+    """The only one that the golden job ever had."""
+    return Writer(TableCatalog(settings.job.tables_root), settings.job.cluster_id, epoch=1)
+
+
 def compact(spark: SparkSession, settings: Settings, version: int) -> None:
     """Fold the whole log into the tables."""
     catalog = TableCatalog(settings.job.tables_root)
     coordinator = settings.coordinator
     retention = Retention(coordinator.retention_ms, coordinator.offsets_retention_check_interval_ms)
     log = catalog.read(spark, COORDINATOR_LOG.name)
-    add_missing_columns(spark, catalog.root)
+    upgrade_tables(spark, catalog.root)
     Compaction(catalog, retention, "golden").apply(log, version)

@@ -23,9 +23,8 @@ from group_coordinator.settings import Settings, load
 from group_coordinator.streaming.batch_gate import BatchGate
 from group_coordinator.streaming.session import local_session
 from group_coordinator.streaming.sinks import Sinks
-from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import create_tables
-from tests.golden.job import SETTINGS, compact, send, settings_in, start
+from tests.golden.job import SETTINGS, compact, send, settings_in, start, writer
 from tests.golden.story import FILES, HOUR_MS, START_MS, TOPIC, told
 from tests.support.group_updates import updated
 
@@ -69,8 +68,7 @@ def run_job(folder: Path, scratch: Path) -> None:
     settings: Settings = load(overrides=settings_in(folder))
     spark = local_session(settings.job, spark_jars(), scratch)
     create_tables(settings.job.tables_root, lambda: spark)
-    catalog = TableCatalog(settings.job.tables_root)
-    sinks = Sinks(settings.job, catalog, lambda *_: None)
+    sinks = Sinks(settings.job, writer(settings), lambda *_: None)
     send(spark, folder / "events", told())
     gate = BatchGate(sinks.write)
     query = start(spark, settings, folder / "events", gate)

@@ -93,8 +93,8 @@ class Job:
         for answer in map(json.loads, texts):
             self.answers[answer["groupId"], answer["correlationId"]] = answer["body"]
         rest = batch.where("kind <> 'R'")
-        catalog = TableCatalog(self.settings.job.tables_root)
-        Sinks(self.settings.job, catalog, lambda *_: None).write(rest, batch_id)
+        writer = job.writer(self.settings)
+        Sinks(self.settings.job, writer, lambda *_: None).write(rest, batch_id)
         batch.unpersist()
 
 

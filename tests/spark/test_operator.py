@@ -24,6 +24,7 @@ from group_coordinator.streaming.sinks import BatchCounts, Sinks, outputs
 from group_coordinator.streaming.source import pack
 from group_coordinator.tables import append
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.writer import Writer
 from tests.support.until import until
 
 pytestmark = pytest.mark.spark
@@ -47,7 +48,10 @@ class Coordinator:
         self.counts: dict[int, BatchCounts] = {}
         self.needs: list[str] = []
         self.sinks = Sinks(
-            settings.job, self.catalog, self.counts.__setitem__, topic_needs=self.needs.extend
+            settings.job,
+            Writer(self.catalog, settings.job.cluster_id, epoch=1),
+            self.counts.__setitem__,
+            topic_needs=self.needs.extend,
         )
         self.offset = 0
 

@@ -20,12 +20,8 @@ from group_coordinator.streaming.checkpoint.layout import (
     folder_of_groups,
     read_origin,
 )
-from group_coordinator.streaming.rebuild.rebuild import (
-    CheckpointError,
-    Rebuilt,
-    check_checkpoint,
-    rebuild,
-)
+from group_coordinator.streaming.checkpoint.ownership import CheckpointError, checked_writer
+from group_coordinator.streaming.rebuild.rebuild import Rebuilt, rebuild
 from group_coordinator.tables.catalog import TableCatalog
 from tests.support.log_rows import Log, member
 from tests.unit.core.consumer_groups import ORD, two_members_sharing_orders
@@ -136,7 +132,7 @@ def test_a_consumer_group_is_as_its_log_says(spark: SparkSession, job: JobSettin
 def test_another_clusters_log_is_not_ours(spark: SparkSession, job: JobSettings) -> None:
     write(spark, job, some_groups(), cluster_id="another")
 
-    check_checkpoint(spark, job)
+    checked_writer(spark, job, lambda: None)
     with pytest.raises(CheckpointError, match=r"has nothing of cluster\.id = test"):
         rebuild(spark, job, TOPIC_HOLDS)
 
@@ -148,12 +144,12 @@ def test_a_rebuild_may_be_repeated_until_the_job_has_begun(
     folder = coordinator_folder(spark, job)
 
     with pytest.raises(CheckpointError, match="run `group-coordinator rebuild` with the same"):
-        check_checkpoint(spark, job)
+        checked_writer(spark, job, lambda: None)
     assert rebuild(spark, job, TOPIC_HOLDS) == rebuild(spark, job, TOPIC_HOLDS)
-    check_checkpoint(spark, job)
+    checked_writer(spark, job, lambda: None)
 
     Path(folder.address("offsets")).mkdir()
-    check_checkpoint(spark, job)
+    checked_writer(spark, job, lambda: None)
     with pytest.raises(CheckpointError, match="is a checkpoint: nothing is rebuilt"):
         rebuild(spark, job, TOPIC_HOLDS)
 

@@ -6,10 +6,9 @@ table that has anything of a batch means that the log has its records: a rebuild
 
 Spark commits a batch after `Sinks.write` returns. If anything fails before that, the batch is done again at the next
 start, with the same id, the same events and the same time, so the operator gives the same outputs. Responses are then
-sent again, equal and with the same `id`, by which readers drop repeats: at least once. A table takes a batch once: each
-append leaves a transaction in the table, whose application (txnAppId) is the query and the table and whose version is
-the batch, and a batch up to the last version is not appended again. A failure between two tables therefore repeats only
-the second. Spark's checkpoint commits the groups' states with the batch.
+sent again, equal and with the same `id`, by which readers drop repeats: at least once. A table takes a batch once, by the
+mark that each append leaves in it (tables/writer.py). A failure between two tables therefore repeats only the second.
+Spark's checkpoint commits the groups' states with the batch.
 
 All that can be prepared is in the plan of the streaming query (`outputs`): what `Sinks.write` builds, it builds for
 every batch, and a call from Python into the JVM takes milliseconds.
@@ -30,11 +29,11 @@ from group_coordinator.runtime.output_lines import DEAD_LETTER, LOG, RESPONSE, T
 from group_coordinator.settings import RECORD_OVERHEAD, JobSettings
 from group_coordinator.streaming.cluster_options import cluster_options
 from group_coordinator.tables import coordinator_log, dead_letters
-from group_coordinator.tables.append import Size, append_once
-from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.append import Size
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG, log_row
 from group_coordinator.tables.dead_letters import DEAD_LETTERS, dead_letter_row
 from group_coordinator.tables.definition import TableDefinition
+from group_coordinator.tables.writer import Writer
 
 _DEFECT = "D!"
 """The kind of a dead letter whose reason is a mistake of ours, see runtime/update_group.py."""
@@ -110,7 +109,7 @@ class Sinks:
     """
 
     job: JobSettings
-    catalog: TableCatalog
+    writer: Writer
     report: Callable[[int, BatchCounts], None]
     first_batch_id: int = 0
     topic_needs: Callable[[Sequence[str]], None] | None = None
@@ -163,7 +162,7 @@ class Sinks:
         self, batch: DataFrame, column: str, table: TableDefinition, batch_id: int, size: Size
     ) -> None:
         rows = batch.where(f"{column} IS NOT NULL").select(f"{column}.*")
-        append_once(rows, size, self.catalog, table, batch_id)
+        self.writer.append_once(rows, size, table, batch_id)
 
 
 class _Volume(NamedTuple):

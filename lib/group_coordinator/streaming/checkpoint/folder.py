@@ -67,8 +67,16 @@ class CheckpointFolder:
         before = self._newest(name)
         self.write(f"{name}/{0 if before is None else before + 1}", text)
         if before is not None:
-            self._remove_checksum(f"{name}/{before}")
-            self._files.delete(self._path(f"{name}/{before}"))
+            self.remove(f"{name}/{before}")
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        self._remove_checksum(name)
+        self._files.delete(self._path(name))
+
+    def remove_all(self) -> None:
+        """Remove the checkpoint with all that is in it."""
+        self._files.delete(self._path(""))
 
     def make_folder(self, name: str) -> str:
         """Make a folder unless it is there; its address."""

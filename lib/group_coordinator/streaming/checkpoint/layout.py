@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from msgspec import json
+from msgspec import Struct, json
 from pyspark.sql import SparkSession
 
 from group_coordinator.runtime import hold_windows
@@ -20,8 +20,14 @@ GROUPS = "rebuild/groups"
 _ORIGIN = "rebuild/origin.json"
 _NO_GROUPS = "rebuild/no_groups"
 _HOLD_WINDOWS = "hold_windows"
-_COMMITS = "commits"
-_SPARKS_OWN = ("metadata", "offsets", _COMMITS, "sources", "state")
+_OFFSETS, _COMMITS = "offsets", "commits"
+_SPARKS_OWN = ("metadata", _OFFSETS, _COMMITS, "sources", "state")
+
+
+class _BatchMetadata(Struct):
+    """The second line of a file that Spark has in `offsets`."""
+
+    batchTimestampMs: int  # noqa: N815 - Spark's name
 
 
 def checkpoint_of(job: JobSettings, query_name: str) -> str:
@@ -37,6 +43,20 @@ def coordinator_folder(spark: SparkSession, job: JobSettings) -> CheckpointFolde
 def has_begun(folder: CheckpointFolder) -> bool:
     """Whether Spark has left anything in the checkpoint."""
     return any(folder.exists(name) for name in _SPARKS_OWN)
+
+
+def last_planned_batch(folder: CheckpointFolder) -> int:
+    """The last batch of which Spark has written down what belongs to it, by Spark's number; -1: there is none."""
+    return _last_number(folder, _OFFSETS)
+
+
+def last_done_batch(folder: CheckpointFolder) -> int:
+    """The last batch that Spark holds for done, by Spark's number; -1: there is none."""
+    return _last_number(folder, _COMMITS)
+
+
+def _last_number(folder: CheckpointFolder, name: str) -> int:
+    return max((int(file) for file in folder.names_in(name) if file.isdecimal()), default=-1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +93,20 @@ def write_windows(folder: CheckpointFolder, windows: Windows) -> None:
     folder.write_next(_HOLD_WINDOWS, hold_windows.dump(windows))
 
 
+def planned_ms(folder: CheckpointFolder, batch_id: int) -> int | None:
+    """The time of a batch; None: it was not planned, or is too old for Spark to remember."""
+    text = folder.read(f"{_OFFSETS}/{batch_id}")
+    if text is None:
+        return None
+    _version, metadata, *_ = text.splitlines()
+    return json.decode(metadata, type=_BatchMetadata).batchTimestampMs
+
+
+def unplan(folder: CheckpointFolder, batch_id: int) -> None:
+    """Let Spark plan a batch anew of which nothing has been done: with its own time, and what has come by then."""
+    folder.remove(f"{_OFFSETS}/{batch_id}")
+
+
 def folder_of_groups(folder: CheckpointFolder) -> str:
     """Where the query of a rebuilt checkpoint finds the groups that it has still to load.
 
@@ -80,7 +114,6 @@ def folder_of_groups(folder: CheckpointFolder) -> str:
     Spark: the source gets a folder with nothing in it, once the batch that loaded them is no more the last one. At a
     start Spark asks the sources for the last batch again.
     """
-    done = {int(name) for name in folder.names_in(_COMMITS) if name.isdecimal()}
-    if max(done, default=0) == 0:
+    if last_done_batch(folder) <= 0:
         return folder.address(GROUPS)
     return folder.make_folder(_NO_GROUPS)

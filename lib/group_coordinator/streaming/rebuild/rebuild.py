@@ -21,19 +21,14 @@ from group_coordinator.streaming.checkpoint.layout import (
     Origin,
     coordinator_folder,
     has_begun,
-    read_origin,
     write_origin,
 )
+from group_coordinator.streaming.checkpoint.ownership import WRITTEN, CheckpointError, take_over
 from group_coordinator.streaming.rebuild.rebuilt_groups import COLUMNS, rebuilt_groups
 from group_coordinator.streaming.rebuild.starting_offsets import starting_offsets
 from group_coordinator.streaming.source import PACKED
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.dead_letters import DEAD_LETTERS
-
-
-class CheckpointError(RuntimeError):
-    """A checkpoint exists where none may be, or is missing where one must be."""
 
 
 class Rebuilt(NamedTuple):
@@ -46,6 +41,8 @@ class Rebuilt(NamedTuple):
 
 def rebuild(spark: SparkSession, job: JobSettings, present: Mapping[int, range]) -> Rebuilt:
     """Make a checkpoint from which `run` goes on; may be repeated until it has.
+
+    From here on no other checkpoint writes the cluster's rows: the run of one that still does ends.
 
     Args:
         spark: the session.
@@ -62,29 +59,19 @@ def rebuild(spark: SparkSession, job: JobSettings, present: Mapping[int, range])
             f"{folder.location} is a checkpoint: nothing is rebuilt. If it is of no use any more, end the job and "
             "take the folder away first"
         )
-    handled, last_batch_id = _progress(spark, job)
-    if last_batch_id is None:
+    if _written(spark, job).isEmpty():
         raise CheckpointError(
             f"tables.root = {job.tables_root} has nothing of cluster.id = {job.cluster_id}: there is nothing to "
             "rebuild, `run` begins with the first event"
         )
+    starting_offsets(job.events_topic, _progress(spark, job)[0], present)  # may refuse
+    take_over(spark, job)  # before the log is read: from now on nobody else appends to it
+    handled, last_batch_id = _progress(spark, job)
     origin = Origin(last_batch_id + 1, starting_offsets(job.events_topic, handled, present))
     groups = folder.address(GROUPS)
     _groups(spark, job).write.mode("overwrite").parquet(groups)
     write_origin(folder, origin)
     return Rebuilt(spark.read.schema(PACKED).parquet(groups).count(), origin, handled)
-
-
-def check_checkpoint(spark: SparkSession, job: JobSettings) -> None:
-    """Raise CheckpointError if a checkpoint is missing, though the coordinator has run: all would be done again."""
-    folder = coordinator_folder(spark, job)
-    if has_begun(folder) or read_origin(folder) is not None:
-        return
-    if not _written(spark, job).isEmpty():
-        raise CheckpointError(
-            f"{folder.location} is no checkpoint, but tables.root = {job.tables_root} has records of cluster.id = "
-            f"{job.cluster_id}: run `group-coordinator rebuild` with the same settings first"
-        )
 
 
 def _written(spark: SparkSession, job: JobSettings) -> DataFrame:
@@ -94,14 +81,13 @@ def _written(spark: SparkSession, job: JobSettings) -> DataFrame:
         catalog.read(spark, table.name)
         .where(F.col("cluster_id") == job.cluster_id)
         .select("batch_id", "source_topic", "source_partition", "source_offset")
-        # The log goes first: a batch whose dead letters are there has its records there too (sinks.py).
-        for table in (COORDINATOR_LOG, DEAD_LETTERS)
+        for table in WRITTEN
     ]
     return reduce(DataFrame.union, tables)
 
 
-def _progress(spark: SparkSession, job: JobSettings) -> tuple[dict[int, int], int | None]:
-    """The last handled offset of each partition, and the last batch; None: no batch was written."""
+def _progress(spark: SparkSession, job: JobSettings) -> tuple[dict[int, int], int]:
+    """The last handled offset of each partition, and the last batch."""
     rows = (
         _written(spark, job)
         .groupBy("source_topic", "source_partition")
@@ -114,7 +100,7 @@ def _progress(spark: SparkSession, job: JobSettings) -> tuple[dict[int, int], in
         for row in rows
         if row["source_topic"] == job.events_topic and row["source_partition"] is not None
     }
-    return handled, max((row["batch_id"] for row in rows), default=None)
+    return handled, max(row["batch_id"] for row in rows)
 
 
 def _groups(spark: SparkSession, job: JobSettings) -> DataFrame:

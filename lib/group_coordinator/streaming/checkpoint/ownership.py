@@ -1,0 +1,167 @@
+"""Whether the checkpoint may write the tables: compared before anything is answered, and again while the job runs.
+
+A checkpoint has an identity, a file in it. The table writers says which identity owns a cluster's rows. So these are
+refused: other tables than before, a second checkpoint for the same rows, one that a rebuild has succeeded, and one that
+is older than what it has written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from secrets import token_hex
+
+from msgspec import Struct, json
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+import group_coordinator
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
+from group_coordinator.streaming.checkpoint.layout import (
+    coordinator_folder,
+    has_begun,
+    last_planned_batch,
+    read_origin,
+)
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.claims import Claim, newest_claim, write_claim
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.dead_letters import DEAD_LETTERS
+from group_coordinator.tables.writer import NotTheWriterError, Writer
+
+WRITTEN = (COORDINATOR_LOG, DEAD_LETTERS)
+"""What a batch is appended to, in this order (sinks.py): what has its dead letters has its records too."""
+
+_IDENTITY = "writer.json"
+
+
+class CheckpointError(RuntimeError):
+    """The checkpoint does not fit the tables, or is missing, or is there where none may be."""
+
+
+class Identity(Struct, frozen=True):
+    """Who writes; `epoch` is None until the table writers has the claim."""
+
+    writer_id: str
+    epoch: int | None = None
+
+
+def checked_writer(
+    spark: SparkSession, job: JobSettings, before_the_first_event: Callable[[], None]
+) -> Writer:
+    """The writer that the checkpoint is; a new one claims the cluster's rows.
+
+    Args:
+        spark: the session.
+        job: where tables and checkpoint are.
+        before_the_first_event: called before a coordinator that has never run claims anything; may refuse it.
+
+    Raises:
+        CheckpointError: the checkpoint must not write the tables.
+    """
+    folder, catalog = coordinator_folder(spark, job), TableCatalog(job.tables_root)
+    _check_age(spark, job, folder)
+    identity = _read(folder) or Identity(token_hex(8))
+    owner = newest_claim(spark, catalog, job.cluster_id)
+    if identity.epoch is None and (owner is None or owner.writer_id == identity.writer_id):
+        if not has_begun(folder) and read_origin(folder) is None:
+            before_the_first_event()
+        return _claimed(spark, job, identity, epoch=1)
+    if owner is None:
+        raise CheckpointError(
+            f"tables.root = {job.tables_root} has nothing of cluster.id = {job.cluster_id}, and checkpoint "
+            f"{folder.location} has written before: give this run the tables and the cluster.id that it had"
+        )
+    if owner.writer_id != identity.writer_id:
+        raise CheckpointError(_owned_by(owner, job, folder))
+    if owner.events_topic != job.events_topic:
+        raise CheckpointError(
+            f"checkpoint {folder.location} reads events.topic = {owner.events_topic}, not {job.events_topic}: to go on "
+            "with another topic, take it away and run `group-coordinator rebuild`"
+        )
+    return _writer(job, owner.epoch)
+
+
+def take_over(spark: SparkSession, job: JobSettings) -> None:
+    """Make a checkpoint the owner of the cluster's rows, whoever was it before.
+
+    Raises:
+        CheckpointError: somebody else did the same at the same time.
+    """
+    catalog = TableCatalog(job.tables_root)
+    owner = newest_claim(spark, catalog, job.cluster_id)
+    epoch = 1 if owner is None else owner.epoch + 1
+    writer = _claimed(spark, job, Identity(token_hex(8)), epoch)
+    for table in WRITTEN:
+        writer.shut_out_earlier_ones(spark, table)
+
+
+def check_still_owner(spark: SparkSession, writer: Writer) -> None:
+    """Raise NotTheWriterError once another checkpoint has taken over."""
+    owner = newest_claim(spark, writer.catalog, writer.cluster_id)
+    if owner is not None and owner.epoch > writer.epoch:
+        raise NotTheWriterError(
+            f"checkpoint {owner.checkpoint} has taken over cluster.id = {writer.cluster_id}: this run ends"
+        )
+
+
+def _claimed(spark: SparkSession, job: JobSettings, identity: Identity, epoch: int) -> Writer:
+    """The identity is written first, without epoch: who is killed here finds its claim, or claims again."""
+    folder, catalog = coordinator_folder(spark, job), TableCatalog(job.tables_root)
+    _write(folder, identity)
+    version = group_coordinator.__version__
+    claim = Claim(
+        job.cluster_id, epoch, identity.writer_id, folder.location, job.events_topic, version
+    )
+    write_claim(spark, catalog, claim)
+    owner = newest_claim(spark, catalog, job.cluster_id)
+    if owner is None or owner.writer_id != identity.writer_id:
+        raise CheckpointError(_owned_by(owner or claim, job, folder))
+    _write(folder, Identity(identity.writer_id, owner.epoch))
+    return _writer(job, owner.epoch)
+
+
+def _writer(job: JobSettings, epoch: int) -> Writer:
+    return Writer(TableCatalog(job.tables_root), job.cluster_id, epoch)
+
+
+def _owned_by(owner: Claim, job: JobSettings, folder: CheckpointFolder) -> str:
+    return (
+        f"cluster.id = {job.cluster_id} in tables.root = {job.tables_root} is written by checkpoint "
+        f"{owner.checkpoint}, from events.topic = {owner.events_topic}, and not by {folder.location}: give this run "
+        "a cluster.id of its own; or, if that checkpoint is lost or must not write any more, end its run, take "
+        "this one away and run `group-coordinator rebuild`"
+    )
+
+
+def _check_age(spark: SparkSession, job: JobSettings, folder: CheckpointFolder) -> None:
+    """Whatever the tables have of a later batch, an earlier life of the checkpoint wrote."""
+    origin = read_origin(folder)
+    last_batch_id = last_planned_batch(folder) + (origin.first_batch_id if origin else 0)
+    if not any(_is_ahead(spark, job, table.name, last_batch_id) for table in WRITTEN):
+        return
+    if has_begun(folder) or origin is not None:
+        raise CheckpointError(
+            f"{folder.location} is older than the tables in tables.root = {job.tables_root}: it is at batch "
+            f"{last_batch_id}, and they have later ones. Take it away, and run `group-coordinator rebuild` with "
+            "the same settings"
+        )
+    raise CheckpointError(
+        f"{folder.location} is no checkpoint, but tables.root = {job.tables_root} has records of cluster.id = "
+        f"{job.cluster_id}: run `group-coordinator rebuild` with the same settings first"
+    )
+
+
+def _is_ahead(spark: SparkSession, job: JobSettings, table: str, batch_id: int) -> bool:
+    rows = TableCatalog(job.tables_root).read(spark, table)
+    later = (F.col("cluster_id") == job.cluster_id) & (F.col("batch_id") > batch_id)
+    return not rows.where(later).select("batch_id").isEmpty()
+
+
+def _read(folder: CheckpointFolder) -> Identity | None:
+    text = folder.read(_IDENTITY)
+    return None if text is None else json.decode(text, type=Identity)
+
+
+def _write(folder: CheckpointFolder, identity: Identity) -> None:
+    folder.write(_IDENTITY, json.encode(identity).decode())

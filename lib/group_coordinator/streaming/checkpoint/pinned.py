@@ -1,0 +1,99 @@
+"""What a batch began with: done again with other settings, it would contradict what is out of it already.
+
+Before a query starts, its settings are written down here. A batch that was planned and not done belongs to them: the
+next start ends it with these settings, and only then goes on with its own. Another version of the program might decide
+otherwise with equal settings, so it refuses such a batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from msgspec import Struct, convert, json, to_builtins
+from pyspark.sql import SparkSession
+
+import group_coordinator
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
+from group_coordinator.streaming.checkpoint.layout import (
+    coordinator_folder,
+    last_done_batch,
+    last_planned_batch,
+)
+from group_coordinator.streaming.checkpoint.ownership import CheckpointError
+
+_FILE = "settings"
+
+
+class Pinned(Struct, frozen=True):
+    """The part of the settings that decides what comes out of a batch."""
+
+    program_version: str
+    coordinator: dict[str, Any]
+    timer_slack_ms: int
+    response_max_bytes: int
+    tells_topics: bool
+
+
+def pin(spark: SparkSession, settings: Settings) -> None:
+    """Write down what batches begin with from now on."""
+    folder, pinned = coordinator_folder(spark, settings.job), _pinned(settings)
+    if _read(folder) != pinned:
+        folder.write_next(_FILE, json.encode(pinned).decode())
+
+
+def settings_of_open_batch(
+    spark: SparkSession, settings: Settings, *, allows_other_version: bool
+) -> tuple[int, Settings] | None:
+    """The batch that an earlier run has begun and not ended, by Spark's number, and its settings if they differ.
+
+    None: there is no such batch, or it began with these settings.
+
+    Raises:
+        CheckpointError: another version of the program began it, and that may not be.
+    """
+    folder = coordinator_folder(spark, settings.job)
+    batch_id, pinned = last_planned_batch(folder), _read(folder)
+    if batch_id <= last_done_batch(folder) or pinned is None or pinned == _pinned(settings):
+        return None
+    if pinned.program_version == group_coordinator.__version__:
+        return batch_id, _with(settings, pinned)
+    if allows_other_version:
+        return None
+    raise CheckpointError(
+        f"batch {batch_id} of {folder.location} was begun by version {pinned.program_version} and has not ended: end "
+        "it with that version (`run --drain`), or with this one by `run --redo-open-batch`, if answers and records "
+        "that are out already may differ from those that come now"
+    )
+
+
+def _pinned(settings: Settings) -> Pinned:
+    job = settings.job
+    return Pinned(
+        group_coordinator.__version__,
+        to_builtins(settings.coordinator),
+        job.timer_slack_ms,
+        job.response_max_bytes,
+        job.topic_metadata_interval_ms > 0,
+    )
+
+
+def _with(settings: Settings, pinned: Pinned) -> Settings:
+    job = replace(
+        settings.job,
+        timer_slack_ms=pinned.timer_slack_ms,
+        response_max_bytes=pinned.response_max_bytes,
+        topic_metadata_interval_ms=_interval_ms(settings.job, tells_topics=pinned.tells_topics),
+    )
+    return Settings(convert(pinned.coordinator, CoordinatorConfig), job)
+
+
+def _interval_ms(job: JobSettings, *, tells_topics: bool) -> int:
+    return (job.topic_metadata_interval_ms or 1) if tells_topics else 0
+
+
+def _read(folder: CheckpointFolder) -> Pinned | None:
+    text = folder.read_newest(_FILE)
+    return None if text is None else json.decode(text, type=Pinned)
