@@ -29,8 +29,9 @@ from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.settings import Settings
+from group_coordinator.streaming.checkpoint.ownership import checked_writer
 from group_coordinator.streaming.compaction_query import CompactionQuery
-from group_coordinator.streaming.coordination import CoordinatorRun
+from group_coordinator.streaming.coordination import CoordinatorRun, Surroundings
 from group_coordinator.streaming.session import local_session
 from group_coordinator.tables.creation import create_tables
 from tests.benchmarks.measured import Memory, show
@@ -70,14 +71,15 @@ def measure(spark: SparkSession, chosen: Settings, groups: int) -> float:
     _commit_once(chosen, groups)
     over = Event()
     idle = IdleBatches(groups, over)
-    coordinator = CoordinatorRun(
-        spark,
-        chosen,
-        lambda: write_ticks(connection, chosen.job.events_topic),
-        over,
+    around = Surroundings(
+        lambda: write_ticks(connection, chosen.job.events_topic).ends,
+        lambda: False,
+        lambda _batch_id: None,
         lambda *_: None,
-        idle.look,
+        [idle.look],
     )
+    writer = checked_writer(spark, chosen.job, lambda: None)
+    coordinator = CoordinatorRun(spark, chosen, writer, around, over)
     beside = Thread(target=CompactionQuery(spark, chosen).run_again_and_again, args=[over])
     beside.start()
     coordinator.run()

@@ -20,14 +20,30 @@ class ClosedError(RuntimeError):
     """The batch was not done because its query stops. Spark does it at the next start."""
 
 
-class BatchGate:
-    """A foreachBatch function that can be closed."""
+def _never(_batch_id: int) -> bool:
+    return False
 
-    def __init__(self, write: Callable[[DataFrame, int], None]) -> None:
+
+class BatchGate:
+    """A foreachBatch function that can be closed.
+
+    Args:
+        write: what is done with a batch.
+        must_wait: asked before each batch, by Spark's number; if it says so, the batch is held for another query.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[DataFrame, int], None],
+        must_wait: Callable[[int], bool] = _never,
+    ) -> None:
         self._write = write
+        self._must_wait = must_wait
         self._closing = Event()
         self._holds_batch = Event()
         self._stopped = Event()
+        self.last_begun = -1
+        """The last batch, by Spark's number, of which anything has been done."""
 
     def __call__(self, batch: DataFrame, batch_id: int) -> None:
         """Write the batch, or, once closed, hold it until the query has stopped.
@@ -35,11 +51,17 @@ class BatchGate:
         Raises:
             ClosedError: the gate is closed. A return would tell Spark that the batch is done.
         """
-        if self._closing.is_set():
+        if self._closing.is_set() or self._must_wait(batch_id):
             self._holds_batch.set()
             self._stopped.wait()
             raise ClosedError(f"batch {batch_id} is left for the next start")
+        self.last_begun = batch_id
         self._write(batch, batch_id)
+
+    @property
+    def is_shut(self) -> bool:
+        """Whether a batch waits for another query."""
+        return self._holds_batch.is_set()
 
     def stop(self, query: StreamingQuery, context: SparkContext) -> None:
         """Let the running batch end, then stop the query."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from threading import Event
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from group_coordinator.runtime import hold_windows
@@ -14,39 +16,69 @@ from group_coordinator.runtime.hold_windows import Windows
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.batch_gate import BatchGate
 from group_coordinator.streaming.catch_up import windows_after_catch_up
-from group_coordinator.streaming.checkpoint.layout import coordinator_folder, read_origin
-from group_coordinator.streaming.query import has_begun_batch_after, has_read, start_query
+from group_coordinator.streaming.checkpoint.layout import (
+    Origin,
+    coordinator_folder,
+    last_done_batch,
+    last_planned_batch,
+    read_origin,
+    read_windows,
+    unplan,
+)
+from group_coordinator.streaming.checkpoint.pinned import pin, settings_of_open_batch
+from group_coordinator.streaming.query import (
+    has_begun_batch_after,
+    has_ended_batch,
+    has_read,
+    start_query,
+)
 from group_coordinator.streaming.sinks import BatchCounts, Sinks
-from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.writer import Writer
 
 _POLL_S = 1
+
+_log = logging.getLogger(__name__)
 
 IsOver = Callable[[StreamingQuery], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class CoordinatorRun:
-    """One run of the coordinator.
+class Surroundings:
+    """What a run of the coordinator needs of the world around it.
 
     `tick` writes a Tick to every partition of the events topic and gives the offsets behind them: Spark runs no batch
-    after a start until there is data. `stop` ends the run early, between two batches. `report` hears of every batch
-    that is written, `watch` sees the query about once a second. `topic_needs` is for Sinks.
+    after a start until there is data. `must_wait` is asked before each batch whether it is left for another query
+    (BatchGate), `before_batch` is called with its number by Spark in the thread that begins its tasks. `report` hears of every batch that is written, each of `watches`
+    sees the query about once a second. `topic_needs` is for Sinks.
     """
+
+    tick: Callable[[], Mapping[int, int]]
+    must_wait: Callable[[], bool]
+    before_batch: Callable[[int], None]
+    report: Callable[[int, BatchCounts], None]
+    watches: Sequence[Callable[[StreamingQuery], None]]
+    topic_needs: Callable[[Sequence[str]], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinatorRun:
+    """One run of the coordinator, by the checkpoint that is the `writer`; `stop` ends it early, between two batches."""
 
     spark: SparkSession
     settings: Settings
-    tick: Callable[[], Mapping[int, int]]
+    writer: Writer
+    around: Surroundings
     stop: Event
-    report: Callable[[int, BatchCounts], None]
-    watch: Callable[[StreamingQuery], None]
-    topic_needs: Callable[[Sequence[str]], None] | None = None
+    allows_other_version: bool = False
 
     def run(self) -> None:
         """Run until `stop` is set."""
-        windows = windows_after_catch_up(self.spark, self.settings.job, self._read_backlog)
-        if not self.stop.is_set():
-            self.tick()
-            self._run_query(windows, lambda _: False)
+        self._end_open_batch()
+        while not self.stop.is_set():
+            windows = windows_after_catch_up(self.spark, self.settings.job, self._read_backlog)
+            if not self.stop.is_set():
+                self.around.tick()
+                self._run_query(self.settings, windows, lambda _: False)
 
     def drain(self) -> None:
         """Process the events that were there at the start and fire the deadlines that are due, then return.
@@ -54,32 +86,80 @@ class CoordinatorRun:
         The batch that reads the last of these events also fires the deadlines of all other groups, except of those
         whose timer fired while timers held: it fires again later.
         """
+        self._end_open_batch()
         windows = windows_after_catch_up(self.spark, self.settings.job, self._read_backlog)
         if not self.stop.is_set():
             self._read_backlog(windows)
 
+    def _end_open_batch(self) -> None:
+        """With the settings that it began with, if they were others; no other batch may begin with them."""
+        opened = settings_of_open_batch(
+            self.spark, self.settings, allows_other_version=self.allows_other_version
+        )
+        if opened is None:
+            return
+        batch_id, settings = opened
+        _log.warning("batch %d began with other settings: it is ended with those first", batch_id)
+        folder = coordinator_folder(self.spark, self.settings.job)
+        while not self.stop.is_set() and last_done_batch(folder) < batch_id:
+            self.around.tick()
+            is_over = partial(has_ended_batch, batch_id=batch_id)
+            self._run_query(settings, read_windows(folder), is_over, last_batch=batch_id)
+
     def _read_backlog(self, windows: Windows) -> bool:
         """Read the events that are there now; False if `stop` was set before the end."""
-        events_topic, ends = self.settings.job.events_topic, self.tick()
+        events_topic, ends = self.settings.job.events_topic, self.around.tick()
         retries_end_ms = hold_windows.retries_end_ms(windows)
-        self._run_query(
-            windows,
-            lambda query: (
-                has_read(query, events_topic, ends) and has_begun_batch_after(query, retries_end_ms)
-            ),
-        )
+
+        def is_over(query: StreamingQuery) -> bool:
+            return has_read(query, events_topic, ends) and has_begun_batch_after(
+                query, retries_end_ms
+            )
+
+        while not self.stop.is_set() and not self._run_query(self.settings, windows, is_over):
+            self.around.tick()
         return not self.stop.is_set()
 
-    def _run_query(self, windows: Windows, is_over: IsOver) -> None:
-        job = self.settings.job
-        origin = read_origin(coordinator_folder(self.spark, job))
+    def _run_query(
+        self, settings: Settings, windows: Windows, is_over: IsOver, last_batch: int | None = None
+    ) -> bool:
+        """Run a query with these settings, up to a batch by Spark's number; False if it was stopped before it was over."""
+        folder = coordinator_folder(self.spark, settings.job)
+        origin = read_origin(folder)
+        gate = self._gate(settings, origin, last_batch)
+        pin(self.spark, settings)
+        last_planned = last_planned_batch(folder)
+        query = start_query(self.spark, settings, windows, origin, gate)
+        try:
+            return self._await_end(query, gate, is_over)
+        finally:
+            gate.stop(query, self.spark.sparkContext)
+            for batch_id in range(
+                max(last_planned, gate.last_begun) + 1, last_planned_batch(folder) + 1
+            ):
+                unplan(folder, batch_id)
+
+    def _gate(self, settings: Settings, origin: Origin | None, last_batch: int | None) -> BatchGate:
+        around = self.around
         first_batch_id = 0 if origin is None else origin.first_batch_id
-        sinks = Sinks(
-            job, TableCatalog(job.tables_root), self.report, first_batch_id, self.topic_needs
-        )
-        gate = BatchGate(sinks.write)
-        query = start_query(self.spark, self.settings, windows, origin, gate)
-        while not self.stop.is_set() and not is_over(query):
+        sinks = Sinks(settings.job, self.writer, around.report, first_batch_id, around.topic_needs)
+
+        def write(batch: DataFrame, batch_id: int) -> None:
+            around.before_batch(batch_id)
+            sinks.write(batch, batch_id)
+
+        def must_wait(batch_id: int) -> bool:
+            return (last_batch is not None and batch_id > last_batch) or around.must_wait()
+
+        return BatchGate(write, must_wait)
+
+    def _await_end(self, query: StreamingQuery, gate: BatchGate, is_over: IsOver) -> bool:
+        while not self.stop.is_set():
+            if is_over(query):
+                return True
+            if gate.is_shut:
+                return False
             query.awaitTermination(_POLL_S)  # raises what made the query fail
-            self.watch(query)
-        gate.stop(query, self.spark.sparkContext)
+            for watch in self.around.watches:
+                watch(query)
+        return False

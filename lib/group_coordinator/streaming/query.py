@@ -64,6 +64,12 @@ def _input(spark: SparkSession, settings: Settings, origin: Origin | None) -> Da
     return read_events(spark, job, event_max_bytes, origin.starting_offsets).union(groups)
 
 
+def has_ended_batch(query: StreamingQuery, batch_id: int) -> bool:
+    """Whether this batch, by Spark's number, is done."""
+    progress = query.lastProgress
+    return progress is not None and progress.batchId >= batch_id
+
+
 def has_begun_batch_after(query: StreamingQuery, time_ms: int) -> bool:
     """Whether a batch that began later than this is done."""
     progress = query.lastProgress

@@ -6,11 +6,13 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
-from importlib import resources
 from pathlib import Path
+from typing import Any
 
+from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
+from group_coordinator.observability.logs import LOG4J2, quieten_jvm
 from group_coordinator.settings import JobSettings
 
 _STATE_STORES = "org.apache.spark.sql.execution.streaming.state"
@@ -20,8 +22,10 @@ _PROVIDERS = {
     "hdfs": f"{_STATE_STORES}.HDFSBackedStateStoreProvider",
 }
 
+_EXTENSIONS, _DELTA = "spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension"
+PARTITIONS = "spark.sql.shuffle.partitions"
+
 _EVERYWHERE = {
-    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.sql.session.timeZone": "UTC",
     # An event may have a megabyte. All that Spark sends to a worker at once are outside the heap, in every running task,
@@ -39,15 +43,6 @@ _EVERYWHERE = {
     # Tables are small: one task reads the state of a Delta log, not fifty.
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
-}
-
-_TASK_ATTEMPTS = 4
-"""As on a cluster: a Python worker that dies costs its task, not the job."""
-
-_ON_THIS_MACHINE = {
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.memory": "1536m",
     # By default a writer keeps 128 MB, and guesses from the rows so far when to check its size again: up to 10,000 rows
     # later, which may have a megabyte each.
     "spark.hadoop.parquet.block.size": str(32 * 1024 * 1024),
@@ -58,21 +53,30 @@ _ON_THIS_MACHINE = {
     # Java's serialization keeps all objects that it has written or read until it is reset: by default a hundred pieces
     # of a cached batch, which may have four megabytes each.
     "spark.serializer.objectStreamReset": "4",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    # Spark collects what the UI would show even without a UI.
+    # Spark collects what the UI would show even without a UI; a batch has several jobs, and there are many batches.
     "spark.ui.retainedJobs": "50",
     "spark.ui.retainedStages": "50",
     "spark.ui.retainedTasks": "500",
     "spark.sql.ui.retainedExecutions": "20",
+    # As many tasks as state partitions: nothing to adapt, and small queries take half the time.
+    "spark.sql.adaptive.enabled": "false",
+    # Batches of the coordinator and of compaction take turns, instead of waiting for each other.
+    "spark.scheduler.mode": "FAIR",
+}
+
+_TASK_ATTEMPTS = 4
+"""As on a cluster: a Python worker that dies costs its task, not the job."""
+
+_ON_THIS_MACHINE = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.memory": "1536m",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
     # The default renames with links, and without Hadoop's native library each check of a link starts a process.
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
     ),
-    # As many tasks as cores: nothing to adapt, and small queries take half the time.
-    "spark.sql.adaptive.enabled": "false",
-    # Batches of the coordinator and of compaction take turns, instead of waiting for each other.
-    "spark.scheduler.mode": "FAIR",
 }
 
 
@@ -90,24 +94,23 @@ def local_session(job: JobSettings, jars: Iterable[Path], scratch: Path) -> Spar
     usual = tempfile.tempdir
     tempfile.tempdir = str(scratch)  # PySpark and its JVM find each other by a temporary file
     try:
-        return _session(_on_this_machine(job, jars, scratch), job)
+        return _session({**_EVERYWHERE, **_on_this_machine(job, jars, scratch)}, job)
     finally:
         tempfile.tempdir = usual
 
 
 def _on_this_machine(job: JobSettings, jars: Iterable[Path], scratch: Path) -> dict[str, str]:
     cores = _cores()
-    logging = resources.files("group_coordinator.observability") / "log4j2.properties"
     return {
         **_ON_THIS_MACHINE,
         "spark.master": f"local[{cores},{_TASK_ATTEMPTS}]",
         # Not spark.jars: Python workers would search them for modules at the start of every task.
         "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
         "spark.driver.extraJavaOptions": (
-            f'-Xss16m -Dlog4j2.configurationFile={logging} -Djava.io.tmpdir="{scratch}"'
+            f'-Xss16m -Dlog4j2.configurationFile={LOG4J2} -Djava.io.tmpdir="{scratch}"'
         ),
         "spark.executorEnv.TMPDIR": str(scratch),
-        "spark.sql.shuffle.partitions": str(job.shuffle_partitions or cores),
+        PARTITIONS: str(job.shuffle_partitions or cores),
     }
 
 
@@ -119,11 +122,23 @@ def _cores() -> int:
 
 
 def submitted_session(job: JobSettings) -> SparkSession:
-    """The session that spark-submit or a notebook provides, with the job's own configuration."""
-    spark = _session({}, job)
-    cores = spark.sparkContext.defaultParallelism
-    spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions or cores))
+    """The session that spark-submit, a job or a notebook provides; what the job needs is set where nobody has set it.
+
+    `shuffle.partitions` becomes Spark's number of partitions; 0 leaves that as it is.
+    """
+    partitions = {PARTITIONS: str(job.shuffle_partitions)} if job.shuffle_partitions else {}
+    context: Any = SparkContext
+    was_there = context._active_spark_context is not None  # noqa: SLF001 - no public way to ask
+    context._ensure_initialized()  # noqa: SLF001 - only then does SparkConf know what spark-submit was given
+    spark = _session(_not_given(_EVERYWHERE) | partitions, job)
+    if not was_there:
+        quieten_jvm(spark)
     return spark
+
+
+def _not_given(configuration: Mapping[str, str]) -> dict[str, str]:
+    given = SparkConf()
+    return {key: value for key, value in configuration.items() if not given.contains(key)}
 
 
 def _session(configuration: Mapping[str, str], job: JobSettings) -> SparkSession:
@@ -131,6 +146,12 @@ def _session(configuration: Mapping[str, str], job: JobSettings) -> SparkSession
     state_store = {
         "spark.sql.streaming.stateStore.providerClass": _PROVIDERS[job.state_store_provider]
     }
-    for key, value in {**_EVERYWHERE, **state_store, **configuration}.items():
+    for key, value in {**configuration, **state_store, _EXTENSIONS: _with_delta()}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
+
+
+def _with_delta() -> str:
+    """The session extensions: those that are there, and Delta's."""
+    given = [name for name in SparkConf().get(_EXTENSIONS, "").split(",") if name]
+    return ",".join(given if _DELTA in given else [*given, _DELTA])

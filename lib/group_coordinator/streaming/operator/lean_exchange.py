@@ -40,6 +40,7 @@ from group_coordinator.runtime.group_call import (
     call_group,
 )
 from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.operator.task_outages import in_this_task
 
 TESTED_VERSIONS = ("4.0.4",)
 """The versions of PySpark whose layout this is."""
@@ -86,7 +87,7 @@ class LeanOperator:
 
 
 def _unpickled(operator: Callable[..., Any], settings: OperatorSettings) -> Callable[..., Any]:
-    _next_task[:] = [settings]
+    _next_task[:] = [in_this_task(settings)]
     setattr(ApplyInPandasWithStateSerializer, "load_stream", _load_stream)  # noqa: B010 - mypy
     setattr(ApplyInPandasWithStateSerializer, "dump_stream", _dump_stream)  # noqa: B010 - mypy
     return operator

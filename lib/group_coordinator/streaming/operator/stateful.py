@@ -20,6 +20,7 @@ from group_coordinator.runtime.group_call import (
     call_group,
 )
 from group_coordinator.streaming.operator.lean_exchange import Exchange, LeanOperator
+from group_coordinator.streaming.operator.task_outages import in_this_task
 from group_coordinator.streaming.operator.worker_process import (
     keep_archive_directories,
     look_for_cycles_seldom,
@@ -69,7 +70,7 @@ def update_state(
         state.getCurrentProcessingTimeMs(),
         state.hasTimedOut,
     )
-    result = call_group(given, settings)
+    result = call_group(given, in_this_task(settings))
     if result.write:
         _write(state, result)
     return map(_frame, result.texts)

@@ -1,0 +1,72 @@
+"""The outages of the coordinator: kept in its checkpoint, and known to every task of a batch (clock rule 8).
+
+A batch that is done again comes to the same. What it knew was written down before; what is added later begins after it
+was planned, or concerns only timers that its own events have set.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+
+from msgspec import json
+from pyspark.sql import SparkSession
+
+from group_coordinator.core.deadlines.outages import Outage, Outages
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
+from group_coordinator.streaming.checkpoint.layout import last_planned_batch, planned_ms
+
+PROPERTY = "group.coordinator.outages"
+"""Spark gives such a property of the driver's thread to the tasks that the thread begins."""
+
+SLOW_MS = 2_000
+"""Batches that follow each other more slowly let members wait for answers."""
+
+_FILE = "outages"
+_KEPT = 100
+"""A timer that is older than the oldest of them may run out too early."""
+
+
+class OutageLog:
+    """Knows all outages; one thread may add to them while another one begins batches."""
+
+    def __init__(self, spark: SparkSession, folder: CheckpointFolder) -> None:
+        self._spark = spark
+        self._folder = folder
+        self._lock = Lock()
+        text = folder.read_newest(_FILE)
+        self._outages: Outages = () if text is None else json.decode(text, type=Outages)
+        self._last_of_an_earlier_run = last_planned_batch(folder)
+        self._begun_ms = 0
+
+    def add(self, outage: Outage) -> None:
+        """Remember an outage for the batches that begin from now on: the part of it that comes after the last one."""
+        with self._lock:
+            self._add(Outage(max(outage.from_ms, self._begun_ms), outage.to_ms, outage.was_heard))
+
+    def begin(self, batch_id: int) -> None:
+        """Let the tasks of this batch, by Spark's number, know the outages; this thread begins them next."""
+        with self._lock:
+            self._begun_ms = planned_ms(self._folder, batch_id) or self._begun_ms
+            outages = json.encode(self._outages).decode()
+        self._spark.sparkContext.setLocalProperty(PROPERTY, outages)
+
+    def add_wait_for(self, batch_id: int) -> None:
+        """Remember that answers were late, if the batch was planned long after the one before it.
+
+        Late were the answers of that one too. A batch of an earlier run knew what it knew.
+        """
+        if batch_id <= self._last_of_an_earlier_run:
+            return
+        before_ms, now_ms = (planned_ms(self._folder, batch_id - by) for by in (1, 0))
+        if before_ms is None or now_ms is None or now_ms - before_ms <= SLOW_MS:
+            return
+        asked_ms = planned_ms(self._folder, batch_id - 2)
+        with self._lock:
+            self._add(Outage(before_ms if asked_ms is None else asked_ms, now_ms, was_heard=True))
+
+    def _add(self, outage: Outage) -> None:
+        if outage.from_ms >= outage.to_ms or outage in self._outages:
+            return
+        outages = sorted((*self._outages, outage), key=lambda known: known.to_ms)
+        self._outages = tuple(outages[-_KEPT:])
+        self._folder.write_next(_FILE, json.encode(self._outages).decode())

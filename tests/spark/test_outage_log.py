@@ -1,0 +1,120 @@
+"""What the coordinator remembers of outages, and how a batch's tasks hear of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from msgspec import json
+from pyspark.sql import SparkSession
+
+from group_coordinator.core.deadlines.outages import Outage, Outages
+from group_coordinator.runtime.group_call import OperatorSettings
+from group_coordinator.runtime.update_group import UpdateContext
+from group_coordinator.settings import Settings
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
+from group_coordinator.streaming.checkpoint.layout import coordinator_folder
+from group_coordinator.streaming.operator.task_outages import in_this_task
+from group_coordinator.streaming.outage_log import PROPERTY, SLOW_MS, OutageLog
+
+pytestmark = pytest.mark.spark
+
+AWAY = Outage(1_000, 90_000, was_heard=False)
+
+
+@pytest.fixture
+def folder(spark: SparkSession, configured: Settings) -> CheckpointFolder:
+    return coordinator_folder(spark, configured.job)
+
+
+@pytest.fixture(autouse=True)
+def no_outages_for_others(spark: SparkSession) -> Iterator[None]:
+    yield
+    spark.sparkContext.setLocalProperty(PROPERTY, None)
+
+
+def plan(folder: CheckpointFolder, batch_id: int, at_ms: int) -> None:
+    metadata = json.encode({"batchWatermarkMs": 0, "batchTimestampMs": at_ms, "conf": {}}).decode()
+    folder.write(f"offsets/{batch_id}", f"v1\n{metadata}\n{{}}")
+
+
+def remembered(folder: CheckpointFolder) -> Outages:
+    text = folder.read_newest("outages")
+    return () if text is None else json.decode(text, type=Outages)
+
+
+def known_to_tasks(spark: SparkSession, settings: Settings) -> list[Outages]:
+    context = UpdateContext(settings.coordinator, "group-events", 0, timers_hold=False)
+    operator = OperatorSettings(context, ())
+    tasks = spark.sparkContext.parallelize(range(2), 2)
+    return tasks.map(lambda _: in_this_task(operator).context.outages).collect()
+
+
+def test_tasks_know_what_was_remembered_when_their_batch_began(
+    spark: SparkSession, configured: Settings, folder: CheckpointFolder
+) -> None:
+    assert known_to_tasks(spark, configured) == [(), ()]
+    log = OutageLog(spark, folder)
+    log.add(AWAY)
+    assert known_to_tasks(spark, configured) == [(), ()]
+
+    log.begin(0)
+
+    assert known_to_tasks(spark, configured) == [(AWAY,), (AWAY,)]
+
+
+def test_the_next_run_knows_them_in_the_order_of_their_ends(
+    spark: SparkSession, configured: Settings, folder: CheckpointFolder
+) -> None:
+    earlier = Outage(0, 50_000, was_heard=True)
+    log = OutageLog(spark, folder)
+    for outage in (AWAY, earlier, AWAY):
+        log.add(outage)
+
+    OutageLog(spark, folder).begin(0)
+
+    assert known_to_tasks(spark, configured) == [(earlier, AWAY)] * 2
+
+
+@pytest.mark.parametrize(
+    ("gap_ms", "expected"), [(SLOW_MS, ()), (SLOW_MS + 1, ((4_900, 5_001 + SLOW_MS, True),))]
+)
+def test_a_batch_that_comes_late_let_members_wait(
+    spark: SparkSession, folder: CheckpointFolder, gap_ms: int, expected: tuple[object, ...]
+) -> None:
+    """Those whose events it brings, and those whose events the batch before it was slow with."""
+    log = OutageLog(spark, folder)
+    plan(folder, 5, 4_900)
+    plan(folder, 6, 5_000)
+    plan(folder, 7, 5_000 + gap_ms)
+
+    log.add_wait_for(7)
+    log.add_wait_for(7)
+
+    assert remembered(folder) == tuple(Outage(*of) for of in expected)  # type: ignore[misc]
+
+
+def test_a_batch_that_is_done_again_knows_no_more_than_before(
+    spark: SparkSession, folder: CheckpointFolder
+) -> None:
+    """An earlier run planned it, perhaps a drain, which notes nothing."""
+    plan(folder, 6, 5_000)
+    plan(folder, 7, 65_000)
+    log = OutageLog(spark, folder)
+
+    log.add_wait_for(7)
+    assert remembered(folder) == ()
+    log.begin(7)
+    log.add(Outage(63_000, 70_000, was_heard=False))
+    log.add(Outage(60_000, 64_000, was_heard=False))
+
+    assert remembered(folder) == (Outage(65_000, 70_000, was_heard=False),)
+
+
+def test_nobody_waited_for_the_first_batch(spark: SparkSession, folder: CheckpointFolder) -> None:
+    log = OutageLog(spark, folder)
+    plan(folder, 0, 5_000)
+
+    log.add_wait_for(0)
+
+    assert folder.read_newest("outages") is None
