@@ -21,7 +21,7 @@ _OUTAGE = re.compile(
     r"|NotEnoughReplicas\w*)Exception[^\n]*|Cannot fetch record for offset[^\n]*"
 )
 _REFUSAL = re.compile(rf"{_KAFKA}\w*(?:Authorization|Authentication)Exception: ([^\n]*)")
-_TABLE = re.compile(r"TableWriteError: ([^\n]*)")
+_TABLE = re.compile(r"(?:TableWriteError|NotTheWriterError): ([^\n]*)")
 _DISK = re.compile(
     r"[^\n]*(?:No space left on device|Disk quota exceeded|Read-only file system|Permission denied"
     r"|Not a directory|Input/output error)[^\n]*"

@@ -8,11 +8,11 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import check_topics
 from group_coordinator.clients.cluster.topic_extent import offsets_present
 from group_coordinator.job.refusal_causes import refusals_told
-from group_coordinator.job.run import MakeSession
+from group_coordinator.job.run import prepare_tables
+from group_coordinator.job.session_life import MakeSession, session
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.rebuild.rebuild import Rebuilt, rebuild
-from group_coordinator.tables.creation import check_tables
 
 
 @refusals_told()
@@ -23,12 +23,9 @@ def rebuild_checkpoint(settings: Settings, make_session: MakeSession) -> list[st
     connection = Connection.of(job)
     check_topics(connection, job)
     present = offsets_present(connection, job.events_topic)
-    spark = make_session()
-    try:
-        check_tables(spark, job.tables_root)
+    with session(make_session) as spark:
+        prepare_tables(spark, job)
         rebuilt = rebuild(spark, job, present)
-    finally:
-        spark.stop()
     return summary(rebuilt, job.events_topic, present)
 
 

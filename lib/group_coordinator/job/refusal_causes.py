@@ -9,9 +9,12 @@ from group_coordinator.clients.cluster.coordinator_topics import TopicsError
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.streaming.checkpoint.lock import CheckpointInUseError
-from group_coordinator.streaming.rebuild.rebuild import CheckpointError
+from group_coordinator.streaming.checkpoint.ownership import CheckpointError
 from group_coordinator.streaming.rebuild.starting_offsets import ForeignLogError
+from group_coordinator.tables.append import TableWriteError
+from group_coordinator.tables.catalog import TablesRootError
 from group_coordinator.tables.creation import MissingTablesError
+from group_coordinator.tables.writer import NotTheWriterError
 
 _CAUSES = (
     ClientError,
@@ -19,6 +22,9 @@ _CAUSES = (
     CheckpointInUseError,
     ForeignLogError,
     MissingTablesError,
+    NotTheWriterError,
+    TableWriteError,
+    TablesRootError,
     TopicsError,
 )
 

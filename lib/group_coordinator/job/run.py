@@ -3,36 +3,39 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
+from threading import Event
 
 from pyspark.sql import SparkSession
 
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.clients.cluster.coordinator_topics import check_topics
-from group_coordinator.clients.cluster.ticks import write_ticks
+from group_coordinator.clients.cluster.coordinator_topics import (
+    check_nothing_answered,
+    check_topics,
+)
+from group_coordinator.job.beside import running_beside
 from group_coordinator.job.outages import outlast_outages
+from group_coordinator.job.partitions_check import check_partitions
 from group_coordinator.job.query_failures import query_failures_told
 from group_coordinator.job.refusal_causes import refusals_told
-from group_coordinator.job.stop_signals import stop_on_signals
-from group_coordinator.job.topic_agent_run import TellingOfTopics, telling_of_topics
+from group_coordinator.job.session_life import MakeSession, session, session_and_stop
+from group_coordinator.job.storage_check import check_second_writer, check_storage
+from group_coordinator.job.surroundings import Environment, for_a_drain, for_a_long_run
+from group_coordinator.job.topic_agent_run import telling_of_topics
+from group_coordinator.job.workers_check import check_workers
 from group_coordinator.observability.logs import set_up_logs
-from group_coordinator.observability.progress import ProgressReport
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.streaming.checkpoint.layout import checkpoint_of
 from group_coordinator.streaming.checkpoint.lock import locked_checkpoint
+from group_coordinator.streaming.checkpoint.ownership import checked_writer
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.streaming.coordination import CoordinatorRun
-from group_coordinator.streaming.rebuild.rebuild import check_checkpoint
-from group_coordinator.streaming.sinks import BatchCounts
-from group_coordinator.tables.creation import check_tables
+from group_coordinator.tables.creation import check_tables, upgrade_tables
 
 _log = logging.getLogger(__name__)
-
-MakeSession = Callable[[], SparkSession]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,8 @@ class RunOptions:
     drain: bool
     with_compaction: bool
     progress_file: Path | None
+    redo_open_batch: bool = False
+    """Whether a batch that another version began may be ended by this one."""
 
 
 @contextmanager
@@ -63,79 +68,67 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
     set_up_logs()
     connection = Connection.of(settings.job)
     check_topics(connection, settings.job)
-    spark = make_session()
-    try:
-        check_tables(spark, settings.job.tables_root)
-        check_checkpoint(spark, settings.job)
-        stop = stop_on_signals()
+    with session_and_stop(make_session) as (spark, stop):
+        check_workers(spark)
+        prepare_tables(spark, settings.job)
+        check_partitions(spark, settings.job)
+        writer = checked_writer(
+            spark, settings.job, lambda: check_nothing_answered(connection, settings.job)
+        )
         with telling_of_topics(spark, settings.job, connection) as telling:
-            coordinator = CoordinatorRun(
-                spark,
-                settings,
-                lambda: write_ticks(connection, settings.job.events_topic),
-                stop,
-                _report,
-                ProgressReport(options.progress_file).look,
-                None if telling is None else telling.interests.note,
-            )
-            _coordinate(coordinator, telling, options)
-    finally:
-        spark.stop()
+            progress_file = options.progress_file
+            given = Environment(spark, connection, writer, settings.job, progress_file, telling)
+            run = _drain if options.drain else _run
+            with query_failures_told(settings.job):
+                run(given, settings, options, stop)
 
 
-def _coordinate(
-    coordinator: CoordinatorRun, telling: TellingOfTopics | None, options: RunOptions
-) -> None:
-    stop, compaction = coordinator.stop, CompactionQuery(coordinator.spark, coordinator.settings)
-    with query_failures_told(coordinator.settings.job):
-        if options.drain:
-            if telling is not None:
-                outlast_outages(telling.tell, stop)
-            outlast_outages(coordinator.drain, stop)
-            if options.with_compaction and not stop.is_set():
-                compaction.drain()
-            return
-        with telling.beside() if telling is not None else nullcontext():
-            if options.with_compaction:
-                _run_both(coordinator, compaction)
-            else:
-                outlast_outages(coordinator.run, stop)
+def _drain(given: Environment, settings: Settings, options: RunOptions, stop: Event) -> None:
+    coordinator = CoordinatorRun(
+        given.spark, settings, given.writer, for_a_drain(given), stop, options.redo_open_batch
+    )
+    if given.telling is not None:
+        outlast_outages(given.telling.tell, stop)
+    outlast_outages(coordinator.drain, stop)
+    if options.with_compaction and not stop.is_set():
+        CompactionQuery(given.spark, settings).drain()
+
+
+def _run(given: Environment, settings: Settings, options: RunOptions, stop: Event) -> None:
+    with ExitStack() as beside:
+        around = beside.enter_context(for_a_long_run(given, stop))
+        if given.telling is not None:
+            beside.enter_context(running_beside(given.telling.run, stop, "topics"))
+        if options.with_compaction:
+            compaction = CompactionQuery(given.spark, settings)
+            beside.enter_context(running_beside(compaction.run_again_and_again, stop, "compaction"))
+        coordinator = CoordinatorRun(
+            given.spark, settings, given.writer, around, stop, options.redo_open_batch
+        )
+        outlast_outages(coordinator.run, stop)
 
 
 @refusals_told()
 def run_compaction(settings: Settings, make_session: MakeSession, *, drain: bool) -> None:
     """Run compaction alone."""
     set_up_logs()
-    spark = make_session()
-    try:
-        check_tables(spark, settings.job.tables_root)
-        compaction = CompactionQuery(spark, settings)
-        with query_failures_told(settings.job):
-            if drain:
-                compaction.drain()
-            else:
-                compaction.run(stop_on_signals())
-    finally:
-        spark.stop()
+    with query_failures_told(settings.job):
+        if drain:
+            with session(make_session) as spark:
+                _compaction(spark, settings).drain()
+        else:
+            with session_and_stop(make_session) as (spark, stop):
+                _compaction(spark, settings).run(stop)
 
 
-def _run_both(coordinator: CoordinatorRun, compaction: CompactionQuery) -> None:
-    beside = Thread(
-        target=compaction.run_again_and_again, args=[coordinator.stop], name="compaction"
-    )
-    beside.start()
-    try:
-        outlast_outages(coordinator.run, coordinator.stop)
-    finally:
-        coordinator.stop.set()
-        beside.join()
+def _compaction(spark: SparkSession, settings: Settings) -> CompactionQuery:
+    check_second_writer(spark, settings.job)
+    prepare_tables(spark, settings.job)
+    return CompactionQuery(spark, settings)
 
 
-def _report(batch_id: int, counts: BatchCounts) -> None:
-    if counts.dead_letters:
-        _log.warning(
-            "batch %d: %d dead letters, %d of them defects",
-            batch_id,
-            counts.dead_letters,
-            counts.defects,
-        )
+def prepare_tables(spark: SparkSession, job: JobSettings) -> None:
+    """Refuse storage and tables that the job cannot work with; give tables what a later version added."""
+    check_storage(spark, job)
+    check_tables(spark, job.tables_root)
+    upgrade_tables(spark, job.tables_root)

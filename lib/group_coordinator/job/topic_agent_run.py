@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Event, Thread
+from threading import Event
 
 from pyspark.sql import SparkSession
 
@@ -18,7 +18,8 @@ from group_coordinator.job.topic_interests import TopicInterests
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 
-_INTERESTS = "topics/interests.json"
+_INTERESTS = "topics/interests"
+_INTERESTS_OF_0_2_0 = "topics/interests.json"
 _LOOKS_OF_A_DRAIN = 2
 """The first one only learns what there is (TopicAgent.look)."""
 
@@ -44,17 +45,9 @@ class TellingOfTopics:
             self.agent.look()
             time.sleep(self.interval_s)
 
-    @contextmanager
-    def beside(self) -> Iterator[None]:
-        """Tell in a thread of its own, until the block ends."""
-        ended = Event()
-        thread = Thread(target=self.agent.run, args=[ended, self.interval_s], name="topics")
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()
+    def run(self, ended: Event) -> None:
+        """Tell until `ended` is set."""
+        self.agent.run(ended, self.interval_s)
 
 
 @contextmanager
@@ -67,7 +60,8 @@ def telling_of_topics(
         return
     folder = coordinator_folder(spark, job)
     interests = TopicInterests(
-        lambda: folder.read(_INTERESTS), lambda text: folder.write(_INTERESTS, text)
+        lambda: folder.read_newest(_INTERESTS) or folder.read(_INTERESTS_OF_0_2_0),
+        lambda text: folder.write_next(_INTERESTS, text),
     )
     cluster, writer = ClusterTopics(connection), EventWriter(connection, job.events_topic)
     try:

@@ -7,6 +7,7 @@ from kafka.admin import ConfigResource, ConfigResourceType, NewTopic
 from kafka.errors import TopicAlreadyExistsError, TopicAuthorizationFailedError
 
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.topic_extent import offsets_present
 from group_coordinator.settings import RECORD_OVERHEAD, JobSettings
 
 _TIMESTAMP_TYPE = "message.timestamp.type"
@@ -51,6 +52,17 @@ def check_topics(connection: Connection, job: JobSettings) -> None:
             )
         _check_clock(admin, job.events_topic)
         _check_room(admin, job)
+
+
+def check_nothing_answered(connection: Connection, job: JobSettings) -> None:
+    """Raise TopicsError if somebody has answered on the responses topic: for a coordinator that has never run."""
+    answered = offsets_present(connection, job.responses_topic)
+    if any(offsets.stop for offsets in answered.values()):
+        raise TopicsError(
+            f"topic {job.responses_topic} has answers of another coordinator, and this run would answer every event of "
+            f"{job.events_topic} again: give it that one's checkpoint.location and tables.root, or topics of its own. To "
+            "begin anew all the same, delete both topics and run `group-coordinator init`"
+        )
 
 
 def _topic(job: JobSettings, name: str, partitions: int, retention_ms: int) -> NewTopic:

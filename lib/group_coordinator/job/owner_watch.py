@@ -1,0 +1,41 @@
+"""A driver that was forgotten, or frozen, finds out that another checkpoint has taken over."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from deltalake.exceptions import DeltaError
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from group_coordinator.streaming.checkpoint.ownership import check_still_owner
+from group_coordinator.tables.writer import Writer
+
+_INTERVAL_S = 15
+_log = logging.getLogger(__name__)
+
+
+class OwnerWatch:
+    """Asks the table writers now and then: who appends nothing would otherwise answer for ever."""
+
+    def __init__(self, spark: SparkSession, writer: Writer) -> None:
+        self._spark = spark
+        self._writer = writer
+        self._next_s = time.monotonic() + _INTERVAL_S
+
+    def look(self, _query: StreamingQuery) -> None:
+        """Look, if it is time to.
+
+        Raises:
+            NotTheWriterError: another checkpoint writes now.
+        """
+        if time.monotonic() < self._next_s:
+            return
+        self._next_s = time.monotonic() + _INTERVAL_S
+        try:
+            check_still_owner(self._spark, self._writer)
+        except (DeltaError, OSError, PySparkException, Py4JError) as failure:
+            _log.warning("the table writers cannot be read, and is asked again: %s", failure)

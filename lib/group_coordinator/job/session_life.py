@@ -1,0 +1,49 @@
+"""A Spark session from its start to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from threading import Event
+
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+from pyspark.sql.utils import is_remote
+
+from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.job.stop_signals import stop_on_signals
+
+MakeSession = Callable[[], SparkSession]
+
+
+@contextmanager
+def session(make_session: MakeSession) -> Iterator[SparkSession]:
+    """A session, which ends with the block unless it was there before.
+
+    Raises:
+        JobRefusedError: the session would be one of Spark Connect, which has no JVM to reach.
+    """
+    if is_remote():
+        raise JobRefusedError(
+            "this Spark is a Spark Connect server, as on Databricks' standard and serverless compute: the job needs a "
+            "Spark of its own, as spark-submit and Databricks' dedicated compute give it"
+        )
+    context: object = SparkContext._active_spark_context  # noqa: SLF001 - no public way to ask
+    spark = make_session()
+    try:
+        yield spark
+    finally:
+        if context is None:
+            spark.stop()
+
+
+@contextmanager
+def session_and_stop(make_session: MakeSession) -> Iterator[tuple[SparkSession, Event]]:
+    """A session, and an event that a signal sets: for a job that ends at the next good moment.
+
+    Raises:
+        JobRefusedError: as for `session`.
+    """
+    # The JVM may end after the session, not before.
+    with ExitStack() as signals, session(make_session) as spark:
+        yield spark, signals.enter_context(stop_on_signals(spark))

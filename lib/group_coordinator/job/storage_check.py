@@ -1,0 +1,113 @@
+"""What the job's storage must be able to do, found out before anything is written to it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+from urllib.parse import urlsplit
+
+from pyspark.sql import SparkSession
+
+from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.cluster_options import DATABRICKS
+from group_coordinator.tables.catalog import URL, TableCatalog
+
+_S3 = ("s3", "s3a", "s3n")
+_PROBES = 32
+"""Tasks that look at a folder: more than one on every executor, as a rule."""
+
+
+def check_storage(spark: SparkSession, job: JobSettings) -> None:
+    """Refuse folders that driver and executors do not share.
+
+    A path without a scheme is this machine's disk to the driver, and to each executor its own.
+
+    Raises:
+        JobRefusedError: the message names the setting, the folder and what to do.
+    """
+    if (spark.sparkContext.master or "local").startswith("local"):
+        return
+    settings = {"tables.root": job.tables_root, "checkpoint.location": job.checkpoint_location}
+    if TableCatalog(job.tables_root).is_schema:
+        del settings["tables.root"]
+    for name, location in settings.items():
+        folder = _on_a_disk(location)
+        if folder is not None:
+            _check_default_file_system(spark, name, location)
+            _check_shared(spark, name, folder)
+
+
+def check_second_writer(spark: SparkSession, job: JobSettings) -> None:
+    """Refuse compaction beside the coordinator, in a driver of its own, where one could replace the other's commits.
+
+    Delta on S3 has no way to put a file only if it is absent, unless a log store of several drivers is configured.
+
+    Raises:
+        JobRefusedError: the message says what to do.
+    """
+    scheme = urlsplit(job.tables_root).scheme
+    if scheme not in _S3 or DATABRICKS in os.environ:
+        return
+    configured = f"spark.delta.logStore.{scheme}.impl"
+    if spark.conf.get(configured, None) is None:
+        raise JobRefusedError(
+            f"tables.root = {job.tables_root}: on S3 two drivers that write one Delta table lose each other's commits. "
+            f"Compact inside the coordinator (--with-compaction), or configure {configured} in both drivers "
+            "(io.delta.storage.S3DynamoDBLogStore)"
+        )
+
+
+def _on_a_disk(location: str) -> Path | None:
+    """The folder if it is a path, or a file: URL."""
+    if not URL.match(location):
+        return Path(location)
+    url = urlsplit(location)
+    return Path(url.path) if url.scheme == "file" else None
+
+
+def _check_default_file_system(spark: SparkSession, name: str, location: str) -> None:
+    context: Any = spark.sparkContext
+    default = str(context._jsc.hadoopConfiguration().get("fs.defaultFS"))  # noqa: SLF001
+    if not URL.match(location) and not default.startswith("file:"):
+        raise JobRefusedError(
+            f"{name} = {location} has no scheme, and this cluster's default file system is {default}: write "
+            f"{default.rstrip('/')}/..., or file:/... for a disk that all machines share"
+        )
+
+
+def _check_shared(spark: SparkSession, name: str, folder: Path) -> None:
+    """Tasks write a file each, and the driver looks for them; it writes one, and they look for it."""
+    mark = f".probe-{token_hex(8)}"
+    of_the_driver = folder / f"{mark}-driver"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        of_the_driver.touch()
+    except OSError as error:
+        raise JobRefusedError(f"{name} = {folder} cannot be written: {error}") from error
+
+    def probe(numbers: Iterable[int]) -> Iterable[tuple[str, bool]]:
+        for number in numbers:
+            with suppress(OSError):  # the folder is not there, or another one
+                (folder / f"{mark}-{number}").touch()
+            yield os.uname().nodename, of_the_driver.exists()
+
+    try:
+        tasks = spark.sparkContext.parallelize(range(_PROBES), _PROBES)
+        blind = sorted(
+            {machine for machine, sees in tasks.mapPartitions(probe).collect() if not sees}
+        )
+        written = list(folder.glob(f"{mark}-[0-9]*"))
+    finally:
+        for file in folder.glob(f"{mark}-*"):
+            file.unlink()
+    if blind or len(written) < _PROBES:
+        raise JobRefusedError(
+            f"{name} = {folder} is a folder that driver and executors do not share"
+            f"{' (not seen on ' + ', '.join(blind) + ')' if blind else ''}: give a folder of a file system that all "
+            "of them mount, with its whole path, or an object store"
+        )

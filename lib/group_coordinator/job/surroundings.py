@@ -1,0 +1,97 @@
+"""What a run of the coordinator sees of the world around it: Kafka, the clock, other runs."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+
+from pyspark.sql import SparkSession
+
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.leaders import Leaders
+from group_coordinator.clients.cluster.ticks import Ticks, write_ticks
+from group_coordinator.job.beside import running_beside
+from group_coordinator.job.clock import Clock
+from group_coordinator.job.kafka_watch import KafkaWatch
+from group_coordinator.job.owner_watch import OwnerWatch
+from group_coordinator.job.topic_agent_run import TellingOfTopics
+from group_coordinator.observability.progress import ProgressReport
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.checkpoint.layout import coordinator_folder
+from group_coordinator.streaming.coordination import Surroundings
+from group_coordinator.streaming.outage_log import OutageLog
+from group_coordinator.streaming.sinks import BatchCounts
+from group_coordinator.tables.writer import Writer
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What a run works with."""
+
+    spark: SparkSession
+    connection: Connection
+    writer: Writer
+    job: JobSettings
+    progress_file: Path | None
+    telling: TellingOfTopics | None
+
+
+def for_a_drain(given: Environment) -> Surroundings:
+    """For a run that ends by itself: between two of them members speak and are not answered, and the log has it all."""
+    outages = OutageLog(given.spark, coordinator_folder(given.spark, given.job))
+    return _surroundings(given, outages.begin)
+
+
+@contextmanager
+def for_a_long_run(given: Environment, stop: Event) -> Iterator[Surroundings]:
+    """For a run that goes on: what members cannot do because of Kafka or of this job is not held against them."""
+    outages = OutageLog(given.spark, coordinator_folder(given.spark, given.job))
+    with closing(Leaders(given.connection, given.job.events_topic)) as leaders:
+        watch = KafkaWatch(leaders.ask, outages.add, stop)
+
+        def before_batch(batch_id: int) -> None:
+            watch.await_contact()
+            outages.add_wait_for(batch_id)
+            outages.begin(batch_id)
+
+        with running_beside(watch.run, stop, "kafka-watch"):
+            yield _surroundings(given, before_batch)
+
+
+def _surroundings(given: Environment, before_batch: Callable[[int], None]) -> Surroundings:
+    def ticks() -> Ticks:
+        return write_ticks(given.connection, given.job.events_topic)
+
+    clock = Clock(lambda: ticks().ahead_ms, given.job.timer_slack_ms)
+
+    def tick() -> Mapping[int, int]:
+        written = ticks()
+        clock.check(written.ahead_ms)
+        return written.ends
+
+    progress = ProgressReport(given.progress_file)
+    owner = OwnerWatch(given.spark, given.writer)
+    return Surroundings(
+        tick,
+        clock.is_wrong,
+        before_batch,
+        _report,
+        (progress.look, owner.look, clock.look),
+        None if given.telling is None else given.telling.interests.note,
+    )
+
+
+def _report(batch_id: int, counts: BatchCounts) -> None:
+    if counts.dead_letters:
+        _log.warning(
+            "batch %d: %d dead letters, %d of them defects",
+            batch_id,
+            counts.dead_letters,
+            counts.defects,
+        )

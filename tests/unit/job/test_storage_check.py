@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from group_coordinator import settings
+from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.job.storage_check import check_second_writer
+from group_coordinator.streaming.cluster_options import DATABRICKS
+
+LOG_STORE = "spark.delta.logStore.s3a.impl"
+
+
+class Configured:
+    """Stands for a session of which nothing but its configuration is asked."""
+
+    def __init__(self, **values: str) -> None:
+        self.conf = values
+
+
+@pytest.mark.parametrize("scheme", ["s3", "s3a", "s3n"])
+def test_a_second_driver_on_s3_is_refused(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(DATABRICKS, raising=False)
+    job = replace(settings.load().job, tables_root=f"{scheme}://bucket/gc")
+    spark: Any = Configured()
+
+    with pytest.raises(JobRefusedError, match=rf"configure spark\.delta\.logStore\.{scheme}\.impl"):
+        check_second_writer(spark, job)
+
+
+@pytest.mark.parametrize("root", ["abfss://c@a/gc", "main.coordinator", "/data/gc", "hdfs://n/gc"])
+def test_other_storage_has_room_for_two(root: str) -> None:
+    spark: Any = Configured()
+
+    check_second_writer(spark, replace(settings.load().job, tables_root=root))
+
+
+def test_s3_with_a_log_store_of_several_drivers(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = replace(settings.load().job, tables_root="s3a://bucket/gc")
+    spark: Any = Configured(**{LOG_STORE: "io.delta.storage.S3DynamoDBLogStore"})
+    check_second_writer(spark, job)
+
+    monkeypatch.setenv(DATABRICKS, "17.3")
+    bare: Any = Configured()
+    check_second_writer(bare, job)
