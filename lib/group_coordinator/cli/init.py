@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import click
@@ -10,17 +9,27 @@ import click
 from group_coordinator.cli.job_options import job_options, job_settings
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
+from group_coordinator.job.create import create_tables_of
 from group_coordinator.job.refusal_causes import refusals_told
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.session import local_session
-from group_coordinator.tables.creation import create_tables
 
 
 @click.command()
 @job_options
+@click.option(
+    "--topics-only",
+    is_flag=True,
+    help="Leave the tables to jobs/create_tables.py, which spark-submit runs where they are.",
+)
 @refusals_told()
-def command(config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None) -> None:
+def command(
+    config: Path | None,
+    overrides: tuple[str, ...],
+    bootstrap_server: str | None,
+    topics_only: bool,
+) -> None:
     """Create the topics and the tables; safe to repeat.
 
     The events topic is stamped by the brokers (LogAppendTime): their time is the groups' time.
@@ -33,7 +42,12 @@ def command(config: Path | None, overrides: tuple[str, ...], bootstrap_server: s
     created = create_topics(Connection.of(settings.job), settings.job)
     for topic in (settings.job.events_topic, settings.job.responses_topic):
         click.echo(f"topic {topic}: {'created' if topic in created else 'is there'}")
+    if topics_only:
+        return
     with scratch_folder() as scratch:
-        make_session = partial(local_session, settings.job, spark_jars(), scratch)
-        for table in create_tables(settings.job.tables_root, make_session):
+        # Spark's jars are looked for only where Spark is needed.
+        tables = create_tables_of(
+            settings.job, lambda: local_session(settings.job, spark_jars(), scratch)
+        )
+        for table in tables:
             click.echo(f"table {table}: is there")

@@ -24,6 +24,31 @@ def job_options(function: Function) -> Function:
     return server(settings_options(function))
 
 
+def run_options(function: Function) -> Function:
+    """Add what the commands that run the coordinator have in common."""
+    options = (
+        click.option(
+            "--drain", is_flag=True, help="Process what is there, fire what is due, and end."
+        ),
+        click.option(
+            "--with-compaction", is_flag=True, help="Fold the log into the tables as well."
+        ),
+        click.option(
+            "--progress",
+            type=click.Path(dir_okay=False, path_type=Path),
+            help="Keep the figures of the last batch in this file, as JSON.",
+        ),
+        click.option(
+            "--redo-open-batch",
+            is_flag=True,
+            help="End a batch that another version began, though its answers may then differ.",
+        ),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
 def job_settings(
     config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None
 ) -> Settings:

@@ -26,6 +26,9 @@ COMMANDS = {
 }
 """Name -> (module, help), in the order in which a new user meets them."""
 
+_LOCAL = ("delta", "matplotlib", "pyspark", "rich")
+"""The modules of the extra `local`."""
+
 _CTRL_C = 130
 """The exit status that shells know: 128 + SIGINT."""
 
@@ -42,7 +45,14 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, _ = COMMANDS[cmd_name]
-        command: click.Command = import_module(f"group_coordinator.{module}").command
+        try:
+            command: click.Command = import_module(f"group_coordinator.{module}").command
+        except ModuleNotFoundError as error:
+            if error.name not in _LOCAL:
+                raise
+            raise click.ClickException(
+                f"{cmd_name} needs {error.name}: pip install 'spark-group-coordinator[local]'"
+            ) from error
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

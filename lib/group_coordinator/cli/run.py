@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from group_coordinator.cli.job_options import job_options, job_settings
+from group_coordinator.cli.job_options import job_options, job_settings, run_options
 from group_coordinator.job.run import RunOptions, checkpoints_held, run_coordinator
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.local.scratch import scratch_folder
@@ -17,13 +17,7 @@ from group_coordinator.streaming.session import local_session
 
 @click.command()
 @job_options
-@click.option("--drain", is_flag=True, help="Process what is there, fire what is due, and end.")
-@click.option("--with-compaction", is_flag=True, help="Fold the log into the tables as well.")
-@click.option(
-    "--progress",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Keep the figures of the last batch in this file, as JSON.",
-)
+@run_options
 def command(
     config: Path | None,
     overrides: tuple[str, ...],
@@ -31,6 +25,7 @@ def command(
     drain: bool,
     with_compaction: bool,
     progress: Path | None,
+    redo_open_batch: bool,
 ) -> None:
     """Run the coordinator: events in, responses and log out.
 
@@ -52,5 +47,5 @@ def command(
         run_coordinator(
             settings,
             lambda: local_session(settings.job, spark_jars(), scratch),
-            RunOptions(drain, with_compaction, progress),
+            RunOptions(drain, with_compaction, progress, redo_open_batch),
         )

@@ -75,3 +75,19 @@ def test_a_failure_gives_its_message_and_status(
     ended = CliRunner().invoke(main, ["broker"])
 
     assert (ended.exit_code, ended.stderr) == (status, f"Error: {failure}\n")
+
+
+def test_a_command_that_needs_more_than_a_cluster_does_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def without_rich(module: str) -> None:
+        raise ModuleNotFoundError(f"{module} needs it", name="rich")
+
+    monkeypatch.setattr("group_coordinator.cli.main.import_module", without_rich)
+
+    refused = CliRunner().invoke(main, ["sql", "SELECT 1"])
+
+    assert refused.exit_code == 1
+    assert refused.stderr == (
+        "Error: sql needs rich: pip install 'spark-group-coordinator[local]'\n"
+    )

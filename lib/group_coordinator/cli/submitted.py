@@ -1,0 +1,86 @@
+"""`group-coordinator-job`: the jobs where Spark is provided, by spark-submit or a scheduler (jobs/, python_wheel_task)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import click
+
+from group_coordinator.cli.job_options import job_options, job_settings, run_options
+from group_coordinator.cli.refusals import refusals_shown
+from group_coordinator.job.create import create_tables_of
+from group_coordinator.job.rebuild import rebuild_checkpoint
+from group_coordinator.job.run import RunOptions, run_compaction, run_coordinator
+from group_coordinator.settings import SettingsError
+from group_coordinator.streaming.session import submitted_session
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """One sentence and status 1 for what a user can mend; 2 for a setting that is wrong."""
+    try:
+        with refusals_shown():
+            yield
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from error
+
+
+@click.group()
+def main() -> None:
+    """The jobs of the group coordinator on a cluster, with the Spark that is there."""
+
+
+@main.command()
+@job_options
+@_told()
+def create_tables(
+    config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None
+) -> None:
+    """Create the tables where this cluster can write them; safe to repeat."""
+    job = job_settings(config, overrides, bootstrap_server).job
+    for table in create_tables_of(job, partial(submitted_session, job)):
+        click.echo(f"table {table}: is there")
+
+
+@main.command()
+@job_options
+@run_options
+@_told()
+def run(
+    config: Path | None,
+    overrides: tuple[str, ...],
+    bootstrap_server: str | None,
+    drain: bool,
+    with_compaction: bool,
+    progress: Path | None,
+    redo_open_batch: bool,
+) -> None:
+    """Run the coordinator; SIGTERM ends it between two batches, with status 0."""
+    settings = job_settings(config, overrides, bootstrap_server)
+    options = RunOptions(drain, with_compaction, progress, redo_open_batch)
+    run_coordinator(settings, partial(submitted_session, settings.job), options)
+
+
+@main.command()
+@job_options
+@click.option("--drain", is_flag=True, help="Compact what is there, and end.")
+@_told()
+def compact(
+    config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None, drain: bool
+) -> None:
+    """Fold the log into the tables groups, members and offsets."""
+    settings = job_settings(config, overrides, bootstrap_server)
+    run_compaction(settings, partial(submitted_session, settings.job), drain=drain)
+
+
+@main.command()
+@job_options
+@_told()
+def rebuild(config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None) -> None:
+    """Make a lost checkpoint anew from the log."""
+    settings = job_settings(config, overrides, bootstrap_server)
+    for line in rebuild_checkpoint(settings, partial(submitted_session, settings.job)):
+        click.echo(line)
