@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+import msgspec
 from kafka import KafkaConsumer, TopicPartition
 
 from group_coordinator import settings
 from group_coordinator.clients import AdminClient
 from group_coordinator.clients.sql_tables import query
+from group_coordinator.core.deadlines.outages import Outages
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
@@ -115,20 +117,29 @@ class Installation:
         )
 
     def expected_lines(self, tag: str) -> list[Row]:
-        """What an undisturbed run puts out of one kind: every group's events in one call, without Spark."""
+        """What should come out of one kind: every group's events in one call, without Spark."""
         chosen = self.settings
         topic = chosen.job.events_topic
         events: dict[str, list[EventRow]] = defaultdict(list)
         for record in self.records(topic):
             row = EventRow(record.timestamp, record.partition, record.offset, None, record.value)
             events[record.key.decode()].append(row)
-        context = UpdateContext(chosen.coordinator, topic, 1_000, timers_hold=True)
+        context = UpdateContext(
+            chosen.coordinator, topic, 1_000, timers_hold=True, outages=self._outages()
+        )
         lines = [
             line
             for group, rows in sorted(events.items())
             for line in lines_of(updated(group, None, rows, rows[-1].timestamp_ms, context))
         ]
         return [json.loads(line[1:]) for line in lines if line[0] == tag]
+
+    def _outages(self) -> Outages:
+        """Those that the job itself has noticed: no run without faults has them."""
+        folder = self.folder / self.settings.job.checkpoint_location / "coordinator" / "outages"
+        files = (file for file in folder.glob("*") if file.name.isdecimal())
+        newest = max(files, key=lambda file: int(file.name), default=None)
+        return () if newest is None else msgspec.json.decode(newest.read_bytes(), type=Outages)
 
 
 def installed(made: Installation) -> Installation:

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from group_coordinator.local.broker import EmbeddedBroker
+from tests.faults.changed_settings import settings_changed
 from tests.faults.kills import driver_killed
+from tests.faults.members_away import members_outlive_an_outage
 from tests.faults.outages import broker_away, disk_full
 from tests.faults.scene import Scene, open_scene
 from tests.faults.soak import soak
+from tests.faults.wrong_clock import clock_ahead
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 
@@ -40,6 +43,22 @@ def test_a_broker_that_goes_and_comes_back_leaves_no_trace(scene: Scene) -> None
     result = broker_away(scene, away_s=5)
 
     assert (result.problems, result.lost, result.doubled) == ([], 0, 0)
+
+
+def test_members_outlive_an_outage_that_is_longer_than_their_sessions(scene: Scene) -> None:
+    result = members_outlive_an_outage(scene, away_s=20)
+
+    assert result.problems == []
+
+
+def test_a_batch_is_done_again_with_the_settings_that_it_began_with(scene: Scene) -> None:
+    result = settings_changed(scene)
+
+    assert (result.problems, result.lost, result.doubled) == ([], 0, 0)
+
+
+def test_a_clock_that_is_a_minute_ahead_is_refused(scene: Scene) -> None:
+    assert clock_ahead(scene).problems == []
 
 
 def test_a_full_disk_is_named_and_leaves_no_trace(scene: Scene) -> None:

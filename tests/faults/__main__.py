@@ -29,7 +29,9 @@ from rich.text import Text
 
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.faults.catch_up import catch_up
+from tests.faults.changed_settings import settings_changed
 from tests.faults.kills import driver_killed, worker_killed
+from tests.faults.members_away import members_outlive_an_outage
 from tests.faults.outages import broker_away, disk_full
 from tests.faults.result import Result
 from tests.faults.runs import second_job, sigterm
@@ -37,6 +39,7 @@ from tests.faults.scene import Scene, open_scene
 from tests.faults.schedule import drain_every_minute
 from tests.faults.soak import soak
 from tests.faults.steps import STEPS, WORKER_STEP
+from tests.faults.wrong_clock import clock_ahead
 
 _say = Console(stderr=True)
 
@@ -61,6 +64,9 @@ def faults(kills: int, seed: int, backlog: int) -> dict[str, Inject]:
         "second-job": second_job,
         "sigterm": sigterm,
         "broker-away": partial(broker_away, away_s=_AWAY_S),
+        "members-away": partial(members_outlive_an_outage, away_s=_AWAY_S),
+        "changed-settings": settings_changed,
+        "clock-ahead": clock_ahead,
         "disk-full": disk_full,
         "drain-every-minute": partial(drain_every_minute, minutes=_MINUTES),
         "catch-up": lambda scene: catch_up(scene, "catch-up", backlog),

@@ -13,7 +13,7 @@ from tests.faults.steps import WORKER_STEP
 from tests.support.job_process import JobProcess
 
 _LAUNCHER = "tests.faults.job_with_fault"
-_BATCH = "1"
+_BATCH = 1
 """Not the first: there is something to spoil."""
 _RUN = ("run", "--with-compaction")
 
@@ -30,9 +30,9 @@ def driver_killed(scene: Scene, name: str, steps: Sequence[str]) -> Result:
     return compared(name, len(steps) + 1, scene.compare(installation))
 
 
-def kill_at(step: str, installation: Installation) -> None:
+def kill_at(step: str, installation: Installation, first_batch: int = _BATCH) -> None:
     marker = _marker(installation, step)
-    program = (_LAUNCHER, step, _BATCH, str(marker))
+    program = (_LAUNCHER, step, str(first_batch), str(marker))
     arguments = [*_RUN, *installation.options]
     with JobProcess(arguments, installation.folder, program=program) as job:
         assert job.wait(RUN_S) == -signal.SIGKILL, job.log

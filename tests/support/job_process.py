@@ -59,6 +59,10 @@ class JobProcess:
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
     def check_alive(self) -> None:
         status = self._process.poll()
         assert status is None, f"the job ended with status {status}:\n{self.log}"

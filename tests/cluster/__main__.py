@@ -1,0 +1,48 @@
+"""Does the job lose or double anything on a cluster, as users run it: from the wheel, by spark-submit?
+
+    python -m tests.cluster [--only NAME]...
+
+A standalone master and two workers are started on this machine, the wheel is built and installed away from the checkout.
+Prints a table, then the same as JSON on one line. The status is 1 if anything was lost, doubled or in any way wrong.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from group_coordinator.local.broker import EmbeddedBroker
+from tests.cluster.life import one_life
+from tests.cluster.stage import open_stage
+from tests.cluster.takeovers import frozen_driver, restored_checkpoint, two_drivers
+from tests.faults.__main__ import report
+
+SCENES = {
+    "life": one_life,
+    "two-drivers": two_drivers,
+    "frozen-driver": frozen_driver,
+    "restored-checkpoint": restored_checkpoint,
+}
+
+
+@click.command(help=__doc__)
+@click.option(
+    "--only", multiple=True, type=click.Choice(list(SCENES)), help="Only this. Repeatable."
+)
+def main(only: tuple[str, ...]) -> None:
+    """Play what is asked for."""
+    with ExitStack() as resources:
+        folder = Path(resources.enter_context(TemporaryDirectory(prefix="cluster-")))
+        broker = resources.enter_context(EmbeddedBroker())
+        stage = resources.enter_context(open_stage(folder, broker))
+        results = [SCENES[name](stage) for name in only or SCENES]
+    report(results)
+    sys.exit(1 if any(result.problems for result in results) else 0)
+
+
+if __name__ == "__main__":
+    main()

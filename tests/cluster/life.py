@@ -1,0 +1,97 @@
+"""One life of the job on the cluster: whatever it stands on is killed, one after the other, while commits come in."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.cluster.stage import Stage, await_more
+from tests.cluster.standalone import Standalone
+from tests.end_to_end.commits import Commits
+from tests.end_to_end.installation import Installation
+from tests.faults.judgement import judged
+from tests.faults.result import Result
+from tests.support.job_process import JobProcess
+
+_UGLY = ("Traceback", "INTERNAL_ERROR", "Exception in thread")
+"""What a log must not have after a stop that was asked for."""
+
+
+def one_life(stage: Stage) -> Result:
+    """Executor, Python worker, a machine's daemon, and the driver are killed; in between the job is asked to stop."""
+    installation = stage.installed(stage.installation("life"))
+    went_on: dict[str, float] = {}
+    problems: list[str] = []
+    with Commits(installation):
+        with stage.submit(installation, "--with-compaction") as job:
+            await_more(installation, job)
+            for name, kill in _KILLS.items():
+                kill(stage.cluster)
+                went_on[name] = _seconds_until_more(installation, job)
+            stage.cluster.start_worker()
+            problems += _stopped(job, installation)
+        with stage.submit(installation) as job:
+            await_more(installation, job)
+            job.kill()
+        with stage.submit(installation, "--with-compaction") as job:
+            went_on["driver"] = _seconds_until_more(installation, job)
+            problems += _stopped(job, installation)
+    stage.run_to_end(installation, "--drain", "--with-compaction")
+    result = judged("life", installation, stage.submitted)
+    result.problems += problems
+    result.figures |= {
+        "went on after s": went_on,
+        "longest answer s": _longest_answer_s(installation),
+    }
+    return result
+
+
+def _kill_executor(cluster: Standalone) -> None:
+    cluster.executors()[0].kill()
+
+
+def _kill_python_worker(cluster: Standalone) -> None:
+    cluster.python_workers()[0].kill()
+
+
+_KILLS: dict[str, Callable[[Standalone], None]] = {
+    "executor": _kill_executor,
+    "Python worker": _kill_python_worker,
+    "worker daemon": Standalone.kill_worker,
+}
+
+
+def _stopped(job: JobProcess, installation: Installation) -> list[str]:
+    """SIGTERM to spark-submit ends the job between two batches, with status 0 and nothing to frighten anybody."""
+    status = job.stop()
+    problems = [] if status == 0 else [f"SIGTERM: status {status}"]
+    problems += [f"SIGTERM: {word} in the log" for word in _UGLY if word in job.log]
+    checkpoint = Path(installation.settings.job.checkpoint_location) / "coordinator"
+    planned, done = (_numbers(checkpoint / name) for name in ("offsets", "commits"))
+    return problems + [f"SIGTERM: batch {batch} is open" for batch in planned - done]
+
+
+def _numbers(folder: Path) -> set[int]:
+    return {int(file.name) for file in folder.iterdir() if file.name.isdecimal()}
+
+
+def _seconds_until_more(installation: Installation, job: JobProcess) -> float:
+    start_s = time.monotonic()
+    await_more(installation, job)
+    return round(time.monotonic() - start_s, 1)
+
+
+def _longest_answer_s(installation: Installation) -> float:
+    """From the brokers' stamp of a request to that of its first answer."""
+    job = installation.settings.job
+    asked = {
+        f"{job.events_topic}-{record.partition}-{record.offset}": record.timestamp
+        for record in installation.records(job.events_topic)
+    }
+    answered: dict[str, int] = {}
+    for record in installation.records(job.responses_topic):
+        event_id = json.loads(record.value)["id"]
+        answered[event_id] = min(answered.get(event_id, record.timestamp), record.timestamp)
+    return max((at - asked[event_id] for event_id, at in answered.items()), default=0) / 1000

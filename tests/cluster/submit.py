@@ -1,0 +1,42 @@
+"""Becomes spark-submit: `python -m tests.cluster.submit SCRIPT PACKAGES MASTER [--conf KEY=VALUE...] -- ARGUMENTS`.
+
+What the checkout had in the environment is left out: only the wheel in PACKAGES is there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pyspark
+
+from group_coordinator.local.jars import spark_jars
+
+_SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+
+
+def main() -> None:
+    """Does not return."""
+    script, packages, master, *rest = sys.argv[1:]
+    confs, arguments = rest[: rest.index("--")], rest[rest.index("--") + 1 :]
+    jars = ",".join(map(str, spark_jars()))
+    os.environ["PYTHONPATH"] = packages
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    for name in ("SPARK_CONF_DIR", "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "SPARK_HOME"):
+        os.environ.pop(name, None)
+    settings = {
+        "spark.pyspark.python": sys.executable,
+        "spark.executorEnv.PYTHONPATH": packages,
+        "spark.executor.memory": "800m",
+        "spark.driver.memory": "1g",
+        "spark.ui.enabled": "false",
+    }
+    given = [option for key, value in settings.items() for option in ("--conf", f"{key}={value}")]
+    command = [str(_SUBMIT), "--master", master, "--jars", jars, *given, *confs]
+    command += [str(Path(packages).parent / "jobs" / script), *arguments]
+    os.execv(command[0], command)  # noqa: S606 - a fixed program
+
+
+if __name__ == "__main__":
+    main()
