@@ -47,9 +47,9 @@ class Surroundings:
     """What a run of the coordinator needs of the world around it.
 
     `tick` writes a Tick to every partition of the events topic and gives the offsets behind them: Spark runs no batch
-    after a start until there is data. `must_wait` is asked before each batch whether it is left for another query
-    (BatchGate), `before_batch` is called with its number by Spark in the thread that begins its tasks. `report` hears of every batch that is written, each of `watches`
-    sees the query about once a second. `topic_needs` is for Sinks.
+    after a start until there is data. `must_wait` is asked before each batch whether it is held for another query
+    (BatchGate), `before_batch` is called with Spark's number of a batch in the thread that begins its tasks. `report`
+    hears of every batch that is written, each of `watches` sees the query about once a second. `topic_needs` is for Sinks.
     """
 
     tick: Callable[[], Mapping[int, int]]
