@@ -28,7 +28,7 @@ from group_coordinator.clients.errors import ClientError
 def command(
     query: str, output: str, tables: str | None, config: Path | None, overrides: tuple[str, ...]
 ) -> None:
-    """Ask the tables: coordinator_log, groups, members, offsets, dead_letters.
+    """Ask the tables: coordinator_log, groups, members, offsets, dead_letters, writers.
 
     The SQL is DataFusion's, much like PostgreSQL's; SHOW TABLES and DESCRIBE offsets tell what there is.
 

@@ -37,6 +37,8 @@ class OutageLog:
         self._outages: Outages = () if text is None else json.decode(text, type=Outages)
         self._last_of_an_earlier_run = last_planned_batch(folder)
         self._begun_ms = 0
+        self._planned_ms: dict[int, int] = {}
+        """Of the last batches; to ask costs a read."""
 
     def add(self, outage: Outage) -> None:
         """Remember an outage for the batches that begin from now on: the part of it that comes after the last one."""
@@ -46,7 +48,7 @@ class OutageLog:
     def begin(self, batch_id: int) -> None:
         """Let the tasks of this batch, by Spark's number, know the outages; this thread begins them next."""
         with self._lock:
-            self._begun_ms = planned_ms(self._folder, batch_id) or self._begun_ms
+            self._begun_ms = self._planned(batch_id) or self._begun_ms
             outages = json.encode(self._outages).decode()
         self._spark.sparkContext.setLocalProperty(PROPERTY, outages)
 
@@ -57,12 +59,22 @@ class OutageLog:
         """
         if batch_id <= self._last_of_an_earlier_run:
             return
-        before_ms, now_ms = (planned_ms(self._folder, batch_id - by) for by in (1, 0))
+        before_ms, now_ms = self._planned(batch_id - 1), self._planned(batch_id)
         if before_ms is None or now_ms is None or now_ms - before_ms <= SLOW_MS:
             return
-        asked_ms = planned_ms(self._folder, batch_id - 2)
+        asked_ms = self._planned(batch_id - 2)
         with self._lock:
             self._add(Outage(before_ms if asked_ms is None else asked_ms, now_ms, was_heard=True))
+
+    def _planned(self, batch_id: int) -> int | None:
+        """None: Spark does not know, or not any more."""
+        if batch_id not in self._planned_ms:
+            at_ms = planned_ms(self._folder, batch_id)
+            if at_ms is None:
+                return None
+            self._planned_ms = {b: ms for b, ms in self._planned_ms.items() if b > batch_id - 3}
+            self._planned_ms[batch_id] = at_ms
+        return self._planned_ms[batch_id]
 
     def _add(self, outage: Outage) -> None:
         if outage.from_ms >= outage.to_ms or outage in self._outages:
