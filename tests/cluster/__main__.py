@@ -17,12 +17,14 @@ import click
 
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.cluster.life import one_life
+from tests.cluster.refusals import refused_starts
 from tests.cluster.stage import open_stage
 from tests.cluster.takeovers import frozen_driver, restored_checkpoint, two_drivers
 from tests.faults.__main__ import report
 
 SCENES = {
     "life": one_life,
+    "refused-starts": refused_starts,
     "two-drivers": two_drivers,
     "frozen-driver": frozen_driver,
     "restored-checkpoint": restored_checkpoint,

@@ -53,19 +53,13 @@ class Stage:
         *arguments: str,
         script: str = _COORDINATOR,
         cores: int = 2,
+        confs: tuple[str, ...] = (),
     ) -> JobProcess:
         """Start spark-submit; its process is the driver's JVM. An application without cores left waits."""
         self.submitted += 1
-        given = [
-            script,
-            str(self.cluster.packages),
-            self.cluster.master,
-            "--conf",
-            f"spark.cores.max={cores}",
-            "--",
-            *arguments,
-            *installation.options,
-        ]
+        limit = ("--conf", f"spark.cores.max={cores}")
+        spark = [script, str(self.cluster.packages), self.cluster.master, *limit, *confs]
+        given = [*spark, "--", *installation.options, *arguments]
         return JobProcess(given, installation.folder, program=("tests.cluster.submit",))
 
     def run_to_end(
