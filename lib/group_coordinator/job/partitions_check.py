@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder, has_begun
-from group_coordinator.streaming.session import PARTITIONS
+from group_coordinator.streaming.session import PARTITIONS, is_on_this_machine
 
 _log = logging.getLogger(__name__)
 
@@ -22,9 +22,8 @@ def check_partitions(spark: SparkSession, job: JobSettings) -> None:
     """
     if has_begun(coordinator_folder(spark, job)):
         return
-    is_local = (spark.sparkContext.master or "local").startswith("local")
     is_chosen = job.shuffle_partitions or spark.sparkContext.getConf().contains(PARTITIONS)
-    if not (is_local or is_chosen):
+    if not (is_on_this_machine(spark) or is_chosen):
         raise JobRefusedError(
             "shuffle.partitions = 0: on a cluster the number of state partitions must be given at the first start, by "
             f"--set shuffle.partitions=N or --conf {PARTITIONS}=N. Choose as many as the executors have cores when "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -34,8 +33,6 @@ from group_coordinator.streaming.checkpoint.ownership import checked_writer
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.streaming.coordination import CoordinatorRun
 from group_coordinator.tables.creation import check_tables, upgrade_tables
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.cluster_options import DATABRICKS
+from group_coordinator.streaming.session import is_on_this_machine
 from group_coordinator.tables.catalog import URL, TableCatalog
 
 _S3 = ("s3", "s3a", "s3n")
@@ -30,7 +31,7 @@ def check_storage(spark: SparkSession, job: JobSettings) -> None:
     Raises:
         JobRefusedError: the message names the setting, the folder and what to do.
     """
-    if (spark.sparkContext.master or "local").startswith("local"):
+    if is_on_this_machine(spark):
         return
     settings = {"tables.root": job.tables_root, "checkpoint.location": job.checkpoint_location}
     if TableCatalog(job.tables_root).is_schema:

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 import group_coordinator
 from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.streaming.session import is_on_this_machine
 
 _TASKS = 32
 """More than one on every executor, as a rule."""
@@ -31,7 +32,7 @@ def check_workers(spark: SparkSession) -> None:
     Raises:
         JobRefusedError: the message says what they have, and what to do.
     """
-    if (spark.sparkContext.master or "local").startswith("local"):
+    if is_on_this_machine(spark):
         return
     try:
         tasks = spark.sparkContext.parallelize(range(_TASKS), _TASKS)
