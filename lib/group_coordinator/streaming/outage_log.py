@@ -49,7 +49,7 @@ class OutageLog:
         """Let the tasks of this batch, by Spark's number, know the outages; this thread begins them next."""
         with self._lock:
             self._begun_ms = self._planned(batch_id) or self._begun_ms
-            outages = json.encode(self._outages).decode()
+            outages = json.encode(self._outages).decode() if self._outages else ""
         self._spark.sparkContext.setLocalProperty(PROPERTY, outages)
 
     def add_wait_for(self, batch_id: int) -> None:
