@@ -9,7 +9,8 @@ from pyspark.sql import SparkSession
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder, has_begun
-from group_coordinator.streaming.session import PARTITIONS, is_on_this_machine
+from group_coordinator.streaming.master import is_on_this_machine
+from group_coordinator.streaming.session import PARTITIONS
 
 _log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.cluster_options import DATABRICKS
-from group_coordinator.streaming.session import is_on_this_machine
+from group_coordinator.streaming.master import is_on_this_machine
 from group_coordinator.tables.catalog import URL, TableCatalog
 
 _S3 = ("s3", "s3a", "s3n")

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 import group_coordinator
 from group_coordinator.job.refusals import JobRefusedError
-from group_coordinator.streaming.session import is_on_this_machine
+from group_coordinator.streaming.master import is_on_this_machine
 
 _TASKS = 32
 """More than one on every executor, as a rule."""

@@ -136,11 +136,6 @@ def submitted_session(job: JobSettings) -> SparkSession:
     return spark
 
 
-def is_on_this_machine(spark: SparkSession) -> bool:
-    """Whether driver and tasks are in one process, not on the machines of a cluster."""
-    return (spark.sparkContext.master or "local").startswith("local")
-
-
 def _not_given(configuration: Mapping[str, str]) -> dict[str, str]:
     given = SparkConf()
     return {key: value for key, value in configuration.items() if not given.contains(key)}
