@@ -30,7 +30,6 @@ from group_coordinator import settings
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.local.scratch import scratch_folder
-from group_coordinator.runtime.group_call import OperatorSettings
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.operator.lean_exchange import Exchange
@@ -146,8 +145,7 @@ def job_function(
     context = UpdateContext(
         coordinator.coordinator, topic, coordinator.job.timer_slack_ms, timers_hold=False
     )
-    operator = OperatorSettings(context, hold_windows=())
-    return lambda events: coordinate(events, operator, exchange)
+    return lambda events: coordinate(events, context, exchange)
 
 
 def compare(

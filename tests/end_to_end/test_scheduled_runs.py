@@ -51,7 +51,7 @@ def test_a_drain_ends_without_events_and_takes_a_limited_backlog_before_anything
 
     batches = {row["reason"]: row for row in installation.rows(BATCHES)}
     assert batches["offset-commit"]["last"] - batches["offset-commit"]["first"] >= 3
-    assert batches["offset-expired"]["first"] > batches["offset-commit"]["last"]
+    assert batches["offset-expired"]["first"] >= batches["offset-commit"]["last"]
     assert installation.rows("SELECT group_id, committed_offset FROM offsets") == [
         {"group_id": "busy", "committed_offset": 199}
     ]

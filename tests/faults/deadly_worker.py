@@ -1,4 +1,4 @@
-"""Operator settings that kill the Python worker they are used in, once, in the middle of a batch."""
+"""A batch's context that kills the Python worker it arrives in, once, in the middle of a batch."""
 
 from __future__ import annotations
 
@@ -6,24 +6,34 @@ import os
 import signal
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from group_coordinator.runtime.group_call import OperatorSettings
-from group_coordinator.runtime.update_group import UpdateContext
+from group_coordinator.runtime import group_call
+from group_coordinator.runtime.update_group import UpdateContext, update_group
 
 _CALLS_BEFORE = 3
-_calls: list[int] = []
 
 
 @dataclass(frozen=True)
-class DeadlyOperatorSettings(OperatorSettings):
+class DeadlyContext(UpdateContext):
     """The worker dies in its fourth call for a group; a file says that it has happened."""
 
-    marker: str
+    marker: str = ""
 
-    def context_at(self, batch_time_ms: int) -> UpdateContext:
-        """What every call for a group asks first."""
-        _calls.append(batch_time_ms)
-        if len(_calls) > _CALLS_BEFORE and not Path(self.marker).exists():
-            Path(self.marker).touch()
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)  # type: ignore[misc] # a frozen dataclass with slots has it
+        if not Path(self.marker).exists():
+            group_call.update_group = _dying(self.marker)
+
+
+def _dying(marker: str) -> Any:
+    calls: list[object] = []
+
+    def update(*given: Any) -> Any:
+        calls.append(given)
+        if len(calls) > _CALLS_BEFORE and not Path(marker).exists():
+            Path(marker).touch()
             os.kill(os.getpid(), signal.SIGKILL)
-        return OperatorSettings.context_at(self, batch_time_ms)
+        return update_group(*given)
+
+    return update

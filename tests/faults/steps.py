@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.streaming import query
 from group_coordinator.streaming.query import QUERY_NAME, checkpoint_of
 from group_coordinator.streaming.sinks import Sinks
@@ -23,7 +24,7 @@ from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.offsets import OFFSETS
 from group_coordinator.tables.writer import Writer
-from tests.faults.deadly_worker import DeadlyOperatorSettings
+from tests.faults.deadly_worker import DeadlyContext
 
 _SOME_RESPONSES = 5
 
@@ -139,10 +140,9 @@ def worker_amid_a_batch(trigger: Trigger) -> None:
     """Not the driver: the Python worker that is at a group's call dies, once."""
     coordinate = query.coordinate
 
-    def coordinate_deadly(events: Any, settings: Any, exchange: Any) -> Any:
-        deadly = DeadlyOperatorSettings(
-            settings.context, settings.hold_windows, str(trigger.marker)
-        )
+    def coordinate_deadly(events: Any, context: UpdateContext, exchange: Any) -> Any:
+        of_context = {field.name: getattr(context, field.name) for field in fields(UpdateContext)}
+        deadly = DeadlyContext(**of_context, marker=str(trigger.marker))
         return coordinate(events, deadly, exchange)
 
     query.coordinate = coordinate_deadly

@@ -8,8 +8,6 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from group_coordinator.runtime.group_call import OperatorSettings
-from group_coordinator.runtime.hold_windows import HoldWindow
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.operator.lean_exchange import chosen_exchange
@@ -48,9 +46,8 @@ def start(
 ) -> StreamingQuery:
     """Run the job on the events of a folder."""
     job = settings.job
-    context = UpdateContext(settings.coordinator, TOPIC, job.timer_slack_ms, timers_hold=False)
-    operator = OperatorSettings(context, (HoldWindow(0, None),))
-    calls = coordinate(read_groups(spark, str(folder)), operator, chosen_exchange(job))
+    context = UpdateContext(settings.coordinator, TOPIC, job.timer_slack_ms, timers_hold=True)
+    calls = coordinate(read_groups(spark, str(folder)), context, chosen_exchange(job))
     return (
         outputs(calls, job)
         .writeStream.foreachBatch(write)

@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from group_coordinator.runtime.hold_windows import HoldWindow
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
-from group_coordinator.streaming.checkpoint.layout import read_windows, write_windows
 
 pytestmark = pytest.mark.spark
 
@@ -21,24 +19,21 @@ INTERESTS = "topics/interests.json"
 def test_there_is_always_the_old_file_or_the_new_one(spark: SparkSession, tmp_path: Path) -> None:
     checkpoint = tmp_path / "checkpoint" / "coordinator"
     folder = CheckpointFolder(spark, str(checkpoint))
-    assert read_windows(folder) == ()
+    assert folder.read_newest("outages") is None
 
-    write_windows(folder, (HoldWindow(1_000, None),))
-    write_windows(folder, (HoldWindow(1_000, 2_000), HoldWindow(5_000, None)))
+    folder.write_next("outages", "[1]")
+    folder.write_next("outages", "[1, 2]")
 
-    assert read_windows(CheckpointFolder(spark, str(checkpoint))) == (
-        HoldWindow(1_000, 2_000),
-        HoldWindow(5_000, None),
-    )
-    assert [entry.name for entry in (checkpoint / "hold_windows").iterdir()] == ["1"]
+    assert CheckpointFolder(spark, str(checkpoint)).read_newest("outages") == "[1, 2]"
+    assert [entry.name for entry in (checkpoint / "outages").iterdir()] == ["1"]
 
 
 def test_a_file_that_was_not_finished_does_not_count(spark: SparkSession, tmp_path: Path) -> None:
     folder = CheckpointFolder(spark, str(tmp_path))
-    write_windows(folder, (HoldWindow(1_000, None),))
-    (tmp_path / "hold_windows" / ".1.a-temporary-file.tmp").write_text("[{")
+    folder.write_next("outages", "[1]")
+    (tmp_path / "outages" / ".1.a-temporary-file.tmp").write_text("[{")
 
-    assert read_windows(folder) == (HoldWindow(1_000, None),)
+    assert folder.read_newest("outages") == "[1]"
 
 
 @pytest.mark.parametrize("scheme", ["", "file:"])
@@ -63,15 +58,15 @@ def test_earlier_versions_and_this_one_read_each_others_files(
     folder = CheckpointFolder(spark, str(tmp_path))
     earlier = EarlierVersion(spark, tmp_path)
     earlier.write(INTERESTS, "before")
-    earlier.write("hold_windows/3", "[]")
-    assert (folder.read(INTERESTS), folder.read_newest("hold_windows")) == ("before", "[]")
+    earlier.write("outages/3", "[]")
+    assert (folder.read(INTERESTS), folder.read_newest("outages")) == ("before", "[]")
     assert (tmp_path / "topics" / ".interests.json.crc").exists()
 
     folder.write(INTERESTS, "after")
-    folder.write_next("hold_windows", "[1]")
+    folder.write_next("outages", "[1]")
 
-    assert (earlier.read(INTERESTS), earlier.read("hold_windows/4")) == ("after", "[1]")
-    assert [entry.name for entry in (tmp_path / "hold_windows").iterdir()] == ["4"]
+    assert (earlier.read(INTERESTS), earlier.read("outages/4")) == ("after", "[1]")
+    assert [entry.name for entry in (tmp_path / "outages").iterdir()] == ["4"]
 
 
 @contextmanager

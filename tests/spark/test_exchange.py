@@ -15,7 +15,6 @@ from pyspark.sql.streaming.state import GroupState
 
 from group_coordinator import settings
 from group_coordinator.codecs import snapshots
-from group_coordinator.runtime.group_call import OperatorSettings
 from group_coordinator.runtime.packing import EVENT, HEADER, pack_seed
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.streaming.operator import lean_exchange
@@ -152,7 +151,7 @@ class Played:
             spark.readStream.schema(PACKED).option("maxFilesPerTrigger", 1).parquet(str(events))
         )
         query = (
-            coordinate(records, OperatorSettings(context, hold_windows=()), way)
+            coordinate(records, context, way)
             .writeStream.foreachBatch(self._collect)
             .option("checkpointLocation", str(folder))
             .trigger(processingTime="100 milliseconds")
@@ -306,9 +305,7 @@ def test_auto_is_lean_where_the_version_is_known(
 
 
 def test_a_lean_operator_is_called_in_a_worker_only() -> None:
-    operator: Callable[..., Any] = lean_exchange.LeanOperator(
-        print, OperatorSettings(CONTEXT, hold_windows=())
-    )
+    operator: Callable[..., Any] = lean_exchange.LeanOperator(print, CONTEXT)
 
     with pytest.raises(NotImplementedError, match="worker"):
         operator()

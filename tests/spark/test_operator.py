@@ -14,7 +14,6 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from group_coordinator.runtime.group_call import OperatorSettings
 from group_coordinator.runtime.packing import ABSENT_KEY, BAD_KEY, EVENT, HEADER, LONG_KEY
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
@@ -68,7 +67,7 @@ class Coordinator:
         )
         events = self.spark.readStream.schema(PACKED).parquet(str(self.folder))
         query = (
-            outputs(coordinate(events, OperatorSettings(context, ()), chosen_exchange(job)), job)
+            outputs(coordinate(events, context, chosen_exchange(job)), job)
             .writeStream.foreachBatch(write or self.sinks.write)
             .option("checkpointLocation", f"{job.checkpoint_location}/test")
             .trigger(processingTime="100 milliseconds")
@@ -262,6 +261,31 @@ def test_a_batch_that_failed_is_done_again_with_the_same_outcome(coordinator: Co
         until_batch(query, lambda: len(coordinator.log()) == 3)
 
     assert [offset for *_, offset in coordinator.log()] == [1, 2, 3]
+
+
+@pytest.fixture
+def little_driver(spark: SparkSession) -> Iterator[None]:
+    """A driver that takes no more than 256 KiB of results a job."""
+    context: Any = spark.sparkContext
+    conf = context._jsc.sc().conf()  # noqa: SLF001
+    conf.set("spark.driver.maxResultSize", "256k")
+    yield
+    conf.remove("spark.driver.maxResultSize")
+
+
+@pytest.mark.usefixtures("little_driver")
+def test_no_batch_is_too_large_for_the_driver(
+    coordinator: Coordinator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(append, "MOST_ROWS", 0)
+    partitions = [{"partitionIndex": n, "committedOffset": 1} for n in range(1_000)]
+    topics = [{"name": "orders", "partitions": partitions}]
+    coordinator.send(*(commit(f"g-{n}", 1, topics=topics) for n in range(40)))
+
+    with coordinator.running() as query:
+        until_batch(query, lambda: bool(coordinator.counts.get(0)))
+
+    assert coordinator.counts[0] == BatchCounts(0, 40_000, 0, 0)
 
 
 def test_faults_of_keys_are_flagged_and_long_events_are_cut(spark: SparkSession) -> None:

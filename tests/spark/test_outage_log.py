@@ -9,12 +9,12 @@ from msgspec import json
 from pyspark.sql import SparkSession
 
 from group_coordinator.core.deadlines.outages import Outage, Outages
-from group_coordinator.runtime.group_call import OperatorSettings
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
-from group_coordinator.streaming.operator.task_outages import in_this_task
+from group_coordinator.streaming.checkpoint.plans import Plans
+from group_coordinator.streaming.operator.batch_context import in_this_task
 from group_coordinator.streaming.outage_log import PROPERTY, SLOW_MS, OutageLog
 
 pytestmark = pytest.mark.spark
@@ -45,16 +45,15 @@ def remembered(folder: CheckpointFolder) -> Outages:
 
 def known_to_tasks(spark: SparkSession, settings: Settings) -> list[Outages]:
     context = UpdateContext(settings.coordinator, "group-events", 0, timers_hold=False)
-    operator = OperatorSettings(context, ())
     tasks = spark.sparkContext.parallelize(range(2), 2)
-    return tasks.map(lambda _: in_this_task(operator).context.outages).collect()
+    return tasks.map(lambda _: in_this_task(context).outages).collect()
 
 
 def test_tasks_know_what_was_remembered_when_their_batch_began(
     spark: SparkSession, configured: Settings, folder: CheckpointFolder
 ) -> None:
     assert known_to_tasks(spark, configured) == [(), ()]
-    log = OutageLog(spark, folder)
+    log = OutageLog(spark, folder, Plans(folder))
     log.add(AWAY)
     assert known_to_tasks(spark, configured) == [(), ()]
 
@@ -67,11 +66,11 @@ def test_the_next_run_knows_them_in_the_order_of_their_ends(
     spark: SparkSession, configured: Settings, folder: CheckpointFolder
 ) -> None:
     earlier = Outage(0, 50_000, was_heard=True)
-    log = OutageLog(spark, folder)
+    log = OutageLog(spark, folder, Plans(folder))
     for outage in (AWAY, earlier, AWAY):
         log.add(outage)
 
-    OutageLog(spark, folder).begin(0)
+    OutageLog(spark, folder, Plans(folder)).begin(0)
 
     assert known_to_tasks(spark, configured) == [(earlier, AWAY)] * 2
 
@@ -83,7 +82,7 @@ def test_a_batch_that_comes_late_let_members_wait(
     spark: SparkSession, folder: CheckpointFolder, gap_ms: int, expected: tuple[object, ...]
 ) -> None:
     """Those whose events it brings, and those whose events the batch before it was slow with."""
-    log = OutageLog(spark, folder)
+    log = OutageLog(spark, folder, Plans(folder))
     plan(folder, 5, 4_900)
     plan(folder, 6, 5_000)
     plan(folder, 7, 5_000 + gap_ms)
@@ -100,7 +99,7 @@ def test_a_batch_that_is_done_again_knows_no_more_than_before(
     """An earlier run planned it, perhaps a drain, which notes nothing."""
     plan(folder, 6, 5_000)
     plan(folder, 7, 65_000)
-    log = OutageLog(spark, folder)
+    log = OutageLog(spark, folder, Plans(folder))
 
     log.add_wait_for(7)
     assert remembered(folder) == ()
@@ -112,7 +111,7 @@ def test_a_batch_that_is_done_again_knows_no_more_than_before(
 
 
 def test_nobody_waited_for_the_first_batch(spark: SparkSession, folder: CheckpointFolder) -> None:
-    log = OutageLog(spark, folder)
+    log = OutageLog(spark, folder, Plans(folder))
     plan(folder, 0, 5_000)
 
     log.add_wait_for(0)

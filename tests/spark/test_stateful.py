@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import sys
 from base64 import b64decode
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,6 @@ from group_coordinator.core.handlers import offset_commit
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import OffsetCommit
-from group_coordinator.runtime.group_call import OperatorSettings
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.streaming.operator.lean_exchange import Exchange
@@ -31,7 +31,6 @@ RECORDS = "key BINARY, value BINARY, partition INT, offset BIGINT, timestamp TIM
 START = datetime(2026, 1, 1, tzinfo=UTC)
 START_MS = int(START.timestamp() * 1000)
 CONTEXT = update_context("offsets.retention.ms=1", "offsets.retention.check.interval.ms=1000")
-SETTINGS = OperatorSettings(CONTEXT, hold_windows=())
 
 
 def commit(group: str, offset: int, topic: str = "orders") -> bytes:
@@ -63,7 +62,7 @@ def play(
     folder: Path,
     batches: int,
     exchange: Exchange,
-    settings: OperatorSettings = SETTINGS,
+    context: UpdateContext = CONTEXT,
 ) -> list[str]:
     """Let the operator take the folder's files, one a batch; all lines that come out of at least this many batches."""
     lines: list[str] = []
@@ -79,7 +78,7 @@ def play(
         spark.readStream.schema(RECORDS).option("maxFilesPerTrigger", 1).parquet(str(folder / "in"))
     )
     query = (
-        coordinate(pack(records, 1_048_576), settings, exchange)
+        coordinate(pack(records, 1_048_576), context, exchange)
         .writeStream.foreachBatch(collect)
         .option("checkpointLocation", str(folder / "checkpoint"))
         .trigger(processingTime="100 milliseconds")
@@ -153,14 +152,14 @@ def test_a_group_with_megabytes_of_dead_letters_has_several_rows(
     assert "".join(line[0] for line in lines[:102]) == "D" * 100 + "LR"
 
 
-class Defective(OperatorSettings):
-    """Settings that bring a defect with them into the worker: commits of the topic "poison" fail."""
+class Defective(UpdateContext):
+    """A context that brings a defect with it into the worker: commits of the topic "poison" fail."""
 
-    def context_at(self, batch_time_ms: int) -> UpdateContext:
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)  # type: ignore[misc] # a frozen dataclass with slots has it
         if not hasattr(offset_commit, "undamaged"):
             offset_commit.undamaged = offset_commit.decide  # type: ignore[attr-defined]
             offset_commit.decide = fail_at_poison
-        return super().context_at(batch_time_ms)
 
 
 def fail_at_poison(group: Group, request: OffsetCommit, *rest: Any) -> Decision:
@@ -180,8 +179,8 @@ def test_a_defect_is_quarantined_with_its_event_alone(
     records = [(b"b" if n == 3 else b"a", value, n) for n, value in enumerate(values)]
     write(tmp_path / "in", "1.parquet", records)
 
-    defective = Defective(CONTEXT, hold_windows=())
-    lines = play(spark, tmp_path, batches=1, exchange=exchange, settings=defective)
+    defective = Defective(*(getattr(CONTEXT, field.name) for field in fields(UpdateContext)))
+    lines = play(spark, tmp_path, batches=1, exchange=exchange, context=defective)
 
     (letter,) = [json.loads(line[1:]) for line in lines if line[0] == "D"]
     assert (letter["group_id"], letter["source_offset"]) == ("a", 1)

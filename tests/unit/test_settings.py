@@ -50,7 +50,7 @@ def test_the_defaults_of_the_job() -> None:
         checkpoint_location="group-coordinator-checkpoint",
         trigger_interval_ms=250,
         timer_slack_ms=1_000,
-        max_offsets_per_trigger=0,
+        max_offsets_per_trigger=200_000,
         shuffle_partitions=0,
         state_store_provider="rocksdb",
         exchange="auto",

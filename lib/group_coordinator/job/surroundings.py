@@ -22,6 +22,7 @@ from group_coordinator.job.topic_agent_run import TellingOfTopics
 from group_coordinator.observability.progress import ProgressReport
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
+from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.coordination import Surroundings
 from group_coordinator.streaming.outage_log import OutageLog
 from group_coordinator.streaming.sinks import BatchCounts
@@ -44,14 +45,17 @@ class Environment:
 
 def for_a_drain(given: Environment) -> Surroundings:
     """For a run that ends by itself: between two of them members speak and are not answered, and the log has it all."""
-    outages = OutageLog(given.spark, coordinator_folder(given.spark, given.job))
-    return _surroundings(given, outages.begin)
+    folder = coordinator_folder(given.spark, given.job)
+    plans = Plans(folder)
+    return _surroundings(given, plans, OutageLog(given.spark, folder, plans).begin)
 
 
 @contextmanager
 def for_a_long_run(given: Environment, stop: Event) -> Iterator[Surroundings]:
     """For a run that goes on: what members cannot do because of Kafka or of this job is not held against them."""
-    outages = OutageLog(given.spark, coordinator_folder(given.spark, given.job))
+    folder = coordinator_folder(given.spark, given.job)
+    plans = Plans(folder)
+    outages = OutageLog(given.spark, folder, plans)
     with closing(Leaders(given.connection, given.job.events_topic)) as leaders:
         watch = KafkaWatch(leaders.ask, outages.add, stop)
 
@@ -61,10 +65,12 @@ def for_a_long_run(given: Environment, stop: Event) -> Iterator[Surroundings]:
             outages.begin(batch_id)
 
         with running_beside(watch.run, stop, "kafka-watch"):
-            yield _surroundings(given, before_batch)
+            yield _surroundings(given, plans, before_batch)
 
 
-def _surroundings(given: Environment, before_batch: Callable[[int], None]) -> Surroundings:
+def _surroundings(
+    given: Environment, plans: Plans, before_batch: Callable[[int], None]
+) -> Surroundings:
     def ticks() -> Ticks:
         return write_ticks(given.connection, given.job.events_topic)
 
@@ -80,6 +86,7 @@ def _surroundings(given: Environment, before_batch: Callable[[int], None]) -> Su
     return Surroundings(
         tick,
         clock.is_wrong,
+        plans,
         before_batch,
         _report,
         (progress.look, owner.look, clock.look),

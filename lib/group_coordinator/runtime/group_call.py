@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.replay import begin_sessions
-from group_coordinator.runtime.hold_windows import RETRY_MS, Windows, timers_hold
 from group_coordinator.runtime.packing import seed_of, unpack
 from group_coordinator.runtime.quarantine import (
     NOT_OURS,
@@ -21,22 +19,11 @@ from group_coordinator.runtime.update_group import GroupUpdate, UpdateContext, u
 
 STATE_VERSION = 1
 
+RETRY_MS = 5_000
+"""A timer that is due while timers hold fires again after this time, not in every batch."""
+
 _LONGEST_TIMEOUT_MS = 24 * 60 * 60 * 1000
 """Every group computes its deadline again once a day: settings may have changed since its timer was set."""
-
-
-@dataclass(frozen=True, slots=True)
-class OperatorSettings:
-    """What the operator knows beside state and events; the same whenever a batch is done again."""
-
-    context: UpdateContext
-    hold_windows: Windows
-
-    def context_at(self, batch_time_ms: int) -> UpdateContext:
-        """The context for a batch of this time."""
-        if timers_hold(self.hold_windows, batch_time_ms):
-            return replace(self.context, timers_hold=True)
-        return self.context
 
 
 class StoredState(NamedTuple):
@@ -71,7 +58,7 @@ class OperatorResult(NamedTuple):
     timeout_ms: int | None = None
 
 
-def call_group(given: OperatorInput, settings: OperatorSettings) -> OperatorResult:
+def call_group(given: OperatorInput, context: UpdateContext) -> OperatorResult:
     """Run the events, and the deadlines that are due, through the group's state machine.
 
     A call that writes nothing keeps the group's state and timer. It is one that left the group as it was, but not one
@@ -82,15 +69,14 @@ def call_group(given: OperatorInput, settings: OperatorSettings) -> OperatorResu
         UnknownStateVersionError: this program does not write such a state; SnapshotVersionError: nor such a snapshot.
     """
     try:
-        return _called(given, settings)
+        return _called(given, context)
     except NOT_OURS:
         raise
     except Exception as defect:  # noqa: BLE001 - a group must not stop the stream; all is kept and counted
         return _quarantined(given, defect)
 
 
-def _called(given: OperatorInput, settings: OperatorSettings) -> OperatorResult:
-    context = settings.context_at(given.batch_time_ms)
+def _called(given: OperatorInput, context: UpdateContext) -> OperatorResult:
     snapshot = None if given.stored is None else _snapshot(given.stored)
     if snapshot is None:
         group = _begun(given, context.config)

@@ -11,7 +11,7 @@ the log as well; these are the clock rules 1 to 3 and 6 (lib/README.md):
   once fires right after it.
 - After the last event, the deadlines fire that are due by the batch's time minus the slack. The slack gives an event
   that was appended before a deadline the time to be read before the deadline fires.
-- While a backlog is read, timers hold (hold_windows.py): only events make time pass, and after the last event nothing
+- While a backlog is read, timers hold (streaming/backlog.py): only events make time pass, and after the last event nothing
   fires. The heartbeat that keeps a member alive may be in the next batch.
 """
 
@@ -54,7 +54,9 @@ class GroupUpdate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UpdateContext:
-    """What is the same for all groups of a batch. While timers hold, only events make time pass (clock rule 6).
+    """What is the same for all groups of a batch, and whenever it is done again.
+
+    While timers hold, only events make time pass (clock rule 6).
 
     Timers that ran through one of the `outages` begin anew at its end (clock rule 8).
     """

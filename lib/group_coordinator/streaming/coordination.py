@@ -5,27 +5,24 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from threading import Event
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from group_coordinator.runtime import hold_windows
-from group_coordinator.runtime.hold_windows import Windows
 from group_coordinator.settings import Settings
+from group_coordinator.streaming.backlog import Backlog
 from group_coordinator.streaming.batch_gate import BatchGate
-from group_coordinator.streaming.catch_up import windows_after_catch_up
 from group_coordinator.streaming.checkpoint.layout import (
     Origin,
     coordinator_folder,
     last_done_batch,
     last_planned_batch,
     read_origin,
-    read_windows,
     unplan,
 )
 from group_coordinator.streaming.checkpoint.pinned import pin, settings_of_open_batch
+from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.query import (
     has_begun_batch_after,
     has_ended_batch,
@@ -39,7 +36,7 @@ _POLL_S = 1
 
 _log = logging.getLogger(__name__)
 
-IsOver = Callable[[StreamingQuery], bool]
+IsOver = Callable[[StreamingQuery, Backlog], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +45,13 @@ class Surroundings:
 
     `tick` writes a Tick to every partition of the events topic and gives the offsets behind them: Spark runs no batch
     after a start until there is data. `must_wait` is asked before each batch whether it is held for another query
-    (BatchGate), `before_batch` is called with Spark's number of a batch in the thread that begins its tasks. `report`
+    (BatchGate), `plans` are those of its batches, `before_batch` is called with Spark's number of a batch in the thread that begins its tasks. `report`
     hears of every batch that is written, each of `watches` sees the query about once a second. `topic_needs` is for Sinks.
     """
 
     tick: Callable[[], Mapping[int, int]]
     must_wait: Callable[[], bool]
+    plans: Plans
     before_batch: Callable[[int], None]
     report: Callable[[int, BatchCounts], None]
     watches: Sequence[Callable[[StreamingQuery], None]]
@@ -75,10 +73,8 @@ class CoordinatorRun:
         """Run until `stop` is set."""
         self._end_open_batch()
         while not self.stop.is_set():
-            windows = windows_after_catch_up(self.spark, self.settings.job, self._read_backlog)
-            if not self.stop.is_set():
-                self.around.tick()
-                self._run_query(self.settings, windows, lambda _: False)
+            self.around.tick()
+            self._run_query(self.settings, lambda *_: False)
 
     def drain(self) -> None:
         """Process the events that were there at the start and fire the deadlines that are due, then return.
@@ -87,9 +83,15 @@ class CoordinatorRun:
         whose timer fired while timers held: it fires again later.
         """
         self._end_open_batch()
-        windows = windows_after_catch_up(self.spark, self.settings.job, self._read_backlog)
-        if not self.stop.is_set():
-            self._read_backlog(windows)
+        events_topic, ends = self.settings.job.events_topic, self.around.tick()
+
+        def is_over(query: StreamingQuery, backlog: Backlog) -> bool:
+            return has_read(query, events_topic, ends) and has_begun_batch_after(
+                query, backlog.retries_end_ms
+            )
+
+        while not self.stop.is_set() and not self._run_query(self.settings, is_over):
+            self.around.tick()
 
     def _end_open_batch(self) -> None:
         """With the settings that it began with, if they were others; no other batch may begin with them."""
@@ -103,35 +105,25 @@ class CoordinatorRun:
         folder = coordinator_folder(self.spark, self.settings.job)
         while not self.stop.is_set() and last_done_batch(folder) < batch_id:
             self.around.tick()
-            is_over = partial(has_ended_batch, batch_id=batch_id)
-            self._run_query(settings, read_windows(folder), is_over, last_batch=batch_id)
 
-    def _read_backlog(self, windows: Windows) -> bool:
-        """Read the events that are there now; False if `stop` was set before the end."""
-        events_topic, ends = self.settings.job.events_topic, self.around.tick()
-        retries_end_ms = hold_windows.retries_end_ms(windows)
+            def is_over(query: StreamingQuery, _backlog: Backlog) -> bool:
+                return has_ended_batch(query, batch_id)
 
-        def is_over(query: StreamingQuery) -> bool:
-            return has_read(query, events_topic, ends) and has_begun_batch_after(
-                query, retries_end_ms
-            )
-
-        while not self.stop.is_set() and not self._run_query(self.settings, windows, is_over):
-            self.around.tick()
-        return not self.stop.is_set()
+            self._run_query(settings, is_over, last_batch=batch_id)
 
     def _run_query(
-        self, settings: Settings, windows: Windows, is_over: IsOver, last_batch: int | None = None
+        self, settings: Settings, is_over: IsOver, last_batch: int | None = None
     ) -> bool:
         """Run a query with these settings, up to a batch by Spark's number; False if it was stopped before it was over."""
         folder = coordinator_folder(self.spark, settings.job)
         origin = read_origin(folder)
-        gate = self._gate(settings, origin, last_batch)
+        backlog = Backlog(self.spark, self.around.plans, settings.job.max_offsets_per_trigger)
+        gate = self._gate(settings, origin, backlog, last_batch)
         pin(self.spark, settings)
         last_planned = last_planned_batch(folder)
-        query = start_query(self.spark, settings, windows, origin, gate)
+        query = start_query(self.spark, settings, origin, gate)
         try:
-            return self._await_end(query, gate, is_over)
+            return self._await_end(query, gate, lambda: is_over(query, backlog))
         finally:
             gate.stop(query, self.spark.sparkContext)
             for batch_id in range(
@@ -139,13 +131,16 @@ class CoordinatorRun:
             ):
                 unplan(folder, batch_id)
 
-    def _gate(self, settings: Settings, origin: Origin | None, last_batch: int | None) -> BatchGate:
+    def _gate(
+        self, settings: Settings, origin: Origin | None, backlog: Backlog, last_batch: int | None
+    ) -> BatchGate:
         around = self.around
         first_batch_id = 0 if origin is None else origin.first_batch_id
         sinks = Sinks(settings.job, self.writer, around.report, first_batch_id, around.topic_needs)
 
         def write(batch: DataFrame, batch_id: int) -> None:
             around.before_batch(batch_id)
+            backlog.begin(batch_id)
             sinks.write(batch, batch_id)
 
         def must_wait(batch_id: int) -> bool:
@@ -153,9 +148,11 @@ class CoordinatorRun:
 
         return BatchGate(write, must_wait)
 
-    def _await_end(self, query: StreamingQuery, gate: BatchGate, is_over: IsOver) -> bool:
+    def _await_end(
+        self, query: StreamingQuery, gate: BatchGate, is_over: Callable[[], bool]
+    ) -> bool:
         while not self.stop.is_set():
-            if is_over(query):
+            if is_over():
                 return True
             if gate.is_shut:
                 return False

@@ -13,7 +13,8 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.core.deadlines.outages import Outage, Outages
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
-from group_coordinator.streaming.checkpoint.layout import last_planned_batch, planned_ms
+from group_coordinator.streaming.checkpoint.layout import last_planned_batch
+from group_coordinator.streaming.checkpoint.plans import Plans
 
 PROPERTY = "group.coordinator.outages"
 """Spark gives such a property of the driver's thread to the tasks that the thread begins."""
@@ -29,16 +30,15 @@ _KEPT = 100
 class OutageLog:
     """Knows all outages; one thread may add to them while another one begins batches."""
 
-    def __init__(self, spark: SparkSession, folder: CheckpointFolder) -> None:
+    def __init__(self, spark: SparkSession, folder: CheckpointFolder, plans: Plans) -> None:
         self._spark = spark
         self._folder = folder
+        self._plans = plans
         self._lock = Lock()
         text = folder.read_newest(_FILE)
         self._outages: Outages = () if text is None else json.decode(text, type=Outages)
         self._last_of_an_earlier_run = last_planned_batch(folder)
         self._begun_ms = 0
-        self._planned_ms: dict[int, int] = {}
-        """Of the last batches; to ask costs a read."""
 
     def add(self, outage: Outage) -> None:
         """Remember an outage for the batches that begin from now on: the part of it that comes after the last one."""
@@ -67,14 +67,8 @@ class OutageLog:
             self._add(Outage(before_ms if asked_ms is None else asked_ms, now_ms, was_heard=True))
 
     def _planned(self, batch_id: int) -> int | None:
-        """None: Spark does not know, or not any more."""
-        if batch_id not in self._planned_ms:
-            at_ms = planned_ms(self._folder, batch_id)
-            if at_ms is None:
-                return None
-            self._planned_ms = {b: ms for b, ms in self._planned_ms.items() if b > batch_id - 3}
-            self._planned_ms[batch_id] = at_ms
-        return self._planned_ms[batch_id]
+        plan = self._plans.of(batch_id)
+        return None if plan is None else plan.at_ms
 
     def _add(self, outage: Outage) -> None:
         if outage.from_ms >= outage.to_ms or outage in self._outages:

@@ -9,8 +9,6 @@ from datetime import datetime
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from group_coordinator.runtime.group_call import OperatorSettings
-from group_coordinator.runtime.hold_windows import Windows
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.layout import (
@@ -29,7 +27,6 @@ from group_coordinator.streaming.source import read_events, read_groups
 def start_query(
     spark: SparkSession,
     settings: Settings,
-    windows: Windows,
     origin: Origin | None,
     write: Callable[[DataFrame, int], None],
 ) -> StreamingQuery:
@@ -42,8 +39,7 @@ def start_query(
         timers_hold=False,
         asks_for_topics=job.topic_metadata_interval_ms > 0,
     )
-    operator = OperatorSettings(context, windows)
-    calls = coordinate(_input(spark, settings, origin), operator, chosen_exchange(job))
+    calls = coordinate(_input(spark, settings, origin), context, chosen_exchange(job))
     return (
         outputs(calls, job)
         .writeStream.queryName(QUERY_NAME)

@@ -123,12 +123,13 @@ class Sinks:
         batch.persist(StorageLevel.DISK_ONLY)
         in_tables = self.first_batch_id + batch_id
         try:
+            # Clients wait for it, and for nothing else.
+            self._send(batch)
             volume = _volume(batch)
             counts = volume.counts
             if volume.topic_needs and self.topic_needs is not None:
-                self.topic_needs(volume.topic_needs)
-            if counts.responses:
-                self._send(batch)
+                needs = batch.where("topic_need IS NOT NULL").select("topic_need")
+                self.topic_needs([row.topic_need for row in needs.toLocalIterator()])
             if counts.records:
                 size = Size(counts.records, volume.record_bytes)
                 self._append(batch, "record", COORDINATOR_LOG, in_tables, size)
@@ -171,23 +172,23 @@ class _Volume(NamedTuple):
     counts: BatchCounts
     record_bytes: int
     dead_letter_bytes: int
-    topic_needs: Sequence[str]
+    topic_needs: int
+
+
+_IS_LETTER = f"kind IN ('{DEAD_LETTER}', '{_DEFECT}')"
+_VOLUME = (
+    f"count_if(kind = '{RESPONSE}') AS responses",
+    f"count_if(kind = '{LOG}') AS records",
+    f"count_if({_IS_LETTER}) AS dead_letters",
+    f"count_if(kind = '{_DEFECT}') AS defects",
+    f"coalesce(sum(if(kind = '{LOG}', bytes, 0)), 0) AS record_bytes",
+    f"coalesce(sum(if({_IS_LETTER}, bytes, 0)), 0) AS dead_letter_bytes",
+    f"count_if(kind = '{TOPIC_NEED}') AS topic_needs",
+)
 
 
 def _volume(batch: DataFrame) -> _Volume:
-    """One small job; an aggregation in Spark would be two stages."""
-    lines = batch.select("kind", "bytes", "topic_need").toArrow()
-    kinds = lines.group_by("kind")
-    rows = kinds.aggregate([("bytes", "count"), ("bytes", "sum")]).to_pylist()
-    count = {row["kind"]: row["bytes_count"] for row in rows}
-    size = {row["kind"]: row["bytes_sum"] for row in rows}
-    defects = count.get(_DEFECT, 0)
-    counts = BatchCounts(
-        responses=count.get(RESPONSE, 0),
-        records=count.get(LOG, 0),
-        dead_letters=count.get(DEAD_LETTER, 0) + defects,
-        defects=defects,
-    )
-    letter_bytes = size.get(DEAD_LETTER, 0) + size.get(_DEFECT, 0)
-    needs = lines["topic_need"].drop_null().to_pylist()
-    return _Volume(counts, size.get(LOG, 0), letter_bytes, needs)
+    """Spark adds it up: the lines of a batch may be more than the driver has memory for."""
+    [row] = batch.selectExpr(*_VOLUME).collect()
+    counts = BatchCounts(row.responses, row.records, row.dead_letters, row.defects)
+    return _Volume(counts, row.record_bytes, row.dead_letter_bytes, row.topic_needs)

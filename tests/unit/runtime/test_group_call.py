@@ -12,7 +12,6 @@ from group_coordinator.runtime.group_call import (
     STATE_VERSION,
     OperatorInput,
     OperatorResult,
-    OperatorSettings,
     StoredState,
     call_group,
 )
@@ -52,7 +51,7 @@ def call(
 ) -> OperatorResult:
     return call_group(
         OperatorInput("g", stored, SortedEvents(packed), batch_time_ms, has_timed_out=False),
-        OperatorSettings(update_context(), ()),
+        update_context(),
     )
 
 

@@ -17,7 +17,6 @@ from group_coordinator.runtime.group_call import (
     STATE_VERSION,
     OperatorInput,
     OperatorResult,
-    OperatorSettings,
     StoredState,
     call_group,
 )
@@ -43,7 +42,7 @@ def packed(offset: int) -> bytes:
 def call(stored: StoredState | None, *events: bytes, has_timed_out: bool = False) -> OperatorResult:
     return call_group(
         OperatorInput("g", stored, SortedEvents(events), NOW_MS, has_timed_out),
-        OperatorSettings(update_context(), ()),
+        update_context(),
     )
 
 
@@ -128,5 +127,5 @@ def test_what_this_machine_lacks_fails_the_task(
     with pytest.raises(type(failure)):
         call_group(
             OperatorInput("g", a_group(), SortedEvents(), 10**15, has_timed_out=True),
-            OperatorSettings(update_context(), ()),
+            update_context(),
         )

@@ -87,9 +87,11 @@ class World:
         self._patch(monkeypatch)
 
     def run(self) -> None:
+        plans: Any = None
         around = Surroundings(
             self._tick,
             self._must_wait,
+            plans,
             lambda _batch_id: None,
             lambda *_: None,
             (self._watch,),
@@ -113,16 +115,13 @@ class World:
         played = {
             "coordinator_folder": lambda *_: None,
             "read_origin": lambda _: None,
-            "read_windows": lambda _: (),
-            "windows_after_catch_up": lambda *_: (),
+            "Backlog": lambda *_: SimpleNamespace(begin=lambda _batch_id: None),
             "pin": lambda *_: None,
             "last_planned_batch": lambda _: checkpoint.planned,
             "last_done_batch": lambda _: checkpoint.done,
             "unplan": lambda _, batch_id: self._unplan(batch_id),
             "settings_of_open_batch": lambda *_, **__: self.opened,
-            "start_query": lambda _spark, chosen, _windows, _origin, gate: self._start(
-                chosen, gate
-            ),
+            "start_query": lambda _spark, chosen, _origin, gate: self._start(chosen, gate),
             "Sinks": lambda job, *_: SimpleNamespace(
                 write=lambda _, batch_id: self._write(batch_id, job.timer_slack_ms)
             ),

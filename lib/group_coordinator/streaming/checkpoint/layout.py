@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from msgspec import Struct, json
+from msgspec import json
 from pyspark.sql import SparkSession
 
-from group_coordinator.runtime import hold_windows
-from group_coordinator.runtime.hold_windows import Windows
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 
@@ -19,15 +17,8 @@ GROUPS = "rebuild/groups"
 
 _ORIGIN = "rebuild/origin.json"
 _NO_GROUPS = "rebuild/no_groups"
-_HOLD_WINDOWS = "hold_windows"
-_OFFSETS, _COMMITS = "offsets", "commits"
-_SPARKS_OWN = ("metadata", _OFFSETS, _COMMITS, "sources", "state")
-
-
-class _BatchMetadata(Struct):
-    """The second line of a file that Spark has in `offsets`."""
-
-    batchTimestampMs: int  # noqa: N815 - Spark's name
+OFFSETS, _COMMITS = "offsets", "commits"
+_SPARKS_OWN = ("metadata", OFFSETS, _COMMITS, "sources", "state")
 
 
 def checkpoint_of(job: JobSettings, query_name: str) -> str:
@@ -47,7 +38,7 @@ def has_begun(folder: CheckpointFolder) -> bool:
 
 def last_planned_batch(folder: CheckpointFolder) -> int:
     """The last batch of which Spark has written down what belongs to it, by Spark's number; -1: there is none."""
-    return _last_number(folder, _OFFSETS)
+    return _last_number(folder, OFFSETS)
 
 
 def last_done_batch(folder: CheckpointFolder) -> int:
@@ -82,29 +73,9 @@ def write_origin(folder: CheckpointFolder, origin: Origin) -> None:
     folder.write(_ORIGIN, json.encode(origin).decode())
 
 
-def read_windows(folder: CheckpointFolder) -> Windows:
-    """The hold windows so far; none before the first catch-up."""
-    text = folder.read_newest(_HOLD_WINDOWS)
-    return () if text is None else hold_windows.load(text)
-
-
-def write_windows(folder: CheckpointFolder, windows: Windows) -> None:
-    """Replace the hold windows; timers would fire too soon if they were lost."""
-    folder.write_next(_HOLD_WINDOWS, hold_windows.dump(windows))
-
-
-def planned_ms(folder: CheckpointFolder, batch_id: int) -> int | None:
-    """The time of a batch; None: it was not planned, or is too old for Spark to remember."""
-    text = folder.read(f"{_OFFSETS}/{batch_id}")
-    if text is None:
-        return None
-    _version, metadata, *_ = text.splitlines()
-    return json.decode(metadata, type=_BatchMetadata).batchTimestampMs
-
-
 def unplan(folder: CheckpointFolder, batch_id: int) -> None:
     """Let Spark plan a batch anew of which nothing has been done: with its own time, and what has come by then."""
-    folder.remove(f"{_OFFSETS}/{batch_id}")
+    folder.remove(f"{OFFSETS}/{batch_id}")
 
 
 def folder_of_groups(folder: CheckpointFolder) -> str:

@@ -35,6 +35,7 @@ class Pinned(Struct, frozen=True):
     timer_slack_ms: int
     response_max_bytes: int
     tells_topics: bool
+    max_offsets_per_trigger: int = 0
 
 
 def pin(spark: SparkSession, settings: Settings) -> None:
@@ -77,6 +78,7 @@ def _pinned(settings: Settings) -> Pinned:
         job.timer_slack_ms,
         job.response_max_bytes,
         job.topic_metadata_interval_ms > 0,
+        job.max_offsets_per_trigger,
     )
 
 
@@ -86,6 +88,7 @@ def _with(settings: Settings, pinned: Pinned) -> Settings:
         timer_slack_ms=pinned.timer_slack_ms,
         response_max_bytes=pinned.response_max_bytes,
         topic_metadata_interval_ms=_interval_ms(settings.job, tells_topics=pinned.tells_topics),
+        max_offsets_per_trigger=pinned.max_offsets_per_trigger,
     )
     return Settings(convert(pinned.coordinator, CoordinatorConfig), job)
 

@@ -35,12 +35,12 @@ from group_coordinator.runtime.call_events import SortedEvents
 from group_coordinator.runtime.group_call import (
     OperatorInput,
     OperatorResult,
-    OperatorSettings,
     StoredState,
     call_group,
 )
+from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.operator.task_outages import in_this_task
+from group_coordinator.streaming.operator.batch_context import in_this_task
 
 TESTED_VERSIONS = ("4.0.4",)
 """The versions of PySpark whose layout this is."""
@@ -56,8 +56,8 @@ _log = logging.getLogger(__name__)
 
 _stock_load_stream: Callable[..., Any] = ApplyInPandasWithStateSerializer.load_stream
 _stock_dump_stream: Callable[..., Any] = ApplyInPandasWithStateSerializer.dump_stream
-_next_task: list[OperatorSettings] = []
-"""The settings of the task that is about to begin, if it takes the lean exchange."""
+_next_task: list[UpdateContext] = []
+"""That of the task which is about to begin, if it takes the lean exchange."""
 
 
 def chosen_exchange(job: JobSettings) -> Exchange:
@@ -74,20 +74,20 @@ def chosen_exchange(job: JobSettings) -> Exchange:
 class LeanOperator:
     """The stateful function as Spark pickles it; its unpickling switches a worker's task to the lean exchange."""
 
-    def __init__(self, operator: Callable[..., Any], settings: OperatorSettings) -> None:
+    def __init__(self, operator: Callable[..., Any], context: UpdateContext) -> None:
         self._operator = operator
-        self._settings = settings
+        self._context = context
 
     def __call__(self, *arguments: Any) -> NoReturn:
         """Spark asks for a callable; it calls what `__reduce__` makes of it."""
         raise NotImplementedError("a LeanOperator is called in a Python worker only")
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return _unpickled, (self._operator, self._settings)
+        return _unpickled, (self._operator, self._context)
 
 
-def _unpickled(operator: Callable[..., Any], settings: OperatorSettings) -> Callable[..., Any]:
-    _next_task[:] = [in_this_task(settings)]
+def _unpickled(operator: Callable[..., Any], context: UpdateContext) -> Callable[..., Any]:
+    _next_task[:] = [in_this_task(context)]
     setattr(ApplyInPandasWithStateSerializer, "load_stream", _load_stream)  # noqa: B010 - mypy
     setattr(ApplyInPandasWithStateSerializer, "dump_stream", _dump_stream)  # noqa: B010 - mypy
     return operator
@@ -96,9 +96,9 @@ def _unpickled(operator: Callable[..., Any], settings: OperatorSettings) -> Call
 class _LeanInput:
     """The task's input between load_stream and dump_stream; PySpark sees an input without groups."""
 
-    def __init__(self, stream: IO[bytes], settings: OperatorSettings) -> None:
+    def __init__(self, stream: IO[bytes], context: UpdateContext) -> None:
         self.stream = stream
-        self.settings = settings
+        self.context = context
 
 
 def _load_stream(serializer: Any, stream: IO[bytes]) -> Iterator[Any]:
@@ -129,7 +129,7 @@ def _announced(batches: Iterator[pa.RecordBatch], stream: IO[bytes]) -> Iterator
 def _answered(serializer: Any, lean_input: _LeanInput) -> Iterator[pa.RecordBatch]:
     output = _Output(serializer)
     for received in _received(pa.ipc.open_stream(lean_input.stream)):
-        result = call_group(received.given, lean_input.settings)
+        result = call_group(received.given, lean_input.context)
         for text in result.texts:
             output.add(text)
             if output.is_full:

@@ -15,12 +15,12 @@ from group_coordinator.runtime.call_events import SortedEvents
 from group_coordinator.runtime.group_call import (
     OperatorInput,
     OperatorResult,
-    OperatorSettings,
     StoredState,
     call_group,
 )
+from group_coordinator.runtime.update_group import UpdateContext
+from group_coordinator.streaming.operator.batch_context import in_this_task
 from group_coordinator.streaming.operator.lean_exchange import Exchange, LeanOperator
-from group_coordinator.streaming.operator.task_outages import in_this_task
 from group_coordinator.streaming.operator.worker_process import (
     keep_archive_directories,
     look_for_cycles_seldom,
@@ -41,11 +41,11 @@ _EVENT = 1
 _COLUMNS = pd.Index(OUTPUT.names)
 
 
-def coordinate(events: DataFrame, settings: OperatorSettings, exchange: Exchange) -> DataFrame:
+def coordinate(events: DataFrame, context: UpdateContext, exchange: Exchange) -> DataFrame:
     """Run every event through its group's state machine; the exchange makes no difference (lean_exchange.py)."""
-    operator = partial(update_state, settings=settings)
+    operator = partial(update_state, context=context)
     return events.groupBy("group_id").applyInPandasWithState(
-        LeanOperator(operator, settings) if exchange == "lean" else operator,
+        LeanOperator(operator, context) if exchange == "lean" else operator,
         outputStructType=OUTPUT,
         stateStructType=STATE,
         outputMode="append",
@@ -57,7 +57,7 @@ def update_state(
     key: tuple[str],
     frames: Iterable[pd.DataFrame],
     state: GroupState,
-    settings: OperatorSettings,
+    context: UpdateContext,
 ) -> Iterator[pd.DataFrame]:
     """One call for one group, because of events or because its timer fired.
 
@@ -70,7 +70,7 @@ def update_state(
         state.getCurrentProcessingTimeMs(),
         state.hasTimedOut,
     )
-    result = call_group(given, in_this_task(settings))
+    result = call_group(given, in_this_task(context))
     if result.write:
         _write(state, result)
     return map(_frame, result.texts)

@@ -11,10 +11,8 @@ from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
 from group_coordinator.runtime.group_call import (
     STATE_VERSION,
-    OperatorSettings,
     UnknownStateVersionError,
 )
-from group_coordinator.runtime.hold_windows import HoldWindow
 from group_coordinator.runtime.packing import EVENT, HEADER
 from group_coordinator.streaming.operator.stateful import STATE, update_state
 from tests.support.group_updates import update_context
@@ -26,8 +24,8 @@ CONTEXT = update_context("offsets.retention.minutes=1", "offsets.retention.check
 class Operator:
     """One group's calls: as in Spark, the next one finds the state that the last one wrote, and not its timer."""
 
-    def __init__(self, hold_windows: tuple[HoldWindow, ...] = ()) -> None:
-        self.settings = OperatorSettings(CONTEXT, hold_windows)
+    def __init__(self) -> None:
+        self.context = CONTEXT
         self.stored: tuple[int, bytes] | None = None
         self.offset = 0
         self.state = self.state_at(0, has_timed_out=False)
@@ -58,7 +56,7 @@ class Operator:
 
     def call(self, frames: list[pd.DataFrame], state: GroupState) -> list[str]:
         self.state = state
-        outputs = update_state(("g",), frames, state, self.settings)
+        outputs = update_state(("g",), frames, state, self.context)
         if self.outcome["removed"]:
             self.stored = None
         elif self.outcome["updated"]:
@@ -119,7 +117,7 @@ def test_a_far_deadline_is_looked_at_again_after_a_day() -> None:
     """Settings may have changed by then."""
     operator = Operator()
     a_week = replace(CONTEXT.config, offsets_retention_minutes=7 * 24 * 60)
-    operator.settings = OperatorSettings(replace(CONTEXT, config=a_week), ())
+    operator.context = replace(CONTEXT, config=a_week)
 
     operator.events(3_000, commit())
     assert operator.timeout_ms == 24 * 60 * MINUTE_MS
@@ -164,8 +162,9 @@ def test_the_last_deadline_removes_the_state() -> None:
     assert operator.stored is None
 
 
-def test_a_deadline_waits_for_the_end_of_its_hold_window() -> None:
-    operator = Operator((HoldWindow(0, 90_000),))
+def test_a_deadline_waits_while_timers_hold() -> None:
+    operator = Operator()
+    operator.context = replace(CONTEXT, timers_hold=True)
     operator.events(3_000, commit())
 
     assert operator.timer(71_000) == []
@@ -173,6 +172,7 @@ def test_a_deadline_waits_for_the_end_of_its_hold_window() -> None:
     assert operator.events(89_999, commit(43)) != []
 
     assert operator.stored is not None
+    operator.context = CONTEXT
     operator.timer(160_000)
     assert operator.stored is None
 
@@ -193,9 +193,3 @@ def test_the_state_of_a_later_version_is_refused() -> None:
     operator.stored = (STATE_VERSION + 1, b"")
     with pytest.raises(UnknownStateVersionError, match="state version 2, this program knows 1"):
         operator.events(1_000, commit())
-
-
-def test_only_batches_within_a_hold_window_hold() -> None:
-    operator = OperatorSettings(CONTEXT, (HoldWindow(1_000, 2_000),))
-    assert operator.context_at(1_000) == replace(CONTEXT, timers_hold=True)
-    assert operator.context_at(2_000) is CONTEXT

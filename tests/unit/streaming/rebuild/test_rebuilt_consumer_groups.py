@@ -17,11 +17,11 @@ from group_coordinator.core.model.timers import Timer, TimerKey, TimerKind, sess
 from group_coordinator.runtime.group_call import (
     OperatorInput,
     OperatorResult,
-    OperatorSettings,
     StoredState,
     call_group,
 )
 from group_coordinator.runtime.packing import EVENT, HEADER, pack_seed
+from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.streaming.rebuild.rebuilt_groups import LoggedRecord, rebuilt_group
 from group_coordinator.testing import GroupDriver
 from tests.unit.core.consumer_groups import BILLS, ORD, ORDERS, cluster
@@ -29,8 +29,8 @@ from tests.unit.runtime.group_updates import CONTEXT
 
 LOST_MS, LOADED_MS = 20_000, 3_600_000
 SESSION_MS, PATIENCE_MS = 50_000, 60_000
-ASKING = OperatorSettings(replace(CONTEXT, asks_for_topics=True), hold_windows=())
-SILENT = OperatorSettings(CONTEXT, hold_windows=())
+ASKING = replace(CONTEXT, asks_for_topics=True)
+SILENT = CONTEXT
 JOINING = {"subscribedTopicNames": ["bills"], "rebalanceTimeoutMs": 1, "topicPartitions": []}
 Json = dict[str, Any]
 
@@ -90,11 +90,11 @@ TOPICS = event(
 )
 
 
-def loaded(*events: bytes, settings: OperatorSettings = ASKING) -> OperatorResult:
+def loaded(*events: bytes, context: UpdateContext = ASKING) -> OperatorResult:
     """The first call after the rebuild."""
     seed = pack_seed(snapshots.dump(rebuilt(before())))
     return call_group(
-        OperatorInput("g", None, [seed, *events], LOADED_MS, has_timed_out=False), settings
+        OperatorInput("g", None, [seed, *events], LOADED_MS, has_timed_out=False), context
     )
 
 
@@ -151,7 +151,7 @@ def test_it_asks_for_its_topics_and_takes_nothing_from_anybody_before_it_knows_t
 
 
 def test_it_waits_too_where_others_tell_it_of_topics() -> None:
-    asked = loaded(beat("m1", 2, instanceId="i"), settings=SILENT)
+    asked = loaded(beat("m1", 2, instanceId="i"), context=SILENT)
 
     assert [line["body"]["errorCode"] for line in lines(asked, "R")] == [14]
     assert lines(asked, "T") == []

@@ -1,0 +1,76 @@
+"""What Spark has written down of its batches before it began them: their times, and how far in the events topic they go."""
+
+from __future__ import annotations
+
+from msgspec import Struct, json
+
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
+from group_coordinator.streaming.checkpoint.layout import OFFSETS
+
+_INITIAL_OFFSETS = "sources/0/0"
+"""Where the Kafka source keeps what it began with."""
+_KEPT = 3
+
+Offsets = dict[str, dict[int, int]]
+"""By topic and partition."""
+
+
+class Plan(Struct, frozen=True):
+    """A batch: its time, and the offsets behind its last events."""
+
+    at_ms: int
+    ends: Offsets
+
+
+class _Metadata(Struct):
+    """The second line of a file that Spark has in `offsets`."""
+
+    batchTimestampMs: int  # noqa: N815 - Spark's name
+
+
+class Plans:
+    """Reads a plan once: to ask costs a read. One batch at a time, by the thread that begins it."""
+
+    def __init__(self, folder: CheckpointFolder) -> None:
+        self._folder = folder
+        self._known: dict[int, Plan] = {}
+
+    def of(self, batch_id: int) -> Plan | None:
+        """The plan of a batch that has begun, by Spark's number; None: Spark does not know, or not any more."""
+        if batch_id not in self._known:
+            plan = self._read(batch_id)
+            if plan is None:
+                return None
+            self._known = {b: known for b, known in self._known.items() if b > batch_id - _KEPT}
+            self._known[batch_id] = plan
+        return self._known[batch_id]
+
+    def count_of(self, batch_id: int) -> tuple[int, int]:
+        """How many offsets a batch takes, and of how many partitions."""
+        plan, before = self.of(batch_id), self.of(batch_id - 1)
+        if plan is None:
+            return 0, 0
+        starts = self._initial_offsets() if before is None else before.ends
+        sizes = [
+            end - starts.get(topic, {}).get(partition, 0)
+            for topic, ends in plan.ends.items()
+            for partition, end in ends.items()
+        ]
+        return sum(sizes), len(sizes)
+
+    def _read(self, batch_id: int) -> Plan | None:
+        text = self._folder.read(f"{OFFSETS}/{batch_id}")
+        if text is None:
+            return None
+        _version, metadata, events, *_ = text.splitlines()
+        return Plan(json.decode(metadata, type=_Metadata).batchTimestampMs, _offsets(events))
+
+    def _initial_offsets(self) -> Offsets:
+        """The first line has a version."""
+        text = self._folder.read(_INITIAL_OFFSETS)
+        return {} if text is None else _offsets(text.splitlines()[-1])
+
+
+def _offsets(line: str) -> Offsets:
+    """A source without a position has a dash."""
+    return {} if line == "-" else json.decode(line, type=Offsets)
