@@ -111,6 +111,35 @@ def test_a_second_checkpoint_for_the_same_rows_is_refused(
     assert checked_writer(spark, replace(elsewhere(job), cluster_id="other")).epoch == 1
 
 
+def test_a_copy_of_a_checkpoint_is_refused_while_the_original_is_there(
+    spark: SparkSession, job: JobSettings
+) -> None:
+    original, copy = Path(job.checkpoint_location), elsewhere(job)
+    checked_writer(spark, job)
+    shutil.copytree(original, copy.checkpoint_location)
+
+    with pytest.raises(CheckpointError) as refusal:
+        checked_writer(spark, copy)
+    assert str(refusal.value) == (
+        f"{copy.checkpoint_location}/coordinator is a copy of checkpoint file:{original}/coordinator, which is still "
+        "there, and only one of them may run: run that one, or take it away first"
+    )
+
+    original.rename(f"{original}-away")
+    assert checked_writer(spark, copy).epoch == 1
+
+
+def test_a_checkpoint_with_two_names_is_no_copy(spark: SparkSession, job: JobSettings) -> None:
+    checked_writer(spark, job)
+    Path(elsewhere(job).checkpoint_location).symlink_to(job.checkpoint_location)
+
+    assert checked_writer(spark, elsewhere(job)).epoch == 1
+    assert checked_writer(spark, job).epoch == 1
+    assert {file.name for file in Path(job.checkpoint_location, "coordinator").iterdir()} == {
+        "writer.json"
+    }
+
+
 def test_other_tables_than_before_are_refused(
     spark: SparkSession, job: JobSettings, tmp_path: Path
 ) -> None:

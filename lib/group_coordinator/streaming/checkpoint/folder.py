@@ -23,7 +23,10 @@ class CheckpointFolder:
         configuration.set("fs.file.impl", "org.apache.hadoop.fs.RawLocalFileSystem")
         configuration.set("fs.file.impl.disable.cache", "true")
         streaming = self._jvm.org.apache.spark.sql.execution.streaming
-        self._files = streaming.CheckpointFileManager.create(self._path(""), configuration)
+        root = self._path("")
+        self._files = streaming.CheckpointFileManager.create(root, configuration)
+        self.address_in_full = str(root.getFileSystem(configuration).makeQualified(root))
+        """With scheme and whole path."""
 
     def exists(self, name: str) -> bool:
         """Whether there is a file or a folder of this name."""

@@ -1,8 +1,8 @@
 """Whether the checkpoint may write the tables: compared before anything is answered, and again while the job runs.
 
 A checkpoint has an identity, a file in it. The table writers says which identity owns a cluster's rows. So these are
-refused: other tables than before, a second checkpoint for the same rows, one that a rebuild has succeeded, and one that
-is older than what it has written.
+refused: other tables than before, a second checkpoint for the same rows, one that a rebuild has succeeded, one that is
+older than what it has written, and a copy beside the original.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 
 import group_coordinator
 from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.checkpoint.copies import is_copy
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import (
     coordinator_folder,
@@ -40,16 +41,34 @@ class CheckpointError(RuntimeError):
 
 
 class Identity(Struct, frozen=True):
-    """Who writes; `epoch` is None until the table writers has the claim."""
+    """Who writes, and where: `epoch` is None until the table writers has the claim."""
 
     writer_id: str
     epoch: int | None = None
+    place: str | None = None
+    """The whole address of the checkpoint when it ran last."""
 
 
 def checked_writer(
     spark: SparkSession, job: JobSettings, before_the_first_event: Callable[[], None]
 ) -> Writer:
     """The writer that the checkpoint is; a new one claims the cluster's rows.
+
+    Args and raises: as for `check_may_write`.
+    """
+    identity = check_may_write(spark, job, before_the_first_event)
+    if identity.epoch is None:
+        return _claimed(spark, job, identity, epoch=1)
+    folder = coordinator_folder(spark, job)
+    if identity.place != folder.address_in_full:
+        _write(folder, identity)
+    return _writer(job, identity.epoch)
+
+
+def check_may_write(
+    spark: SparkSession, job: JobSettings, before_the_first_event: Callable[[], None]
+) -> Identity:
+    """Who the checkpoint is; without epoch if it has to claim the cluster's rows first. Writes nothing that stays.
 
     Args:
         spark: the session.
@@ -62,11 +81,12 @@ def checked_writer(
     folder, catalog = coordinator_folder(spark, job), TableCatalog(job.tables_root)
     _check_age(spark, job, folder)
     identity = _read(folder) or Identity(token_hex(8))
+    _check_place(spark, folder, identity)
     owner = newest_claim(spark, catalog, job.cluster_id)
     if identity.epoch is None and (owner is None or owner.writer_id == identity.writer_id):
         if not has_begun(folder) and read_origin(folder) is None:
             before_the_first_event()
-        return _claimed(spark, job, identity, epoch=1)
+        return identity
     if owner is None:
         raise CheckpointError(
             f"tables.root = {job.tables_root} has nothing of cluster.id = {job.cluster_id}, and checkpoint "
@@ -79,7 +99,7 @@ def checked_writer(
             f"checkpoint {folder.location} reads events.topic = {owner.events_topic}, not {job.events_topic}: to go on "
             "with another topic, take it away and run `group-coordinator rebuild`"
         )
-    return _writer(job, owner.epoch)
+    return Identity(identity.writer_id, owner.epoch, identity.place)
 
 
 def take_over(spark: SparkSession, job: JobSettings) -> None:
@@ -158,10 +178,21 @@ def _is_ahead(spark: SparkSession, job: JobSettings, table: str, batch_id: int) 
     return not rows.where(later).select("batch_id").isEmpty()
 
 
+def _check_place(spark: SparkSession, folder: CheckpointFolder, identity: Identity) -> None:
+    place = identity.place
+    if place in {None, folder.address_in_full} or not is_copy(spark, folder, place, _IDENTITY):
+        return
+    raise CheckpointError(
+        f"{folder.location} is a copy of checkpoint {place}, which is still there, and only one of them may run: run "
+        "that one, or take it away first"
+    )
+
+
 def _read(folder: CheckpointFolder) -> Identity | None:
     text = folder.read(_IDENTITY)
     return None if text is None else json.decode(text, type=Identity)
 
 
 def _write(folder: CheckpointFolder, identity: Identity) -> None:
-    folder.write(_IDENTITY, json.encode(identity).decode())
+    here = Identity(identity.writer_id, identity.epoch, folder.address_in_full)
+    folder.write(_IDENTITY, json.encode(here).decode())
