@@ -19,6 +19,7 @@ from group_coordinator.local.broker import EmbeddedBroker
 from tests.cluster.life import one_life
 from tests.cluster.refusals import refused_starts
 from tests.cluster.stage import open_stage
+from tests.cluster.surprises import changed_setting, clock_ahead, kafka_away
 from tests.cluster.takeovers import frozen_driver, restored_checkpoint, two_drivers
 from tests.faults.__main__ import report
 
@@ -28,6 +29,9 @@ SCENES = {
     "two-drivers": two_drivers,
     "frozen-driver": frozen_driver,
     "restored-checkpoint": restored_checkpoint,
+    "changed-setting": changed_setting,
+    "clock-ahead": clock_ahead,
+    "kafka-away": kafka_away,
 }
 
 

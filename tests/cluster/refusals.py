@@ -28,7 +28,7 @@ def refused_starts(stage: Stage) -> Result:
             ("--set", "checkpoint.location=of/this/process"),
         ),
     }
-    problems = []
+    problems = _problems_of_a_check(stage, installation)
     for sentence, (confs, options) in tried.items():
         status, last_line = _tried(stage, installation, confs, options)
         if status != _REFUSED or not last_line.startswith(sentence):
@@ -36,6 +36,18 @@ def refused_starts(stage: Stage) -> Result:
     if installation.answers():
         problems.append("something was answered")
     return Result("refused-starts", len(tried), 0, 0, problems)
+
+
+def _problems_of_a_check(stage: Stage, installation: Installation) -> list[str]:
+    """Of a cluster that is ready, and of one whose workers are not."""
+    with stage.submit(installation, script="check_setup.py") as job:
+        status, said = job.wait(RUN_S), job.log
+    problems = [f"a check of what is ready: status {status}: {said[-500:]}"] if status else []
+    with stage.submit(installation, confs=_CONF_OF_A_STRANGER, script="check_setup.py") as job:
+        status, said = job.wait(RUN_S), job.log
+    if status != _REFUSED or "WRONG  workers           Python on the workers" not in said:
+        problems.append(f"a check of workers without packages: status {status}: {said[-500:]}")
+    return problems
 
 
 def _tried(

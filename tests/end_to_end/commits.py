@@ -28,7 +28,10 @@ def await_logged(installation: Installation, records: int, job: JobProcess) -> N
 class Commits:
     """Ten simple groups commit without a pause while the block runs: offsets that only grow, from `first` on."""
 
-    def __init__(self, installation: Installation, first: int = 0) -> None:
+    def __init__(
+        self, installation: Installation, first: int = 0, metadata: str | None = None
+    ) -> None:
+        self._metadata = metadata
         self._topic = installation.settings.job.events_topic
         self._producer = KafkaProducer(bootstrap_servers=installation.bootstrap_servers)
         self._over = Event()
@@ -47,7 +50,11 @@ class Commits:
     def _send(self) -> None:
         while not self._over.wait(0.02):
             group = f"kill-{self._next % 10}"
-            partition = {"partitionIndex": 0, "committedOffset": self._next}
+            partition = {
+                "partitionIndex": 0,
+                "committedOffset": self._next,
+                "committedMetadata": self._metadata,
+            }
             body = {"groupId": group, "topics": [{"name": "orders", "partitions": [partition]}]}
             event = {
                 "api": "OffsetCommit",

@@ -48,6 +48,35 @@ def judged(fault: str, installation: Installation, runs: int) -> Result:
     return Result(fault, runs, lost, doubled, problems, figures)
 
 
+def contradictions(fault: str, installation: Installation, runs: int) -> Result:
+    """Whether each commit was told one thing, and the log has exactly those that were told that they are taken.
+
+    For runs with several settings: which of them a commit met does not follow from the events.
+    """
+    answers = installation.answers()
+    taken = {each for each, sent in answers.items() if _error(sent[0]) == 0}
+    rows = installation.rows(_LOG_IN_ORDER)
+    log = Counter(
+        f"{row['source_topic']}-{row['source_partition']}-{row['source_offset']}" for row in rows
+    )
+    refused = len(answers) - len(taken)
+    problems = [
+        *_told("different answers to one", (e for e, s in answers.items() if len(set(s)) > 1)),
+        *_told("taken and not in the log", taken - log.keys()),
+        *_told("in the log and not taken", log.keys() - taken),
+        *_told("twice in the log", (each for each, times in log.items() if times > 1)),
+    ]
+    problems += [] if taken and refused else ["the setting made no difference"]
+    figures = {"taken": len(taken), "refused": refused}
+    lost, doubled = len(taken - log.keys()), log.total() - len(log)
+    return Result(fault, runs, lost, doubled, problems, figures)
+
+
+def _error(answer: bytes) -> int:
+    [topic] = json.loads(answer)["body"]["topics"]
+    return int(topic["partitions"][0]["errorCode"])
+
+
 def _parsed(row: Row) -> Row:
     return row | {"key": json.loads(row["key"]), "value": json.loads(row["value"] or "null")}
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
+from pathlib import Path
 from threading import Event, Thread
 
 from kafka import TopicPartition
@@ -54,14 +56,32 @@ class LivingMember:
                 continue
 
 
+Started = tuple[Installation, Callable[[], JobProcess]]
+"""Where the job is, and what starts it."""
+
+
 def members_outlive_an_outage(scene: Scene, away_s: float) -> Result:
-    """The member's generation goes on, its commit is taken, and once it falls silent its session lapses."""
+    """With the job on this machine."""
     folder = scene.folder / "members-away"
+
+    def start(bootstrap_servers: str) -> Started:
+        installation = installed(Installation(bootstrap_servers, folder))
+        return installation, lambda: JobProcess(["run", *installation.options], folder)
+
+    return outage_outlived("members-away", folder, away_s, start)
+
+
+def outage_outlived(
+    name: str, folder: Path, away_s: float, start: Callable[[str], Started]
+) -> Result:
+    """The member's generation goes on, its commit is taken, and once it falls silent its session lapses.
+
+    `start` gets the address of the broker that will be away; its files are in the folder.
+    """
     with ExitStack() as resources:
         with EmbeddedBroker(folder / "broker") as broker:
-            installation = installed(Installation(broker.bootstrap_servers, folder))
-            arguments = ["run", *installation.options]
-            job = resources.enter_context(JobProcess(arguments, folder))
+            installation, start_job = start(broker.bootstrap_servers)
+            job = resources.enter_context(start_job())
             living = LivingMember(resources.enter_context(_channel(installation)))
             member = resources.enter_context(living)
             job.until(
@@ -73,7 +93,7 @@ def members_outlive_an_outage(scene: Scene, away_s: float) -> Result:
         with EmbeddedBroker(folder / "broker", broker.port):
             problems = _after_the_return(installation, job, member)
             resources.close()
-    return Result("members-away", 1, 0, 0, problems, {"away_s": away_s, "session_s": SESSION_S})
+    return Result(name, 1, 0, 0, problems, {"away_s": away_s, "session_s": SESSION_S})
 
 
 def _after_the_return(

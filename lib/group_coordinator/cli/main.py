@@ -14,6 +14,7 @@ COMMANDS = {
     "demo": ("demo.command", "Show everything at work on this machine, in a few minutes."),
     "broker": ("cli.broker", "Start or stop a Kafka broker on this machine."),
     "init": ("cli.init", "Create the topics and the tables; safe to repeat."),
+    "check": ("cli.check", "Say what a run would trip over, and the cure."),
     "run": ("cli.run", "Run the coordinator: events in, responses and log out."),
     "rebuild": ("cli.rebuild", "Make a lost checkpoint anew from the log."),
     "compact": ("cli.compact", "Fold the log into the tables groups, members and offsets."),

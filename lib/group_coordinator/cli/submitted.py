@@ -9,9 +9,11 @@ from pathlib import Path
 
 import click
 
+from group_coordinator.cli.findings import print_findings
 from group_coordinator.cli.job_options import job_options, job_settings, run_options
 from group_coordinator.cli.refusals import refusals_shown
 from group_coordinator.job.create import create_tables_of
+from group_coordinator.job.preflight import preflight
 from group_coordinator.job.rebuild import rebuild_checkpoint
 from group_coordinator.job.run import RunOptions, run_compaction, run_coordinator
 from group_coordinator.settings import SettingsError
@@ -43,6 +45,15 @@ def create_tables(
     job = job_settings(config, overrides, bootstrap_server).job
     for table in create_tables_of(job, partial(submitted_session, job)):
         click.echo(f"table {table}: is there")
+
+
+@main.command()
+@job_options
+@_told()
+def check(config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None) -> None:
+    """Say of each thing that a run needs whether it is right, or what to do; status 1 if any is wrong."""
+    settings = job_settings(config, overrides, bootstrap_server)
+    print_findings(preflight(settings, partial(submitted_session, settings.job)))
 
 
 @main.command()

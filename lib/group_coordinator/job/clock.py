@@ -16,6 +16,20 @@ _LOOK_S = 60.0
 _log = logging.getLogger(__name__)
 
 
+def check_clock(ahead_ms: int, slack_ms: int) -> None:
+    """Refuse a clock that is this far ahead of the brokers'.
+
+    Raises:
+        JobRefusedError: sessions of living members would lapse, or dead ones live on.
+    """
+    if abs(ahead_ms) > slack_ms:
+        raise JobRefusedError(
+            f"the clock of this machine is {abs(ahead_ms)} ms {'ahead of' if ahead_ms > 0 else 'behind'} the "
+            f"brokers', more than timer.slack.ms = {slack_ms}: sessions would not last as long as they "
+            "should. Set the clock (NTP) here, or there"
+        )
+
+
 class Clock:
     """Compares them at a start, and again as soon as this machine's clock was set.
 
@@ -32,18 +46,9 @@ class Clock:
         self._next_s = time.monotonic() + _LOOK_S
 
     def check(self, ahead_ms: int) -> None:
-        """Refuse a clock that is this far ahead of the brokers'.
-
-        Raises:
-            JobRefusedError: sessions of living members would lapse, or dead ones live on.
-        """
+        """Refuse a clock that is this far ahead of the brokers', see check_clock."""
         self._offset_ms = _offset_ms()
-        if abs(ahead_ms) > self._slack_ms:
-            raise JobRefusedError(
-                f"the clock of this machine is {abs(ahead_ms)} ms {'ahead of' if ahead_ms > 0 else 'behind'} the "
-                f"brokers', more than timer.slack.ms = {self._slack_ms}: sessions would not last as long as they "
-                "should. Set the clock (NTP) here, or there"
-            )
+        check_clock(ahead_ms, self._slack_ms)
 
     def look(self, _query: StreamingQuery) -> None:
         """Say so once a minute if the clock has drifted off."""

@@ -36,13 +36,13 @@ def check_workers(spark: SparkSession) -> None:
         return
     try:
         tasks = spark.sparkContext.parallelize(range(_TASKS), _TASKS)
-        found = set(tasks.map(lambda _: _versions()).collect())
+        found = set(tasks.map(lambda _: versions_here()).collect())
     except (Py4JJavaError, PySparkException) as failure:
         cause = _CAUSE.search(str(failure))
         if cause is None:
             raise
         raise JobRefusedError(f"Python on the workers: {cause[0].strip()}: {_CURE}") from failure
-    here = _versions()
+    here = versions_here()
     others = sorted(of_a_worker for of_a_worker in found if of_a_worker != here)
     if others:
         raise JobRefusedError(
@@ -50,7 +50,8 @@ def check_workers(spark: SparkSession) -> None:
         )
 
 
-def _versions() -> str:
+def versions_here() -> str:
+    """Of Python, of this program, and of the packages whose versions matter to Spark."""
     packages = (f"{name} {_version_of(name)}" for name in _PACKAGES)
     python = ".".join(platform.python_version_tuple()[:2])
     ours = f"group_coordinator {group_coordinator.__version__}"

@@ -32,7 +32,7 @@ def read_events(
         spark.readStream.format("kafka")
         .options(**cluster_options(job))
         .option("subscribe", job.events_topic)
-        .option("startingOffsets", _starting_offsets(job.events_topic, starting_offsets))
+        .option("startingOffsets", _offsets_of(job.events_topic, starting_offsets) or "earliest")
         # An event that is lost unread would make every later decision of its group wrong: stop instead.
         .option("failOnDataLoss", "true")
         # A consumer that waits for more events delays the next batch: Kafka sends one answer at a time.
@@ -43,8 +43,29 @@ def read_events(
     return pack(reader.load(), event_max_bytes)
 
 
-def _starting_offsets(topic: str, offsets: Mapping[int, int]) -> str:
-    return json.encode({topic: offsets}).decode() if offsets else "earliest"
+def read_last_events(spark: SparkSession, job: JobSettings, present: Mapping[int, range]) -> int:
+    """Let tasks read the last event of each partition; how many there were.
+
+    Args:
+        spark: the session.
+        job: the cluster and the topic.
+        present: the offsets that the topic has, by partition.
+    """
+    last = {
+        partition: max(offsets.start, offsets.stop - 1) for partition, offsets in present.items()
+    }
+    ends = {partition: offsets.stop for partition, offsets in present.items()}
+    reader = spark.read.format("kafka").options(**cluster_options(job))
+    records = (
+        reader.option("subscribe", job.events_topic)
+        .option("startingOffsets", _offsets_of(job.events_topic, last))
+        .option("endingOffsets", _offsets_of(job.events_topic, ends))
+    )
+    return records.load().count()
+
+
+def _offsets_of(topic: str, offsets: Mapping[int, int]) -> str:
+    return json.encode({topic: offsets}).decode() if offsets else ""
 
 
 def read_groups(spark: SparkSession, folder: str) -> DataFrame:

@@ -13,6 +13,7 @@ from group_coordinator.cli.submitted import main
 JOBS = Path(__file__).parents[3] / "jobs"
 SCRIPTS = {
     "create_tables.py": "create_tables",
+    "check_setup.py": "check",
     "run_coordinator.py": "run",
     "compact_tables.py": "compact",
     "rebuild_checkpoint.py": "rebuild",

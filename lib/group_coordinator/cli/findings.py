@@ -1,0 +1,23 @@
+"""What a look before a run has found, as a user sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import click
+
+from group_coordinator.job.preflight import Finding
+
+_WRONG = 1
+_WIDTH = len("state partitions")
+
+
+def print_findings(findings: Iterable[Finding]) -> None:
+    """A line each as soon as it is known; status 1 if anything is wrong."""
+    wrong = 0
+    for finding in findings:
+        wrong += not finding.is_right
+        verdict = "right" if finding.is_right else "WRONG"
+        click.echo(f"{verdict}  {finding.subject:{_WIDTH}}  {finding.text}")
+    if wrong:
+        click.get_current_context().exit(_WRONG)

@@ -1,0 +1,161 @@
+"""What a run would trip over, all of it at once: a start ends with the first thing that is wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from secrets import token_hex
+from typing import NamedTuple
+
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.coordinator_topics import (
+    check_nothing_answered,
+    check_topics,
+)
+from group_coordinator.clients.cluster.ticks import write_ticks
+from group_coordinator.clients.cluster.topic_extent import offsets_present
+from group_coordinator.job.clock import check_clock
+from group_coordinator.job.partitions_check import check_partitions
+from group_coordinator.job.refusal_causes import refusals_told
+from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.job.session_life import MakeSession, session
+from group_coordinator.job.storage_check import check_storage
+from group_coordinator.job.workers_check import check_workers, versions_here
+from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.streaming.checkpoint.layout import coordinator_folder
+from group_coordinator.streaming.checkpoint.ownership import check_may_write
+from group_coordinator.streaming.checkpoint.pinned import settings_of_open_batch
+from group_coordinator.streaming.session import PARTITIONS
+from group_coordinator.streaming.source import read_last_events
+from group_coordinator.tables.creation import check_tables
+
+_CURES = {
+    r"data source: kafka": "give spark-submit the package of Spark's Kafka connector",
+    r"plugin class for catalog|data source: delta": "give spark-submit the package of Delta",
+}
+"""For what Spark says where a jar is missing."""
+
+
+class Finding(NamedTuple):
+    """One thing that a run needs: what it is like, or what is wrong with it and the cure."""
+
+    subject: str
+    is_right: bool
+    text: str
+
+
+def preflight(settings: Settings, make_session: MakeSession) -> Iterator[Finding]:
+    """Look at everything that a run of the coordinator needs.
+
+    Nothing stays behind but a Tick in every partition of the events topic.
+    """
+    job, connection = settings.job, Connection.of(settings.job)
+    topics = _looked("topics", lambda: _topics(connection, job))
+    yield topics
+    # A cluster may make a topic that is missing, as it likes, for whoever asks for it.
+    if topics.is_right:
+        yield _looked("clock", lambda: _clock(connection, job))
+    try:
+        with session(make_session) as spark:
+            if topics.is_right:
+                yield _looked("Kafka from tasks", lambda: _events(spark, connection, job))
+            yield from _with_spark(spark, settings, connection)
+    except JobRefusedError as refusal:
+        yield Finding("Spark", is_right=False, text=str(refusal))
+
+
+def _with_spark(
+    spark: SparkSession, settings: Settings, connection: Connection
+) -> Iterator[Finding]:
+    job = settings.job
+    yield _looked("workers", lambda: _workers(spark))
+    yield _looked("storage", lambda: _storage(spark, job))
+    tables = _looked("tables", lambda: _tables(spark, job))
+    yield tables
+    if tables.is_right:
+        yield _looked("checkpoint", lambda: _checkpoint(spark, settings, connection))
+    yield _looked("state partitions", lambda: _partitions(spark, job))
+
+
+def _looked(subject: str, look: Callable[[], str]) -> Finding:
+    try:
+        with refusals_told():
+            return Finding(subject, is_right=True, text=look())
+    except JobRefusedError as refusal:
+        return Finding(subject, is_right=False, text=str(refusal))
+    except Py4JJavaError as failure:
+        text = _in_one_line(str(failure.java_exception))
+    except (PySparkException, Py4JError) as failure:
+        text = _in_one_line(str(failure))
+    return Finding(subject, is_right=False, text=text)
+
+
+def _in_one_line(failure: str) -> str:
+    """The first line that says something, and the cure where it is known."""
+    said = next((line.strip() for line in failure.splitlines() if line.strip()), "no reason given")
+    cure = next((cure for pattern, cure in _CURES.items() if re.search(pattern, failure)), None)
+    return said if cure is None else f"{said}: {cure}"
+
+
+def _topics(connection: Connection, job: JobSettings) -> str:
+    check_topics(connection, job)
+    sizes = (
+        f"{name} has {len(offsets_present(connection, name))} partitions"
+        for name in (job.events_topic, job.responses_topic)
+    )
+    return ", ".join(sizes)
+
+
+def _clock(connection: Connection, job: JobSettings) -> str:
+    ticks = write_ticks(connection, job.events_topic)
+    check_clock(ticks.ahead_ms, job.timer_slack_ms)
+    return (
+        f"{ticks.ahead_ms} ms ahead of the brokers', within timer.slack.ms = {job.timer_slack_ms}"
+    )
+
+
+def _workers(spark: SparkSession) -> str:
+    check_workers(spark)
+    return f"Spark {spark.version}, {versions_here()}"
+
+
+def _events(spark: SparkSession, connection: Connection, job: JobSettings) -> str:
+    """The jars, the login and the way to the brokers are other ones than those of the driver's Python."""
+    present = offsets_present(connection, job.events_topic)
+    return f"tasks have read {read_last_events(spark, job, present)} events"
+
+
+def _storage(spark: SparkSession, job: JobSettings) -> str:
+    check_storage(spark, job)
+    folder, probe = coordinator_folder(spark, job), f".probe-{token_hex(8)}"
+    try:
+        folder.write(probe, "")
+    except Py4JJavaError as error:
+        raise JobRefusedError(
+            f"checkpoint.location = {job.checkpoint_location} cannot be written: {error.java_exception}"
+        ) from error
+    folder.remove(probe)
+    return f"{folder.location} can be written"
+
+
+def _tables(spark: SparkSession, job: JobSettings) -> str:
+    check_tables(spark, job.tables_root)
+    return f"all are in {job.tables_root}"
+
+
+def _checkpoint(spark: SparkSession, settings: Settings, connection: Connection) -> str:
+    job = settings.job
+    identity = check_may_write(spark, job, lambda: check_nothing_answered(connection, job))
+    if settings_of_open_batch(spark, settings, allows_other_version=False) is not None:
+        return "it has a batch that began with other settings, and ends with those"
+    epoch = identity.epoch
+    return f"a new one for cluster.id = {job.cluster_id}" if epoch is None else f"epoch {epoch}"
+
+
+def _partitions(spark: SparkSession, job: JobSettings) -> str:
+    check_partitions(spark, job)
+    return f"{spark.conf.get(PARTITIONS)}"

@@ -1,0 +1,136 @@
+"""What a run would trip over, found out before one begins, and what of it stays behind: nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from kafka import KafkaAdminClient
+from kafka.admin import ConfigResource, ConfigResourceType
+from pyspark.sql import SparkSession
+
+from group_coordinator.cli import check
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.coordinator_topics import create_topics
+from group_coordinator.job.preflight import Finding, preflight
+from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.streaming.checkpoint.ownership import checked_writer
+from group_coordinator.tables.creation import create_tables
+
+pytestmark = [pytest.mark.spark, pytest.mark.kafka]
+
+
+@pytest.fixture
+def ready(
+    spark: SparkSession,
+    broker: EmbeddedBroker,
+    configured: Settings,
+    request: pytest.FixtureRequest,
+) -> Settings:
+    """Topics and tables, as `init` makes them."""
+    name = request.node.name.replace("_", "-")
+    job = replace(
+        configured.job,
+        bootstrap_servers=broker.bootstrap_servers,
+        events_topic=f"events-{name}",
+        responses_topic=f"responses-{name}",
+        # The broker's own clock stamps, and it is this machine's.
+        timer_slack_ms=1_000,
+    )
+    create_topics(Connection.of(job), job)
+    create_tables(job.tables_root, lambda: spark)
+    return Settings(configured.coordinator, job)
+
+
+def found(spark: SparkSession, settings: Settings) -> dict[str, Finding]:
+    return {finding.subject: finding for finding in preflight(settings, lambda: spark)}
+
+
+def wrong(spark: SparkSession, settings: Settings) -> dict[str, str]:
+    findings = found(spark, settings).values()
+    return {finding.subject: finding.text for finding in findings if not finding.is_right}
+
+
+def test_what_is_ready_is_right_and_stays_as_it_is(spark: SparkSession, ready: Settings) -> None:
+    job = ready.job
+
+    for _ in range(2):
+        findings = found(spark, ready)
+        assert {subject for subject, finding in findings.items() if finding.is_right} == {
+            *("topics", "clock", "Kafka from tasks", "workers", "storage", "tables"),
+            *("checkpoint", "state partitions"),
+        }
+
+    assert findings["topics"].text == (
+        f"{job.events_topic} has 4 partitions, {job.responses_topic} has 8 partitions"
+    )
+    assert findings["Kafka from tasks"].text == "tasks have read 4 events"
+    assert findings["checkpoint"].text == "a new one for cluster.id = default"
+    assert findings["state partitions"].text == "2"
+    assert list(Path(job.checkpoint_location, "coordinator").iterdir()) == []
+    checked_writer(spark, job, lambda: None)
+    assert found(spark, ready)["checkpoint"].text == "epoch 1"
+
+
+def test_a_topic_that_is_missing_is_not_made_by_looking(
+    spark: SparkSession, ready: Settings
+) -> None:
+    elsewhere = replace(ready.job, events_topic="events-missing")
+
+    assert wrong(spark, replace(ready, job=elsewhere)) == {
+        "topics": f"topic events-missing missing at {elsewhere.bootstrap_servers}: run `group-coordinator init` first, "
+        "or let the job's user see them (ACL DESCRIBE)"
+    }
+    assert "clock" not in found(spark, replace(ready, job=elsewhere))
+
+
+def test_everything_that_is_wrong_is_said_at_once(
+    spark: SparkSession, ready: Settings, tmp_path: Path
+) -> None:
+    stamped_by_clients(ready.job)
+    (tmp_path / "a-file").touch()
+    places = {
+        "tables_root": f"{tmp_path}/nothing",
+        "checkpoint_location": f"{tmp_path}/a-file/checkpoint",
+    }
+
+    problems = wrong(spark, replace(ready, job=replace(ready.job, **places)))
+
+    assert set(problems) == {"topics", "storage", "tables"}
+    assert "message.timestamp.type = CreateTime" in problems["topics"]
+    assert problems["storage"].startswith(
+        f"checkpoint.location = {tmp_path}/a-file/checkpoint cannot be written: "
+    )
+    assert problems["tables"] == (
+        f"tables.root = {tmp_path}/nothing: coordinator_log, groups, members, offsets, dead_letters missing; run "
+        "`group-coordinator init` with the same settings first"
+    )
+
+
+def stamped_by_clients(job: JobSettings) -> None:
+    resource = ConfigResource(
+        ConfigResourceType.TOPIC, job.events_topic, {"message.timestamp.type": "CreateTime"}
+    )
+    with Connection.of(job).opened(KafkaAdminClient) as admin:
+        admin.alter_configs([resource])
+
+
+@pytest.mark.parametrize(("is_right", "status"), [(True, 0), (False, 1)])
+def test_the_command_prints_a_line_each_and_fails_if_one_is_wrong(
+    monkeypatch: pytest.MonkeyPatch, is_right: object, status: int
+) -> None:
+    def findings(*_: object) -> Iterator[Finding]:
+        yield Finding("topics", is_right=True, text="two")
+        yield Finding("state partitions", is_right=bool(is_right), text="2")
+
+    monkeypatch.setattr(check, "preflight", findings)
+
+    said = CliRunner().invoke(check.command)
+
+    verdict = "right" if is_right else "WRONG"
+    assert said.stdout == f"right  topics            two\n{verdict}  state partitions  2\n"
+    assert said.exit_code == status
