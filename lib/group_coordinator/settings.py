@@ -56,6 +56,7 @@ class JobSettings:
     tables_root: Text
     checkpoint_location: Text
     trigger_interval_ms: Positive
+    idle_interval_ms: NotNegative
     timer_slack_ms: NotNegative
     max_offsets_per_trigger: NotNegative
     shuffle_partitions: NotNegative

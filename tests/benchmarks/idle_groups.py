@@ -29,9 +29,12 @@ from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.settings import Settings
+from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.ownership import checked_writer
+from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.streaming.coordination import CoordinatorRun, Surroundings
+from group_coordinator.streaming.rest import no_rest
 from group_coordinator.streaming.session import local_session
 from group_coordinator.tables.creation import create_tables
 from tests.benchmarks.measured import Memory, show
@@ -74,8 +77,10 @@ def measure(spark: SparkSession, chosen: Settings, groups: int) -> float:
     around = Surroundings(
         lambda: write_ticks(connection, chosen.job.events_topic).ends,
         lambda: False,
+        Plans(coordinator_folder(spark, chosen.job)),
         lambda _batch_id: None,
         lambda *_: None,
+        no_rest,
         [idle.look],
     )
     writer = checked_writer(spark, chosen.job, lambda: None)

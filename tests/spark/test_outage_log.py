@@ -93,6 +93,22 @@ def test_a_batch_that_comes_late_let_members_wait(
     assert remembered(folder) == tuple(Outage(*of) for of in expected)  # type: ignore[misc]
 
 
+def test_nobody_waits_while_a_batch_lies_idle(
+    spark: SparkSession, folder: CheckpointFolder
+) -> None:
+    plan(folder, 6, 5_000)
+    plan(folder, 7, 5_000 + SLOW_MS + 20_001)
+    rested = {6: 20_001}
+    log = OutageLog(spark, folder, Plans(folder), lambda batch_id: rested[batch_id])
+
+    log.add_wait_for(7)
+    assert remembered(folder) == ()
+
+    rested[6] = 20_000
+    log.add_wait_for(7)
+    assert remembered(folder) == (Outage(5_000, 5_001 + SLOW_MS, was_heard=True),)
+
+
 def test_a_batch_that_is_done_again_knows_no_more_than_before(
     spark: SparkSession, folder: CheckpointFolder
 ) -> None:

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.leaders import Leaders
+from group_coordinator.clients.cluster.new_events import NewEvents
 from group_coordinator.clients.cluster.ticks import Ticks, write_ticks
 from group_coordinator.job.beside import running_beside
 from group_coordinator.job.clock import Clock
@@ -25,6 +26,7 @@ from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.coordination import Surroundings
 from group_coordinator.streaming.outage_log import OutageLog
+from group_coordinator.streaming.rest import Rest, no_rest
 from group_coordinator.streaming.sinks import BatchCounts
 from group_coordinator.tables.writer import Writer
 
@@ -47,7 +49,8 @@ def for_a_drain(given: Environment) -> Surroundings:
     """For a run that ends by itself: between two of them members speak and are not answered, and the log has it all."""
     folder = coordinator_folder(given.spark, given.job)
     plans = Plans(folder)
-    return _surroundings(given, plans, OutageLog(given.spark, folder, plans).begin)
+    outages = OutageLog(given.spark, folder, plans)
+    return _surroundings(given, plans, outages.begin, no_rest)
 
 
 @contextmanager
@@ -55,8 +58,12 @@ def for_a_long_run(given: Environment, stop: Event) -> Iterator[Surroundings]:
     """For a run that goes on: what members cannot do because of Kafka or of this job is not held against them."""
     folder = coordinator_folder(given.spark, given.job)
     plans = Plans(folder)
-    outages = OutageLog(given.spark, folder, plans)
-    with closing(Leaders(given.connection, given.job.events_topic)) as leaders:
+    with (
+        closing(Leaders(given.connection, given.job.events_topic)) as leaders,
+        closing(NewEvents(given.connection, given.job.events_topic)) as events,
+    ):
+        rest = Rest(plans, events.wait, given.job.trigger_interval_ms, given.job.idle_interval_ms)
+        outages = OutageLog(given.spark, folder, plans, rest.ms_after)
         watch = KafkaWatch(leaders.ask, outages.add, stop)
 
         def before_batch(batch_id: int) -> None:
@@ -65,11 +72,14 @@ def for_a_long_run(given: Environment, stop: Event) -> Iterator[Surroundings]:
             outages.begin(batch_id)
 
         with running_beside(watch.run, stop, "kafka-watch"):
-            yield _surroundings(given, plans, before_batch)
+            yield _surroundings(given, plans, before_batch, rest.after)
 
 
 def _surroundings(
-    given: Environment, plans: Plans, before_batch: Callable[[int], None]
+    given: Environment,
+    plans: Plans,
+    before_batch: Callable[[int], None],
+    rest: Callable[[int, BatchCounts, Callable[[], bool]], None],
 ) -> Surroundings:
     def ticks() -> Ticks:
         return write_ticks(given.connection, given.job.events_topic)
@@ -89,6 +99,7 @@ def _surroundings(
         plans,
         before_batch,
         _report,
+        rest,
         (progress.look, owner.look, clock.look),
         None if given.telling is None else given.telling.interests.note,
     )

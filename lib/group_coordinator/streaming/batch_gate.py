@@ -59,6 +59,11 @@ class BatchGate:
         self._write(batch, batch_id)
 
     @property
+    def is_closing(self) -> bool:
+        """Whether the running batch should end soon."""
+        return self._closing.is_set()
+
+    @property
     def is_shut(self) -> bool:
         """Whether a batch waits for another query."""
         return self._holds_batch.is_set()

@@ -46,7 +46,7 @@ class Surroundings:
     `tick` writes a Tick to every partition of the events topic and gives the offsets behind them: Spark runs no batch
     after a start until there is data. `must_wait` is asked before each batch whether it is held for another query
     (BatchGate), `plans` are those of its batches, `before_batch` is called with Spark's number of a batch in the thread that begins its tasks. `report`
-    hears of every batch that is written, each of `watches` sees the query about once a second. `topic_needs` is for Sinks.
+    hears of every batch that is written, `rest` is called behind it (rest.py), each of `watches` sees the query about once a second. `topic_needs` is for Sinks.
     """
 
     tick: Callable[[], Mapping[int, int]]
@@ -54,6 +54,7 @@ class Surroundings:
     plans: Plans
     before_batch: Callable[[int], None]
     report: Callable[[int, BatchCounts], None]
+    rest: Callable[[int, BatchCounts, Callable[[], bool]], None]
     watches: Sequence[Callable[[StreamingQuery], None]]
     topic_needs: Callable[[Sequence[str]], None] | None = None
 
@@ -141,12 +142,14 @@ class CoordinatorRun:
         def write(batch: DataFrame, batch_id: int) -> None:
             around.before_batch(batch_id)
             backlog.begin(batch_id)
-            sinks.write(batch, batch_id)
+            counts = sinks.write(batch, batch_id)
+            around.rest(batch_id, counts, lambda: gate.is_closing or self.stop.is_set())
 
         def must_wait(batch_id: int) -> bool:
             return (last_batch is not None and batch_id > last_batch) or around.must_wait()
 
-        return BatchGate(write, must_wait)
+        gate = BatchGate(write, must_wait)
+        return gate
 
     def _await_end(
         self, query: StreamingQuery, gate: BatchGate, is_over: Callable[[], bool]

@@ -6,6 +6,7 @@ was planned, or concerns only timers that its own events have set.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Lock
 
 from msgspec import json
@@ -28,12 +29,26 @@ _KEPT = 100
 
 
 class OutageLog:
-    """Knows all outages; one thread may add to them while another one begins batches."""
+    """Knows all outages; one thread may add to them while another one begins batches.
 
-    def __init__(self, spark: SparkSession, folder: CheckpointFolder, plans: Plans) -> None:
+    Args:
+        spark: the session.
+        folder: the checkpoint.
+        plans: of the batches.
+        rest_after: for how many milliseconds a batch lay idle before it ended, by Spark's number.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        folder: CheckpointFolder,
+        plans: Plans,
+        rest_after: Callable[[int], int] = lambda _batch_id: 0,
+    ) -> None:
         self._spark = spark
         self._folder = folder
         self._plans = plans
+        self._rest_after = rest_after
         self._lock = Lock()
         text = folder.read_newest(_FILE)
         self._outages: Outages = () if text is None else json.decode(text, type=Outages)
@@ -60,7 +75,11 @@ class OutageLog:
         if batch_id <= self._last_of_an_earlier_run:
             return
         before_ms, now_ms = self._planned(batch_id - 1), self._planned(batch_id)
-        if before_ms is None or now_ms is None or now_ms - before_ms <= SLOW_MS:
+        if before_ms is None or now_ms is None:
+            return
+        # While it lay idle nobody asked.
+        now_ms -= self._rest_after(batch_id - 1)
+        if now_ms - before_ms <= SLOW_MS:
             return
         asked_ms = self._planned(batch_id - 2)
         with self._lock:

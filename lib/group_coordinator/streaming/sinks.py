@@ -115,8 +115,8 @@ class Sinks:
     topic_needs: Callable[[Sequence[str]], None] | None = None
     """Hears which topics groups must know, each a line of JSON, before the batch is committed."""
 
-    def write(self, batch: DataFrame, batch_id: int) -> None:
-        """Send the responses, then append to the tables what this batch has not appended before."""
+    def write(self, batch: DataFrame, batch_id: int) -> BatchCounts:
+        """Send the responses, then append to the tables what this batch has not appended before; how much there was."""
         # Without the cache every use of the batch would run the operator again. The first use reads all of it, or the
         # groups that it leaves out would lose their state. On disk, as a batch may have gigabytes; a small one stays in
         # the operating system's memory.
@@ -139,6 +139,7 @@ class Sinks:
             self.report(in_tables, counts)
         finally:
             batch.unpersist()
+        return counts
 
     def _send(self, batch: DataFrame) -> None:
         (

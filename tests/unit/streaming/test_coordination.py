@@ -94,6 +94,7 @@ class World:
             plans,
             lambda _batch_id: None,
             lambda *_: None,
+            lambda *_: None,
             (self._watch,),
         )
         spark: Any = SimpleNamespace(sparkContext=SimpleNamespace(setLogLevel=lambda _: None))

@@ -1,0 +1,69 @@
+"""Waits for new events in a topic; brokers tell of them at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from kafka import KafkaConsumer, TopicPartition
+from kafka.errors import KafkaError
+
+from group_coordinator.clients.channel_errors import ChannelError
+from group_coordinator.clients.cluster.connection import Connection
+
+_SLICE_MS = 200
+
+
+class NewEvents:
+    """Asks over the same connections again and again, and connects again after a failure."""
+
+    def __init__(self, connection: Connection, topic: str) -> None:
+        self._connection = connection
+        self._topic = topic
+        self._consumer: KafkaConsumer | None = None
+
+    def wait(
+        self,
+        ends: Mapping[str, Mapping[int, int]],
+        seconds: float,
+        must_go_on: Callable[[], bool],
+    ) -> None:
+        """Return once the topic has an event at one of these offsets, by topic and partition, or behind it.
+
+        Or after these seconds, once `must_go_on` says so, or if Kafka cannot be asked.
+        """
+        deadline_s = time.monotonic() + seconds
+        try:
+            consumer = self._behind(ends.get(self._topic, {}))
+            while (left_s := deadline_s - time.monotonic()) > 0 and not must_go_on():
+                if consumer.poll(timeout_ms=min(_SLICE_MS, left_s * 1000), max_records=1):
+                    return
+        except (ChannelError, KafkaError):
+            # Others tell that Kafka is away; the next batch is not worth a connection to it.
+            self.close()
+
+    def close(self) -> None:
+        """Disconnect."""
+        consumer, self._consumer = self._consumer, None
+        if consumer is not None:
+            consumer.close(autocommit=False)
+
+    def _behind(self, ends: Mapping[int, int]) -> KafkaConsumer:
+        consumer = self._opened()
+        numbers = consumer.partitions_for_topic(self._topic) or ()
+        consumer.assign([TopicPartition(self._topic, number) for number in numbers])
+        for number in numbers:
+            consumer.seek(TopicPartition(self._topic, number), ends.get(number, 0))
+        return consumer
+
+    def _opened(self) -> KafkaConsumer:
+        if self._consumer is None:
+            self._connection.local_address()
+            self._consumer = self._connection.open(
+                KafkaConsumer,
+                enable_auto_commit=False,
+                # That there is an event is all that matters.
+                fetch_max_bytes=1,
+                max_partition_fetch_bytes=1,
+            )
+        return self._consumer
