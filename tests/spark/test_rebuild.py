@@ -22,6 +22,11 @@ from group_coordinator.streaming.checkpoint.layout import (
 )
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError, checked_writer
 from group_coordinator.streaming.rebuild.rebuild import Rebuilt, rebuild
+from group_coordinator.streaming.rebuild.snapshots import (
+    Snapshot,
+    newest_snapshot,
+    take_snapshot,
+)
 from group_coordinator.tables.catalog import TableCatalog
 from tests.support.log_rows import Log, member
 from tests.unit.core.consumer_groups import ORD, two_members_sharing_orders
@@ -127,6 +132,74 @@ def test_a_consumer_group_is_as_its_log_says(spark: SparkSession, job: JobSettin
     assert (now.epoch, now.assignment_epoch, now.metadata_hash) == (4, 4, was.metadata_hash)
     assert (now.members, now.targets, now.regexes) == (was.members, was.targets, was.regexes)
     assert (group.configs, group.topics) == (before.configs, None)
+
+
+def test_a_rebuild_reads_the_snapshot_and_the_log_behind_it(
+    spark: SparkSession, job: JobSettings
+) -> None:
+    """The rows that are in the snapshot are taken away, so that nothing can read them."""
+    write(spark, job, some_groups(batch_id=7))
+    later = Log(batch_id=8, now_ms=60_000)
+    later.commit("simple", "orders", 1, 5)
+    later.commit("new", "orders", 0, 9)
+    write(spark, job, later)
+    write(spark, job, Log(batch_id=3), cluster_id="another")
+    assert newest_snapshot(spark, job) == Snapshot()
+
+    taken = take_snapshot(spark, job)
+
+    assert (taken.batch_id, taken.handled) == (7, {0: 5})
+    assert newest_snapshot(spark, job) == taken == take_snapshot(spark, job)
+    log = TableCatalog(job.tables_root).writable(spark, "coordinator_log")
+    log.delete("batch_id = 7")
+    assert rebuild(spark, job, TOPIC_HOLDS) == Rebuilt(3, Origin(9, {0: 6, 1: 5}), {0: 5})
+    groups = loaded(spark, job)
+    offsets = {name: group.offsets for name, group in groups.items() if name != "shop"}
+    assert {
+        name: {p: o.offset for p, o in of["orders"].items()} for name, of in offsets.items()
+    } == {
+        "simple": {0: 42, 1: 5},
+        "new": {0: 9},
+    }
+    assert set(groups) == {"simple", "new", "shop"}
+
+
+def test_each_snapshot_is_made_of_the_one_before(spark: SparkSession, job: JobSettings) -> None:
+    write(spark, job, some_groups(batch_id=7))
+    write(spark, job, some_groups(batch_id=8), cluster_id="another")
+    for batch_id in (8, 9):
+        log = Log(batch_id=batch_id, now_ms=60_000)
+        log.commit("simple", "orders", batch_id, 5)
+        log.end("shop")
+        write(spark, job, log)
+        take_snapshot(spark, job)
+        TableCatalog(job.tables_root).writable(spark, "coordinator_log").delete(
+            f"cluster_id = 'test' AND batch_id < {batch_id}"
+        )
+
+    rows = TableCatalog(job.tables_root).read(spark, "snapshots").collect()
+    assert {(row.cluster_id, row.group_id, row.batch_id) for row in rows} == {
+        ("test", None, 8),
+        ("test", "simple", 8),
+    }
+    rebuild(spark, job, TOPIC_HOLDS)
+    simple = loaded(spark, job)["simple"]
+    assert {p: offset.offset for p, offset in simple.offsets["orders"].items()} == {
+        0: 42,
+        8: 5,
+        9: 5,
+    }
+
+
+def test_another_topics_snapshot_says_nothing_of_this_ones_events(
+    spark: SparkSession, job: JobSettings
+) -> None:
+    write(spark, job, some_groups(batch_id=7))
+    write(spark, job, some_groups(batch_id=8))
+    take_snapshot(spark, job)
+
+    moved = replace(job, events_topic="group-events-2")
+    assert newest_snapshot(spark, moved).handled == {}
 
 
 def test_another_clusters_log_is_not_ours(spark: SparkSession, job: JobSettings) -> None:

@@ -16,11 +16,12 @@ from group_coordinator.tables.definition import TableDefinition, column_in_sql
 from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.members import MEMBERS
 from group_coordinator.tables.offsets import OFFSETS
+from group_coordinator.tables.snapshots import SNAPSHOTS
 
-TABLES = (COORDINATOR_LOG, GROUPS, MEMBERS, OFFSETS, DEAD_LETTERS, WRITERS)
+TABLES = (COORDINATOR_LOG, GROUPS, MEMBERS, OFFSETS, DEAD_LETTERS, WRITERS, SNAPSHOTS)
 """All tables."""
 
-_LATER_TABLES = (WRITERS,)
+_LATER_TABLES = (WRITERS, SNAPSHOTS)
 """Tables that version 0.2.0 did not have."""
 
 # Groups last: whoever sees a group's new row finds its members and offsets.

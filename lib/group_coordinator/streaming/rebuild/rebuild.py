@@ -1,4 +1,4 @@
-"""A lost checkpoint is made anew from coordinator_log.
+"""A lost checkpoint is made anew from the newest snapshot and from what coordinator_log has got since.
 
 Spark's stateful operator takes no initial state, so groups get theirs as input: a seed each, in files in the checkpoint,
 a second source beside Kafka. All seeds are in the first batch, where each sorts before its group's events
@@ -8,13 +8,10 @@ a second source beside Kafka. All seeds are in the first batch, where each sorts
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
 from typing import NamedTuple
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 
-from group_coordinator.codecs.records.record_types import RECORD_TYPES
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.layout import (
     GROUPS,
@@ -23,12 +20,12 @@ from group_coordinator.streaming.checkpoint.layout import (
     has_begun,
     write_origin,
 )
-from group_coordinator.streaming.checkpoint.ownership import WRITTEN, CheckpointError, take_over
-from group_coordinator.streaming.rebuild.rebuilt_groups import COLUMNS, rebuilt_groups
+from group_coordinator.streaming.checkpoint.ownership import CheckpointError, take_over
+from group_coordinator.streaming.rebuild.log_after import groups_after, progress_after
+from group_coordinator.streaming.rebuild.rebuilt_groups import seeds
+from group_coordinator.streaming.rebuild.snapshots import newest_snapshot
 from group_coordinator.streaming.rebuild.starting_offsets import starting_offsets
 from group_coordinator.streaming.source import PACKED
-from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 
 
 class Rebuilt(NamedTuple):
@@ -59,59 +56,22 @@ def rebuild(spark: SparkSession, job: JobSettings, present: Mapping[int, range])
             f"{folder.location} is a checkpoint: nothing is rebuilt. If it is of no use any more, end the job and "
             "take the folder away first"
         )
-    if _written(spark, job).isEmpty():
+    snapshot = newest_snapshot(spark, job)
+    progress = progress_after(spark, job, snapshot.batch_id)
+    if max(snapshot.batch_id, progress.batch_id) < 0:
         raise CheckpointError(
             f"tables.root = {job.tables_root} has nothing of cluster.id = {job.cluster_id}: there is nothing to "
             "rebuild, `run` begins with the first event"
         )
-    starting_offsets(job.events_topic, _progress(spark, job)[0], present)  # may refuse
+    handled = {**snapshot.handled, **progress.handled}
+    starting_offsets(job.events_topic, handled, present)  # may refuse
     take_over(spark, job)  # before the log is read: from now on nobody else appends to it
-    handled, last_batch_id = _progress(spark, job)
+    progress = progress_after(spark, job, snapshot.batch_id)
+    handled = {**snapshot.handled, **progress.handled}
+    last_batch_id = max(snapshot.batch_id, progress.batch_id)
     origin = Origin(last_batch_id + 1, starting_offsets(job.events_topic, handled, present))
     groups = folder.address(GROUPS)
-    _groups(spark, job).write.mode("overwrite").parquet(groups)
+    behind = groups_after(spark, job, snapshot.batch_id)
+    behind.mapInPandas(seeds, PACKED).write.mode("overwrite").parquet(groups)
     write_origin(folder, origin)
     return Rebuilt(spark.read.schema(PACKED).parquet(groups).count(), origin, handled)
-
-
-def _written(spark: SparkSession, job: JobSettings) -> DataFrame:
-    """Batch and source of everything that the coordinator has written."""
-    catalog = TableCatalog(job.tables_root)
-    tables = [
-        catalog.read(spark, table.name)
-        .where(F.col("cluster_id") == job.cluster_id)
-        .select("batch_id", "source_topic", "source_partition", "source_offset")
-        for table in WRITTEN
-    ]
-    return reduce(DataFrame.union, tables)
-
-
-def _progress(spark: SparkSession, job: JobSettings) -> tuple[dict[int, int], int]:
-    """The last handled offset of each partition, and the last batch."""
-    rows = (
-        _written(spark, job)
-        .groupBy("source_topic", "source_partition")
-        .agg(F.max("source_offset").alias("offset"), F.max("batch_id").alias("batch_id"))
-        .collect()
-    )
-    # A deadline has no partition.
-    handled = {
-        row["source_partition"]: row["offset"]
-        for row in rows
-        if row["source_topic"] == job.events_topic and row["source_partition"] is not None
-    }
-    return handled, max(row["batch_id"] for row in rows)
-
-
-def _groups(spark: SparkSession, job: JobSettings) -> DataFrame:
-    """One row a group that exists, as source.py reads them."""
-    return (
-        TableCatalog(job.tables_root)
-        .read(spark, COORDINATOR_LOG.name)
-        .where((F.col("cluster_id") == job.cluster_id) & F.col("record_type").isin(*RECORD_TYPES))
-        .withColumn("event_time_ms", F.unix_millis("event_time"))
-        .repartition("group_id")
-        .sortWithinPartitions("group_id", "batch_id", "seq")
-        .select(*COLUMNS)
-        .mapInPandas(rebuilt_groups, PACKED)
-    )

@@ -11,7 +11,8 @@ from group_coordinator.streaming.rebuild.rebuilt_groups import (
     COLUMNS,
     LoggedRecord,
     rebuilt_group,
-    rebuilt_groups,
+    seeds,
+    states,
 )
 
 ORDERS_0 = '{"type":1,"data":{"group":"g","topic":"orders","partition":0}}'
@@ -62,16 +63,48 @@ def test_a_group_that_is_gone_is_not_made_anew() -> None:
 def test_a_group_may_begin_in_one_frame_and_end_in_the_next() -> None:
     def frame(*rows: tuple[str, int]) -> pd.DataFrame:
         return pd.DataFrame(
-            [(group, ORDERS_0, stored(offset), 1_000) for group, offset in rows], columns=COLUMNS
+            [(group, None, ORDERS_0, stored(offset), 1_000) for group, offset in rows],
+            columns=COLUMNS,
         )
 
-    made = list(rebuilt_groups(iter([frame(("a", 1), ("b", 2)), frame(("b", 3), ("c", 4))])))
+    made = list(seeds(iter([frame(("a", 1), ("b", 2)), frame(("b", 3), ("c", 4))])))
 
     assert [offset_in(row) for rows in made for row in rows.itertuples()] == [
         ("a", 1),
         ("b", 3),
         ("c", 4),
     ]
+
+
+def test_a_group_goes_on_from_its_state_in_a_snapshot() -> None:
+    earlier = rebuilt_group("a", [LoggedRecord(ORDERS_0, stored(1), 1_000)])
+    unchanged = rebuilt_group("b", [LoggedRecord(ORDERS_0, stored(2), 1_000)])
+    assert earlier is not None
+    assert unchanged is not None
+    rows = [
+        ("a", snapshots.dump(earlier), None, None, 0),
+        ("a", None, ORDERS_0, stored(7), 2_000),
+        ("b", snapshots.dump(unchanged), None, None, 0),
+        ("c", None, ORDERS_0, stored(9), 3_000),
+    ]
+
+    frames = states(iter([pd.DataFrame(rows, columns=COLUMNS)]))
+
+    made = {
+        row.group_id: snapshots.load(row.group_id, row.state)
+        for f in frames
+        for row in f.itertuples()
+    }
+    assert {name: group.offsets["orders"][0].offset for name, group in made.items()} == {
+        "a": 7,
+        "b": 2,
+        "c": 9,
+    }
+    assert {name: group.clock_ms for name, group in made.items()} == {
+        "a": 2_000,
+        "b": 1_000,
+        "c": 3_000,
+    }
 
 
 def offset_in(row: tuple[object, ...]) -> tuple[str, int]:

@@ -1,0 +1,99 @@
+"""Snapshots of all groups, so that a rebuild reads days of the log and not years.
+
+A snapshot is made of the one before and of what the log has got since. It ends before the log's last batch: whatever
+belongs to an earlier batch is in the tables, its dead letters too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from group_coordinator.codecs import snapshots
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.rebuild.log_after import groups_after, progress_after
+from group_coordinator.streaming.rebuild.rebuilt_groups import STATES, states
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.snapshots import SNAPSHOTS
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """How far a snapshot goes: the last batch in it, and what was handled by then; without any, it has nothing."""
+
+    batch_id: int = -1
+    taken_ms: int = 0
+    handled: Mapping[int, int] = field(default_factory=dict)
+
+
+def newest_snapshot(spark: SparkSession, job: JobSettings) -> Snapshot:
+    """The cluster's snapshot; one that a later version of the program wrote does not count."""
+    about_all = (
+        _of_cluster(spark, job)
+        .where(F.col("group_id").isNull() & (F.col("layout") <= snapshots.SCHEMA_VERSION))
+        .select("batch_id", F.unix_millis("taken_at").alias("taken_ms"), "events_topic", "handled")
+        .collect()
+    )
+    if not about_all:
+        return Snapshot()
+    [row] = about_all
+    handled = row.handled if row.events_topic == job.events_topic else {}
+    return Snapshot(row.batch_id, row.taken_ms, handled)
+
+
+def take_snapshot(spark: SparkSession, job: JobSettings) -> Snapshot:
+    """Replace the cluster's snapshot by one that goes as far as the log; which one there is now."""
+    before = newest_snapshot(spark, job)
+    last_batch_id = _last_batch(spark, job, before) - 1
+    if last_batch_id <= before.batch_id:
+        return before
+    progress = progress_after(spark, job, before.batch_id, last_batch_id)
+    taken = Snapshot(last_batch_id, _now_ms(), {**before.handled, **progress.handled})
+    groups = groups_after(spark, job, before.batch_id, last_batch_id)
+    _replace(spark, job, taken, groups.mapInPandas(states, STATES))
+    return taken
+
+
+def _replace(spark: SparkSession, job: JobSettings, taken: Snapshot, groups: DataFrame) -> None:
+    columns = SNAPSHOTS.schema.names
+    about_all = spark.createDataFrame(
+        [(None, None, job.events_topic, dict(taken.handled))],
+        "group_id STRING, state BINARY, events_topic STRING, handled MAP<INT, BIGINT>",
+    )
+    rows = groups.unionByName(about_all, allowMissingColumns=True).withColumns(
+        {
+            "cluster_id": F.lit(job.cluster_id),
+            "batch_id": F.lit(taken.batch_id),
+            "layout": F.lit(snapshots.SCHEMA_VERSION),
+            "taken_at": F.timestamp_millis(F.lit(taken.taken_ms)),
+        }
+    )
+    cluster = job.cluster_id.replace("\\", "\\\\").replace("'", "\\'")
+    writer = (
+        rows.select(*columns)
+        .write.format("delta")
+        .mode("overwrite")
+        .option("replaceWhere", f"cluster_id = '{cluster}'")
+    )
+    TableCatalog(job.tables_root).save(writer, SNAPSHOTS.name)
+
+
+def _of_cluster(spark: SparkSession, job: JobSettings) -> DataFrame:
+    rows = TableCatalog(job.tables_root).read(spark, SNAPSHOTS.name)
+    return rows.where(F.col("cluster_id") == job.cluster_id)
+
+
+def _last_batch(spark: SparkSession, job: JobSettings, after: Snapshot) -> int:
+    log = TableCatalog(job.tables_root).read(spark, COORDINATOR_LOG.name)
+    later = (F.col("cluster_id") == job.cluster_id) & (F.col("batch_id") > after.batch_id)
+    last = log.where(later).agg(F.max("batch_id").alias("batch_id")).collect()[0].batch_id
+    return -1 if last is None else int(last)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
