@@ -11,7 +11,7 @@ import group_coordinator
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError
-from group_coordinator.streaming.checkpoint.pinned import pin, settings_of_open_batch
+from group_coordinator.streaming.checkpoint.pinned import note_empty, pin, settings_of_open_batch
 
 pytestmark = pytest.mark.spark
 
@@ -69,3 +69,19 @@ def test_another_version_is_refused_unless_it_may_differ(
     with pytest.raises(CheckpointError, match=r"batch 4 of .* begun by version 0\.2\.0"):
         opened(spark, configured)
     assert opened(spark, configured, allows_other_version=True) is None
+
+
+def test_a_batch_that_nothing_came_out_of_binds_nobody(
+    spark: SparkSession, configured: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(group_coordinator, "__version__", "0.2.0")
+        pin(spark, configured)
+    leave(spark, configured, planned=4, done=3)
+    folder = coordinator_folder(spark, configured.job)
+
+    note_empty(folder, 3)
+    with pytest.raises(CheckpointError):
+        opened(spark, configured)
+    note_empty(folder, 4)
+    assert opened(spark, configured) is None

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -23,6 +24,7 @@ from group_coordinator.job.topic_agent_run import TellingOfTopics
 from group_coordinator.observability.progress import ProgressReport
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
+from group_coordinator.streaming.checkpoint.pinned import note_empty
 from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.coordination import Surroundings
 from group_coordinator.streaming.outage_log import OutageLog
@@ -62,7 +64,13 @@ def for_a_long_run(given: Environment, stop: Event) -> Iterator[Surroundings]:
         closing(Leaders(given.connection, given.job.events_topic)) as leaders,
         closing(NewEvents(given.connection, given.job.events_topic)) as events,
     ):
-        rest = Rest(plans, events.wait, given.job.trigger_interval_ms, given.job.idle_interval_ms)
+        rest = Rest(
+            plans,
+            partial(note_empty, folder),
+            events.wait,
+            given.job.trigger_interval_ms,
+            given.job.idle_interval_ms,
+        )
         outages = OutageLog(given.spark, folder, plans, rest.ms_after)
         watch = KafkaWatch(leaders.ask, outages.add, stop)
 

@@ -26,15 +26,22 @@ class Rest:
 
     Args:
         plans: of the batches.
+        note_empty: remembers that nothing came out of a batch; it does not end before the rest does.
         await_events: ends a rest as soon as there is something to do.
         shortest_ms: trigger.interval.ms, which Spark waits by itself.
         longest_ms: idle.interval.ms.
     """
 
     def __init__(
-        self, plans: Plans, await_events: AwaitEvents, shortest_ms: int, longest_ms: int
+        self,
+        plans: Plans,
+        note_empty: Callable[[int], None],
+        await_events: AwaitEvents,
+        shortest_ms: int,
+        longest_ms: int,
     ) -> None:
         self._plans = plans
+        self._note_empty = note_empty
         self._await_events = await_events
         self._shortest_s = shortest_ms / 1000
         self._longest_s = longest_ms / 1000
@@ -50,6 +57,7 @@ class Rest:
         plan = self._plans.of(batch_id)
         if rest_s <= self._shortest_s or plan is None:
             return
+        self._note_empty(batch_id)
         self._await_events(plan.ends, rest_s, must_go_on)
         self._rested_ms = batch_id, round((time.monotonic() - now_s) * 1000)
 

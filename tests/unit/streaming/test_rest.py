@@ -25,7 +25,8 @@ class World:
         self.rests: list[float] = []
         monkeypatch.setattr(rest.time, "monotonic", lambda: self.now_s)
         plans: Any = SimpleNamespace(of=lambda batch_id: Plan(5_000 + batch_id, ENDS))
-        self.rest = Rest(plans, self._await, 250, longest_ms)
+        self.empty: list[int] = []
+        self.rest = Rest(plans, self.empty.append, self._await, 250, longest_ms)
 
     def _await(self, ends: Offsets, seconds: float, _must_go_on: Callable[[], bool]) -> None:
         assert ends == ENDS
@@ -110,4 +111,5 @@ def test_how_long_a_batch_lay_idle_is_known_to_the_next_one(
 
     world.batch(1)
 
+    assert world.empty == [1]
     assert [world.rest.ms_after(batch_id) for batch_id in (0, 1, 2)] == [0, 3_000, 0]

@@ -25,6 +25,7 @@ from group_coordinator.streaming.checkpoint.layout import (
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError
 
 _FILE = "settings"
+_EMPTY = "empty_batch"
 
 
 class Pinned(Struct, frozen=True):
@@ -45,19 +46,26 @@ def pin(spark: SparkSession, settings: Settings) -> None:
         folder.write_next(_FILE, json.encode(pinned).decode())
 
 
+def note_empty(folder: CheckpointFolder, batch_id: int) -> None:
+    """Write down that nothing came out of a batch that has yet to end: no answer to it can be contradicted."""
+    folder.write(_EMPTY, str(batch_id))
+
+
 def settings_of_open_batch(
     spark: SparkSession, settings: Settings, *, allows_other_version: bool
 ) -> tuple[int, Settings] | None:
     """The batch that an earlier run has begun and not ended, by Spark's number, and its settings if they differ.
 
-    None: there is no such batch, or it began with these settings.
+    None: there is no such batch, or nothing came out of it, or it began with these settings.
 
     Raises:
         CheckpointError: another version of the program began it, and that may not be.
     """
     folder = coordinator_folder(spark, settings.job)
     batch_id, pinned = last_planned_batch(folder), _read(folder)
-    if batch_id <= last_done_batch(folder) or pinned is None or pinned == _pinned(settings):
+    if batch_id <= last_done_batch(folder) or folder.read(_EMPTY) == str(batch_id):
+        return None
+    if pinned is None or pinned == _pinned(settings):
         return None
     if pinned.program_version == group_coordinator.__version__:
         return batch_id, _with(settings, pinned)
