@@ -1,9 +1,10 @@
 """What groups cost that nobody speaks to: the time of an idle batch, and the memory of driver and workers.
 
-    python -m tests.benchmarks.idle_groups [--groups 10000 300000]
+    python -m tests.benchmarks.idle_groups [--groups 10000 300000] [--state-bytes 0]
 
 The whole job runs, compaction too: every group commits once, then nothing happens. Spark looks at every group's timer
-in every batch; the difference between two numbers of groups is what one idle group adds to a batch.
+in every batch; the difference between two numbers of groups is what one idle group adds to a batch. With --state-bytes each
+group has so much metadata beside its offset.
 """
 
 from __future__ import annotations
@@ -38,9 +39,11 @@ from group_coordinator.streaming.rest import no_rest
 from group_coordinator.streaming.session import local_session
 from group_coordinator.tables.creation import create_tables
 from tests.benchmarks.measured import Memory, show
-from tests.benchmarks.throughput import commit
+from tests.benchmarks.throughput import commit_of
 
 IDLE_BATCHES = 30
+_METADATA_BYTES = 4_000
+"""Less than offset.metadata.max.bytes."""
 TIMEOUT_S = 1_800
 
 
@@ -66,12 +69,12 @@ class IdleBatches:
         return statistics.median(list(self._seen.values())[IDLE_BATCHES // 3 :])
 
 
-def measure(spark: SparkSession, chosen: Settings, groups: int) -> float:
+def measure(spark: SparkSession, chosen: Settings, groups: int, state_bytes: int) -> float:
     """The median time of an idle batch, in milliseconds."""
     connection = Connection.of(chosen.job)
     create_tables(chosen.job.tables_root, lambda: spark)
     create_topics(connection, chosen.job)
-    _commit_once(chosen, groups)
+    _commit_once(chosen, groups, state_bytes)
     over = Event()
     idle = IdleBatches(groups, over)
     around = Surroundings(
@@ -92,15 +95,18 @@ def measure(spark: SparkSession, chosen: Settings, groups: int) -> float:
     return idle.median_ms
 
 
-def _commit_once(chosen: Settings, groups: int) -> None:
+def _commit_once(chosen: Settings, groups: int, state_bytes: int) -> None:
+    partitions = dict.fromkeys(range(-(-state_bytes // _METADATA_BYTES) or 1), 1)
+    metadata = "m" * (state_bytes // len(partitions)) or None
     producer = KafkaProducer(bootstrap_servers=chosen.job.bootstrap_servers, linger_ms=50)
     for number in range(groups):
         name = f"group-{number}"
-        producer.send(chosen.job.events_topic, key=name.encode(), value=commit(name, number))
+        value = commit_of(name, {"orders": partitions}, number, metadata)
+        producer.send(chosen.job.events_topic, key=name.encode(), value=value)
     producer.close()
 
 
-def run(counts: list[int]) -> Mapping[str, float]:
+def run(counts: list[int], state_bytes: int) -> Mapping[str, float]:
     """All numbers of groups one after the other in one session; the memory is that of the largest."""
     result: dict[str, float] = {}
     with EmbeddedBroker() as broker, TemporaryDirectory() as folder, scratch_folder() as scratch:
@@ -116,7 +122,9 @@ def run(counts: list[int]) -> Mapping[str, float]:
             ]
             start_s = time.monotonic()
             chosen = settings.load(overrides=[*base, *own])
-            result[f"idle_batch_ms_with_{groups}_groups"] = measure(spark, chosen, groups)
+            result[f"idle_batch_ms_with_{groups}_groups"] = measure(
+                spark, chosen, groups, state_bytes
+            )
             result[f"seconds_with_{groups}_groups"] = round(time.monotonic() - start_s)
         memory.close()
         spark.stop()
@@ -137,7 +145,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--groups", type=int, nargs="+", default=[10_000, 300_000])
-    show("Idle groups", run(parser.parse_args().groups))
+    parser.add_argument("--state-bytes", type=int, default=0)
+    chosen = parser.parse_args()
+    show("Idle groups", run(chosen.groups, chosen.state_bytes))
 
 
 if __name__ == "__main__":

@@ -50,7 +50,12 @@ def commit(group_id: str, number: int) -> bytes:
     return commit_of(group_id, {"orders": {number % 10: number}}, number)
 
 
-def commit_of(group_id: str, offsets: Mapping[str, Mapping[int, int]], number: int = 0) -> bytes:
+def commit_of(
+    group_id: str,
+    offsets: Mapping[str, Mapping[int, int]],
+    number: int = 0,
+    metadata: str | None = None,
+) -> bytes:
     """An OffsetCommit of these offsets by topic and partition."""
     topics = [
         {
@@ -60,7 +65,7 @@ def commit_of(group_id: str, offsets: Mapping[str, Mapping[int, int]], number: i
                     "partitionIndex": partition,
                     "committedOffset": offset,
                     "committedLeaderEpoch": -1,
-                    "committedMetadata": None,
+                    "committedMetadata": metadata,
                 }
                 for partition, offset in partitions.items()
             ],
