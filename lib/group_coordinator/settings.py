@@ -63,6 +63,7 @@ class JobSettings:
     state_store_provider: Literal["rocksdb", "hdfs"]
     exchange: Literal["auto", "stock", "lean"]
     compaction_interval_ms: Positive
+    snapshot_interval_ms: NotNegative
     topic_metadata_interval_ms: NotNegative
     security: Security
 

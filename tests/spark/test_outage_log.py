@@ -96,10 +96,10 @@ def test_a_batch_that_comes_late_let_members_wait(
 def test_nobody_waits_while_a_batch_lies_idle(
     spark: SparkSession, folder: CheckpointFolder
 ) -> None:
-    plan(folder, 6, 5_000)
-    plan(folder, 7, 5_000 + SLOW_MS + 20_001)
     rested = {6: 20_001}
     log = OutageLog(spark, folder, Plans(folder), lambda batch_id: rested[batch_id])
+    plan(folder, 6, 5_000)
+    plan(folder, 7, 5_000 + SLOW_MS + 20_001)
 
     log.add_wait_for(7)
     assert remembered(folder) == ()

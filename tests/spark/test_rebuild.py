@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,9 @@ from group_coordinator.streaming.checkpoint.layout import (
     read_origin,
 )
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError, checked_writer
+from group_coordinator.streaming.rebuild import snapshot_time
 from group_coordinator.streaming.rebuild.rebuild import Rebuilt, rebuild
+from group_coordinator.streaming.rebuild.snapshot_time import SnapshotTime
 from group_coordinator.streaming.rebuild.snapshots import (
     Snapshot,
     newest_snapshot,
@@ -189,6 +192,26 @@ def test_each_snapshot_is_made_of_the_one_before(spark: SparkSession, job: JobSe
         8: 5,
         9: 5,
     }
+
+
+def test_a_snapshot_is_due_an_interval_after_the_first_claim_and_after_each_snapshot(
+    spark: SparkSession, job: JobSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hourly = replace(job, snapshot_interval_ms=3_600_000)
+    checked_writer(spark, hourly, lambda: None)
+    write(spark, job, some_groups(batch_id=7))
+    write(spark, job, some_groups(batch_id=8))
+    now_s = time.time()
+    taken = []
+    for minutes in (0, 59, 61, 119, 122):
+        monkeypatch.setattr(
+            snapshot_time.time, "time_ns", lambda at=minutes: int((now_s + at * 60) * 1e9)
+        )
+        write(spark, job, some_groups(batch_id=9 + minutes))
+        SnapshotTime(spark, hourly).look()
+        taken.append(newest_snapshot(spark, job).batch_id)
+
+    assert taken == [-1, -1, 69, 69, 130]
 
 
 def test_another_topics_snapshot_says_nothing_of_this_ones_events(

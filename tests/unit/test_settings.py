@@ -56,6 +56,7 @@ def test_the_defaults_of_the_job() -> None:
         state_store_provider="rocksdb",
         exchange="auto",
         compaction_interval_ms=10_000,
+        snapshot_interval_ms=86_400_000,
         topic_metadata_interval_ms=1_000,
         security=Security(
             security_protocol="PLAINTEXT",

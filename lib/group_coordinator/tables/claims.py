@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from deltalake import DeltaTable, Transaction
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType, StructType, TimestampType
 
 from group_coordinator.tables.append import append_rows
@@ -58,6 +59,13 @@ def write_claim(spark: SparkSession, catalog: TableCatalog, claim: Claim) -> Non
     rows = pa.Table.from_pylist([row], schema=WRITERS.no_rows().schema)
     transaction = Transaction(f"group-coordinator/{claim.cluster_id}/{WRITERS.name}", claim.epoch)
     append_rows(rows, spark, catalog, WRITERS, transaction)
+
+
+def first_claimed_ms(spark: SparkSession, catalog: TableCatalog, cluster_id: str) -> int | None:
+    """When a checkpoint first claimed the cluster's rows; None: none has."""
+    rows = catalog.read(spark, WRITERS.name).where(F.col("cluster_id") == cluster_id)
+    [first] = rows.agg(F.min(F.unix_millis("claimed_at"))).collect()[0]
+    return None if first is None else int(first)
 
 
 def _rows(spark: SparkSession, catalog: TableCatalog) -> list[tuple[Any, ...]]:

@@ -28,6 +28,11 @@ class Progress(NamedTuple):
     batch_id: int
 
 
+def farthest(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
+    """Of two offsets of a partition the higher one."""
+    return {each: max(one.get(each, -1), other.get(each, -1)) for each in {**one, **other}}
+
+
 def progress_after(
     spark: SparkSession, job: JobSettings, after: int, until: int = LAST
 ) -> Progress:

@@ -21,7 +21,7 @@ from group_coordinator.streaming.checkpoint.layout import (
     write_origin,
 )
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError, take_over
-from group_coordinator.streaming.rebuild.log_after import groups_after, progress_after
+from group_coordinator.streaming.rebuild.log_after import farthest, groups_after, progress_after
 from group_coordinator.streaming.rebuild.rebuilt_groups import seeds
 from group_coordinator.streaming.rebuild.snapshots import newest_snapshot
 from group_coordinator.streaming.rebuild.starting_offsets import starting_offsets
@@ -63,11 +63,11 @@ def rebuild(spark: SparkSession, job: JobSettings, present: Mapping[int, range])
             f"tables.root = {job.tables_root} has nothing of cluster.id = {job.cluster_id}: there is nothing to "
             "rebuild, `run` begins with the first event"
         )
-    handled = {**snapshot.handled, **progress.handled}
+    handled = farthest(snapshot.handled, progress.handled)
     starting_offsets(job.events_topic, handled, present)  # may refuse
     take_over(spark, job)  # before the log is read: from now on nobody else appends to it
     progress = progress_after(spark, job, snapshot.batch_id)
-    handled = {**snapshot.handled, **progress.handled}
+    handled = farthest(snapshot.handled, progress.handled)
     last_batch_id = max(snapshot.batch_id, progress.batch_id)
     origin = Origin(last_batch_id + 1, starting_offsets(job.events_topic, handled, present))
     groups = folder.address(GROUPS)

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.rebuild.log_after import groups_after, progress_after
+from group_coordinator.streaming.rebuild.log_after import farthest, groups_after, progress_after
 from group_coordinator.streaming.rebuild.rebuilt_groups import STATES, states
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
@@ -53,14 +53,14 @@ def take_snapshot(spark: SparkSession, job: JobSettings) -> Snapshot:
     if last_batch_id <= before.batch_id:
         return before
     progress = progress_after(spark, job, before.batch_id, last_batch_id)
-    taken = Snapshot(last_batch_id, _now_ms(), {**before.handled, **progress.handled})
+    taken = Snapshot(last_batch_id, _now_ms(), farthest(before.handled, progress.handled))
     groups = groups_after(spark, job, before.batch_id, last_batch_id)
     _replace(spark, job, taken, groups.mapInPandas(states, STATES))
     return taken
 
 
 def _replace(spark: SparkSession, job: JobSettings, taken: Snapshot, groups: DataFrame) -> None:
-    columns = SNAPSHOTS.schema.names
+    columns = (F.col(field.name).cast(field.dataType) for field in SNAPSHOTS.schema)
     about_all = spark.createDataFrame(
         [(None, None, job.events_topic, dict(taken.handled))],
         "group_id STRING, state BINARY, events_topic STRING, handled MAP<INT, BIGINT>",

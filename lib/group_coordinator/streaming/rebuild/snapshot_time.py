@@ -1,0 +1,47 @@
+"""When a snapshot is due: an interval after the last one, or after a checkpoint first claimed the cluster's rows."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from pyspark.sql import SparkSession
+
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.rebuild.snapshots import newest_snapshot, take_snapshot
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.claims import first_claimed_ms
+
+_log = logging.getLogger(__name__)
+
+
+class SnapshotTime:
+    """Asked after each batch of compaction: runs that end soon take their turns as a long one does."""
+
+    def __init__(self, spark: SparkSession, job: JobSettings) -> None:
+        self._spark = spark
+        self._job = job
+        self._due_ms: int | None = None
+
+    def look(self) -> None:
+        """Take a snapshot if it is time to."""
+        interval_ms = self._job.snapshot_interval_ms
+        if not interval_ms:
+            return
+        if self._due_ms is None:
+            self._due_ms = self._begun_ms() + interval_ms
+        if _now_ms() < self._due_ms:
+            return
+        taken = take_snapshot(self._spark, self._job)
+        self._due_ms = _now_ms() + interval_ms
+        _log.info("a rebuild would begin behind batch %d", taken.batch_id)
+
+    def _begun_ms(self) -> int:
+        snapshot = newest_snapshot(self._spark, self._job)
+        catalog = TableCatalog(self._job.tables_root)
+        claimed_ms = first_claimed_ms(self._spark, catalog, self._job.cluster_id)
+        return snapshot.taken_ms or claimed_ms or _now_ms()
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
