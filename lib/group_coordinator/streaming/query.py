@@ -20,6 +20,7 @@ from group_coordinator.streaming.checkpoint.layout import (
 )
 from group_coordinator.streaming.operator.lean_exchange import chosen_exchange
 from group_coordinator.streaming.operator.stateful import coordinate
+from group_coordinator.streaming.pools import in_pool
 from group_coordinator.streaming.sinks import outputs
 from group_coordinator.streaming.source import read_events, read_groups
 
@@ -40,14 +41,15 @@ def start_query(
         asks_for_topics=job.topic_metadata_interval_ms > 0,
     )
     calls = coordinate(_input(spark, settings, origin), context, chosen_exchange(job))
-    return (
+    writer = (
         outputs(calls, job)
         .writeStream.queryName(QUERY_NAME)
         .foreachBatch(write)
         .option("checkpointLocation", checkpoint_of(job, QUERY_NAME))
         .trigger(processingTime=f"{job.trigger_interval_ms} milliseconds")
-        .start()
     )
+    with in_pool(spark, QUERY_NAME):
+        return writer.start()
 
 
 def _input(spark: SparkSession, settings: Settings, origin: Origin | None) -> DataFrame:

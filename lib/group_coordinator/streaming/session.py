@@ -60,7 +60,7 @@ _EVERYWHERE = {
     "spark.sql.ui.retainedExecutions": "20",
     # As many tasks as state partitions: nothing to adapt, and small queries take half the time.
     "spark.sql.adaptive.enabled": "false",
-    # Batches of the coordinator and of compaction take turns, instead of waiting for each other.
+    # Batches of the coordinator and of compaction take turns (pools.py), instead of waiting for each other.
     "spark.scheduler.mode": "FAIR",
 }
 
