@@ -85,6 +85,7 @@ def measure(spark: SparkSession, chosen: Settings, groups: int, state_bytes: int
         lambda *_: None,
         no_rest,
         [idle.look],
+        lambda: chosen.job.responses_topic_partitions,
     )
     writer = checked_writer(spark, chosen.job, lambda: None)
     coordinator = CoordinatorRun(spark, chosen, writer, around, over)

@@ -9,7 +9,14 @@ from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError,
 from group_coordinator.codecs.apis.api import Api
 from group_coordinator.codecs.apis.table import APIS
 from group_coordinator.codecs.field_errors import FieldError, at_path
-from group_coordinator.codecs.fields import HIGHEST_INT16, LONGEST_TEXT, Int16, Text
+from group_coordinator.codecs.fields import (
+    HIGHEST_INT16,
+    HIGHEST_INT32,
+    LONGEST_TEXT,
+    Int16,
+    PartitionNumber,
+    Text,
+)
 from group_coordinator.codecs.json_checks import check_distinct_keys, check_text_sizes
 from group_coordinator.codecs.plain_json import plain_tree
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -32,12 +39,13 @@ class Event(Struct, frozen=True, gc=False):
     client_host: str
     principal: str | None
     request: Request
+    reply_partition: int | None = None
 
 
 class InvalidEventError(Exception):
     """An event that is no request; its text says why. What it said about itself is kept as far as it was readable."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what an event says about itself
         self,
         reason: str,
         code: ErrorCode,
@@ -45,6 +53,7 @@ class InvalidEventError(Exception):
         api: str | None = None,
         version: int | None = None,
         correlation_id: str | None = None,
+        reply_partition: int | None = None,
         group_id: str | None = None,
     ) -> None:
         super().__init__(reason)
@@ -53,6 +62,7 @@ class InvalidEventError(Exception):
         self.api = api
         self.version = version
         self.correlation_id = correlation_id
+        self.reply_partition = reply_partition
         self.group_id = group_id
 
 
@@ -62,6 +72,7 @@ class _Envelope(Struct, rename="camel", forbid_unknown_fields=True, gc=False):
     api: Text
     version: Int16
     correlation_id: Text | UnsetType | None = UNSET
+    reply_partition: PartitionNumber | UnsetType | None = UNSET
     client_id: Text | UnsetType | None = UNSET
     client_host: Text | UnsetType | None = UNSET
     principal: Text | UnsetType | None = UNSET
@@ -123,6 +134,7 @@ def _decode(value: bytes) -> Event:
         _UNNAMED_CLIENT_HOST if client_host is UNSET or client_host is None else client_host,
         envelope.principal or None,
         request,
+        None if envelope.reply_partition is UNSET else envelope.reply_partition,
     )
 
 
@@ -161,6 +173,7 @@ def _invalid(value: bytes, reason: str, code: ErrorCode) -> InvalidEventError:
         api=_text(tree.get("api")),
         version=_version(tree.get("version")),
         correlation_id=_text(tree.get("correlationId")),
+        reply_partition=_partition(tree.get("replyPartition")),
         group_id=_group_id(tree.get(_BODY)),
     )
 
@@ -171,6 +184,10 @@ def _text(value: object) -> str | None:
 
 def _version(value: object) -> int | None:
     return value if type(value) is int and 0 <= value <= HIGHEST_INT16 else None
+
+
+def _partition(value: object) -> int | None:
+    return value if type(value) is int and 0 <= value <= HIGHEST_INT32 else None
 
 
 def _group_id(body: object) -> str | None:

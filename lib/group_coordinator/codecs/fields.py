@@ -9,12 +9,14 @@ from msgspec import UNSET, Meta, UnsetType
 Field = TypeVar("Field")
 
 HIGHEST_INT16 = 2**15 - 1
+HIGHEST_INT32 = 2**31 - 1
 LONGEST_TEXT = HIGHEST_INT16
 """The length of a string is an int16 on the wire."""
 
 Int8 = Annotated[int, Meta(ge=-(2**7), le=2**7 - 1)]
 Int16 = Annotated[int, Meta(ge=-(2**15), le=HIGHEST_INT16)]
-Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+Int32 = Annotated[int, Meta(ge=-(2**31), le=HIGHEST_INT32)]
+PartitionNumber = Annotated[int, Meta(ge=0, le=HIGHEST_INT32)]
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Text = Annotated[str, Meta(max_length=LONGEST_TEXT)]
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
 from pyspark.sql import SparkSession
 
+from group_coordinator.clients.cluster.cluster_topics import ClusterTopics
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import (
     check_nothing_answered,
     check_topics,
 )
+from group_coordinator.clients.cluster.partition_count import PartitionCount
 from group_coordinator.job.beside import running_beside
 from group_coordinator.job.outages import outlast_outages
 from group_coordinator.job.partitions_check import check_partitions
@@ -72,9 +74,15 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
         writer = checked_writer(
             spark, settings.job, lambda: check_nothing_answered(connection, settings.job)
         )
-        with telling_of_topics(spark, settings.job, connection) as telling:
+        with (
+            telling_of_topics(spark, settings.job, connection) as telling,
+            closing(ClusterTopics(connection)) as cluster,
+        ):
+            replies = PartitionCount(cluster.read, settings.job.responses_topic)
             progress_file = options.progress_file
-            given = Environment(spark, connection, writer, settings.job, progress_file, telling)
+            given = Environment(
+                spark, connection, writer, settings.job, progress_file, telling, replies.now
+            )
             run = _drain if options.drain else _run
             with query_failures_told(settings.job):
                 run(given, settings, options, stop)

@@ -45,6 +45,7 @@ class Environment:
     job: JobSettings
     progress_file: Path | None
     telling: TellingOfTopics | None
+    reply_partitions: Callable[[], int]
 
 
 def for_a_drain(given: Environment) -> Surroundings:
@@ -109,6 +110,7 @@ def _surroundings(
         _report,
         rest,
         (progress.look, owner.look, clock.look),
+        given.reply_partitions,
         None if given.telling is None else given.telling.interests.note,
     )
 

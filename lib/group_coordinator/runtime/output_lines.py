@@ -1,6 +1,6 @@
 """The outputs of the stateful operator: one text line each; the first character is its kind, the rest is JSON.
 
-`R` is a response (the value for the responses topic), `L` a row of coordinator_log, `D` a dead letter, `T` the topics
+`R` is a response (the value for the responses topic; a number between the two is the partition that the client reads), `L` a row of coordinator_log, `D` a dead letter, `T` the topics
 that a group must know. One narrow text column costs the operator least; the JVM splits the lines.
 """
 
@@ -77,6 +77,10 @@ the JVM must not be."""
 _encode = msgspec.json.Encoder().encode
 
 
+def _response_tag(reply_partition: int | None) -> bytes:
+    return _RESPONSE if reply_partition is None else b"R%d" % reply_partition
+
+
 class OutputLines:
     """The lines of one call for one group, as texts of several lines each; all texts but the last are on disk."""
 
@@ -101,7 +105,8 @@ class OutputLines:
             self._add(_LOG, self._log_row(record, step.at_ms, source, principal))
         for reply in step.replies:
             if reply.ticket.correlation_id is not None:
-                self._add(_RESPONSE, responses.to_json(self.group_id, reply, step.at_ms))
+                tag = _response_tag(reply.ticket.reply_partition)
+                self._add(tag, responses.to_json(self.group_id, reply, step.at_ms))
 
     def _log_row(
         self, record: Record, at_ms: int, source: EventRow | None, principal: str | None
@@ -126,7 +131,8 @@ class OutputLines:
 
     def refusal(self, event_id: str, fault: InvalidEventError, at_ms: int) -> None:
         """Add the answer to an event that did not become a request."""
-        self._add(_RESPONSE, responses.refusal_to_json(self.group_id, event_id, fault, at_ms))
+        tag = _response_tag(fault.reply_partition)
+        self._add(tag, responses.refusal_to_json(self.group_id, event_id, fault, at_ms))
 
     def dead_letter(self, source: EventRow | None, reason: str, at_ms: int) -> None:
         """Add an event that could not be taken, or a deadline: it has no source.

@@ -57,7 +57,7 @@ def take(
 
 def ticket_of(event: Event, event_id: str) -> Ticket:
     """What a reply to the event needs to know of it."""
-    return Ticket(event_id, event.correlation_id, event.version)
+    return Ticket(event_id, event.correlation_id, event.version, event.reply_partition)
 
 
 def _asks_for_id(request: Request) -> bool:

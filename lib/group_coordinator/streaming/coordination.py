@@ -45,8 +45,9 @@ class Surroundings:
 
     `tick` writes a Tick to every partition of the events topic and gives the offsets behind them: Spark runs no batch
     after a start until there is data. `must_wait` is asked before each batch whether it is held for another query
-    (BatchGate), `plans` are those of its batches, `before_batch` is called with Spark's number of a batch in the thread that begins its tasks. `report`
-    hears of every batch that is written, `rest` is called behind it (rest.py), each of `watches` sees the query about once a second. `topic_needs` is for Sinks.
+    (BatchGate), `plans` are those of its batches, `before_batch` is called with Spark's number of a batch in the thread
+    that begins its tasks. `report` hears of every batch that is written, `rest` is called behind it (rest.py), each of
+    `watches` sees the query about once a second. `reply_partitions` and `topic_needs` are for Sinks.
     """
 
     tick: Callable[[], Mapping[int, int]]
@@ -56,6 +57,7 @@ class Surroundings:
     report: Callable[[int, BatchCounts], None]
     rest: Callable[[int, BatchCounts, Callable[[], bool]], None]
     watches: Sequence[Callable[[StreamingQuery], None]]
+    reply_partitions: Callable[[], int]
     topic_needs: Callable[[Sequence[str]], None] | None = None
 
 
@@ -137,7 +139,14 @@ class CoordinatorRun:
     ) -> BatchGate:
         around = self.around
         first_batch_id = 0 if origin is None else origin.first_batch_id
-        sinks = Sinks(settings.job, self.writer, around.report, first_batch_id, around.topic_needs)
+        sinks = Sinks(
+            settings.job,
+            self.writer,
+            around.report,
+            first_batch_id,
+            around.topic_needs,
+            around.reply_partitions,
+        )
 
         def write(batch: DataFrame, batch_id: int) -> None:
             around.before_batch(batch_id)

@@ -54,11 +54,16 @@ def outputs(calls: DataFrame, job: JobSettings) -> DataFrame:
     line = F.col("line")
     return (
         calls.select(F.explode(F.split("lines", "\n")).alias("text"))
-        .select(F.substring("text", 1, 1).alias("tag"), F.expr("substring(text, 2)").alias("line"))
+        .select(
+            F.substring("text", 1, 1).alias("tag"),
+            F.expr("substring(text, locate('{', text))").alias("line"),
+            F.expr("try_cast(substring(text, 2, locate('{', text) - 2) AS int)").alias("partition"),
+        )
         # A select of its own: otherwise Spark would parse a line again for every field.
         .select(
             "tag",
             "line",
+            "partition",
             F.from_json(_of(LOG, line), coordinator_log.LINE).alias("log"),
             F.from_json(_of(DEAD_LETTER, line), dead_letters.LINE).alias("letter"),
         )
@@ -67,6 +72,7 @@ def outputs(calls: DataFrame, job: JobSettings) -> DataFrame:
             F.octet_length(line).alias("bytes"),
             _of(RESPONSE, F.get_json_object(line, "$.groupId")).alias("key"),
             _of(RESPONSE, _within(job.response_max_bytes, line)).alias("value"),
+            "partition",
             _of(LOG, log_row(F.col("log"), **origin)).alias("record"),
             _of(DEAD_LETTER, dead_letter_row(F.col("letter"), **origin)).alias("dead_letter"),
             _of(TOPIC_NEED, line).alias("topic_need"),
@@ -97,8 +103,17 @@ def _within(most_bytes: int, response: Column) -> Column:
     return F.when(size > most_bytes, too_large).otherwise(response)
 
 
+def _existing(partitions: int) -> Column:
+    """The partition that a client named; null, which means the one of the key, if there is no such partition."""
+    return F.when(F.col("partition") < partitions, F.col("partition"))
+
+
 def _of(tag: str, value: Column) -> Column:
     return F.when(F.col("tag") == tag, value)
+
+
+def _nobody_names_one() -> int:
+    return 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +128,9 @@ class Sinks:
     report: Callable[[int, BatchCounts], None]
     first_batch_id: int = 0
     topic_needs: Callable[[Sequence[str]], None] | None = None
-    """Hears which topics groups must know, each a line of JSON, before the batch is committed."""
+    """Hears which topics groups must know, each a line of JSON, before the batch is committed: a group says it once."""
+    reply_partitions: Callable[[], int] = _nobody_names_one
+    """How many partitions the responses topic has: Kafka's client waits in vain for one that is not there."""
 
     def write(self, batch: DataFrame, batch_id: int) -> BatchCounts:
         """Send the responses, then append to the tables what this batch has not appended before; how much there was."""
@@ -144,7 +161,7 @@ class Sinks:
     def _send(self, batch: DataFrame) -> None:
         (
             batch.where("value IS NOT NULL")
-            .select("key", "value")
+            .select("key", "value", _existing(self.reply_partitions()).alias("partition"))
             .write.format("kafka")
             .options(
                 **{

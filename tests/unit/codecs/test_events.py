@@ -38,6 +38,13 @@ def test_an_event_need_not_say_who_sent_it(unsaid: str) -> None:
     assert event == Event(0, None, "client", "/127.0.0.1", None, Tick(""))
 
 
+@pytest.mark.parametrize(("said", "read"), [("0", 0), ("2147483647", 2**31 - 1), ("null", None)])
+def test_an_event_may_say_where_its_answer_is_read(said: str, read: int | None) -> None:
+    event = events.decode(f'{{"api": "Tick", "version": 0, "replyPartition": {said}}}'.encode())
+
+    assert event.reply_partition == read
+
+
 def test_a_client_may_have_an_empty_name() -> None:
     event = events.decode(b'{"api": "Tick", "version": 0, "clientId": "", "clientHost": ""}')
 

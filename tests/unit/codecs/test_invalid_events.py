@@ -56,6 +56,22 @@ MISTAKES = {
         commit(correlationID="x"),
         "event: Object contains unknown field `correlationID`",
     ),
+    "a negative partition": (
+        commit(replyPartition=-1),
+        "replyPartition = -1: Expected `int` >= 0",
+    ),
+    "a partition that is no int32": (
+        commit(replyPartition=2**31),
+        "replyPartition = 2147483648: Expected `int` <= 2147483647",
+    ),
+    "a partition that is no number": (
+        commit(replyPartition="3"),
+        'replyPartition = "3": Expected `int | null`, got `str`',
+    ),
+    "a partition that is no whole number": (
+        commit(replyPartition=1.5),
+        "replyPartition = 1.5: Expected `int | null`, got `float`",
+    ),
     "no body": ({"api": "Heartbeat", "version": 0}, "body: is missing"),
     "a body that is null": (commit(body=None), "body = null: Expected `object`, got `null`"),
     "a slip in the body": (

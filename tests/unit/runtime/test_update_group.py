@@ -71,6 +71,24 @@ def test_a_parked_request_is_answered_by_a_later_call() -> None:
     assert (answer["at"], answer["body"]["memberId"]) == (3_000, MEMBER_ID)
 
 
+def test_a_response_goes_where_its_client_reads() -> None:
+    to_partition_3 = {"replyPartition": 3}
+    answered = call(row(COMMIT | to_partition_3, 1_000), at_ms=1_500)
+    assert [line.partition("{")[0] for line in lines_of(answered)] == ["L", "R3"]
+
+    parked = call(row(JOIN | to_partition_3, 0), at_ms=500)
+    [joined] = lines_of(call(at_ms=4_000, state=parked.state))
+    assert joined.startswith('R3{"id":"group-events-3-0"')
+
+    unheard_of = COMMIT | to_partition_3 | {"version": 99}
+    [refused] = lines_of(call(row(unheard_of, 1_000), at_ms=1_500))
+    assert refused.startswith('R3{"id":')
+
+    refused, letter = lines_of(call(row(COMMIT | {"replyPartition": -3}, 1_000), at_ms=1_500))
+    assert refused.startswith('R{"id":')
+    assert "replyPartition = -3: Expected `int` >= 0" in letter
+
+
 def test_the_lines_of_a_call_are_counted() -> None:
     update = call(row(COMMIT, 1, 0), row(DELETE, 2, 1), at_ms=10)
 

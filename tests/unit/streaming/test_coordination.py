@@ -96,6 +96,7 @@ class World:
             lambda *_: None,
             lambda *_: None,
             (self._watch,),
+            lambda: 0,
         )
         spark: Any = SimpleNamespace(sparkContext=SimpleNamespace(setLogLevel=lambda _: None))
         writer: Any = None

@@ -1,7 +1,7 @@
 """The state of a group as bytes: what one call of the stateful operator leaves to the next.
 
 The layout is positional msgpack. Whatever changes it, in core's values too, needs a new SCHEMA_VERSION, and an entry in
-UPCASTERS that brings the layout before it to the new one. tests/golden keeps what each version wrote.
+UPCASTERS that brings the layout before it to the new one (but see parked.py). tests/golden keeps what each version wrote.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct, convert, msgpack
 
+from group_coordinator.codecs.snapshots import parked
 from group_coordinator.codecs.snapshots.consumer import PackedConsumerGroup, pack, unpack
 from group_coordinator.codecs.snapshots.timers import key_of, text_of
 from group_coordinator.core.embedded_protocol import parse_subscription
@@ -262,8 +263,8 @@ def _packed_member(member: Member) -> _Member:
         [(protocol.name, protocol.metadata) for protocol in member.protocols],
         member.assignment,
         member.is_new,
-        member.awaiting_join,
-        member.awaiting_sync,
+        parked.packed(member.awaiting_join),
+        parked.packed(member.awaiting_sync),
     )
 
 

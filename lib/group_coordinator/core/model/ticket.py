@@ -11,3 +11,5 @@ class Ticket(Value, frozen=True):
     event_id: str
     correlation_id: str | None
     version: int
+    reply_partition: int | None = None
+    """The partition of the responses topic that the client reads; None: the one of the group."""

@@ -130,6 +130,31 @@ def test_the_layout_changes_only_with_the_schema_version() -> None:
     assert snapshots.load("g", msgspec.msgpack.encode(LAYOUT_2)) == group_with_everything()
 
 
+def test_a_parked_request_keeps_where_its_client_reads_and_earlier_versions_pass_by_it() -> None:
+    group = group_with_everything()
+    assert isinstance(group.membership, ClassicGroup)
+    member = group.membership.members["m"]
+    parked = Ticket("events-0-1", "c-1", 9, reply_partition=3)
+    group.membership.members["m"] = member.replace(awaiting_join=parked)
+
+    blob = snapshots.dump(group)
+
+    assert snapshots.load("g", blob) == group
+    _, membership, *_ = msgspec.msgpack.decode(blob)
+    [[*_, awaiting_join, awaiting_sync]] = membership[9]
+    assert awaiting_join == ["events-0-1", "c-1", 9, 3]
+    assert awaiting_sync == ["events-0-2", None, 5]
+    assert msgspec.convert(awaiting_join, TicketOf020) == TicketOf020("events-0-1", "c-1", 9)
+
+
+class TicketOf020(msgspec.Struct, array_like=True):
+    """As version 0.2.0 reads it."""
+
+    event_id: str
+    correlation_id: str | None
+    version: int
+
+
 def test_the_first_version_knew_neither_versions_of_topics_nor_settings() -> None:
     read = snapshots.load("g", msgspec.msgpack.encode(LAYOUT_1))
 

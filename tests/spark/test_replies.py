@@ -1,0 +1,97 @@
+"""The responses of a batch on a real Kafka broker: where each of them arrives."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+from kafka import KafkaAdminClient, KafkaConsumer, TopicPartition
+from kafka.admin import NewPartitions, NewTopic
+from kafka.partitioner.default import murmur2
+from pyspark.sql import SparkSession
+
+from group_coordinator.clients.cluster.cluster_topics import ClusterTopics
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.partition_count import PartitionCount
+from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.settings import Settings
+from group_coordinator.streaming.sinks import BatchCounts, Sinks, outputs
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.writer import Writer
+
+pytestmark = [pytest.mark.spark, pytest.mark.kafka]
+
+TOPIC = "replies-of-batches"
+GROUP = "billing"
+
+
+def response(name: str, to: str = "") -> str:
+    return f"R{to}" + json.dumps({"id": name, "groupId": GROUP, "body": {"errorCode": 0}})
+
+
+class Job:
+    """The sinks of a job, and a clock that is a second later for every batch."""
+
+    def __init__(self, spark: SparkSession, settings: Settings, address: str) -> None:
+        job = replace(settings.job, bootstrap_servers=address, responses_topic=TOPIC)
+        self._spark, self._job, self._seconds = spark, job, 0
+        self.cluster = ClusterTopics(Connection(address))
+        count = PartitionCount(self.cluster.read, TOPIC, self._clock)
+        self.counts: dict[int, BatchCounts] = {}
+        self._sinks = Sinks(
+            job,
+            Writer(TableCatalog(job.tables_root), job.cluster_id, epoch=1),
+            self.counts.__setitem__,
+            reply_partitions=count.now,
+        )
+
+    def write(self, batch_id: int, *lines: str) -> None:
+        self._seconds += 1
+        calls = self._spark.createDataFrame([("\n".join(lines),)], "lines string")
+        self._sinks.write(outputs(calls, self._job), batch_id)
+
+    def _clock(self) -> float:
+        return self._seconds
+
+
+def arrived(address: str, partitions: int) -> dict[str, int]:
+    """The ids of all responses, with the partitions that they are in."""
+    with closing(KafkaConsumer(bootstrap_servers=address, consumer_timeout_ms=1_000)) as consumer:
+        consumer.assign([TopicPartition(TOPIC, number) for number in range(partitions)])
+        consumer.seek_to_beginning()
+        return {json.loads(record.value)["id"]: record.partition for record in consumer}
+
+
+def test_a_response_arrives_in_the_partition_that_its_client_reads(
+    spark: SparkSession, configured: Settings, broker: EmbeddedBroker
+) -> None:
+    """One that names a partition that is not there arrives in its group's, and the batch goes on."""
+    address = broker.bootstrap_servers
+    with closing(KafkaAdminClient(bootstrap_servers=address)) as admin:
+        admin.create_topics([NewTopic(TOPIC, 3, 1)], wait_for_metadata=True)
+        job = Job(spark, configured, address)
+        by_key = (murmur2(GROUP.encode()) & 0x7FFFFFFF) % 3
+        [other] = {0, 1, 2} - {by_key, (by_key + 1) % 3}
+
+        job.write(
+            0,
+            response("silent"),
+            response("named", to=str(other)),
+            response("beyond", to="3"),
+            response("far beyond", to=str(2**31 - 1)),
+        )
+        assert arrived(address, 3) == {
+            "silent": by_key,
+            "named": other,
+            "beyond": by_key,
+            "far beyond": by_key,
+        }
+
+        admin.create_partitions({TOPIC: NewPartitions(4)})
+        admin.wait_for_topics([TOPIC])
+        job.write(1, response("grown", to="3"))
+        assert arrived(address, 4)["grown"] == 3
+        job.cluster.close()
+    assert [counts.responses for counts in job.counts.values()] == [4, 1]
