@@ -66,7 +66,12 @@ class KafkaAsCoordinator:
             "at": record.timestamp,
             "body": self._ask(event),
         }
-        self._producer.send(self._responses_topic, key=record.key, value=json.encode(response))
+        self._producer.send(
+            self._responses_topic,
+            key=record.key,
+            value=json.encode(response),
+            partition=event["replyPartition"],
+        )
 
     def _ask(self, event: dict[str, Any]) -> dict[str, Any]:
         name = f"{event['api']}Request"

@@ -11,7 +11,10 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from msgspec import json
 
 from group_coordinator.clients.channel.channel import RequestChannel
-from group_coordinator.clients.channel.group_responses import GroupResponses, responses_from_now
+from group_coordinator.clients.channel.reply_partition import (
+    ReplyPartition,
+    reply_partition_from_now,
+)
 from group_coordinator.clients.channel.request import Request
 from group_coordinator.clients.channel_errors import (
     BrokerUnreachableError,
@@ -45,6 +48,10 @@ def answer(event: dict[str, Any]) -> Responses:
             "body": {"errorCode": 0, "of": event["body"]["groupId"]},
         }
     ]
+
+
+def partition_from_now(broker: EmbeddedBroker, topics: Topics, lot: int) -> ReplyPartition:
+    return reply_partition_from_now(Connection(broker.bootstrap_servers), *topics, lot)
 
 
 class Responder:
@@ -82,7 +89,10 @@ class Responder:
                     self.keys.append(record.key)
                     for response in self._script(event):
                         self._producer.send(
-                            self._topic, key=record.key, value=json.encode(response)
+                            self._topic,
+                            key=record.key,
+                            value=json.encode(response),
+                            partition=event["replyPartition"],
                         )
         self._consumer.close()
 
@@ -112,8 +122,8 @@ def test_an_event_as_the_interface_wants_it(channel: RequestChannel, respond: Re
 
     assert body == {"errorCode": 0, "of": "billing"}
     [event] = responder.events
-    correlation_id = event.pop("correlationId")
-    assert correlation_id
+    assert event.pop("correlationId")
+    assert event.pop("replyPartition") in {0, 1, 2}
     assert event == {
         "api": "Heartbeat",
         "version": 4,
@@ -189,13 +199,16 @@ def test_what_was_there_before_is_not_read(broker: EmbeddedBroker, new_topics: N
     producer = KafkaProducer(bootstrap_servers=broker.bootstrap_servers)
     for number in range(900):
         producer.send(topics.responses, value=b"old", partition=number % 3)
-    producer.close()
+    producer.flush()
 
-    consumer = responses_from_now(Connection(broker.bootstrap_servers), *topics)
+    with closing(partition_from_now(broker, topics, lot=1)) as replies:
+        producer.send(topics.responses, value=b"new", partition=1)
+        producer.close()
 
-    positions = [consumer.position(TopicPartition(topics.responses, one)) for one in range(3)]
-    consumer.close()
-    assert positions == [300, 300, 300]
+        arrived = until(
+            lambda: list(replies.poll(100)), seconds=TIMEOUT_S, awaited="the new answer"
+        )
+    assert arrived == [b"new"]
 
 
 def test_nobody_answers(channel: RequestChannel) -> None:
@@ -234,9 +247,7 @@ def test_a_closed_channel_answers_nobody(broker: EmbeddedBroker, topics: Topics)
 @pytest.mark.parametrize("missing", ["events", "responses"])
 def test_topics_that_nobody_made(broker: EmbeddedBroker, topics: Topics, missing: str) -> None:
     with pytest.raises(TopicMissingError, match=r"topic nowhere .*`group-coordinator init`"):
-        responses_from_now(
-            Connection(broker.bootstrap_servers), *topics._replace(**{missing: "nowhere"})
-        )
+        partition_from_now(broker, topics._replace(**{missing: "nowhere"}), lot=0)
 
 
 def test_no_broker(topics: Topics) -> None:
@@ -249,35 +260,25 @@ def test_no_broker(topics: Topics) -> None:
         )
 
 
-def test_only_the_partitions_of_the_groups_that_were_asked_about_are_read(
-    broker: EmbeddedBroker, new_topics: NewTopics
+def test_a_channel_reads_one_partition_which_its_requests_name_whatever_the_group(
+    broker: EmbeddedBroker, topics: Topics, channel: RequestChannel, respond: Respond
 ) -> None:
-    """Every group's answers come from Kafka's own partitioner; those of groups that nobody asked about do not arrive."""
-    topics = new_topics()
-    connection = Connection(broker.bootstrap_servers)
-    responses = GroupResponses(responses_from_now(connection, topics.events, topics.responses))
+    responder = respond(answer)
     groups = [f"group-{number}" for number in range(60)]
-    partition_of: dict[str, int] = {}
-    with closing(KafkaProducer(bootstrap_servers=broker.bootstrap_servers)) as producer:
-        for group in groups:
-            sent = producer.send(topics.responses, key=group.encode(), value=group.encode())
-            partition_of[group] = sent.get(TIMEOUT_S).partition
-    assert set(partition_of.values()) == {0, 1, 2}
-    wanted = next(group for group, partition in partition_of.items() if partition == 1)
 
-    arrived: list[str] = []
+    replies = [channel.send(heartbeat(group)) for group in groups]
 
-    def have_arrived(expected: list[str]) -> bool:
-        arrived.extend(value.decode() for value in responses.poll(100) if value)
-        return len(arrived) >= len(expected)
+    assert [reply.result(TIMEOUT_S)["of"] for reply in replies] == groups
+    [named] = {event["replyPartition"] for event in responder.events}
+    with closing(partition_from_now(broker, topics, lot=named + 1)) as another:
+        channel.send(heartbeat("group-0")).result(TIMEOUT_S)
+        assert another.number != named
+        assert list(another.poll(500)) == []
 
-    with closing(responses):
-        assert list(responses.poll(500)) == []
-        responses.expect(wanted)
-        of_one = sorted(group for group, partition in partition_of.items() if partition == 1)
-        until(lambda: have_arrived(of_one), seconds=TIMEOUT_S, awaited="those of a partition")
-        assert (sorted(arrived), responses.partitions_read) == (of_one, {1})
-        for group in groups:
-            responses.expect(group)
-        until(lambda: have_arrived(groups), seconds=TIMEOUT_S, awaited="all answers")
-    assert sorted(arrived) == sorted(groups)
+
+def test_clients_share_the_partitions_evenly(broker: EmbeddedBroker, topics: Topics) -> None:
+    drawn = [partition_from_now(broker, topics, lot) for lot in range(6)]
+
+    assert [partition.number for partition in drawn] == [0, 1, 2, 0, 1, 2]
+    for partition in drawn:
+        partition.close()

@@ -14,8 +14,8 @@ from kafka import KafkaProducer
 from kafka.errors import KafkaError
 from msgspec import DecodeError, Struct, json
 
-from group_coordinator.clients.channel.group_responses import GroupResponses, responses_from_now
 from group_coordinator.clients.channel.pending_replies import PendingReplies
+from group_coordinator.clients.channel.reply_partition import reply_partition_from_now
 from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.clients.channel_errors import (
     BrokerUnreachableError,
@@ -40,8 +40,9 @@ class _Response(Struct, rename="camel"):
 class RequestChannel:
     """A connection to the coordinator that any number of threads, members and admin clients can share.
 
-    It reads the responses topic from its end at the time when the channel opens, so that it finds answers without
-    reading older ones, and only the partitions that its groups' answers come in. A thread of its own takes the answers and lets late requests time out.
+    It reads one partition of the responses topic, drawn by lot, from its end at the time when the channel opens, so that
+    it finds answers without reading older ones; all its requests name that partition. A thread of its own takes the
+    answers and lets late requests time out.
     """
 
     def __init__(
@@ -65,12 +66,13 @@ class RequestChannel:
         self._client_id = client_id
         self._principal = principal
         self._client_host = f"/{connection.local_address()}"
-        self._name = uuid.uuid4().hex
+        instance = uuid.uuid4()
+        self._name = instance.hex
         self._numbers = count(1)
         self._pending = PendingReplies()
         self._closing = Event()
-        self._responses = GroupResponses(
-            responses_from_now(connection, events_topic, responses_topic)
+        self._replies = reply_partition_from_now(
+            connection, events_topic, responses_topic, lot=instance.int
         )
         self._producer = connection.open(KafkaProducer, allow_auto_create_topics=False)
         self._reader = Thread(target=self._read, name=f"replies-{self._name}", daemon=True)
@@ -84,7 +86,6 @@ class RequestChannel:
         timeout_s = self._request_timeout_s if timeout_ms is None else timeout_ms / 1000
         correlation_id = f"{self._name}-{next(self._numbers)}"
         reply = self._pending.add(correlation_id, request, timeout_s, time.monotonic())
-        self._responses.expect(request.group_id)
         try:
             sending = self._producer.send(
                 self._events_topic,
@@ -117,6 +118,7 @@ class RequestChannel:
                 "api": request.api,
                 "version": request.version,
                 "correlationId": correlation_id,
+                "replyPartition": self._replies.number,
                 "clientId": request.client_id or self._client_id,
                 "clientHost": self._client_host,
                 "principal": self._principal,
@@ -128,13 +130,13 @@ class RequestChannel:
         failure = ChannelClosedError("the channel was closed before the answer came")
         try:
             while not self._closing.is_set():
-                self._take(self._responses.poll(POLL_TIMEOUT_MS))
+                self._take(self._replies.poll(POLL_TIMEOUT_MS))
                 self._pending.expire(time.monotonic())
         except KafkaError as error:
             failure = ChannelClosedError(f"the responses topic cannot be read: {error}")
         finally:
             self._pending.fail_all(failure)
-            self._responses.close()
+            self._replies.close()
 
     def _take(self, values: Any) -> None:
         marker = self._name.encode()

@@ -80,5 +80,5 @@ def _fail(pending: _Pending | None, error: ChannelError) -> None:
 def _timed_out(correlation_id: str, pending: _Pending) -> RequestTimedOutError:
     return RequestTimedOutError(
         f"no answer to {pending.request} (correlation id {correlation_id}) in {pending.timeout_s:g} s; "
-        "is the job running? `group-coordinator run` starts it"
+        "is the job running, and not older than this client? `group-coordinator run` starts it"
     )

@@ -52,7 +52,7 @@ def test_a_late_request_fails_and_names_everything(pending: PendingReplies) -> N
         reply.result(timeout=0)
     assert str(caught.value) == (
         "no answer to Heartbeat v4 for group 'billing' (correlation id c-1) in 1.5 s; "
-        "is the job running? `group-coordinator run` starts it"
+        "is the job running, and not older than this client? `group-coordinator run` starts it"
     )
 
 
