@@ -44,6 +44,16 @@ def test_a_response_within_the_limit_goes_out_as_it_is(spark: SparkSession) -> N
     assert (row.key, row.value) == ("billing", text)
 
 
+def test_a_response_may_name_its_partition_and_its_value_does_not(spark: SparkSession) -> None:
+    text = json.dumps(response("x"))
+
+    named, large, silent = responses(spark, "R17" + text, f"R{2**31 - 1}{text}", "R" + text)
+
+    assert (named.partition, named.value, named.key) == (17, text, "billing")
+    assert (large.partition, large.value) == (2**31 - 1, text)
+    assert (silent.partition, silent.value) == (None, text)
+
+
 def test_a_response_beyond_the_limit_becomes_an_error_of_the_same_request(
     spark: SparkSession,
 ) -> None:
