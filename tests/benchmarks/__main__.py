@@ -143,6 +143,27 @@ def _cores(figures: Figures) -> list[Measure]:
     ]
 
 
+def _topic_interests(figures: Figures) -> list[Measure]:
+    few, many = figures["interests"]
+    return [
+        Measure(
+            f"a batch in which one group says what topics it needs, beside {many['groups']:,}",
+            f"{many['need_ms']} ms",
+            "at most 2 x the time",
+            f"{few['need_ms']} ms beside {few['groups']:,}",
+            f"{many['need_ms'] / few['need_ms']:.2f} x",
+        )
+    ]
+
+
+def _topic_looks(figures: Figures) -> list[Measure]:
+    of = f"{figures['topics']} topics with {figures['partitions']:,} partitions"
+    return [
+        Measure(f"looks at {of}", f"{figures['share_of_a_core']:.1%} of a core", "at most 10 %"),
+        Measure(f"a new topic is told, {of}", f"{figures['new_topic_told_s']} s", ""),
+    ]
+
+
 BENCHMARKS = {
     "core_alone": Benchmark([], _core_alone),
     "big_group": Benchmark([], _big_group),
@@ -151,6 +172,8 @@ BENCHMARKS = {
     "latency": Benchmark(["--floor"], _latency),
     "idle_groups": Benchmark([], _idle_groups),
     "compaction": Benchmark([], _compaction),
+    "topic_interests": Benchmark([], _topic_interests),
+    "topic_looks": Benchmark([], _topic_looks),
 }
 
 

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from group_coordinator.job.topic_interests import TopicInterests
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
+from group_coordinator.streaming.checkpoint.journal import FEW_FILES
 
 pytestmark = pytest.mark.spark
 
@@ -67,6 +69,21 @@ def test_earlier_versions_and_this_one_read_each_others_files(
 
     assert (earlier.read(INTERESTS), earlier.read("outages/4")) == ("after", "[1]")
     assert [entry.name for entry in (tmp_path / "outages").iterdir()] == ["4"]
+
+
+def test_what_groups_need_is_kept_as_it_changes_and_what_0_2_0_kept_is_there(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    folder = CheckpointFolder(spark, str(tmp_path))
+    kept = '{"g": {"names": ["orders"], "regexes": [], "told": null}}'
+    EarlierVersion(spark, tmp_path).write(INTERESTS, kept)
+
+    interests = TopicInterests(folder)
+    for number in range(FEW_FILES):
+        interests.note(['{"group_id": "h-%d", "names": ["pay"], "regexes": []}' % number])  # noqa: UP031
+
+    assert len(TopicInterests(folder).take_changed()) == FEW_FILES + 1
+    assert folder.names_in("topics/interests") == {str(FEW_FILES)}
 
 
 @contextmanager

@@ -31,6 +31,10 @@ def response(name: str, to: str = "") -> str:
     return f"R{to}" + json.dumps({"id": name, "groupId": GROUP, "body": {"errorCode": 0}})
 
 
+def need() -> str:
+    return "T" + json.dumps({"group_id": GROUP, "names": ["orders"], "regexes": []})
+
+
 class Job:
     """The sinks of a job, and a clock that is a second later for every batch."""
 
@@ -40,10 +44,12 @@ class Job:
         self.cluster = ClusterTopics(Connection(address))
         count = PartitionCount(self.cluster.read, TOPIC, self._clock)
         self.counts: dict[int, BatchCounts] = {}
+        self.arrived_before_needs: list[str] = []
         self._sinks = Sinks(
             job,
             Writer(TableCatalog(job.tables_root), job.cluster_id, epoch=1),
             self.counts.__setitem__,
+            topic_needs=lambda _: self.arrived_before_needs.extend(arrived(address, 4)),
             reply_partitions=count.now,
         )
 
@@ -91,7 +97,8 @@ def test_a_response_arrives_in_the_partition_that_its_client_reads(
 
         admin.create_partitions({TOPIC: NewPartitions(4)})
         admin.wait_for_topics([TOPIC])
-        job.write(1, response("grown", to="3"))
+        job.write(1, response("grown", to="3"), need())
         assert arrived(address, 4)["grown"] == 3
         job.cluster.close()
     assert [counts.responses for counts in job.counts.values()] == [4, 1]
+    assert "grown" in job.arrived_before_needs

@@ -18,8 +18,6 @@ from group_coordinator.job.topic_interests import TopicInterests
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 
-_INTERESTS = "topics/interests"
-_INTERESTS_OF_0_2_0 = "topics/interests.json"
 _LOOKS_OF_A_DRAIN = 2
 """The first one only learns what there is (TopicAgent.look)."""
 
@@ -39,7 +37,7 @@ class TellingOfTopics:
         cluster would have no end of its own. Until then a group that is new, or subscribes to more, has no partitions
         of topics that it has not been told of, and an upgrade is answered COORDINATOR_LOAD_IN_PROGRESS.
         """
-        if not self.interests.all():
+        if not self.interests.are_there:
             return
         for _ in range(_LOOKS_OF_A_DRAIN):
             self.agent.look()
@@ -58,11 +56,7 @@ def telling_of_topics(
     if not job.topic_metadata_interval_ms:
         yield None
         return
-    folder = coordinator_folder(spark, job)
-    interests = TopicInterests(
-        lambda: folder.read_newest(_INTERESTS) or folder.read(_INTERESTS_OF_0_2_0),
-        lambda text: folder.write_next(_INTERESTS, text),
-    )
+    interests = TopicInterests(coordinator_folder(spark, job))
     cluster, writer = ClusterTopics(connection), EventWriter(connection, job.events_topic)
     try:
         agent = TopicAgent(interests, cluster.read, writer.write)

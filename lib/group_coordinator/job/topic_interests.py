@@ -1,17 +1,25 @@
-"""Which groups have to know about which topics, and what they were told: kept beside the checkpoint, for the next run."""
+"""Which groups have to know about which topics, and what they were told: kept beside the checkpoint, for the next run.
+
+What a batch says is kept before Spark commits the batch: a group says it once, and its state then holds it for said. It is
+kept after the batch's responses, as clients wait for those.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import TypeAlias
 
 from msgspec import Struct, json
 
 from group_coordinator.runtime.output_lines import TopicNeedLine
+from group_coordinator.streaming.checkpoint.journal import Files, Journal
 
 KnownTopics: TypeAlias = dict[str, tuple[str, int]]
 """Topic names with topic ids and hashes (core/topics/hash.py)."""
+
+_FOLDER = "topics/interests"
+_FILE_OF_0_2_0 = "topics/interests.json"
 
 
 class Interest(Struct, frozen=True):
@@ -22,61 +30,75 @@ class Interest(Struct, frozen=True):
     told: KnownTopics | None = None
 
 
+Interests: TypeAlias = dict[str, Interest]
+"""By group id."""
+
 _decode_need = json.Decoder(TopicNeedLine).decode
-_decode_all = json.Decoder(dict[str, Interest]).decode
+_decode_all = json.Decoder(Interests).decode
 
 
 class TopicInterests:
-    """The interests of all groups; the sinks add to them in one thread, the agent reads them in another."""
+    """The interests of all groups; the sinks add to them in one thread, the agent reads them in another.
 
-    def __init__(self, load: Callable[[], str | None], save: Callable[[str], None]) -> None:
-        self._save = save
+    To keep what changes costs what changes, not what there is.
+    """
+
+    def __init__(self, files: Files) -> None:
+        self._journal = Journal(files, _FOLDER, Interest)
         self._lock = Lock()
-        text = load()
-        self._interests = {} if text is None else _decode_all(text)
+        self._interests = self._read(files)
         self._changed = set(self._interests)
+
+    def _read(self, files: Files) -> Interests:
+        interests = self._journal.read()
+        if interests is not None:
+            return interests
+        text = files.read(_FILE_OF_0_2_0)
+        if text is None:
+            return {}
+        interests = _decode_all(text)
+        self._journal.keep(interests, interests)
+        return interests
+
+    @property
+    def are_there(self) -> bool:
+        """Whether any group has one."""
+        with self._lock:
+            return bool(self._interests)
 
     def note(self, lines: Sequence[str]) -> None:
         """Take over what the operator says groups need, in order; it may say the same again."""
+        needs = [_decode_need(line) for line in lines]
         with self._lock:
-            for need in map(_decode_need, lines):
+            for need in needs:
                 self._note(need)
-            self._keep()
+            noted = {need.group_id for need in needs}
+            self._changed |= noted
+            self._journal.keep(noted, self._interests)
 
     def _note(self, need: TopicNeedLine) -> None:
-        self._changed.add(need.group_id)
         known = self._interests.pop(need.group_id, None)
         if need.names or need.regexes:
             told = None if known is None or _is_the_same(known, need) else known.told
             self._interests[need.group_id] = Interest(need.names, need.regexes, told)
 
-    def all(self) -> dict[str, Interest]:
-        """The interests by group id, as they are now."""
-        with self._lock:
-            return dict(self._interests)
-
-    def take_changed(self) -> set[str]:
-        """The groups whose interest has changed since the last call."""
+    def take_changed(self) -> dict[str, Interest | None]:
+        """The interests that have changed since the last call, at first all; None: the group has none any more."""
         with self._lock:
             changed, self._changed = self._changed, set()
-            return changed
-
-    def put_back(self, changed: Collection[str]) -> None:
-        """What take_changed gave was not dealt with."""
-        with self._lock:
-            self._changed |= set(changed)
+            return {group_id: self._interests.get(group_id) for group_id in changed}
 
     def told(self, news: Mapping[str, KnownTopics]) -> None:
         """Remember what groups were told, unless their interest is gone."""
         with self._lock:
-            for group_id, told in news.items():
-                interest = self._interests.get(group_id)
-                if interest is not None:
-                    self._interests[group_id] = Interest(interest.names, interest.regexes, told)
-            self._keep()
-
-    def _keep(self) -> None:
-        self._save(json.encode(self._interests).decode())
+            still_there = news.keys() & self._interests.keys()
+            for group_id in still_there:
+                interest = self._interests[group_id]
+                self._interests[group_id] = Interest(
+                    interest.names, interest.regexes, news[group_id]
+                )
+            if still_there:
+                self._journal.keep(still_there, self._interests)
 
 
 def _is_the_same(known: Interest, need: TopicNeedLine) -> bool:

@@ -1,6 +1,7 @@
 """Where a batch goes: responses to Kafka, then records to coordinator_log, then dead letters to their table.
 
-The order has reasons. Responses go first because clients wait for them. The log goes before the dead letters, so that a
+The order has reasons. Responses go first because clients wait for them. What groups need to know of topics comes right
+behind them, as nobody else waits for so little (job/topic_interests.py). The log goes before the dead letters, so that a
 table that has anything of a batch means that the log has its records: a rebuild starts from the last batch that it finds
 (rebuild/rebuild.py).
 

@@ -25,6 +25,7 @@ from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import load
+from tests.support.files import FilesInMemory
 from tests.support.group_updates import lines_of, updated
 from tests.support.until import until
 
@@ -111,12 +112,8 @@ class Group:
 
 
 @pytest.fixture
-def interests(tmp_path: Path) -> TopicInterests:
-    file = tmp_path / "interests.json"
-    return TopicInterests(
-        lambda: file.read_text() if file.exists() else None,
-        lambda text: file.write_text(text) and None,
-    )
+def interests() -> TopicInterests:
+    return TopicInterests(FilesInMemory())
 
 
 @pytest.fixture

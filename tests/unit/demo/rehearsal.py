@@ -34,6 +34,7 @@ from group_coordinator.job.topic_interests import TopicInterests
 from group_coordinator.runtime.output_lines import LOG, RESPONSE, TOPIC_NEED
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
+from tests.support.files import FilesInMemory
 from tests.support.group_updates import lines_of, updated
 
 START_MS = 1_767_225_600_000
@@ -70,7 +71,7 @@ class Coordinator:
         self._context = UpdateContext(
             config, "group-events", 1_000, timers_hold=False, asks_for_topics=True
         )
-        self._interests = TopicInterests(lambda: None, lambda _: None)
+        self._interests = TopicInterests(FilesInMemory())
         self._agent = TopicAgent(self._interests, _read_topics, self._tell)
         self._needs: list[str] = []
         self._waiting: defaultdict[str, list[EventRow]] = defaultdict(list)

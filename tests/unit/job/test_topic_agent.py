@@ -13,6 +13,7 @@ from group_coordinator.clients.channel_errors import BrokerUnreachableError
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.job.topic_agent import TopicAgent
 from group_coordinator.job.topic_interests import TopicInterests
+from tests.support.files import FilesInMemory
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)
 PAY = Topic("pay", "AAAAAAAAAAAAAAAAAAAAAg", 1)
@@ -24,7 +25,10 @@ class Cluster:
     """Topics that come and go, the events topic, and what a run leaves to the next one."""
 
     def __init__(self, *topics: Topic) -> None:
-        self.kept: str | None = None
+        self.files = FilesInMemory()
+        self.now_s = 0.0
+        self.look_s = 0.0
+        """How long the cluster takes to answer."""
         self.asked: list[set[str] | None] = []
         self.sent: list[tuple[str, Json]] = []
         self.is_away = False
@@ -37,8 +41,8 @@ class Cluster:
 
     def start(self) -> None:
         """A run begins."""
-        self.interests = TopicInterests(lambda: self.kept, self._keep)
-        self.agent = TopicAgent(self.interests, self.read, self.send)
+        self.interests = TopicInterests(self.files)
+        self.agent = TopicAgent(self.interests, self.read, self.send, lambda: self.now_s)
 
     def need(self, group_id: str, *names: str, regexes: Sequence[str] = ()) -> None:
         line = {"group_id": group_id, "names": names, "regexes": regexes}
@@ -50,11 +54,9 @@ class Cluster:
         sent, self.sent = self.sent, []
         return sent
 
-    def _keep(self, text: str) -> None:
-        self.kept = text
-
     def read(self, names: Collection[str] | None) -> dict[str, Topic]:
         self.asked.append(None if names is None else set(names))
+        self.now_s += self.look_s
         return {
             name: topic for name, topic in self.topics.items() if names is None or name in names
         }
@@ -195,6 +197,7 @@ def test_the_next_run_knows_who_was_told_what() -> None:
 
 def test_an_outage_is_said_once_and_looked_through(caplog: pytest.LogCaptureFixture) -> None:
     cluster = watching(ORDERS)
+    cluster.start()
     stop = Event()
 
     def read(names: Collection[str] | None) -> dict[str, Topic]:
@@ -205,7 +208,7 @@ def test_an_outage_is_said_once_and_looked_through(caplog: pytest.LogCaptureFixt
             raise BrokerUnreachableError(f"nobody there at look {cluster.looks}")
         return cluster.read(names)
 
-    TopicAgent(cluster.interests, read, cluster.send).run(stop, interval_s=0)
+    TopicAgent(cluster.interests, read, cluster.send, lambda: 0.0).run(stop, interval_s=0)
 
     assert cluster.looks == 8
     assert caplog.messages == [
@@ -225,3 +228,57 @@ def test_what_the_brokers_did_not_take_is_told_later() -> None:
     assert cluster.look() == [("g", told(grown)), ("h", told(grown))]
     cluster.start()
     assert cluster.look(times=3) == []
+
+
+def test_where_looks_take_long_they_are_rare_but_who_is_new_is_told_at_once() -> None:
+    """Each answer of the cluster takes a second: it may be asked for everything every 20 seconds."""
+    cluster = Cluster(ORDERS, PAY)
+    cluster.look_s = 1.0
+    cluster.need("g", "orders")
+    assert cluster.look(times=2) == [("g", told(ORDERS))]
+    cluster.asked.clear()
+
+    cluster.have(grown := ORDERS.replace(num_partitions=4), PAY)
+    assert cluster.look(times=5) == []
+    assert cluster.asked == []
+
+    cluster.need("h", "pay")
+    assert cluster.look() == [("h", told(PAY))]
+    assert cluster.asked == [{"pay"}]
+
+    cluster.now_s += 19
+    assert cluster.look() == [("g", told(grown))]
+    assert cluster.asked[1:] == [{"orders", "pay"}]
+
+
+def test_topics_that_a_pattern_matches_are_looked_at_more_often_than_all() -> None:
+    cluster = Cluster(ORDERS, PAY)
+    cluster.look_s = 1.0
+    cluster.need("g", regexes=["ord.*"])
+    assert cluster.look() == []
+    cluster.look_s = 0.0
+    assert cluster.look() == [("g", told(ORDERS))]
+    assert cluster.asked == [None, {"orders"}]
+
+    other = Topic("orders-2", "AAAAAAAAAAAAAAAAAAAABA", 1)
+    cluster.have(grown := ORDERS.replace(num_partitions=4), other)
+    assert cluster.look() == [("g", told(grown))]
+    cluster.need("h", regexes=["p.*", "ord.*"])
+    assert cluster.look() == [("h", told(grown, PAY))]
+    assert cluster.asked[2:] == [{"orders"}, {"orders", "pay"}]
+
+    cluster.now_s += 19
+    assert cluster.look() == [("g", told(grown, other)), ("h", told(grown, other, deleted=[PAY]))]
+    assert cluster.asked[4:] == [None]
+
+
+def test_a_topic_that_a_group_left_is_no_deleted_one_until_it_is() -> None:
+    cluster = watching(ORDERS, PAY)
+    cluster.need("g", "pay")
+    cluster.is_away = True
+    with pytest.raises(BrokerUnreachableError):
+        cluster.look()
+    cluster.is_away = False
+    assert cluster.look() == [("g", told(PAY))]
+    assert cluster.look() == []
+    assert cluster.asked[-1] == {"pay"}

@@ -9,17 +9,18 @@ from group_coordinator.core.model.topic import Topic
 from group_coordinator.job.topic_agent import TopicAgent
 from group_coordinator.job.topic_agent_run import TellingOfTopics
 from group_coordinator.job.topic_interests import TopicInterests
+from tests.support.files import FilesInMemory
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)
 
 
 class Cluster:
-    """A cluster with one topic, what it was sent, and the file that outlives a run."""
+    """A cluster with one topic, what it was sent, and the files that outlive a run."""
 
     def __init__(self) -> None:
         self.sent: list[tuple[str, list[str]]] = []
         self.looks = 0
-        self.kept: str | None = None
+        self.files = FilesInMemory()
 
     def read(self, _names: Collection[str] | None) -> dict[str, Topic]:
         self.looks += 1
@@ -30,11 +31,8 @@ class Cluster:
             topics = json.loads(event)["body"]["topics"]
             self.sent.append((group_id, [topic["name"] for topic in topics]))
 
-    def keep(self, text: str) -> None:
-        self.kept = text
-
     def run_begins(self) -> TellingOfTopics:
-        interests = TopicInterests(lambda: self.kept, self.keep)
+        interests = TopicInterests(self.files)
         agent = TopicAgent(interests, self.read, self.send)
         return TellingOfTopics(interests, agent, interval_s=0)
 
