@@ -18,7 +18,7 @@ from group_coordinator.settings import JobSettings
 _KAFKA = r"org\.apache\.kafka\.common\.errors\."
 _OUTAGE = re.compile(
     rf"{_KAFKA}(?:Timeout|Disconnect|Network|BrokerNotAvailable|LeaderNotAvailable|NotLeaderOrFollower"
-    r"|NotEnoughReplicas\w*)Exception[^\n]*|Cannot fetch record for offset[^\n]*"
+    r"|NotEnoughReplicas\w*)Exception[^\n]*|Cannot fetch record for offset[^\n]*|BrokerUnreachableError: [^\n]*"
 )
 _REFUSAL = re.compile(rf"{_KAFKA}\w*(?:Authorization|Authentication)Exception: ([^\n]*)")
 _TABLE = re.compile(r"(?:TableWriteError|NotTheWriterError): ([^\n]*)")

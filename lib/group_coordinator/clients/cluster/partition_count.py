@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from typing import TypeAlias
 
 from group_coordinator.clients.channel_errors import ChannelError
@@ -21,29 +22,30 @@ class PartitionCount:
         read: gives those of the named topics that exist, see ClusterTopics.
         topic: the topic's name.
         clock: seconds that never go back.
-
-    Raises:
-        ChannelError: the cluster does not answer.
     """
 
     def __init__(self, read: Read, topic: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._read = read
         self._topic = topic
         self._clock = clock
-        self._count = self._asked()
+        self._count: int | None = None
+        self._due_s = clock()
 
     def now(self) -> int:
-        """The number of partitions; 0 if there is no such topic. While the cluster is away, the last one that was seen."""
-        if self._clock() < self._asked_s + _ASKED_AGAIN_S:
-            return self._count
-        try:
+        """The number of partitions; 0 if there is no such topic. While the cluster is away, the last one that was seen.
+
+        Raises:
+            ChannelError: the cluster does not answer, and never did.
+        """
+        if self._count is None:
             self._count = self._asked()
-        except ChannelError:
-            # Whoever is about to write to the topic will meet the outage, and knows what to do about it.
-            return self._count
+        elif self._clock() >= self._due_s:
+            # Whoever is about to write to the topic will meet an outage, and knows what to do about it.
+            with suppress(ChannelError):
+                self._count = self._asked()
         return self._count
 
     def _asked(self) -> int:
         found = self._read([self._topic])
-        self._asked_s = self._clock()
+        self._due_s = self._clock() + _ASKED_AGAIN_S
         return found[self._topic].num_partitions if self._topic in found else 0

@@ -19,6 +19,7 @@ class Cluster:
         self.asked = 0
 
     def count(self) -> PartitionCount:
+        """One that has never asked."""
         return PartitionCount(self.read, "responses", lambda: self.now_s)
 
     def read(self, names: Collection[str]) -> dict[str, Topic]:
@@ -32,6 +33,7 @@ class Cluster:
 def test_the_cluster_is_asked_at_most_once_a_second() -> None:
     cluster = Cluster(8)
     count = cluster.count()
+    assert count.now() == 8
     cluster.partitions = 9
 
     cluster.now_s += 0.9
@@ -44,6 +46,7 @@ def test_the_cluster_is_asked_at_most_once_a_second() -> None:
 def test_a_topic_that_is_gone_has_none() -> None:
     cluster = Cluster(8)
     count = cluster.count()
+    assert count.now() == 8
     cluster.partitions = None
     cluster.now_s += 1
 
@@ -53,6 +56,7 @@ def test_a_topic_that_is_gone_has_none() -> None:
 def test_while_the_cluster_is_away_the_last_number_holds() -> None:
     cluster = Cluster(8)
     count = cluster.count()
+    assert count.now() == 8
     cluster.is_away = True
     cluster.now_s += 1
     assert count.now() == 8
@@ -60,6 +64,13 @@ def test_while_the_cluster_is_away_the_last_number_holds() -> None:
     cluster.is_away, cluster.partitions = False, 4
     assert count.now() == 4
 
+
+def test_a_number_that_was_never_seen_is_not_made_up() -> None:
+    cluster = Cluster(8)
     cluster.is_away = True
+    count = cluster.count()
     with pytest.raises(BrokerUnreachableError):
-        cluster.count()
+        count.now()
+
+    cluster.is_away = False
+    assert count.now() == 8
