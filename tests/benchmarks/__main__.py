@@ -131,6 +131,25 @@ def _compaction(figures: Figures) -> list[Measure]:
     ]
 
 
+def _rebuild(figures: Figures) -> list[Measure]:
+    return [
+        Measure(
+            f"rebuild with a snapshot, of {figures['rows']:,} records",
+            f"{figures['from_the_snapshot_s']} s",
+            "does not grow with the history",
+            f"{figures['whole_log_s']} s, the whole log",
+            f"{figures['from_the_snapshot_s'] / figures['whole_log_s']:.2f} x",
+        )
+    ]
+
+
+def _idle_job(figures: Figures) -> list[Measure]:
+    return [
+        Measure("a job without anything to do", f"{figures['cores']} cores", "at most 0.05"),
+        Measure("an answer after the rest", f"{figures['answer_after_the_rest_s']} s", ""),
+    ]
+
+
 def _cores(figures: Figures) -> list[Measure]:
     return [
         Measure(
@@ -171,6 +190,8 @@ BENCHMARKS = {
     "cores": Benchmark([], _cores),
     "latency": Benchmark(["--floor"], _latency),
     "idle_groups": Benchmark([], _idle_groups),
+    "idle_job": Benchmark([], _idle_job),
+    "rebuild": Benchmark([], _rebuild),
     "compaction": Benchmark([], _compaction),
     "topic_interests": Benchmark([], _topic_interests),
     "topic_looks": Benchmark([], _topic_looks),

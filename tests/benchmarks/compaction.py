@@ -39,6 +39,39 @@ SMALL = 10
 """Offsets that a small stretch changes."""
 
 
+def log_rows(numbers: DataFrame, batch_id: int, cluster_id: str) -> DataFrame:
+    """A commit for each number: of the group and the partition that it belongs to, with the batch as its offset."""
+    group = F.format_string("group-%07d", (F.col("number") / OFFSETS_A_GROUP).cast("int"))
+    partition = (F.col("number") % OFFSETS_A_GROUP).cast("int")
+    key = F.format_string(
+        '{"type":1,"data":{"group":"%s","topic":"orders","partition":%d}}', group, partition
+    )
+    value = '{"version":4,"data":{"offset":%d,"leaderEpoch":-1,"metadata":"","commitTimestamp":%d}}'
+    now_ms = F.unix_millis(F.current_timestamp())
+    batch = F.lit(batch_id).cast("long")
+    given = {
+        "cluster_id": F.lit(cluster_id),
+        "group_id": group,
+        "record_type": F.lit(1),
+        "key": key,
+        "value": F.format_string(value, batch, now_ms),
+        "topic": F.lit("orders"),
+        "partition": partition,
+        "offset": batch,
+        "reason": F.lit("offset-commit"),
+        "event_time": F.current_timestamp(),
+        "batch_id": batch,
+        "seq": partition,
+        "ingested_at": F.current_timestamp(),
+    }
+    return numbers.select(
+        *(
+            given.get(field.name, F.lit(None)).cast(field.dataType).alias(field.name)
+            for field in COORDINATOR_LOG.schema
+        )
+    )
+
+
 class GrowingLog:
     """Writes stretches of the log, and waits until they are compacted."""
 
@@ -48,6 +81,7 @@ class GrowingLog:
         self._spark = spark
         self._compacts = compacts
         self._catalog = TableCatalog(chosen.job.tables_root)
+        self._cluster_id = chosen.job.cluster_id
         self._offsets = offsets
         self._batches = 0
         self._compacted: dict[int, float] = {}
@@ -57,43 +91,12 @@ class GrowingLog:
         step = self._offsets // count
         number = (F.col("id") * step + self._batches) % self._offsets
         rows = self._spark.range(count).select(number.alias("number"))
-        writer = self._rows(rows).write.format("delta").mode("append")
+        writer = (
+            log_rows(rows, self._batches, self._cluster_id).write.format("delta").mode("append")
+        )
         self._catalog.save(writer, COORDINATOR_LOG.name)
         self._batches += 1
         return self._seconds_of_compaction(count)
-
-    def _rows(self, numbers: DataFrame) -> DataFrame:
-        group = F.format_string("group-%07d", (F.col("number") / OFFSETS_A_GROUP).cast("int"))
-        partition = (F.col("number") % OFFSETS_A_GROUP).cast("int")
-        key = F.format_string(
-            '{"type":1,"data":{"group":"%s","topic":"orders","partition":%d}}', group, partition
-        )
-        value = (
-            '{"version":4,"data":{"offset":%d,"leaderEpoch":-1,"metadata":"","commitTimestamp":%d}}'
-        )
-        now_ms = F.unix_millis(F.current_timestamp())
-        batch = F.lit(self._batches).cast("long")
-        given = {
-            "cluster_id": F.lit("local"),
-            "group_id": group,
-            "record_type": F.lit(1),
-            "key": key,
-            "value": F.format_string(value, batch, now_ms),
-            "topic": F.lit("orders"),
-            "partition": partition,
-            "offset": batch,
-            "reason": F.lit("offset-commit"),
-            "event_time": F.current_timestamp(),
-            "batch_id": batch,
-            "seq": partition,
-            "ingested_at": F.current_timestamp(),
-        }
-        return numbers.select(
-            *(
-                given.get(field.name, F.lit(None)).cast(field.dataType).alias(field.name)
-                for field in COORDINATOR_LOG.schema
-            )
-        )
 
     def _seconds_of_compaction(self, count: int) -> float:
         deadline_s = time.monotonic() + TIMEOUT_S
