@@ -8,11 +8,27 @@ from typing import Literal, get_type_hints
 
 from group_coordinator.core.model.config import ConfigError, key_of
 
-_LOGIN_MODULES = {
-    "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
-    "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
-    "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
+Mechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "AWS_MSK_IAM"]
+
+_KAFKAS, _AMAZONS = "org.apache.kafka.common.security", "software.amazon.msk.auth.iam"
+_LOGIN_MODULES: dict[Mechanism, str] = {
+    "PLAIN": f"{_KAFKAS}.plain.PlainLoginModule",
+    "SCRAM-SHA-256": f"{_KAFKAS}.scram.ScramLoginModule",
+    "SCRAM-SHA-512": f"{_KAFKAS}.scram.ScramLoginModule",
+    "OAUTHBEARER": f"{_KAFKAS}.oauthbearer.OAuthBearerLoginModule",
+    "AWS_MSK_IAM": f"{_AMAZONS}.IAMLoginModule",
 }
+_NAME_AND_PASSWORD = ("sasl_username", "sasl_password")
+_ENDPOINT, _SCOPE = "sasl_oauthbearer_token_endpoint_url", "sasl_oauthbearer_scope"
+_NEEDED: dict[Mechanism, tuple[str, ...]] = {
+    "PLAIN": _NAME_AND_PASSWORD,
+    "SCRAM-SHA-256": _NAME_AND_PASSWORD,
+    "SCRAM-SHA-512": _NAME_AND_PASSWORD,
+    "OAUTHBEARER": (*_NAME_AND_PASSWORD, _ENDPOINT),
+    # The machine's own identity logs in: a role, or what the AWS environment variables say.
+    "AWS_MSK_IAM": (),
+}
+_OPTIONAL: dict[Mechanism, tuple[str, ...]] = {"OAUTHBEARER": (_SCOPE,)}
 _JAAS_ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r"})
 
 
@@ -47,23 +63,39 @@ class Security:
     """
 
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
-    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
+    sasl_mechanism: Mechanism
     sasl_username: str
     sasl_password: Secret
+    sasl_oauthbearer_token_endpoint_url: str
+    sasl_oauthbearer_scope: str
     ssl_truststore_location: str
     ssl_keystore_location: str
     ssl_key_password: Secret
 
     def __post_init__(self) -> None:
-        for field in ("sasl_username", "sasl_password"):
-            if self._has_login and not getattr(self, field):
+        self._check_login()
+        self._check_files()
+
+    def _check_login(self) -> None:
+        needed = _NEEDED[self.sasl_mechanism] if self._has_login else ()
+        for field in needed:
+            if not getattr(self, field):
                 raise self._missing(field)
-        if self.sasl_username and not self._has_login:
-            raise self._unused("sasl_username")
+        optional = _OPTIONAL.get(self.sasl_mechanism, ()) if self._has_login else ()
+        # The password may be in the environment of programs that need none.
+        for field in ("sasl_username", _ENDPOINT, _SCOPE):
+            if getattr(self, field) and field not in (*needed, *optional):
+                raise self._unused(field, self._mechanism if self._has_login else self._protocol)
+        if self._has_login and self.sasl_mechanism == "AWS_MSK_IAM" and not self._is_encrypted:
+            raise ConfigError(
+                "sasl.mechanism", self.sasl_mechanism, "needs security.protocol = SASL_SSL"
+            )
+
+    def _check_files(self) -> None:
         for field in ("ssl_truststore_location", "ssl_keystore_location"):
             file = getattr(self, field)
             if file and not self._is_encrypted:
-                raise self._unused(field)
+                raise self._unused(field, self._protocol)
             if file and not Path(file).is_file():
                 raise ConfigError(key_of(field), file, "no such file")
 
@@ -71,8 +103,7 @@ class Security:
         """Properties of Java's clients."""
         options: dict[str, str] = {"security.protocol": self.security_protocol}
         if self._has_login:
-            options["sasl.mechanism"] = self.sasl_mechanism
-            options["sasl.jaas.config"] = self._jaas_config()
+            options |= self._java_login()
         if self._is_encrypted and self.ssl_truststore_location:
             options["ssl.truststore.type"] = "PEM"
             options["ssl.truststore.location"] = self.ssl_truststore_location
@@ -84,12 +115,13 @@ class Security:
         return options
 
     def python_options(self) -> dict[str, str]:
-        """Keyword arguments of kafka-python's clients."""
+        """Keyword arguments of kafka-python's clients; with OAUTHBEARER they lack its provider of tokens."""
         options: dict[str, str] = {"security_protocol": self.security_protocol}
         if self._has_login:
             options["sasl_mechanism"] = self.sasl_mechanism
-            options["sasl_plain_username"] = self.sasl_username
-            options["sasl_plain_password"] = self.sasl_password
+            if _NEEDED[self.sasl_mechanism] == _NAME_AND_PASSWORD:
+                options["sasl_plain_username"] = self.sasl_username
+                options["sasl_plain_password"] = self.sasl_password
         if self._is_encrypted and self.ssl_truststore_location:
             options["ssl_cafile"] = self.ssl_truststore_location
         if self._is_encrypted and self.ssl_keystore_location:
@@ -106,23 +138,53 @@ class Security:
     def _is_encrypted(self) -> bool:
         return self.security_protocol.endswith("SSL")
 
-    def _jaas_config(self) -> str:
-        user, password = (
-            text.translate(_JAAS_ESCAPES)
-            for text in (self.sasl_username, self.sasl_password.reveal())
-        )
-        module = _LOGIN_MODULES[self.sasl_mechanism]
-        return f'{module} required username="{user}" password="{password}";'
+    @property
+    def _protocol(self) -> str:
+        return f"security.protocol = {self.security_protocol}"
+
+    @property
+    def _mechanism(self) -> str:
+        return f"sasl.mechanism = {self.sasl_mechanism}"
+
+    def _java_login(self) -> dict[str, str]:
+        options = {
+            "sasl.mechanism": self.sasl_mechanism,
+            "sasl.jaas.config": f"{_LOGIN_MODULES[self.sasl_mechanism]} required{self._jaas()};",
+        }
+        if self.sasl_mechanism == "OAUTHBEARER":
+            handler = f"{_KAFKAS}.oauthbearer.OAuthBearerLoginCallbackHandler"
+            options["sasl.login.callback.handler.class"] = handler
+            options["sasl.oauthbearer.token.endpoint.url"] = (
+                self.sasl_oauthbearer_token_endpoint_url
+            )
+        if self.sasl_mechanism == "AWS_MSK_IAM":
+            handler = f"{_AMAZONS}.IAMClientCallbackHandler"
+            options["sasl.client.callback.handler.class"] = handler
+        return options
+
+    def _jaas(self) -> str:
+        """The login module's own options."""
+        name, password = self.sasl_username, self.sasl_password.reveal()
+        given: dict[str, str] = {}
+        if self.sasl_mechanism == "OAUTHBEARER":
+            # Kafka 4.1 has properties for these; Spark 4.0 brings the client of Kafka 3.9.
+            given = {"clientId": name, "clientSecret": password}
+            if self.sasl_oauthbearer_scope:
+                given["scope"] = self.sasl_oauthbearer_scope
+        elif _NEEDED[self.sasl_mechanism]:
+            given = {"username": name, "password": password}
+        return "".join(f' {key}="{text.translate(_JAAS_ESCAPES)}"' for key, text in given.items())
 
     def _missing(self, field: str) -> ConfigError:
         key = key_of(field)
         variable = f", or the environment variable {variable_of(key)}"
         why = f"needs {key}{variable if key in SECRETS else ''}"
-        return ConfigError("security.protocol", self.security_protocol, why)
+        if field in _NAME_AND_PASSWORD:
+            return ConfigError("security.protocol", self.security_protocol, why)
+        return ConfigError("sasl.mechanism", self.sasl_mechanism, why)
 
-    def _unused(self, field: str) -> ConfigError:
-        why = f"security.protocol = {self.security_protocol} does not use it"
-        return ConfigError(key_of(field), getattr(self, field), why)
+    def _unused(self, field: str, by: str) -> ConfigError:
+        return ConfigError(key_of(field), getattr(self, field), f"{by} does not use it")
 
 
 def variable_of(key: str) -> str:

@@ -51,6 +51,49 @@ def test_a_login_as_both_sides_want_it() -> None:
     }
 
 
+def test_a_login_by_tokens() -> None:
+    login = security(
+        *LOGIN,
+        "sasl.mechanism=OAUTHBEARER",
+        "sasl.oauthbearer.token.endpoint.url=https://login/token",
+        "sasl.oauthbearer.scope=groups",
+    )
+
+    assert login.java_options() == {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.jaas.config": (
+            "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required "
+            r'clientId="billing" clientSecret="hush;\"\\" scope="groups";'
+        ),
+        "sasl.login.callback.handler.class": (
+            "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
+        ),
+        "sasl.oauthbearer.token.endpoint.url": "https://login/token",
+    }
+    assert login.python_options() == {
+        "security_protocol": "SASL_SSL",
+        "sasl_mechanism": "OAUTHBEARER",
+    }
+
+
+def test_a_login_by_the_identity_that_amazon_gave_the_machine() -> None:
+    login = security("security.protocol=SASL_SSL", "sasl.mechanism=AWS_MSK_IAM")
+
+    assert login.java_options() == {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "AWS_MSK_IAM",
+        "sasl.jaas.config": "software.amazon.msk.auth.iam.IAMLoginModule required;",
+        "sasl.client.callback.handler.class": (
+            "software.amazon.msk.auth.iam.IAMClientCallbackHandler"
+        ),
+    }
+    assert login.python_options() == {
+        "security_protocol": "SASL_SSL",
+        "sasl_mechanism": "AWS_MSK_IAM",
+    }
+
+
 def test_certificates_as_both_sides_want_them(tmp_path: Path) -> None:
     trusted, own = pem(tmp_path, "trusted.pem"), pem(tmp_path, "own.pem")
     encrypted = security(
@@ -116,7 +159,30 @@ def test_a_secret_does_not_show() -> None:
         ),
         (
             ["sasl.mechanism=GSSAPI"],
-            "sasl.mechanism = GSSAPI: Expected one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512",
+            (
+                "sasl.mechanism = GSSAPI: Expected one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, "
+                "OAUTHBEARER, AWS_MSK_IAM"
+            ),
+        ),
+        (
+            [*LOGIN, "sasl.password=p", "sasl.mechanism=OAUTHBEARER"],
+            "sasl.mechanism = OAUTHBEARER: needs sasl.oauthbearer.token.endpoint.url",
+        ),
+        (
+            [*LOGIN, "sasl.password=p", "sasl.oauthbearer.scope=groups"],
+            "sasl.oauthbearer.scope = groups: sasl.mechanism = SCRAM-SHA-512 does not use it",
+        ),
+        (
+            ["sasl.mechanism=OAUTHBEARER", "sasl.oauthbearer.scope=groups"],
+            "sasl.oauthbearer.scope = groups: security.protocol = PLAINTEXT does not use it",
+        ),
+        (
+            [*LOGIN, "sasl.mechanism=AWS_MSK_IAM"],
+            "sasl.username = billing: sasl.mechanism = AWS_MSK_IAM does not use it",
+        ),
+        (
+            ["security.protocol=SASL_PLAINTEXT", "sasl.mechanism=AWS_MSK_IAM"],
+            "sasl.mechanism = AWS_MSK_IAM: needs security.protocol = SASL_SSL",
         ),
         (["sasl.password:hush"], "'sasl.password' is not KEY=VALUE"),
     ],

@@ -9,16 +9,32 @@ from group_coordinator.settings import JobSettings
 DATABRICKS = "DATABRICKS_RUNTIME_VERSION"
 """The environment variable that is there on Databricks, and nowhere else."""
 
-_KAFKA, _SHADED_KAFKA = "org.apache.kafka.", "kafkashaded.org.apache.kafka."
+_SHADED = {
+    "org.apache.kafka.": "kafkashaded.org.apache.kafka.",
+    "software.amazon.msk.": "shadedmskiam.software.amazon.msk.",
+}
+_NAME_A_CLASS = (
+    "sasl.jaas.config",
+    "sasl.login.callback.handler.class",
+    "sasl.client.callback.handler.class",
+)
+"""The properties that begin with the name of a class."""
 
 
 def cluster_options(job: JobSettings) -> dict[str, str]:
     """Options of a reader or a writer; Spark passes those that begin with `kafka.` on to Kafka's own client.
 
-    Databricks has that client under other class names, so that a login module is not found by its usual one.
+    Databricks has that client, and Amazon's login to MSK, under other class names; it finds neither by its usual one.
     """
     properties = {"bootstrap.servers": job.bootstrap_servers, **job.security.java_options()}
-    login = properties.get("sasl.jaas.config")
-    if login is not None and DATABRICKS in os.environ:
-        properties["sasl.jaas.config"] = login.replace(_KAFKA, _SHADED_KAFKA, 1)
+    if DATABRICKS in os.environ:
+        named = properties.keys() & _NAME_A_CLASS
+        properties |= {key: _shaded(properties[key]) for key in named}
     return {f"kafka.{key}": value for key, value in properties.items()}
+
+
+def _shaded(value: str) -> str:
+    for usual, shaded in _SHADED.items():
+        if value.startswith(usual):
+            return shaded + value.removeprefix(usual)
+    return value

@@ -40,3 +40,39 @@ def test_on_databricks_the_login_module_has_another_name(
         "kafkashaded.org.apache.kafka.common.security.scram.ScramLoginModule required "
         'username="org.apache.kafka." password="p";'
     )
+
+
+def test_a_login_by_tokens_on_databricks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(DATABRICKS, "17.3")
+    endpoint = "sasl.oauthbearer.token.endpoint.url=https://org.apache.kafka.example/token"
+    by_tokens = [
+        *("security.protocol=SASL_SSL", "sasl.mechanism=OAUTHBEARER", endpoint),
+        *("sasl.username=billing", "sasl.password=p"),
+    ]
+
+    options = cluster_options(settings.load(overrides=by_tokens).job)
+
+    assert options["kafka.sasl.jaas.config"] == (
+        "kafkashaded.org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required "
+        'clientId="billing" clientSecret="p";'
+    )
+    assert options["kafka.sasl.login.callback.handler.class"] == (
+        "kafkashaded.org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
+    )
+    assert options["kafka.sasl.oauthbearer.token.endpoint.url"] == (
+        "https://org.apache.kafka.example/token"
+    )
+
+
+def test_amazons_login_on_databricks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(DATABRICKS, "17.3")
+    by_iam = ["security.protocol=SASL_SSL", "sasl.mechanism=AWS_MSK_IAM"]
+
+    options = cluster_options(settings.load(overrides=by_iam).job)
+
+    assert options["kafka.sasl.jaas.config"] == (
+        "shadedmskiam.software.amazon.msk.auth.iam.IAMLoginModule required;"
+    )
+    assert options["kafka.sasl.client.callback.handler.class"] == (
+        "shadedmskiam.software.amazon.msk.auth.iam.IAMClientCallbackHandler"
+    )

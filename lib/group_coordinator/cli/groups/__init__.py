@@ -16,7 +16,7 @@ from group_coordinator.cli.groups.client_properties import PropertiesError, read
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.cluster.cluster import Cluster
-from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.connection import Connection, login_options
 from group_coordinator.clients.errors import ClientError
 
 
@@ -96,7 +96,7 @@ def command(
     choices = {name.replace("_", "-"): value for name, value in options.items()}
     action = usage.check(choices)
     job = settings.load(config, overrides).job
-    login = {**job.security.python_options(), **_client_options(command_config)}
+    login = {**login_options(job.security), **_client_options(command_config)}
     connection = Connection(bootstrap_server or job.bootstrap_servers, login)
     admin = AdminClient(
         bootstrap_servers=connection.bootstrap_servers,

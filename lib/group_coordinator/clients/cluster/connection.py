@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any, Protocol, Self, TypeVar
 
 from kafka.errors import KafkaConnectionError, KafkaError, TopicAuthorizationFailedError
@@ -17,6 +18,8 @@ from group_coordinator.clients.channel_errors import (
     LoginRefusedError,
 )
 from group_coordinator.clients.cluster.connect_log import LOGIN_ERRORS, logged_errors
+from group_coordinator.clients.cluster.token_provider import TokenProvider
+from group_coordinator.security import Security
 from group_coordinator.settings import JobSettings
 
 DEFAULT_PORT = 9092
@@ -42,8 +45,12 @@ class Connection:
 
     @classmethod
     def of(cls, job: JobSettings) -> Self:
-        """The cluster of the settings, with their login."""
-        return cls(job.bootstrap_servers, job.security.python_options())
+        """The cluster of the settings, with their login.
+
+        Raises:
+            LoginRefusedError: the login needs a package that is not installed.
+        """
+        return cls(job.bootstrap_servers, login_options(job.security))
 
     def client_options(self) -> dict[str, Any]:
         """Keyword arguments for any client of kafka-python."""
@@ -121,7 +128,7 @@ class Connection:
         """A broker may close a connection without an error message when the login or the protocol is wrong."""
         protocol = self.options.get("security_protocol", "PLAINTEXT")
         mismatch = f"security.protocol = {protocol} is not the cluster's"
-        if "sasl_plain_username" in self.options:
+        if protocol.startswith("SASL_"):
             return LoginRefusedError(
                 f"{cluster} closes the connection: authentication of {self._user} failed, or {mismatch}"
             )
@@ -129,7 +136,25 @@ class Connection:
 
     @property
     def _user(self) -> str:
-        return f"user {self.options.get('sasl_plain_username', 'ANONYMOUS')}"
+        client = getattr(self.options.get("sasl_oauth_token_provider"), "client_id", "ANONYMOUS")
+        return f"user {self.options.get('sasl_plain_username', client)}"
+
+
+def login_options(security: Security) -> dict[str, Any]:
+    """Keyword arguments of kafka-python's clients, for all mechanisms.
+
+    Raises:
+        LoginRefusedError: the mechanism needs a package that is not installed.
+    """
+    options: dict[str, Any] = dict(security.python_options())
+    mechanism = options.get("sasl_mechanism")
+    if mechanism == "OAUTHBEARER":
+        options["sasl_oauth_token_provider"] = TokenProvider(security)
+    if mechanism == "AWS_MSK_IAM" and find_spec("botocore") is None:
+        raise LoginRefusedError(
+            "sasl.mechanism = AWS_MSK_IAM needs botocore: pip install 'spark-group-coordinator[msk]'"
+        )
+    return options
 
 
 def _closed_by_broker(error: Exception) -> bool:

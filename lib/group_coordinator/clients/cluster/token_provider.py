@@ -1,0 +1,97 @@
+"""Access tokens for a login with OAUTHBEARER, for kafka-python; Java's clients get theirs themselves."""
+
+from __future__ import annotations
+
+import json
+import time
+from base64 import b64encode
+from collections.abc import Callable
+from http.client import HTTPException
+from threading import Lock
+from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+
+from kafka.errors import KafkaConnectionError, KafkaError, SaslAuthenticationFailedError
+from kafka.net.sasl.oauth import AbstractTokenProvider
+
+from group_coordinator.security import Security
+
+_TIMEOUT_S = 10
+_LIFETIME_USED = 0.8
+"""A token is asked for again when this part of its life is over, as Java's clients do."""
+_UNKNOWN_LIFETIME_S = 60
+"""Taken for the life of a token whose answer does not say how long it lives."""
+
+
+class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]  # kafka-python ships no hints
+    """Tokens of an endpoint, by OAuth 2's grant of client credentials (RFC 6749, 4.4); one serves all clients.
+
+    Args:
+        security: has the endpoint, the client's id and secret, and the scope.
+        now_s: a clock in seconds that never goes back.
+    """
+
+    def __init__(self, security: Security, now_s: Callable[[], float] = time.monotonic) -> None:
+        self.client_id = security.sasl_username
+        self._endpoint = security.sasl_oauthbearer_token_endpoint_url
+        self._security = security
+        self._now_s = now_s
+        self._lock = Lock()
+        self._token = ""
+        self._renew_at_s = 0.0
+
+    def token(self) -> str:
+        """A token that is still good.
+
+        Raises:
+            SaslAuthenticationFailedError: the endpoint refuses the client; KafkaConnectionError: it does not answer.
+        """
+        with self._lock:
+            if not self._token or self._now_s() >= self._renew_at_s:
+                self._renew()
+            return self._token
+
+    def _renew(self) -> None:
+        asked_at_s = self._now_s()
+        answer = self._answer()
+        token = answer.get("access_token")
+        if not isinstance(token, str) or not token:
+            raise SaslAuthenticationFailedError(f"{self._endpoint} answers without an access_token")
+        self._token = token
+        self._renew_at_s = asked_at_s + _lifetime_s(answer) * _LIFETIME_USED
+
+    def _answer(self) -> dict[str, Any]:
+        try:
+            with urlopen(self._request(), timeout=_TIMEOUT_S) as response:  # noqa: S310 - the user's own URL
+                answer = json.load(response)
+        except HTTPError as error:
+            raise self._refusal(error) from error
+        except (OSError, HTTPException) as error:
+            raise KafkaConnectionError(f"{self._endpoint} gives no token: {error}") from error
+        except ValueError as error:
+            raise SaslAuthenticationFailedError(f"{self._endpoint} answers no JSON") from error
+        return answer if isinstance(answer, dict) else {}
+
+    def _request(self) -> Request:
+        form = {"grant_type": "client_credentials"}
+        if self._security.sasl_oauthbearer_scope:
+            form["scope"] = self._security.sasl_oauthbearer_scope
+        # As Java's clients do: RFC 6749 wants both encoded as in a form, and few endpoints do.
+        login = f"{self.client_id}:{self._security.sasl_password.reveal()}"
+        headers = {"Authorization": f"Basic {b64encode(login.encode()).decode()}"}
+        return Request(self._endpoint, urlencode(form).encode(), headers)  # noqa: S310 - the user's own URL
+
+    def _refusal(self, error: HTTPError) -> KafkaError:
+        said = f"{self._endpoint} gives no token: HTTP {error.code} {error.reason}"
+        is_passing = error.code >= 500 or error.code == 429  # noqa: PLR2004 - HTTP's own numbers
+        return (KafkaConnectionError if is_passing else SaslAuthenticationFailedError)(said)
+
+
+def _lifetime_s(answer: dict[str, Any]) -> float:
+    """A number of seconds, which some endpoints write as a text."""
+    try:
+        return float(answer["expires_in"])
+    except (KeyError, TypeError, ValueError):
+        return _UNKNOWN_LIFETIME_S
