@@ -21,6 +21,7 @@ from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.streaming.operator.lean_exchange import Exchange
 from group_coordinator.streaming.operator.stateful import coordinate
+from group_coordinator.streaming.operator.worker_process import folder_for_spills
 from group_coordinator.streaming.source import pack
 from tests.support.group_updates import lines_of, update_context, updated
 
@@ -188,3 +189,14 @@ def test_a_defect_is_quarantined_with_its_event_alone(
     assert b64decode(letter["value"]) == values[1]
     answers = [json.loads(line[1:])["correlationId"] for line in lines if line[0] == "R"]
     assert sorted(answers) == ["a-1", "a-3", "b-4"]
+
+
+def test_what_memory_cannot_hold_waits_beside_sparks_blocks(spark: SparkSession) -> None:
+    environment: Any = spark.sparkContext._jvm.org.apache.spark.SparkEnv.get()  # noqa: SLF001
+    blocks = [str(path) for path in environment.blockManager().diskBlockManager().localDirs()]
+
+    tasks = spark.sparkContext.parallelize(range(2), 2)
+    found = set(tasks.map(lambda _: folder_for_spills()).collect())
+
+    assert found <= set(blocks)
+    assert folder_for_spills() is None

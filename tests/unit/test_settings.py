@@ -63,6 +63,8 @@ def test_the_defaults_of_the_job() -> None:
             sasl_mechanism="SCRAM-SHA-512",
             sasl_username="",
             sasl_password=Secret(""),
+            sasl_oauthbearer_token_endpoint_url="",
+            sasl_oauthbearer_scope="",
             ssl_truststore_location="",
             ssl_keystore_location="",
             ssl_key_password=Secret(""),

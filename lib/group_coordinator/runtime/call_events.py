@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from heapq import merge
 
-from group_coordinator.runtime.spill_file import SpillFile
+from group_coordinator.runtime.spill_file import ScratchFolder, SpillFile, usual_scratch
 
 _MOST_BYTES_HELD = 64 * 1024 * 1024
 
@@ -17,7 +17,10 @@ _MOST_BYTES_HELD = 64 * 1024 * 1024
 class SortedEvents:
     """Packed events (packing.py) that arrive in any order; may be read several times."""
 
-    def __init__(self, packed: Sequence[bytes] = ()) -> None:
+    def __init__(
+        self, packed: Sequence[bytes] = (), scratch: ScratchFolder = usual_scratch
+    ) -> None:
+        self._scratch = scratch
         self._held: list[bytes] = []
         self._held_bytes = 0
         self._runs: list[SpillFile] = []
@@ -35,7 +38,7 @@ class SortedEvents:
         return merge(*self._runs, self._held) if self._runs else iter(self._held)
 
     def _spill(self) -> None:
-        run = SpillFile()
+        run = SpillFile(self._scratch)
         for event in sorted(self._held):
             run.append(event)
         self._runs.append(run)

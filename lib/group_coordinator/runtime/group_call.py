@@ -15,6 +15,7 @@ from group_coordinator.runtime.quarantine import (
     UnknownStateVersionError,
     letters_of_a_whole_call,
 )
+from group_coordinator.runtime.spill_file import ScratchFolder
 from group_coordinator.runtime.update_group import GroupUpdate, UpdateContext, update_group
 
 STATE_VERSION = 1
@@ -73,7 +74,7 @@ def call_group(given: OperatorInput, context: UpdateContext) -> OperatorResult:
     except NOT_OURS:
         raise
     except Exception as defect:  # noqa: BLE001 - a group must not stop the stream; all is kept and counted
-        return _quarantined(given, defect)
+        return _quarantined(given, defect, context.scratch)
 
 
 def _called(given: OperatorInput, context: UpdateContext) -> OperatorResult:
@@ -88,10 +89,10 @@ def _called(given: OperatorInput, context: UpdateContext) -> OperatorResult:
     return _written(update, given.batch_time_ms, context)
 
 
-def _quarantined(given: OperatorInput, defect: Exception) -> OperatorResult:
+def _quarantined(given: OperatorInput, defect: Exception, scratch: ScratchFolder) -> OperatorResult:
     """The state stays as it was; a timer that has fired must be set again, or it would fire in every batch."""
     texts = letters_of_a_whole_call(
-        given.group_id, unpack(given.packed), defect, given.batch_time_ms
+        given.group_id, unpack(given.packed), defect, given.batch_time_ms, scratch
     )
     seed = seed_of(given.packed)
     state = given.stored or (None if seed is None else StoredState(STATE_VERSION, seed))

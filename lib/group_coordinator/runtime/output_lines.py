@@ -22,7 +22,7 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Record
 from group_coordinator.core.topics.needs import TopicNeed
 from group_coordinator.runtime.packing import EventRow
-from group_coordinator.runtime.spill_file import SpillFile
+from group_coordinator.runtime.spill_file import ScratchFolder, SpillFile, usual_scratch
 
 RESPONSE, LOG, DEAD_LETTER, TOPIC_NEED = "R", "L", "D", "T"
 _RESPONSE, _LOG, _DEAD_LETTER = RESPONSE.encode(), LOG.encode(), DEAD_LETTER.encode()
@@ -84,8 +84,9 @@ def _response_tag(reply_partition: int | None) -> bytes:
 class OutputLines:
     """The lines of one call for one group, as texts of several lines each; all texts but the last are on disk."""
 
-    def __init__(self, group: Group) -> None:
+    def __init__(self, group: Group, scratch: ScratchFolder = usual_scratch) -> None:
         self.group_id = group.group_id
+        self._scratch = scratch
         self._group = group
         self._count = 0
         self._lines: list[bytes] = []
@@ -164,6 +165,6 @@ class OutputLines:
 
     def _cut(self) -> None:
         if self._pieces is None:
-            self._pieces = SpillFile()
+            self._pieces = SpillFile(self._scratch)
         self._pieces.append(b"\n".join(self._lines))
         self._lines, self._bytes = [], 0

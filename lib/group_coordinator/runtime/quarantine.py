@@ -8,6 +8,7 @@ from group_coordinator.codecs.snapshots import SnapshotVersionError
 from group_coordinator.core.model.group import Group
 from group_coordinator.runtime.output_lines import OutputLines
 from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.spill_file import ScratchFolder
 
 
 class UnknownStateVersionError(Exception):
@@ -24,10 +25,14 @@ def describe(defect: Exception) -> str:
 
 
 def letters_of_a_whole_call(
-    group_id: str, rows: Iterable[EventRow], defect: Exception, at_ms: int
+    group_id: str,
+    rows: Iterable[EventRow],
+    defect: Exception,
+    at_ms: int,
+    scratch: ScratchFolder,
 ) -> Iterable[str]:
     """Output lines of a call that could not be made: one dead letter for the group, then one an event."""
-    lines = OutputLines(Group(group_id))
+    lines = OutputLines(Group(group_id), scratch)
     reason = describe(defect)
     lines.dead_letter(None, reason, at_ms)
     for row in rows:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from struct import Struct
 from tempfile import TemporaryFile
 
 _SIZE = Struct(">I")
 
+ScratchFolder = Callable[[], str | None]
+"""Says where such files may be; None: where Python has its temporary files. It is asked when one is made."""
+
+
+def usual_scratch() -> None:
+    """Where Python has its temporary files."""
+
 
 class SpillFile:
     """Gives back what was appended, in the same order; the file lives as long as this object."""
 
-    def __init__(self) -> None:
-        self._file = TemporaryFile()  # noqa: SIM115 - it lives as long as this object
+    def __init__(self, scratch: ScratchFolder = usual_scratch) -> None:
+        self._file = TemporaryFile(dir=scratch())  # noqa: SIM115 - it lives as long as this object
 
     def append(self, content: bytes) -> None:
         """Add one at the end."""

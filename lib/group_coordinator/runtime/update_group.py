@@ -35,6 +35,7 @@ from group_coordinator.core.topics.needs import NOTHING, TopicNeed, missing_topi
 from group_coordinator.runtime.output_lines import OutputLines
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.quarantine import NOT_OURS, describe
+from group_coordinator.runtime.spill_file import ScratchFolder, usual_scratch
 from group_coordinator.runtime.taking import event_id_at, refusal_of, take, ticket_of
 
 _TOPICS_ON_THE_WAY = "The group's topics are being looked up."
@@ -68,6 +69,8 @@ class UpdateContext:
     outages: Outages = ()
     asks_for_topics: bool = False
     """Whether groups ask for the topics that they need; an agent tells them (job/topic_agent.py)."""
+    scratch: ScratchFolder = usual_scratch
+    """Where outputs wait that are too many for memory."""
 
 
 def update_group(
@@ -94,7 +97,7 @@ class _GroupRun:
     def __init__(self, group: Group, context: UpdateContext) -> None:
         self.group = group
         self.context = context
-        self.output = OutputLines(group)
+        self.output = OutputLines(group, context.scratch)
         self._unmet_need: TopicNeed | None = None
 
     def take(self, row: EventRow, now_ms: int) -> None:

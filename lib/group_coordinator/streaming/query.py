@@ -20,6 +20,7 @@ from group_coordinator.streaming.checkpoint.layout import (
 )
 from group_coordinator.streaming.operator.lean_exchange import chosen_exchange
 from group_coordinator.streaming.operator.stateful import coordinate
+from group_coordinator.streaming.operator.worker_process import folder_for_spills
 from group_coordinator.streaming.pools import in_pool
 from group_coordinator.streaming.sinks import outputs
 from group_coordinator.streaming.source import read_events, read_groups
@@ -39,6 +40,7 @@ def start_query(
         job.timer_slack_ms,
         timers_hold=False,
         asks_for_topics=job.topic_metadata_interval_ms > 0,
+        scratch=folder_for_spills,
     )
     calls = coordinate(_input(spark, settings, origin), context, chosen_exchange(job))
     writer = (

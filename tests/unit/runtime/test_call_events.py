@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import pytest
 
 from group_coordinator.runtime import call_events
@@ -48,6 +51,20 @@ def test_a_seed_comes_first_wherever_it_waits(
 
     assert seed_of(events) == b"snapshot"
     assert list(events) == [seed, first, ORDERED[0]]
+
+
+def test_events_wait_in_the_folder_that_the_worker_says(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Python's own folder may be one that takes no files."""
+    monkeypatch.setattr(call_events, "_MOST_BYTES_HELD", 0)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "read-only"))
+
+    events = SortedEvents(ORDERED, scratch=lambda: str(tmp_path))
+
+    assert list(events) == ORDERED
+    with pytest.raises(FileNotFoundError):
+        SortedEvents(ORDERED)
 
 
 def test_a_call_may_have_no_events() -> None:

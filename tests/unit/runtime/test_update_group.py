@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -106,6 +108,20 @@ def test_many_lines_come_in_several_texts_of_whole_lines(monkeypatch: pytest.Mon
 
     assert [len(text.split("\n")) for text in cut.texts] == [3, 3, 3, 3, 3, 3, 2]
     assert lines_of(cut) == lines_of(whole)
+
+
+def test_texts_wait_in_the_folder_that_the_worker_says(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Python's own folder may be one that takes no files."""
+    monkeypatch.setattr(output_lines, "_PIECE_BYTES", 700)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "read-only"))
+    events = [row(COMMIT, 1, offset) for offset in range(10)]
+    beside_sparks_blocks = replace(CONTEXT, scratch=lambda: str(tmp_path))
+
+    assert len(lines_of(call(*events, at_ms=10, context=beside_sparks_blocks))) == 20
+    with pytest.raises(FileNotFoundError):
+        call(*events, at_ms=10)
 
 
 # The state.

@@ -23,6 +23,7 @@ import io
 import logging
 import pickle
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import IO, Any, Literal, NoReturn
 
 import msgspec
@@ -128,7 +129,7 @@ def _announced(batches: Iterator[pa.RecordBatch], stream: IO[bytes]) -> Iterator
 
 def _answered(serializer: Any, lean_input: _LeanInput) -> Iterator[pa.RecordBatch]:
     output = _Output(serializer)
-    for received in _received(pa.ipc.open_stream(lean_input.stream)):
+    for received in _received(lean_input):
         result = call_group(received.given, lean_input.context)
         for text in result.texts:
             output.add(text)
@@ -169,10 +170,11 @@ class _Received(msgspec.Struct, frozen=True):
     key_row: bytes
 
 
-def _received(batches: Iterator[pa.RecordBatch]) -> Iterator[_Received]:
+def _received(lean_input: _LeanInput) -> Iterator[_Received]:
     """The groups of all batches; a large group comes in several chunks, and the first one has its state."""
-    packed = SortedEvents()
-    for batch in batches:
+    new_events = partial(SortedEvents, scratch=lean_input.context.scratch)
+    packed = new_events()
+    for batch in pa.ipc.open_stream(lean_input.stream):
         events = batch.column("event").to_pylist()
         groups = batch.column("group_id")
         chunks = batch.column(batch.num_columns - 1).flatten()
@@ -184,7 +186,7 @@ def _received(batches: Iterator[pa.RecordBatch]) -> Iterator[_Received]:
                 packed.add(events[start : start + count])
             if is_last:
                 yield _group(groups[start].as_py(), properties, key_row, pickled, packed)
-                packed = SortedEvents()
+                packed = new_events()
 
 
 def _group(

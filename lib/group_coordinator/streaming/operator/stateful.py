@@ -18,6 +18,7 @@ from group_coordinator.runtime.group_call import (
     StoredState,
     call_group,
 )
+from group_coordinator.runtime.spill_file import ScratchFolder
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.streaming.operator.batch_context import in_this_task
 from group_coordinator.streaming.operator.lean_exchange import Exchange, LeanOperator
@@ -66,7 +67,7 @@ def update_state(
     given = OperatorInput(
         key[0],
         _stored(state),
-        SortedEvents() if state.hasTimedOut else _packed(frames),
+        SortedEvents() if state.hasTimedOut else _packed(frames, context.scratch),
         state.getCurrentProcessingTimeMs(),
         state.hasTimedOut,
     )
@@ -83,8 +84,8 @@ def _frame(text: str) -> pd.DataFrame:
     return pd.DataFrame(cell, columns=_COLUMNS)
 
 
-def _packed(frames: Iterable[pd.DataFrame]) -> SortedEvents:
-    packed = SortedEvents()
+def _packed(frames: Iterable[pd.DataFrame], scratch: ScratchFolder) -> SortedEvents:
+    packed = SortedEvents(scratch=scratch)
     for frame in frames:
         # To take the column alone would take pandas several times as long.
         packed.add(frame.to_numpy()[:, _EVENT].tolist())

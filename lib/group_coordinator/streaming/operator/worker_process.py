@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gc
+import os
 from zipimport import zipimporter
 
 from pyspark import TaskContext
 
+_LOCAL_DIRS = "SPARK_LOCAL_DIRS"
+"""Spark tells its workers by this environment variable where their executor has its blocks."""
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
 
 
@@ -33,3 +36,12 @@ def look_for_cycles_seldom() -> None:
     if TaskContext.get() is not None:
         gc.freeze()
         gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+
+
+def folder_for_spills() -> str | None:
+    """One of the folders where this worker's executor has its blocks; None outside of a worker.
+
+    A container may have no other place for large files: its root is read-only, or its /tmp is small.
+    """
+    folders = [folder for folder in os.environ.get(_LOCAL_DIRS, "").split(",") if folder]
+    return folders[os.getpid() % len(folders)] if folders else None
