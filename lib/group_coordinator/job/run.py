@@ -18,6 +18,7 @@ from group_coordinator.clients.cluster.coordinator_topics import (
 )
 from group_coordinator.clients.cluster.partition_count import PartitionCount
 from group_coordinator.job.beside import running_beside
+from group_coordinator.job.certificates_check import check_certificates
 from group_coordinator.job.outages import outlast_outages
 from group_coordinator.job.partitions_check import check_partitions
 from group_coordinator.job.query_failures import query_failures_told
@@ -69,6 +70,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
     check_topics(connection, settings.job)
     with session_and_stop(make_session) as (spark, stop):
         check_workers(spark)
+        check_certificates(spark, settings.job.security)
         prepare_tables(spark, settings.job)
         check_partitions(spark, settings.job)
         writer = checked_writer(

@@ -67,6 +67,7 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]  # kafka-pytho
             with urlopen(self._request(), timeout=_TIMEOUT_S) as response:  # noqa: S310 - the user's own URL
                 answer = json.load(response)
         except HTTPError as error:
+            error.close()
             raise self._refusal(error) from error
         except (OSError, HTTPException) as error:
             raise KafkaConnectionError(f"{self._endpoint} gives no token: {error}") from error
