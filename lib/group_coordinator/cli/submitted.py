@@ -31,11 +31,23 @@ def _told() -> Iterator[None]:
 
 
 @click.group()
-def main() -> None:
+def jobs() -> None:
     """The jobs of the group coordinator on a cluster, with the Spark that is there."""
 
 
-@main.command()
+def main() -> None:
+    """The entry point; it returns where the job has ended well.
+
+    A scheduler that calls it (Databricks' python_wheel_task) takes a SystemExit, even of status 0, for a failure.
+    """
+    try:
+        jobs()
+    except SystemExit as end:
+        if end.code:
+            raise
+
+
+@jobs.command()
 @job_options
 @_told()
 def create_tables(
@@ -47,7 +59,7 @@ def create_tables(
         click.echo(f"table {table}: is there")
 
 
-@main.command()
+@jobs.command()
 @job_options
 @_told()
 def check(config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None) -> None:
@@ -75,7 +87,7 @@ def run(
     run_coordinator(settings, partial(submitted_session, settings.job), options)
 
 
-@main.command()
+@jobs.command()
 @job_options
 @click.option("--drain", is_flag=True, help="Compact what is there, and end.")
 @_told()
@@ -87,7 +99,7 @@ def compact(
     run_compaction(settings, partial(submitted_session, settings.job), drain=drain)
 
 
-@main.command()
+@jobs.command()
 @job_options
 @_told()
 def rebuild(config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None) -> None:

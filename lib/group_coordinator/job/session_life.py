@@ -8,9 +8,8 @@ from threading import Event
 
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
-from pyspark.sql.utils import is_remote
 
-from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.job.compute_check import check_before_session, check_session
 from group_coordinator.job.stop_signals import stop_on_signals
 
 MakeSession = Callable[[], SparkSession]
@@ -23,14 +22,11 @@ def session(make_session: MakeSession) -> Iterator[SparkSession]:
     Raises:
         JobRefusedError: the session would be one of Spark Connect, which has no JVM to reach.
     """
-    if is_remote():
-        raise JobRefusedError(
-            "this Spark is a Spark Connect server, as on Databricks' standard and serverless compute: the job needs a "
-            "Spark of its own, as spark-submit and Databricks' dedicated compute give it"
-        )
+    check_before_session()
     context: object = SparkContext._active_spark_context  # noqa: SLF001 - no public way to ask
     spark = make_session()
     try:
+        check_session(spark)
         yield spark
     finally:
         if context is None:
