@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.observability.logs import LOG4J2, quieten_jvm
 from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.cluster_options import DATABRICKS
 
 _STATE_STORES = "org.apache.spark.sql.execution.streaming.state"
 _ROCKSDB = "spark.sql.streaming.stateStore.rocksdb"
@@ -22,11 +23,11 @@ _PROVIDERS = {
     "hdfs": f"{_STATE_STORES}.HDFSBackedStateStoreProvider",
 }
 
+_CATALOG = "spark.sql.catalog.spark_catalog"
 _EXTENSIONS, _DELTA = "spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension"
 PARTITIONS = "spark.sql.shuffle.partitions"
 
 _EVERYWHERE = {
-    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.sql.session.timeZone": "UTC",
     # An event may have a megabyte. All that Spark sends to a worker at once are outside the heap, in every running task,
     # and twice at the moment when Arrow doubles its buffer.
@@ -146,12 +147,20 @@ def _session(configuration: Mapping[str, str], job: JobSettings) -> SparkSession
     state_store = {
         "spark.sql.streaming.stateStore.providerClass": _PROVIDERS[job.state_store_provider]
     }
-    for key, value in {**configuration, **state_store, _EXTENSIONS: _with_delta()}.items():
+    for key, value in {**configuration, **state_store, **delta_settings()}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 
 
-def _with_delta() -> str:
-    """The session extensions: those that are there, and Delta's."""
-    given = [name for name in SparkConf().get(_EXTENSIONS, "").split(",") if name]
-    return ",".join(given if _DELTA in given else [*given, _DELTA])
+def delta_settings() -> dict[str, str]:
+    """What makes Delta's tables known to Spark, beside what is there; Databricks knows them, by classes of its own."""
+    if DATABRICKS in os.environ:
+        return {}
+    given = SparkConf()
+    extensions = [name for name in given.get(_EXTENSIONS, "").split(",") if name]
+    if _DELTA not in extensions:
+        extensions.append(_DELTA)
+    return {
+        _EXTENSIONS: ",".join(extensions),
+        _CATALOG: given.get(_CATALOG, "org.apache.spark.sql.delta.catalog.DeltaCatalog"),
+    }
