@@ -1,0 +1,15 @@
+"""Puts the jars of Spark's Kafka connector and of Delta beside those that PySpark brings, in the image."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pyspark
+
+from group_coordinator.local.jars import spark_jars
+
+if __name__ == "__main__":
+    jars = Path(pyspark.__file__).parent / "jars"
+    for jar in spark_jars():
+        shutil.copy(jar, jars)

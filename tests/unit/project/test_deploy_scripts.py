@@ -1,0 +1,161 @@
+"""The image and the scripts of deploy/: linted, and called with programs that only say how they were called."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from group_coordinator import __version__
+from group_coordinator.local.jars import SPARK_COORDINATES
+
+ROOT = Path(__file__).parents[3]
+DEPLOY = ROOT / "deploy"
+DOCKERFILE = DEPLOY / "docker" / "Dockerfile"
+SCRIPTS = ("local", "docker/entrypoint", "yarn/pack", "yarn/submit")
+SAYS_ALL = '#!/usr/bin/env bash\nprintf "%s\\n" "${0##*/}" "$@"\n'
+
+
+def run(*command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, env=environment or None, capture_output=True, text=True, check=False
+    )
+
+
+def program(folder: Path, name: str, text: str = SAYS_ALL) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text)
+    (folder / name).chmod(0o755)
+
+
+def test_the_image_is_linted(tmp_path: Path) -> None:
+    done = run("hadolint", DOCKERFILE)
+    assert (done.returncode, done.stdout) == (0, "")
+
+    (tmp_path / "Dockerfile").write_text("FROM python\nRUN cd /tmp && apt-get install tini\n")
+    assert "DL3006" in run("hadolint", tmp_path / "Dockerfile").stdout
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_script_is_linted(script: str) -> None:
+    done = run("shellcheck", DEPLOY / script)
+
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_every_script_is_in_the_list() -> None:
+    executable = (path for path in DEPLOY.rglob("*") if path.is_file() and path.stat().st_mode & 1)
+
+    assert sorted(str(path.relative_to(DEPLOY)) for path in executable) == sorted(SCRIPTS)
+
+
+def test_the_image_has_one_python() -> None:
+    text = DOCKERFILE.read_text()
+    [base] = re.findall(r"^FROM python:(3\.\d+)-", text, re.MULTILINE)
+
+    assert re.findall(r"lib/python(3\.\d+)/", text) == [base]
+    assert base in ("3.11", "3.12", "3.13")
+
+
+def test_what_the_image_copies_is_not_ignored() -> None:
+    sources = re.findall(
+        r"^COPY (?!--from)(?:--\S+ )?(.*) \S+$", DOCKERFILE.read_text(), re.MULTILINE
+    )
+    copied = [source for line in sources for source in line.split()]
+    kept = re.findall(
+        r"^!(.*)$", (DEPLOY / "docker/Dockerfile.dockerignore").read_text(), re.MULTILINE
+    )
+
+    assert copied
+    assert all((ROOT / source).exists() for source in copied)
+    assert all(source.startswith(tuple(kept)) for source in copied)
+
+
+EXECUTOR = {
+    "SPARK_JAVA_OPT_10": "-Dlast=two words",
+    "SPARK_JAVA_OPT_2": "-Dsecond=2",
+    "SPARK_EXECUTOR_MEMORY": "2g",
+    "SPARK_DRIVER_URL": "spark://CoarseGrainedScheduler@driver:7078",
+    "SPARK_EXECUTOR_ID": "3",
+    "SPARK_EXECUTOR_CORES": "1",
+    "SPARK_APPLICATION_ID": "spark-1",
+    "SPARK_EXECUTOR_POD_IP": "10.0.0.9",
+    "SPARK_RESOURCE_PROFILE_ID": "0",
+    "SPARK_EXECUTOR_POD_NAME": "executor-3",
+    "SPARK_HOME": "/opt/spark-home",
+}
+
+
+def test_the_image_starts_what_spark_on_kubernetes_asks_for(tmp_path: Path) -> None:
+    for name in ("java", "spark-submit"):
+        program(tmp_path, name)
+    entrypoint, path = DEPLOY / "docker" / "entrypoint", f"{tmp_path}:/usr/bin:/bin"
+
+    executor = run(entrypoint, "executor", PATH=path, **EXECUTOR).stdout.splitlines()
+    driver = run(
+        entrypoint, "driver", "local:///job.py", PATH=path, SPARK_DRIVER_BIND_ADDRESS="10.0.0.8"
+    ).stdout.splitlines()
+
+    assert executor == [
+        *("java", "-Dsecond=2", "-Dlast=two words", "-Xms2g", "-Xmx2g"),
+        *("-cp", "/opt/spark/conf:/opt/spark-home/jars/*"),
+        "org.apache.spark.scheduler.cluster.k8s.KubernetesExecutorBackend",
+        *("--driver-url", "spark://CoarseGrainedScheduler@driver:7078", "--executor-id", "3"),
+        *("--cores", "1", "--app-id", "spark-1", "--hostname", "10.0.0.9"),
+        *("--resourceProfileId", "0", "--podName", "executor-3"),
+    ]
+    assert driver == [
+        *("spark-submit", "--conf", "spark.driver.bindAddress=10.0.0.8"),
+        *("--deploy-mode", "client", "local:///job.py"),
+    ]
+    assert run(entrypoint, "spark-submit", "--version", PATH=path).stdout == (
+        "spark-submit\n--version\n"
+    )
+
+
+def test_yarn_gets_the_environment_the_jars_and_the_job(tmp_path: Path) -> None:
+    environment = tmp_path / "environment"
+    program(environment / "bin", "spark-submit")
+    program(environment / "bin", "python", "#!/bin/sh\necho a:b:1,c:d:2\n")
+
+    called = run(
+        *(DEPLOY / "yarn" / "submit", environment, "hdfs:///gc.tar.gz", "run_coordinator.py"),
+        *("--config", "my file.toml"),
+        PATH="/usr/bin:/bin",
+        SPARK_OPTIONS="--principal gc@EXAMPLE.COM --keytab gc.keytab",
+    ).stdout.splitlines()
+
+    assert called[0] == "spark-submit"
+    assert called[called.index("--packages") + 1] == "a:b:1,c:d:2"
+    assert called[called.index("--archives") + 1] == "hdfs:///gc.tar.gz#environment"
+    assert called[called.index("--deploy-mode") + 1] == "client"
+    assert called[-7:] == [
+        *("--principal", "gc@EXAMPLE.COM", "--keytab", "gc.keytab"),
+        *("run_coordinator.py", "--config", "my file.toml"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        path
+        for folder in ("deploy", "jobs")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".md", ".service") and "--packages" in path.read_text()
+    ],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_a_page_names_the_jars_that_are_tested(page: Path) -> None:
+    found = re.findall(r"--packages (?!\")(\S+:\S+)", page.read_text())
+
+    assert set(found) == {",".join(SPARK_COORDINATES)}
+
+
+def test_every_manifest_names_the_same_image() -> None:
+    texts = [path.read_text() for path in DEPLOY.rglob("*.yaml")]
+    images = re.findall(r"registry\.example\.com/(\S+)", "\n".join(texts))
+
+    assert len(images) >= 4
+    assert set(images) == {f"group-coordinator:{__version__.partition('.dev')[0]}"}
