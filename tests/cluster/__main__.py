@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from group_coordinator.local.broker import EmbeddedBroker
+from tests.cluster.image import executors_of_the_image
 from tests.cluster.life import one_life
 from tests.cluster.refusals import refused_starts
 from tests.cluster.stage import open_stage
@@ -32,6 +33,7 @@ SCENES = {
     "changed-setting": changed_setting,
     "clock-ahead": clock_ahead,
     "kafka-away": kafka_away,
+    "image": executors_of_the_image,
 }
 
 

@@ -68,7 +68,7 @@ def check(config: Path | None, overrides: tuple[str, ...], bootstrap_server: str
     print_findings(preflight(settings, partial(submitted_session, settings.job)))
 
 
-@main.command()
+@jobs.command()
 @job_options
 @run_options
 @_told()
