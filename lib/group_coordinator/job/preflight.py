@@ -18,6 +18,7 @@ from group_coordinator.clients.cluster.coordinator_topics import (
 )
 from group_coordinator.clients.cluster.ticks import write_ticks
 from group_coordinator.clients.cluster.topic_extent import offsets_present
+from group_coordinator.job.certificates_check import check_certificates
 from group_coordinator.job.clock import check_clock
 from group_coordinator.job.partitions_check import check_partitions
 from group_coordinator.job.refusal_causes import refusals_told
@@ -72,7 +73,7 @@ def _with_spark(
     spark: SparkSession, settings: Settings, connection: Connection
 ) -> Iterator[Finding]:
     job = settings.job
-    yield _looked("workers", lambda: _workers(spark))
+    yield _looked("workers", lambda: _workers(spark, job))
     yield _looked("storage", lambda: _storage(spark, job))
     tables = _looked("tables", lambda: _tables(spark, job))
     yield tables
@@ -118,8 +119,9 @@ def _clock(connection: Connection, job: JobSettings) -> str:
     )
 
 
-def _workers(spark: SparkSession) -> str:
+def _workers(spark: SparkSession, job: JobSettings) -> str:
     check_workers(spark)
+    check_certificates(spark, job.security)
     return f"Spark {spark.version}, {versions_here()}"
 
 
