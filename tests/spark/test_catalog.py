@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import deltalake
 import pytest
 from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
@@ -51,7 +52,7 @@ def test_tables_are_alike_whoever_makes_them(
         assert [column.metadata for column in made] == [column.metadata for column in table.schema]
         detail = DeltaTable.forPath(spark, by_spark.location(table.name)).detail().first()
         assert detail is not None
-        assert detail["clusteringColumns"] == list(table.clustered_by)
+        assert detail["partitionColumns"] == list(table.partitioned_by)
         assert detail["properties"]["delta.checkpointInterval"] == "50"
 
 
@@ -79,6 +80,30 @@ def test_columns_that_came_later_are_added(spark: SparkSession, tmp_path: Path) 
         assert made == table.schema
         assert [column.metadata for column in made] == [column.metadata for column in table.schema]
     assert catalog.writable(spark, "groups").history().count() == 2
+
+
+@pytest.mark.parametrize(("scheme", "versions"), [("", "30 minutes"), ("file:", "1 days")])
+def test_tables_of_0_2_0_forget_versions_sooner_and_keep_files_longer(
+    spark: SparkSession, tmp_path: Path, scheme: str, versions: str
+) -> None:
+    catalog = TableCatalog(f"{scheme}{tmp_path}/earlier")
+    log, files = "delta.logRetentionDuration", "delta.deletedFileRetentionDuration"
+    of_0_2_0 = {log: "interval 7 days", files: "interval 3 hours"}
+    for table in TABLES:
+        replace(table, properties=of_0_2_0).create_on_disk(tmp_path / "earlier" / table.name)
+    chosen = {log: "interval 30 days", files: "interval 14 days"}
+    deltalake.DeltaTable(tmp_path / "earlier" / "offsets").alter.set_table_properties(chosen)
+
+    upgrade_tables(spark, catalog.root)
+
+    for name, expected in (
+        ("groups", {log: f"interval {versions}", files: "interval 1 days"}),
+        ("offsets", chosen),
+    ):
+        table = deltalake.DeltaTable(tmp_path / "earlier" / name)
+        present = table.metadata().configuration
+        assert {key: present[key] for key in expected} == expected
+        assert table.version() == 1
 
 
 def test_missing_tables_are_named(spark: SparkSession, tmp_path: Path) -> None:

@@ -67,11 +67,7 @@ COORDINATOR_LOG = TableDefinition(
             INGESTED_AT,
         ]
     ),
-    properties={
-        "delta.dataSkippingStatsColumns": "group_id,event_time,batch_id",
-        # Compaction that is far behind still reads files that its own maintenance has replaced.
-        "delta.deletedFileRetentionDuration": "interval 1 days",
-    },
+    properties={"delta.dataSkippingStatsColumns": "group_id,event_time,batch_id"},
 )
 
 LINE = line_schema(LogRow)

@@ -12,7 +12,7 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import WRITERS
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
-from group_coordinator.tables.definition import TableDefinition, column_in_sql
+from group_coordinator.tables.definition import TableDefinition, column_in_sql, quoted
 from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.members import MEMBERS
 from group_coordinator.tables.offsets import OFFSETS
@@ -55,7 +55,7 @@ def _create_by_spark(spark: SparkSession, catalog: TableCatalog) -> None:
 
 
 def upgrade_tables(spark: SparkSession, root: str) -> None:
-    """Make the tables and columns that came after the version that made the others; what is in them stays."""
+    """Give tables what came after the version that made them: tables, columns, properties. What is in them stays."""
     catalog = TableCatalog(root)
     for table in _LATER_TABLES:
         if not catalog.exists(spark, table.name):
@@ -65,6 +65,7 @@ def upgrade_tables(spark: SparkSession, root: str) -> None:
         missing = [column for column in table.schema if column.name not in present]
         if missing:
             _add(spark, catalog, table, missing)
+        _set_properties(spark, catalog, table)
 
 
 def _create(spark: SparkSession, catalog: TableCatalog, table: TableDefinition) -> None:
@@ -86,6 +87,21 @@ def _add(
         return
     in_sql = ", ".join(map(column_in_sql, missing))
     spark.sql(f"ALTER TABLE {catalog.sql_name(table.name)} ADD COLUMNS ({in_sql})")
+
+
+def _set_properties(spark: SparkSession, catalog: TableCatalog, table: TableDefinition) -> None:
+    folder = catalog.local_folder(table.name)
+    if folder is not None:
+        on_disk = deltalake.DeltaTable(folder)
+        outdated = table.outdated(on_disk.metadata().configuration, on_disk=True)
+        if outdated:
+            on_disk.alter.set_table_properties(outdated)
+        return
+    (present,) = catalog.writable(spark, table.name).detail().select("properties").collect()[0]
+    outdated = table.outdated(present, on_disk=False)
+    if outdated:
+        in_sql = ", ".join(f"{quoted(key)} = {quoted(value)}" for key, value in outdated.items())
+        spark.sql(f"ALTER TABLE {catalog.sql_name(table.name)} SET TBLPROPERTIES ({in_sql})")
 
 
 def check_tables(spark: SparkSession, root: str) -> None:

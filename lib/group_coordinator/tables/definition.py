@@ -20,13 +20,31 @@ from pyspark.sql.types import (
 
 from group_coordinator.tables.catalog import TableCatalog
 
+_LOG_RETENTION = "delta.logRetentionDuration"
+_FILE_RETENTION = "delta.deletedFileRetentionDuration"
+
 _PROPERTIES = {
     # A commit a second: a checkpoint every 10 of them would cost more than the commits.
     "delta.checkpointInterval": "50",
-    "delta.logRetentionDuration": "interval 7 days",
-    # A MERGE replaces whole files: a million offsets, 22 MB, again and again.
-    "delta.deletedFileRetentionDuration": "interval 3 hours",
+    # How long versions can be read, and how long a reader may take: a MERGE replaces whole files, a million offsets are
+    # 22 MB, again and again.
+    _LOG_RETENTION: "interval 1 days",
+    _FILE_RETENTION: "interval 1 days",
 }
+
+_PROPERTIES_ON_DISK = {
+    # The deltalake package looks at every file of the Delta log's folder, several times an append
+    # (python -m tests.benchmarks.upkeep).
+    _LOG_RETENTION: "interval 30 minutes",
+}
+
+_OF_0_2_0 = {
+    _LOG_RETENTION: {"interval 7 days"},
+    _FILE_RETENTION: {"interval 3 hours", "interval 1 days"},
+}
+"""What that version gave its tables: who has other values has chosen them."""
+
+_MEGABYTE = 1024 * 1024
 
 
 def required(name: str, kind: DataType, meaning: str) -> StructField:
@@ -65,8 +83,22 @@ class TableDefinition:
     meaning: str
     schema: StructType
     key: tuple[str, ...] = ()
-    clustered_by: tuple[str, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def partitioned_by(self) -> tuple[str, ...]:
+        """What keeps apart the files of clusters that share the table: who changes rows rewrites files."""
+        return (CLUSTER_ID.name,) if self.key else ()
+
+    @property
+    def sorted_by(self) -> tuple[str, ...]:
+        """What lets a reader leave out the files that have nothing of the groups it wants."""
+        return (GROUP_ID.name,) if self.key else ()
+
+    @property
+    def file_bytes(self) -> int:
+        """How large files are made: the smaller, the fewer groups are in one."""
+        return (16 if self.key else 128) * _MEGABYTE
 
     def no_rows(self) -> pa.Table:
         """The table's columns as Arrow has them, without a row."""
@@ -75,35 +107,44 @@ class TableDefinition:
     def create(self, spark: SparkSession, catalog: TableCatalog) -> None:
         """Make the table, by Spark, unless it is there."""
         properties = {**_PROPERTIES, **self.properties}
-        clause = f"CLUSTER BY ({', '.join(self.clustered_by)})" if self.clustered_by else ""
+        columns = ", ".join(self.partitioned_by)
+        clause = f"PARTITIONED BY ({columns})" if columns else ""
         spark.sql(
             f"CREATE TABLE IF NOT EXISTS {catalog.sql_name(self.name)} "
             f"({', '.join(map(column_in_sql, self.schema))}) USING delta {clause} "
-            f"COMMENT {_quoted(self.meaning)} "
-            f"TBLPROPERTIES ({', '.join(f'{_quoted(k)} = {_quoted(v)}' for k, v in properties.items())})"
+            f"COMMENT {quoted(self.meaning)} "
+            f"TBLPROPERTIES ({', '.join(f'{quoted(k)} = {quoted(v)}' for k, v in properties.items())})"
         )
 
     def create_on_disk(self, folder: Path) -> None:
-        """Make the table in a folder of this machine, without Spark, unless it is there.
-
-        It is not clustered: the deltalake package, which writes it, does not know that.
-        """
+        """Make the table in a folder of this machine, without Spark, unless it is there."""
         deltalake.DeltaTable.create(
             folder,
             deltalake.Schema.from_json(self.schema.json()),
             mode="ignore",
+            partition_by=[*self.partitioned_by],
             description=self.meaning,
-            configuration={**_PROPERTIES, **self.properties},
+            configuration={**_PROPERTIES, **_PROPERTIES_ON_DISK, **self.properties},
         )
+
+    def outdated(self, present: Mapping[str, str], *, on_disk: bool) -> dict[str, str]:
+        """The properties that a table has from an earlier version of this program, with their values of now."""
+        wanted = {**_PROPERTIES, **(_PROPERTIES_ON_DISK if on_disk else {}), **self.properties}
+        return {
+            key: wanted[key]
+            for key, earlier in _OF_0_2_0.items()
+            if present.get(key) in earlier and present[key] != wanted[key]
+        }
 
 
 def column_in_sql(column: StructField) -> str:
     """A column as CREATE TABLE and ADD COLUMNS write it."""
     needed = "" if column.nullable else " NOT NULL"
-    comment = _quoted(column.metadata["comment"])
+    comment = quoted(column.metadata["comment"])
     return f"`{column.name}` {column.dataType.simpleString()}{needed} COMMENT {comment}"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """A text as Spark's SQL writes it."""
     escaped = text.replace("\\", r"\\").replace("'", r"\'")
     return f"'{escaped}'"

@@ -106,6 +106,5 @@ GROUPS = TableDefinition(
             ),
         ]
     ),
-    clustered_by=GROUP_KEY,
     key=GROUP_KEY,
 )

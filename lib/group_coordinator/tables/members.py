@@ -13,7 +13,6 @@ from pyspark.sql.types import (
 from group_coordinator.tables.definition import (
     CLUSTER_ID,
     GROUP_ID,
-    GROUP_KEY,
     MEMBER_KEY,
     UPDATE_BATCH_ID,
     UPDATED_AT,
@@ -96,6 +95,5 @@ MEMBERS = TableDefinition(
             optional("target_assignment", TARGET_PARTITIONS, "Partitions it is to have in the end"),
         ]
     ),
-    clustered_by=GROUP_KEY,
     key=MEMBER_KEY,
 )

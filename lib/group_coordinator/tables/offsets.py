@@ -7,7 +7,6 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructType, Tim
 from group_coordinator.tables.definition import (
     CLUSTER_ID,
     GROUP_ID,
-    GROUP_KEY,
     OFFSET_KEY,
     UPDATE_BATCH_ID,
     UPDATED_AT,
@@ -48,6 +47,5 @@ OFFSETS = TableDefinition(
             UPDATE_BATCH_ID,
         ]
     ),
-    clustered_by=GROUP_KEY,
     key=OFFSET_KEY,
 )
