@@ -64,6 +64,8 @@ class JobSettings:
     exchange: Literal["auto", "stock", "lean"]
     compaction_interval_ms: Positive
     snapshot_interval_ms: NotNegative
+    maintenance_interval_ms: NotNegative
+    maintenance_new_files: Positive
     topic_metadata_interval_ms: NotNegative
     security: Security
 

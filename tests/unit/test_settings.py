@@ -57,6 +57,8 @@ def test_the_defaults_of_the_job() -> None:
         exchange="auto",
         compaction_interval_ms=10_000,
         snapshot_interval_ms=86_400_000,
+        maintenance_interval_ms=10_800_000,
+        maintenance_new_files=500,
         topic_metadata_interval_ms=1_000,
         security=Security(
             security_protocol="PLAINTEXT",

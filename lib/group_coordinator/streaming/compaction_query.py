@@ -17,12 +17,13 @@ from group_coordinator.streaming.batch_gate import BatchGate
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import checkpoint_of
 from group_coordinator.streaming.retries import keep_trying
+from group_coordinator.streaming.upkeep import maintenance_of
 from group_coordinator.tables.append import running_query_id
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction.compaction import Compaction
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.maintenance import Maintenance
+from group_coordinator.tables.creation import COMPACTED
 
 QUERY_NAME = "compaction"
 _POLL_S = 1
@@ -100,7 +101,9 @@ class CompactionQuery:
         )
         application = running_query_id(log.sparkSession)
         Compaction(self._catalog, retention, application).apply(log, batch_id)
-        Maintenance(self._catalog).after(log.sparkSession, batch_id)
+        if self.settings.job.maintenance_interval_ms:
+            job = self.settings.job
+            maintenance_of(log.sparkSession, job, QUERY_NAME, COMPACTED).look_if_time()
 
     @property
     def _catalog(self) -> TableCatalog:

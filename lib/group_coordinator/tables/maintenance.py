@@ -1,57 +1,215 @@
-"""Keeps the tables small and quick to read: compacts their files now and then, and removes those of the past."""
+"""Keeps tables quick to read and small: puts their files together, sorts them, and removes those of the past.
+
+An append never conflicts with it. A MERGE may: then Delta takes one of the two commits, and who loses tries again
+later; compaction looks after its tables between two of its batches. Of two processes that want the same table one waits
+for the next time.
+"""
 
 from __future__ import annotations
 
+import logging
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 
+from delta.tables import DeltaTable as SparkTable
 from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
+from filelock import FileLock
+from msgspec import json
+from msgspec.structs import replace
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from group_coordinator.settings import JobSettings
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.creation import COMPACTED
+from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, quoted
+from group_coordinator.tables.session_conf import session_conf
+from group_coordinator.tables.upkeep_due import (
+    TableFiles,
+    Upkeep,
+    UpkeepNote,
+    UpkeepRule,
+    due,
+    noted,
+)
 
-_OPTIMIZE_EVERY = 100
-_VACUUM_EVERY = 250
-_TABLES = (COORDINATOR_LOG, *COMPACTED)
+LOOK_EVERY_S = 60
+_FILE_BYTES = (
+    "spark.databricks.delta.optimize.minFileSize",
+    "spark.databricks.delta.optimize.maxFileSize",
+)
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
+class Notebook:
+    """Where the notes are kept between two runs; without them a table has its upkeep once more."""
+
+    read: Callable[[], str | None]
+    write: Callable[[str], None]
+
+    def notes(self) -> dict[str, UpkeepNote]:
+        """By table."""
+        text = self.read()
+        return {} if text is None else json.decode(text, type=dict[str, UpkeepNote])
+
+    def replace(self, notes: dict[str, UpkeepNote]) -> None:
+        """Keep these."""
+        self.write(json.encode(notes).decode())
+
+
 class Maintenance:
-    """Runs inside the compaction query, the only one that rewrites files: it cannot conflict with itself."""
+    """Of the tables that one process writes."""
 
-    catalog: TableCatalog
+    def __init__(
+        self,
+        spark: SparkSession,
+        job: JobSettings,
+        tables: Sequence[TableDefinition],
+        notebook: Notebook,
+    ) -> None:
+        self._spark = spark
+        self._catalog = TableCatalog(job.tables_root)
+        self._cluster_id = job.cluster_id
+        self._rule = UpkeepRule(job.maintenance_interval_ms, job.maintenance_new_files)
+        self._tables = tables
+        self._notebook = notebook
+        self._next_s = time.monotonic()
 
-    def after(self, spark: SparkSession, batch_id: int) -> None:
-        """Do what is due after this compaction, one table at a time, so that none waits long."""
-        table = _TABLES[batch_id % len(_TABLES)].name
-        turn = batch_id // len(_TABLES) + 1
-        if turn % _OPTIMIZE_EVERY == 0:
-            self._optimize(spark, table)
-        if turn % _VACUUM_EVERY == 0:
-            self._vacuum(spark, table)
+    def run(self, ended: Event) -> None:
+        """Look once a minute until `ended` is set, in a thread of its own."""
+        # Within one pool jobs wait for those before them, whatever spark.scheduler.mode is.
+        self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", "maintenance")
+        while not ended.is_set():
+            self.look_if_time()
+            ended.wait(LOOK_EVERY_S)
 
-    def _optimize(self, spark: SparkSession, table: str) -> None:
-        folder = self.catalog.local_folder(table)
-        if folder is None:
-            self.catalog.writable(spark, table).optimize().executeCompaction()
-        else:
-            _optimize_beside_appends(folder)
+    def look_if_time(self) -> None:
+        """Look, unless a minute has not passed since the last time."""
+        if time.monotonic() >= self._next_s:
+            self._next_s = time.monotonic() + LOOK_EVERY_S
+            self.look(_now_ms())
 
-    def _vacuum(self, spark: SparkSession, table: str) -> None:
-        # What is older than delta.deletedFileRetentionDuration is needed by no reader any more.
-        folder = self.catalog.local_folder(table)
-        if folder is None:
-            self.catalog.writable(spark, table).vacuum()
-        else:
-            DeltaTable(folder).vacuum(dry_run=False)
+    def look(self, now_ms: int) -> None:
+        """Do what is due; what fails is due again, and hurts nothing but the speed of readers until then."""
+        for table in self._tables:
+            try:
+                self._look_at(table, now_ms)
+            except (DeltaError, OSError, PySparkException, Py4JError) as failure:
+                reason, *_ = str(failure).splitlines()
+                _log.warning("upkeep of table %s failed, and comes again: %s", table.name, reason)
+
+    def _look_at(self, table: TableDefinition, now_ms: int) -> None:
+        notes = self._notebook.notes()
+        before = notes.get(table.name, UpkeepNote())
+        after = self._looked_at(table, before, now_ms)
+        if after != before:
+            self._notebook.replace({**notes, table.name: after})
+
+    def _looked_at(self, table: TableDefinition, note: UpkeepNote, now_ms: int) -> UpkeepNote:
+        files = self._files_of(table)
+        found = files.now()
+        need = due(note, found, self._rule, now_ms)
+        if need in {Upkeep.GATHER, Upkeep.ALL}:
+            files.put_together(is_sorted=need is Upkeep.ALL)
+        if need in {Upkeep.REMOVE, Upkeep.ALL}:
+            files.remove_those_of_the_past()
+        match need:
+            case Upkeep.NONE:
+                return noted(note, found)
+            case Upkeep.GATHER:
+                return replace(note, files=files.now().files)
+            case Upkeep.REMOVE | Upkeep.ALL:
+                # What was committed here is no reason to do it again.
+                return UpkeepNote(*files.now(), at_ms=now_ms)
+
+    def _files_of(self, table: TableDefinition) -> _OnDisk | _BySpark:
+        folder = self._catalog.local_folder(table.name)
+        if folder is not None:
+            return _OnDisk(folder, table, self._cluster_id)
+        return _BySpark(self._spark, self._catalog, table, self._cluster_id)
 
 
-def _optimize_beside_appends(folder: Path) -> None:
-    """Compact a table to which another process may be appending.
+@dataclass(frozen=True, slots=True)
+class _OnDisk:
+    """A table on this machine's disk, which Spark had better leave alone.
 
-    On a local disk Spark's commits are safe from each other within one JVM only: one of them could replace the append
-    of another process. Those of the deltalake package never replace a commit.
+    Its commits are safe from each other there within one JVM only: one of them could replace the append of another
+    process. Those of the deltalake package never replace a commit.
     """
-    DeltaTable(folder).optimize.compact()
+
+    folder: Path
+    table: TableDefinition
+    cluster_id: str
+
+    def now(self) -> TableFiles:
+        table = DeltaTable(self.folder)
+        return TableFiles(len(table.file_uris()), table.version())
+
+    def put_together(self, *, is_sorted: bool) -> None:
+        """Fail if another process is at it.
+
+        The deltalake package does not notice that another OPTIMIZE has replaced the same files: rows would be there twice.
+
+        Raises:
+            Timeout: another process holds the table's lock.
+        """
+        with FileLock(self.folder.with_name(f".{self.table.name}.lock"), blocking=False):
+            self._put_together(is_sorted=is_sorted)
+
+    def _put_together(self, *, is_sorted: bool) -> None:
+        table, size = DeltaTable(self.folder), self.table.file_bytes
+        is_partitioned = bool(table.metadata().partition_columns)
+        ours = [(CLUSTER_ID.name, "=", self.cluster_id)] if is_partitioned else None
+        if is_sorted and self.table.sorted_by:
+            table.optimize.z_order(self.table.sorted_by, ours, target_size=size)
+        else:
+            table.optimize.compact(ours, target_size=size)
+
+    def remove_those_of_the_past(self) -> None:
+        # In full: the log alone does not know any more what became too old before its last checkpoint.
+        DeltaTable(self.folder).vacuum(dry_run=False, full=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _BySpark:
+    """A table anywhere else."""
+
+    spark: SparkSession
+    catalog: TableCatalog
+    table: TableDefinition
+    cluster_id: str
+
+    def now(self) -> TableFiles:
+        table = self._delta()
+        (files,) = table.detail().select("numFiles").collect()[0]
+        (version,) = table.history(1).select("version").collect()[0]
+        return TableFiles(files, version)
+
+    def put_together(self, *, is_sorted: bool) -> None:
+        sizes = dict.fromkeys(_FILE_BYTES, str(self.table.file_bytes))
+        columns = self._delta().detail().select("partitionColumns", "clusteringColumns")
+        is_partitioned, is_clustered = map(bool, columns.collect()[0])
+        optimize = self._delta().optimize()
+        if is_partitioned:
+            optimize = optimize.where(f"{CLUSTER_ID.name} = {quoted(self.cluster_id)}")
+        with session_conf(self.spark, sizes):
+            # Version 0.2.0 made tables that are not on a local disk clustered: Delta sorts these itself.
+            if is_sorted and self.table.sorted_by and not is_clustered:
+                optimize.executeZOrderBy(*self.table.sorted_by)
+            else:
+                optimize.executeCompaction()
+
+    def remove_those_of_the_past(self) -> None:
+        self._delta().vacuum()
+
+    def _delta(self) -> SparkTable:
+        return self.catalog.writable(self.spark, self.table.name)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,28 @@
+"""Settings of Spark's that hold for one write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from pyspark.sql import SparkSession
+
+
+@contextmanager
+def session_conf(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Set them for the time of the block.
+
+    A session outlives the batch that it runs: what is left behind would count for later writes.
+    """
+    all_of_them = session.conf.getAll
+    before = {key: all_of_them[key] for key in settings if key in all_of_them}
+    for key, value in settings.items():
+        session.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key in settings:
+            if key in before:
+                session.conf.set(key, before[key])
+            else:
+                session.conf.unset(key)
