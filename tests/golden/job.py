@@ -69,4 +69,4 @@ def compact(spark: SparkSession, settings: Settings, version: int) -> None:
     retention = Retention(coordinator.retention_ms, coordinator.offsets_retention_check_interval_ms)
     log = catalog.read(spark, COORDINATOR_LOG.name)
     upgrade_tables(spark, catalog.root)
-    Compaction(catalog, retention, "golden").apply(log, version)
+    Compaction(catalog, settings.job.cluster_id, retention, "golden").apply(log, version)

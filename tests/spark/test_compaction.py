@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from chispa import assert_df_equality
-from deltalake import DeltaTable
+from deltalake import DeltaTable, Transaction
 from pyspark.sql import SparkSession
 
 from group_coordinator.core.model.consumer_member import (
@@ -53,7 +53,7 @@ Take = Callable[[Log, str], None]
 @pytest.fixture
 def on_the_driver(spark: SparkSession, catalog: TableCatalog) -> Take:
     def take(log: Log, application: str) -> None:
-        Compaction(catalog, RETENTION, application).apply(log.frame(spark), log.batch_id)
+        Compaction(catalog, "test", RETENTION, application).apply(log.frame(spark), log.batch_id)
 
     return take
 
@@ -62,7 +62,9 @@ def on_the_driver(spark: SparkSession, catalog: TableCatalog) -> Take:
 def by_spark(spark: SparkSession, catalog: TableCatalog) -> Take:
     def take(log: Log, application: str) -> None:
         frame = log.frame(spark).select(*GROUP_KEY, *LogEntry._fields)
-        spark_compaction.compact(catalog, frame, RETENTION, application, log.batch_id)
+        spark_compaction.compact(
+            catalog, "test", frame, RETENTION, Transaction(application, log.batch_id)
+        )
 
     return take
 

@@ -9,12 +9,14 @@ from datetime import UTC, datetime, timedelta
 from struct import pack
 from typing import Any, NamedTuple
 
+import pyarrow as pa
 from msgspec import to_builtins
 from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.core.model.records import Record
 from group_coordinator.core.model.topic import Topic
+from group_coordinator.tables.compaction.rows import GroupKey, LogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -37,6 +39,7 @@ class Log:
 
     batch_id: int = 0
     now_ms: int = 0
+    cluster_id: str = "test"
     rows: list[LogRow] = field(default_factory=list)
 
     def commit(self, group: str, topic: str, partition: int, offset: int, **value: Any) -> None:
@@ -69,7 +72,20 @@ class Log:
 
     def frame(self, spark: SparkSession) -> DataFrame:
         return spark.createDataFrame(
-            [in_the_table(row) for row in self.rows], COORDINATOR_LOG.schema
+            [in_the_table(row, self.cluster_id) for row in self.rows], COORDINATOR_LOG.schema
+        )
+
+    def entries(self) -> pa.Table:
+        """As compaction takes them on the driver."""
+        wanted = [
+            COORDINATOR_LOG.schema.names.index(name)
+            for name in (*GroupKey._fields, *LogEntry._fields)
+        ]
+        whole = [in_the_table(row, self.cluster_id) for row in self.rows]
+        columns = COORDINATOR_LOG.no_rows().schema
+        return pa.Table.from_pydict(
+            {columns.names[at]: [row[at] for row in whole] for at in wanted},
+            pa.schema([columns.field(at) for at in wanted]),
         )
 
     def _add(self, group: str, kind: int, key: JsonObject, data: JsonObject | None) -> None:
@@ -86,11 +102,11 @@ def offset_key(group: str, topic: str, partition: int) -> JsonObject:
     return {"group": group, "topic": topic, "partition": partition}
 
 
-def in_the_table(row: LogRow) -> tuple[object, ...]:
+def in_the_table(row: LogRow, cluster_id: str) -> tuple[object, ...]:
     when = EPOCH + timedelta(milliseconds=row.at_ms)
     known = {
         **row._asdict(),
-        "cluster_id": "test",
+        "cluster_id": cluster_id,
         "reason": "a reason",
         "event_time": when,
         "ingested_at": when,

@@ -23,7 +23,7 @@ def command(
     """Fold the log into the tables groups, members and offsets.
 
     Until Ctrl-C or SIGTERM. It may stand still for as long as you like: it goes on where it was, and no response
-    waits for it. Only one compaction of the same tables may run at a time.
+    waits for it. It takes the rows of its own cluster.id; only one compaction of a cluster may run at a time.
     """
     settings = job_settings(config, overrides, bootstrap_server)
     with checkpoints_held(settings.job, QUERY_NAME), scratch_folder() as scratch:

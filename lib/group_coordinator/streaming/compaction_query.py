@@ -5,93 +5,144 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from threading import Event
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.batch_gate import BatchGate
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import checkpoint_of
+from group_coordinator.streaming.checkpoint.ownership import CheckpointError
 from group_coordinator.streaming.retries import keep_trying
 from group_coordinator.streaming.upkeep import maintenance_of
 from group_coordinator.tables.append import running_query_id
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction.compaction import Compaction
 from group_coordinator.tables.compaction.offset_rows import Retention
+from group_coordinator.tables.compaction.rows import LogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import COMPACTED
+from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_KEY
+from group_coordinator.tables.groups import GROUPS
+from group_coordinator.tables.maintenance import Maintenance
 
 QUERY_NAME = "compaction"
+_CLUSTER = "cluster"
+_NO_BATCH = -1
 _POLL_S = 1
 _PAUSE_S = 30
 _FORGOTTEN = re.compile(
-    r"DELTA_(?:LOG_FILE_NOT_FOUND\w*|MISSING_FILES_UNEXPECTED_VERSION|FILE_NOT_FOUND_DETAILED)"
+    r"DELTA_(?:LOG_FILE_NOT_FOUND\w*|MISSING_FILES_UNEXPECTED_VERSION|FILE_NOT_FOUND_DETAILED|VERSION_NOT_FOUND"
+    r"|TRUNCATED_TRANSACTION_LOG)"
 )
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
 class CompactionQuery:
-    """Folds what is new in coordinator_log into groups, members and offsets."""
+    """Folds what is new of a cluster in coordinator_log into groups, members and offsets."""
 
-    spark: SparkSession
-    settings: Settings
+    def __init__(self, spark: SparkSession, settings: Settings) -> None:
+        self.spark = spark
+        self.settings = settings
+        self._catalog = TableCatalog(settings.job.tables_root)
+        self._folder = CheckpointFolder(spark, checkpoint_of(settings.job, QUERY_NAME))
+        self._maintenance: Maintenance | None = None
 
     def run(self, stop: Event) -> None:
-        """Compact every compaction.interval.ms until `stop` is set, and end between two batches."""
-        self._or_from_the_first_row(lambda: self._run(stop))
+        """Compact every compaction.interval.ms until `stop` is set, and end between two batches.
 
-    def _run(self, stop: Event) -> None:
+        Raises:
+            CheckpointError: the checkpoint is that of another cluster.
+        """
+        self._or_without_what_was_remembered(lambda done: self._run(stop, done))
+
+    def _run(self, stop: Event, done: int) -> None:
+        # Within one pool jobs wait for those before them, whatever spark.scheduler.mode is.
+        self.spark.sparkContext.setLocalProperty("spark.scheduler.pool", QUERY_NAME)
         gate = BatchGate(self._compact)
         interval = f"{self.settings.job.compaction_interval_ms} milliseconds"
-        query = self._writer(gate).trigger(processingTime=interval).start()
+        query = self._writer(gate, done).trigger(processingTime=interval).start()
         while not stop.is_set():
             query.awaitTermination(_POLL_S)
         gate.stop(query, self.spark.sparkContext)
 
     def run_again_and_again(self, stop: Event) -> None:
-        """As `run`, and after any failure once more: beside the coordinator, which must not end for it."""
+        """As `run`, and after any failure once more: it hurts nobody but readers of the tables.
+
+        Raises:
+            CheckpointError: the checkpoint is that of another cluster.
+        """
         keep_trying(
             lambda: self.run(stop),
             stop,
             pause_s=_PAUSE_S,
-            passes=lambda failure: isinstance(failure, Exception),
+            passes=_may_pass,
             say=_say,
         )
 
     def drain(self) -> None:
-        """Compact what is there, then return."""
-        self._or_from_the_first_row(self._drain)
+        """Compact what is there, then return.
 
-    def _drain(self) -> None:
-        self._writer(self._compact).trigger(availableNow=True).start().awaitTermination()
-
-    def _or_from_the_first_row(self, run: Callable[[], None]) -> None:
-        """Run, and, if the log's table has forgotten where that would go on, run without what was remembered.
-
-        A table forgets its versions after delta.logRetentionDuration, a week. To fold rows again changes nothing.
+        Raises:
+            CheckpointError: the checkpoint is that of another cluster.
         """
+        self._or_without_what_was_remembered(self._drain)
+
+    def _drain(self, done: int) -> None:
+        writer = self._writer(self._compact, done)
+        writer.trigger(availableNow=True).start().awaitTermination()
+
+    def _or_without_what_was_remembered(self, run: Callable[[int], None]) -> None:
+        """Run, and, if the log's table has forgotten where that would go on, run from a batch that the tables have.
+
+        A table forgets its versions after delta.logRetentionDuration, but not its rows.
+        """
+        self._check_cluster()
         try:
-            run()
+            run(_NO_BATCH)
         except StreamingQueryException as failure:
             if not _FORGOTTEN.search(str(failure)):
                 raise
-            _log.warning("compaction stood still for too long: it begins with the log's first row")
-            location = checkpoint_of(self.settings.job, QUERY_NAME)
-            CheckpointFolder(self.spark, location).remove_all()
-            run()
+            done = self._last_compacted_batch()
+            _log.warning(
+                "compaction stood still for too long: it reads the log after batch %d", done
+            )
+            self._folder.remove_all()
+            self._check_cluster()
+            run(done)
 
-    def _writer(self, write: Callable[[DataFrame, int], None]) -> DataStreamWriter:
+    def _check_cluster(self) -> None:
+        """A checkpoint remembers how far the log was read, and that holds for the rows of one cluster."""
+        cluster_id, present = self.settings.job.cluster_id, self._folder.read(_CLUSTER)
+        if present is None:
+            self._folder.write(_CLUSTER, cluster_id)
+        elif present != cluster_id:
+            raise CheckpointError(
+                f"checkpoint {self._folder.location} compacts the rows of cluster.id = {present}, not {cluster_id}: "
+                "give this run that cluster.id, or a checkpoint.location of its own"
+            )
+
+    def _last_compacted_batch(self) -> int:
+        """Groups are written last: what they have of a batch, members and offsets have too, and all batches before."""
+        groups = self._catalog.read(self.spark, GROUPS.name)
+        ours = groups.where(F.col(CLUSTER_ID.name) == self.settings.job.cluster_id)
+        (last,) = ours.agg(F.max("batch_id")).collect()[0]
+        return _NO_BATCH if last is None else int(last)
+
+    def _writer(self, write: Callable[[DataFrame, int], None], done: int) -> DataStreamWriter:
+        """Of the cluster's rows, but for the log's batches up to `done`; what a batch leaves out here is not read."""
+        is_ours = F.col(CLUSTER_ID.name) == self.settings.job.cluster_id
         log = self._catalog.read_stream(self.spark, COORDINATOR_LOG.name)
-        location = checkpoint_of(self.settings.job, QUERY_NAME)
         return (
-            log.writeStream.queryName(QUERY_NAME)
+            log.where(is_ours & (F.col(BATCH_ID.name) > done))
+            .select(*GROUP_KEY, "record_type", *LogEntry._fields)
+            .writeStream.queryName(QUERY_NAME)
             .foreachBatch(write)
-            .option("checkpointLocation", location)
+            .option("checkpointLocation", self._folder.location)
         )
 
     def _compact(self, log: DataFrame, batch_id: int) -> None:
@@ -100,14 +151,23 @@ class CompactionQuery:
             coordinator.retention_ms, coordinator.offsets_retention_check_interval_ms
         )
         application = running_query_id(log.sparkSession)
-        Compaction(self._catalog, retention, application).apply(log, batch_id)
+        compaction = Compaction(self._catalog, self.settings.job.cluster_id, retention, application)
+        compaction.apply(log, batch_id)
         if self.settings.job.maintenance_interval_ms:
-            job = self.settings.job
-            maintenance_of(log.sparkSession, job, QUERY_NAME, COMPACTED).look_if_time()
+            self._look_after_tables(log.sparkSession)
 
-    @property
-    def _catalog(self) -> TableCatalog:
-        return TableCatalog(self.settings.job.tables_root)
+    def _look_after_tables(self, session: SparkSession) -> None:
+        """Between two batches and not beside them: both rewrite the files of these tables.
+
+        In the session of the query: the coordinator's own upkeep has settings for its tables in the other one.
+        """
+        if self._maintenance is None:
+            self._maintenance = maintenance_of(session, self.settings.job, QUERY_NAME, COMPACTED)
+        self._maintenance.look_if_time()
+
+
+def _may_pass(failure: BaseException) -> bool:
+    return isinstance(failure, Exception) and not isinstance(failure, CheckpointError)
 
 
 def _say(failure: BaseException, _attempt: int) -> None:

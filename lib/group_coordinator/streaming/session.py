@@ -41,6 +41,8 @@ _EVERYWHERE = {
     f"{_ROCKSDB}.boundedMemoryUsage": "true",
     # The sources of our MERGEs are computed already; by default Delta would compute them again.
     "spark.databricks.delta.merge.materializeSource": "none",
+    # A table is partitioned by cluster: otherwise one task would write all that a MERGE of a cluster changes.
+    "spark.databricks.delta.merge.repartitionBeforeWrite.enabled": "false",
     # Tables are small: one task reads the state of a Delta log, not fifty.
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",

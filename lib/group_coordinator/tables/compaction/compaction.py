@@ -2,23 +2,36 @@
 
 The new content of every touched group is worked out first (compaction/fold.py), then a MERGE a table brings the tables to it.
 Working it out again from tables that already have it gives no changes, so a batch may be redone from any point.
+
+Each cluster has a compaction of its own, which leaves the others' rows alone. A commit of somebody else that changes
+files under a MERGE makes that fail: the stretch is then worked out again.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from delta.exceptions import DeltaConcurrentModificationException
 from deltalake import Transaction
+from deltalake.exceptions import CommitFailedError
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from group_coordinator.codecs.records.record_types import RECORD_TYPES
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import local, spark
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import LogEntry
-from group_coordinator.tables.definition import GROUP_KEY
+from group_coordinator.tables.definition import CLUSTER_ID, GROUP_KEY
 from group_coordinator.tables.driver_limits import MOST_ROWS
+
+_TRIES = Retrying(
+    retry=retry_if_exception_type((CommitFailedError, DeltaConcurrentModificationException)),
+    wait=wait_random_exponential(max=10),
+    stop=stop_after_attempt(8),
+    reraise=True,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +39,23 @@ class Compaction:
     """Takes stretches of the log into the tables of a catalog; each stretch is a version of the application."""
 
     catalog: TableCatalog
+    cluster_id: str
     retention: Retention
     application: str
 
     def apply(self, log: DataFrame, version: int) -> None:
-        """Bring the tables to what this stretch of the log says."""
-        of_groups = log.where(F.col("record_type").isin(*RECORD_TYPES)).select(
+        """Bring the tables to what this stretch of the log says of the cluster's groups."""
+        is_ours = F.col(CLUSTER_ID.name) == self.cluster_id
+        of_groups = log.where(is_ours & F.col("record_type").isin(*RECORD_TYPES)).select(
             *GROUP_KEY, *LogEntry._fields
         )
+        _TRIES(self._apply, of_groups, Transaction(self.application, version))
+
+    def _apply(self, log: DataFrame, transaction: Transaction) -> None:
         root = self.catalog.local_root
         if root is not None:
-            small = of_groups.limit(MOST_ROWS + 1).toArrow()
+            small = log.limit(MOST_ROWS + 1).toArrow()
             if small.num_rows <= MOST_ROWS:
-                transaction = Transaction(self.application, version)
-                local.compact(root, small, self.retention, transaction)
+                local.compact(root, self.cluster_id, small, self.retention, transaction)
                 return
-        spark.compact(self.catalog, of_groups, self.retention, self.application, version)
+        spark.compact(self.catalog, self.cluster_id, log, self.retention, transaction)

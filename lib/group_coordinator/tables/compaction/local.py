@@ -23,11 +23,14 @@ from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import TableDefinition
 
 
-def compact(root: Path, log: pa.Table, retention: Retention, transaction: Transaction) -> None:
-    """Bring the tables under a folder to what a stretch of the log says.
+def compact(
+    root: Path, cluster_id: str, log: pa.Table, retention: Retention, transaction: Transaction
+) -> None:
+    """Bring the tables under a folder to what a stretch of a cluster's log says.
 
     Args:
         root: the tables' folder.
+        cluster_id: the cluster that all rows are of.
         log: columns cluster_id, group_id and those of LogEntry.
         retention: for the forecasts.
         transaction: the application and its version; each table takes one version once.
@@ -38,21 +41,24 @@ def compact(root: Path, log: pa.Table, retention: Retention, transaction: Transa
     for row in from_arrow(log):
         key = GroupKey(*(row[name] for name in GroupKey._fields))
         entries[key].append(LogEntry(*(row[name] for name in LogEntry._fields)))
-    before = _rows_of_groups(root, entries)
+    before = _rows_of_groups(root, cluster_id, entries)
     changes = [
         change
         for key in sorted(entries)
         for change in fold(key, before[key], entries[key], retention)
     ]
-    _merge_all(root, changes, transaction)
+    _merge_all(root, cluster_id, changes, transaction)
 
 
-def _rows_of_groups(root: Path, groups: Iterable[GroupKey]) -> dict[GroupKey, GroupRows]:
+def _rows_of_groups(
+    root: Path, cluster_id: str, groups: Iterable[GroupKey]
+) -> dict[GroupKey, GroupRows]:
     found: dict[GroupKey, GroupRows] = defaultdict(GroupRows)
     wanted = ", ".join(sorted({_in_sql(key.group_id) for key in groups}))
     for definition in COMPACTED:
         table = QueryBuilder().register("present", DeltaTable(root / definition.name))
-        rows = table.execute(f"SELECT * FROM present WHERE group_id IN ({wanted})")  # noqa: S608
+        of_cluster = f"SELECT * FROM present WHERE cluster_id = {_in_sql(cluster_id)}"  # noqa: S608
+        rows = table.execute(f"{of_cluster} AND group_id IN ({wanted})")
         for columns in from_arrow(pa.table(rows)):
             row = convert(columns, ROW_TYPES[definition.name])
             found[row.group_key].add(row)
@@ -63,7 +69,11 @@ def _in_sql(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _merge_all(root: Path, changes: list[Change], transaction: Transaction) -> None:
+def _merge_all(
+    root: Path, cluster_id: str, changes: list[Change], transaction: Transaction
+) -> None:
+    # With the value, not only with the column of the source: so Delta knows that no file of another cluster matters.
+    of_cluster = f"old.`cluster_id` = {_in_sql(cluster_id)}"
     by_table = {
         table: list(of_table)
         for table, of_table in groupby(sorted(changes, key=_table_of), key=_table_of)
@@ -72,16 +82,20 @@ def _merge_all(root: Path, changes: list[Change], transaction: Transaction) -> N
         if definition.name in by_table:
             application = f"{transaction.app_id}:{definition.name}"
             once = Transaction(application, transaction.version)
-            _merge(root, definition, by_table[definition.name], once)
+            _merge(root / definition.name, definition, by_table[definition.name], of_cluster, once)
 
 
 _table_of = attrgetter("table")
 
 
 def _merge(
-    root: Path, definition: TableDefinition, changes: list[Change], once: Transaction
+    folder: Path,
+    definition: TableDefinition,
+    changes: list[Change],
+    of_cluster: str,
+    once: Transaction,
 ) -> None:
-    table = DeltaTable(root / definition.name)
+    table = DeltaTable(folder)
     done = table.transaction_version(once.app_id)
     if done is not None and done >= once.version:
         return
@@ -92,7 +106,9 @@ def _merge(
     (
         table.merge(
             source,
-            " AND ".join(f"old.`{name}` = new.`{name}`" for name in definition.key),
+            " AND ".join(
+                [of_cluster, *(f"old.`{name}` = new.`{name}`" for name in definition.key)]
+            ),
             source_alias="new",
             target_alias="old",
             commit_properties=CommitProperties(app_transactions=[once]),

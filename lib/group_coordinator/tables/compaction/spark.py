@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial, reduce
 from itertools import chain, groupby
 from operator import itemgetter
+from typing import Any, cast
 
 import pandas as pd
+from deltalake import Transaction
 from msgspec import json
+from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
@@ -25,9 +29,12 @@ from group_coordinator.tables.compaction.fold import Change, fold
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.once import once
 from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupKey, GroupRows, LogEntry
+from group_coordinator.tables.compaction.touched import condition, touched_groups
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import GROUP_KEY, TableDefinition
 
+CHANGES = "changes of groups, members and offsets"
+"""What Spark's UI calls them."""
 _LOG = "log"
 _CHANGES = StructType(
     [
@@ -39,30 +46,55 @@ _CHANGES = StructType(
 
 
 def compact(
-    catalog: TableCatalog, log: DataFrame, retention: Retention, application: str, version: int
+    catalog: TableCatalog,
+    cluster_id: str,
+    log: DataFrame,
+    retention: Retention,
+    transaction: Transaction,
 ) -> None:
-    """Bring the tables to what a stretch of the log says, each once per (application, version)."""
+    """Bring the tables to what a stretch of a cluster's log says; each table takes one version of an application once."""
+    ranges = touched_groups(log)
     changes = (
-        _groups_with_their_log(catalog, log)
+        _groups_with_their_log(catalog, log, condition(cluster_id, ranges, "present"))
         .repartition(*GROUP_KEY)
         .sortWithinPartitions(*GROUP_KEY)
         .mapInPandas(partial(_fold_all, retention=retention), _CHANGES)
-        # Not only cached: Delta makes Spark forget what it cached from a table that a MERGE changes.
-        .localCheckpoint()
     )
-    for definition in COMPACTED:
-        rows = _rows(changes, definition)
-        if not rows.isEmpty():
-            with once(log.sparkSession, f"{application}:{definition.name}", version):
-                _merge(catalog, definition, rows)
+    with _kept(changes) as kept:
+        for definition in COMPACTED:
+            rows = _rows(kept, definition)
+            if not rows.isEmpty():
+                application = f"{transaction.app_id}:{definition.name}"
+                with once(log.sparkSession, application, transaction.version):
+                    _merge(catalog, definition, rows, condition(cluster_id, ranges, "old"))
 
 
-def _groups_with_their_log(catalog: TableCatalog, log: DataFrame) -> DataFrame:
+@contextmanager
+def _kept(frame: DataFrame) -> Iterator[DataFrame]:
+    """The rows, computed once, and again only where an executor was lost that had some of them.
+
+    Not `cache`: Delta makes Spark forget what it cached from a table that a MERGE changes. Not `localCheckpoint`: that
+    forgets how to compute the rows. A cached RDD remembers it with the names of the files that it reads, so that rows
+    come out the same after a MERGE. PySpark has no public way from a DataFrame to one of Java's.
+    """
+    java, session = cast("Any", frame)._jdf, cast("Any", frame.sparkSession)  # noqa: SLF001
+    level = session.sparkContext._getJavaStorageLevel(StorageLevel.MEMORY_AND_DISK)  # noqa: SLF001
+    rows = java.javaRDD().setName(CHANGES).persist(level)
+    try:
+        yield DataFrame(session._jsparkSession.createDataFrame(rows, java.schema()), session)  # noqa: SLF001
+    finally:
+        rows.unpersist()
+
+
+def _groups_with_their_log(catalog: TableCatalog, log: DataFrame, touched: str) -> DataFrame:
     """Everything that concerns a group in one shape: what it is, and JSON."""
-    touched = log.select(*GROUP_KEY).distinct()
+    groups = log.select(*GROUP_KEY).distinct()
     tables = [
         _in_one_shape(
-            catalog.read(log.sparkSession, table.name).join(touched, [*GROUP_KEY], "left_semi"),
+            catalog.read(log.sparkSession, table.name)
+            .alias("present")
+            .where(touched)
+            .join(groups, [*GROUP_KEY], "left_semi"),
             table.name,
             table.schema.names,
         )
@@ -137,14 +169,16 @@ def _rows(changes: DataFrame, definition: TableDefinition) -> DataFrame:
     )
 
 
-def _merge(catalog: TableCatalog, definition: TableDefinition, rows: DataFrame) -> None:
+def _merge(
+    catalog: TableCatalog, definition: TableDefinition, rows: DataFrame, touched: str
+) -> None:
     columns: dict[str, str | Column] = {name: f"new.`{name}`" for name in definition.schema.names}
     (
         catalog.writable(rows.sparkSession, definition.name)
         .alias("old")
         .merge(
             rows.alias("new"),
-            " AND ".join(f"old.`{name}` = new.`{name}`" for name in definition.key),
+            " AND ".join([touched, *(f"old.`{name}` = new.`{name}`" for name in definition.key)]),
         )
         .whenMatchedDelete("new.delete")
         .whenMatchedUpdate(set=columns)

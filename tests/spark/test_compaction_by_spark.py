@@ -1,0 +1,155 @@
+"""Tables that are not on a local disk: what compaction reads of them, what it outlives, and their upkeep."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from chispa import assert_df_equality
+from deltalake import DeltaTable, Transaction, write_deltalake
+from pyspark.sql import SparkSession
+
+from group_coordinator.settings import Settings
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.compaction import local
+from group_coordinator.tables.compaction import spark as spark_compaction
+from group_coordinator.tables.compaction.compaction import Compaction
+from group_coordinator.tables.compaction.offset_rows import Retention
+from group_coordinator.tables.creation import COMPACTED
+from group_coordinator.tables.groups import GROUPS
+from group_coordinator.tables.maintenance import Maintenance, Notebook
+from group_coordinator.tables.members import MEMBERS
+from group_coordinator.tables.offsets import OFFSETS
+from tests.support.log_rows import Log
+
+pytestmark = pytest.mark.spark
+
+NOON = 1_764_000_000_000
+RETENTION = Retention(retention_ms=60_000, check_interval_ms=10_000)
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> TableCatalog:
+    """Tables that compaction writes by Spark, as in an object store."""
+    catalog = TableCatalog(f"file:{tmp_path}/elsewhere")
+    for table in COMPACTED:
+        table.create_on_disk(tmp_path / "elsewhere" / table.name)
+    return catalog
+
+
+def commits(cluster_id: str, batch_id: int, *groups: str) -> Log:
+    """Each of the groups commits the batch's number."""
+    log = Log(batch_id, now_ms=batch_id * 60_000, cluster_id=cluster_id)
+    for group in groups:
+        log.commit(group, "orders", 0, batch_id)
+    return log
+
+
+def filled(catalog: TableCatalog, batch_id: int, *groups: str) -> None:
+    """What an earlier compaction has left, in files of its own; not by Spark, which takes longer."""
+    root, entries = Path(catalog.root.removeprefix("file:")), commits("test", batch_id, *groups)
+    local.compact(root, "test", entries.entries(), RETENTION, Transaction("earlier", batch_id))
+
+
+def take(spark: SparkSession, catalog: TableCatalog, batch_id: int, *groups: str) -> None:
+    """A stretch of the log with commits, beside those of another cluster."""
+    ours, others = (commits(cluster, batch_id, *groups) for cluster in ("test", "other"))
+    stretch = ours.frame(spark).union(others.frame(spark))
+    Compaction(catalog, "test", RETENTION, "query").apply(stretch, batch_id)
+
+
+def has_offsets(spark: SparkSession, catalog: TableCatalog, **expected: int) -> None:
+    found = catalog.read(spark, "offsets").select("cluster_id", "group_id", "committed_offset")
+    wanted = [("test", group, offset) for group, offset in expected.items()]
+    assert_df_equality(found, spark.createDataFrame(wanted, found.schema), ignore_row_order=True)
+
+
+def files_without(folder: Path, group: str) -> Iterator[Path]:
+    for file in DeltaTable(folder).get_add_actions(flatten=True).to_struct_array().to_pylist():
+        if not file["min.group_id"] <= group <= file["max.group_id"]:
+            yield folder / file["path"]
+
+
+def test_only_files_of_the_touched_groups_are_read_and_written(
+    spark: SparkSession, elsewhere: TableCatalog, tmp_path: Path
+) -> None:
+    filled(elsewhere, 1, "berlin")
+    filled(elsewhere, 2, "oslo")
+    hidden = [
+        file
+        for table in (GROUPS, OFFSETS)
+        for file in files_without(tmp_path / "elsewhere" / table.name, "oslo")
+    ]
+    assert len(hidden) == 2
+    for file in hidden:
+        file.rename(f"{file}.hidden")
+
+    take(spark, elsewhere, 3, "oslo")
+
+    for file in hidden:
+        Path(f"{file}.hidden").rename(file)
+    has_offsets(spark, elsewhere, berlin=1, oslo=3)
+    (merge,) = elsewhere.writable(spark, OFFSETS.name).history(1).collect()
+    assert merge["operationMetrics"]["numTargetFilesRemoved"] == "1"
+
+
+def test_what_an_executor_took_along_is_computed_again(
+    spark: SparkSession, elsewhere: TableCatalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before every MERGE the executors with the changes are gone, and the tables are not what they were before."""
+    filled(elsewhere, 1, "berlin", "oslo")
+    merge, merged = spark_compaction._merge, []  # noqa: SLF001
+
+    def after_a_loss(*arguments: Any) -> None:
+        (number,) = changes(spark)
+        context: Any = spark.sparkContext
+        executors = context._jvm.org.apache.spark.SparkEnv.get().blockManager().master()  # noqa: SLF001
+        executors.removeRdd(number, True)
+        merged.append(arguments[1].name)
+        merge(*arguments)
+
+    monkeypatch.setattr(spark_compaction, "_merge", after_a_loss)
+    take(spark, elsewhere, 2, "oslo", "rome")
+
+    assert merged == ["offsets", "groups"]
+    has_offsets(spark, elsewhere, berlin=1, oslo=2, rome=2)
+    rows = elsewhere.read(spark, "groups").select("group_id", "offset_count", "batch_id")
+    wanted = [("berlin", 1, 1), ("oslo", 1, 2), ("rome", 1, 2)]
+    assert_df_equality(rows, spark.createDataFrame(wanted, rows.schema), ignore_row_order=True)
+    assert changes(spark) == []
+
+
+def changes(spark: SparkSession) -> list[int]:
+    """What Spark keeps of the changes, by number."""
+    context: Any = spark.sparkContext
+    kept = context._jsc.getPersistentRDDs()  # noqa: SLF001
+    return [number for number in kept if kept[number].name() == spark_compaction.CHANGES]
+
+
+def test_files_are_put_together_and_sorted_cluster_by_cluster(
+    spark: SparkSession, elsewhere: TableCatalog, configured: Settings
+) -> None:
+    folder = elsewhere.root.removeprefix("file:") + "/groups"
+    row = {"group_type": "classic", "state": "Empty", "generation_or_epoch": 0, "member_count": 0}
+    row |= {"offset_count": 1, "updated_at": 0, "batch_id": 0, "expiration_base": "commit"}
+    for cluster, group in (("test", "b"), ("test", "a"), ("other", "a"), ("other", "b")):
+        given = {**row, "protected_topics": [], "cluster_id": cluster, "group_id": group}
+        schema = GROUPS.no_rows().schema
+        write_deltalake(folder, pa.Table.from_pylist([given], schema), mode="append")
+    job = replace(configured.job, tables_root=elsewhere.root, cluster_id="test")
+    pages: list[str] = []
+    notebook = Notebook(lambda: pages[-1] if pages else None, pages.append)
+
+    Maintenance(spark, job, [MEMBERS, GROUPS], notebook).look(NOON)
+    Maintenance(spark, job, [MEMBERS, GROUPS], notebook).look(NOON + 1)
+
+    present = Counter(Path(uri).parent.name for uri in DeltaTable(folder).file_uris())
+    assert present == {"cluster_id=test": 1, "cluster_id=other": 2}
+    operations = [commit["operation"] for commit in DeltaTable(folder).history(3)]
+    assert operations == ["VACUUM END", "VACUUM START", "OPTIMIZE"]
+    assert len(pages) == 2  # a note a table, also of the empty one

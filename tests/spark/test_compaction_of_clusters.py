@@ -1,0 +1,147 @@
+"""Two coordinators share the tables: each one's compaction leaves the other's rows alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import deltalake
+import pytest
+from pyspark.sql import SparkSession
+
+from group_coordinator.settings import Settings
+from group_coordinator.streaming.checkpoint.ownership import CheckpointError
+from group_coordinator.streaming.compaction_query import CompactionQuery
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.compaction import local
+from group_coordinator.tables.compaction.compaction import Compaction
+from group_coordinator.tables.compaction.offset_rows import Retention
+from group_coordinator.tables.creation import COMPACTED, create_tables
+from group_coordinator.tables.definition import TableDefinition
+from tests.support.log_rows import Log
+
+pytestmark = pytest.mark.spark
+
+RETENTION = Retention(retention_ms=60_000, check_interval_ms=10_000)
+
+
+def of_cluster(configured: Settings, cluster_id: str) -> Settings:
+    job = configured.job
+    return replace(
+        configured,
+        job=replace(
+            job,
+            cluster_id=cluster_id,
+            checkpoint_location=f"{job.checkpoint_location}-{cluster_id}",
+        ),
+    )
+
+
+def append(spark: SparkSession, catalog: TableCatalog, log: Log) -> None:
+    writer = log.frame(spark).write.format("delta").mode("append")
+    catalog.save(writer, "coordinator_log")
+
+
+def commits(cluster_id: str, batch_id: int, **offsets: int) -> Log:
+    log = Log(batch_id, now_ms=batch_id * 1_000, cluster_id=cluster_id)
+    for group, offset in offsets.items():
+        log.commit(group, "orders", 0, offset)
+    return log
+
+
+def offsets(spark: SparkSession, catalog: TableCatalog) -> dict[tuple[str, str], int]:
+    rows = catalog.read(spark, "offsets").select("cluster_id", "group_id", "committed_offset")
+    return {(cluster, group): offset for cluster, group, offset in rows.collect()}
+
+
+def test_one_that_is_far_behind_does_not_hold_the_other_back(
+    spark: SparkSession, configured: Settings, catalog: TableCatalog
+) -> None:
+    east, west = (CompactionQuery(spark, of_cluster(configured, name)) for name in ("east", "west"))
+    append(spark, catalog, commits("east", 0, billing=1, audit=1))
+    append(spark, catalog, commits("west", 0, billing=100))
+    east.drain()
+    assert offsets(spark, catalog) == {("east", "billing"): 1, ("east", "audit"): 1}
+
+    append(spark, catalog, commits("east", 1, billing=2))
+    append(spark, catalog, commits("west", 1, billing=200))
+    west.drain()
+    assert offsets(spark, catalog) == {
+        ("east", "billing"): 1,
+        ("east", "audit"): 1,
+        ("west", "billing"): 200,
+    }
+
+    east.drain()
+    assert offsets(spark, catalog) == {
+        ("east", "billing"): 2,
+        ("east", "audit"): 1,
+        ("west", "billing"): 200,
+    }
+
+
+def test_the_checkpoint_of_another_cluster_is_refused(
+    spark: SparkSession, configured: Settings, catalog: TableCatalog
+) -> None:
+    append(spark, catalog, commits("east", 0, billing=1))
+    settings = of_cluster(configured, "east")
+    CompactionQuery(spark, settings).drain()
+
+    other = replace(settings, job=replace(settings.job, cluster_id="west"))
+    with pytest.raises(CheckpointError) as refusal:
+        CompactionQuery(spark, other).drain()
+
+    assert str(refusal.value) == (
+        f"checkpoint {settings.job.checkpoint_location}/compaction compacts the rows of cluster.id = east, not west: "
+        "give this run that cluster.id, or a checkpoint.location of its own"
+    )
+
+
+@pytest.fixture(params=["partitioned", "as 0.2.0 made them"])
+def shared(
+    request: pytest.FixtureRequest, configured: Settings, monkeypatch: pytest.MonkeyPatch
+) -> TableCatalog:
+    """Tables in which both clusters have rows of some age."""
+    catalog = TableCatalog(configured.job.tables_root)
+    with monkeypatch.context() as patched:
+        if request.param != "partitioned":
+            patched.setattr(TableDefinition, "partitioned_by", ())
+        create_tables(catalog.root, _no_spark)
+    return catalog
+
+
+def _no_spark() -> SparkSession:
+    raise AssertionError
+
+
+def test_two_at_once_do_not_lose_each_others_rows(
+    spark: SparkSession, shared: TableCatalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """West commits its MERGE while east is at its own: where they share files, east has to work it out again."""
+    root = shared.local_root
+    assert root is not None
+
+    def west(batch_id: int, offset: int) -> None:
+        entries = commits("west", batch_id, billing=offset).entries()
+        once = deltalake.Transaction("west", batch_id)
+        local.compact(root, "west", entries, RETENTION, once)
+
+    east = Compaction(shared, "east", RETENTION, "east")
+    east.apply(commits("east", 0, billing=1).frame(spark), 0)
+    west(0, 100)
+    for table in COMPACTED:
+        deltalake.DeltaTable(root / table.name).optimize.compact()
+    opened: list[Path] = []
+
+    def overtaken(folder: Path) -> Any:
+        table = deltalake.DeltaTable(folder)
+        opened.append(folder)
+        if len(opened) == len(COMPACTED) + 1:  # east has read all tables, and begins to write
+            west(1, 200)
+        return table
+
+    monkeypatch.setattr(local, "DeltaTable", overtaken)
+    east.apply(commits("east", 1, billing=2).frame(spark), 1)
+
+    assert offsets(spark, shared) == {("east", "billing"): 2, ("west", "billing"): 200}
