@@ -4,6 +4,7 @@ import json
 import time
 
 import pytest
+from deltalake import DeltaTable
 from kafka import KafkaProducer
 
 from tests.end_to_end.installation import Installation
@@ -47,7 +48,8 @@ def test_a_drain_ends_without_events_and_takes_a_limited_backlog_before_anything
     # The offset of `forgotten` is two hours old, with a retention of one; the others come behind it.
     commit(installation, "forgotten", range(1), time.time_ns() // 1_000_000 - 7_200_000)
     commit(installation, "busy", range(200), time.time_ns() // 1_000_000)
-    drain(installation, "max.offsets.per.trigger=50", "offsets.retention.check.interval.ms=1000")
+    overrides = ("max.offsets.per.trigger=50", "offsets.retention.check.interval.ms=1000")
+    drain(installation, *overrides, "maintenance.new.files=3")
 
     batches = {row["reason"]: row for row in installation.rows(BATCHES)}
     assert batches["offset-commit"]["last"] - batches["offset-commit"]["first"] >= 3
@@ -56,3 +58,7 @@ def test_a_drain_ends_without_events_and_takes_a_limited_backlog_before_anything
         {"group_id": "busy", "committed_offset": 199}
     ]
     assert installation.rows("SELECT group_id FROM groups") == [{"group_id": "busy"}]
+    # One file a batch, put together at the end of the run.
+    log = DeltaTable(f"{installation.tables_root}/coordinator_log")
+    assert [commit["operation"] for commit in log.history(2)] == ["OPTIMIZE", "WRITE"]
+    assert len(log.file_uris()) == 1

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from threading import Event
+from typing import Any
 
+import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
+from group_coordinator.job import run
+from group_coordinator.job.session_life import MakeSession
 from group_coordinator.settings import Settings
+from group_coordinator.streaming import compaction_query
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.compaction import local
+from group_coordinator.tables.compaction.compaction import Compaction
 from tests.support.log_rows import Log
 
 pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def of_the_log(configured: Settings) -> Settings:
+    """The cluster whose rows a test's log has."""
+    return replace(configured, job=replace(configured.job, cluster_id="test"))
 
 
 def append(spark: SparkSession, catalog: TableCatalog, batch_id: int, *groups: str) -> None:
@@ -37,10 +54,13 @@ def forget_versions(folder: Path) -> None:
         (folder / "_delta_log" / f"{version:020}.json").unlink(missing_ok=True)
 
 
-def test_after_weeks_of_standing_still_it_begins_with_the_first_row(
-    spark: SparkSession, configured: Settings, catalog: TableCatalog
+def test_after_weeks_of_standing_still_it_goes_on_with_what_the_tables_have_not(
+    spark: SparkSession,
+    of_the_log: Settings,
+    catalog: TableCatalog,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    query = CompactionQuery(spark, configured)
+    query = CompactionQuery(spark, of_the_log)
     append(spark, catalog, 0, "a", "b")
     query.drain()
     append(spark, catalog, 1, "b")
@@ -49,7 +69,42 @@ def test_after_weeks_of_standing_still_it_begins_with_the_first_row(
     assert folder is not None
     forget_versions(folder)
     append(spark, catalog, 3, "c")
+    folded: list[list[int]] = []
 
+    def compact(root: Path, cluster_id: str, log: pa.Table, *arguments: Any) -> None:
+        folded.append(sorted(log["batch_id"].to_pylist()))
+        local_compact(root, cluster_id, log, *arguments)
+
+    local_compact = local.compact
+    monkeypatch.setattr(local, "compact", compact)
     query.drain()
 
+    assert folded == [[1, 2, 3]]
     assert offsets(catalog) == {"a": 0, "b": 1, "c": 3}
+
+
+def test_a_batch_that_fails_is_not_the_end_of_compact_tables(
+    spark: SparkSession,
+    of_the_log: Settings,
+    catalog: TableCatalog,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    append(spark, catalog, 0, "a")
+    stop, failures, apply = Event(), iter(["an executor was lost"]), Compaction.apply
+
+    def apply_at_last(compaction: Compaction, log: DataFrame, version: int) -> None:
+        for failure in failures:
+            raise RuntimeError(failure)
+        apply(compaction, log, version)
+        stop.set()
+
+    @contextmanager
+    def stopped_after_a_batch(_: MakeSession) -> Iterator[tuple[SparkSession, Event]]:
+        yield spark, stop
+
+    monkeypatch.setattr(Compaction, "apply", apply_at_last)
+    monkeypatch.setattr(compaction_query, "_PAUSE_S", 0)
+    monkeypatch.setattr(run, "session_and_stop", stopped_after_a_batch)
+    run.run_compaction(of_the_log, lambda: spark, drain=False)
+
+    assert offsets(catalog) == {"a": 0}

@@ -24,18 +24,25 @@ from group_coordinator.job.partitions_check import check_partitions
 from group_coordinator.job.query_failures import query_failures_told
 from group_coordinator.job.refusal_causes import refusals_told
 from group_coordinator.job.session_life import MakeSession, session, session_and_stop
-from group_coordinator.job.storage_check import check_second_writer, check_storage
+from group_coordinator.job.storage_check import (
+    check_other_clusters,
+    check_second_writer,
+    check_storage,
+)
 from group_coordinator.job.surroundings import Environment, for_a_drain, for_a_long_run
 from group_coordinator.job.topic_agent_run import telling_of_topics
 from group_coordinator.job.workers_check import check_workers
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import JobSettings, Settings
-from group_coordinator.streaming.checkpoint.layout import checkpoint_of
+from group_coordinator.streaming.checkpoint.layout import QUERY_NAME, checkpoint_of
 from group_coordinator.streaming.checkpoint.lock import locked_checkpoint
-from group_coordinator.streaming.checkpoint.ownership import checked_writer
+from group_coordinator.streaming.checkpoint.ownership import WRITTEN, checked_writer
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.streaming.coordination import CoordinatorRun
+from group_coordinator.streaming.upkeep import maintenance_of
+from group_coordinator.tables.claims import WRITERS
 from group_coordinator.tables.creation import check_tables, upgrade_tables
+from group_coordinator.tables.maintenance import Maintenance
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +80,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
         check_certificates(spark, settings.job.security)
         prepare_tables(spark, settings.job)
         check_partitions(spark, settings.job)
+        check_other_clusters(spark, settings.job)
         writer = checked_writer(
             spark, settings.job, lambda: check_nothing_answered(connection, settings.job)
         )
@@ -97,6 +105,8 @@ def _drain(given: Environment, settings: Settings, options: RunOptions, stop: Ev
     if given.telling is not None:
         outlast_outages(given.telling.tell, stop)
     outlast_outages(coordinator.drain, stop)
+    if settings.job.maintenance_interval_ms:
+        _maintenance(given).look_if_time()
     if options.with_compaction and not stop.is_set():
         CompactionQuery(given.spark, settings).drain()
 
@@ -109,10 +119,17 @@ def _run(given: Environment, settings: Settings, options: RunOptions, stop: Even
         if options.with_compaction:
             compaction = CompactionQuery(given.spark, settings)
             beside.enter_context(running_beside(compaction.run_again_and_again, stop, "compaction"))
+        if settings.job.maintenance_interval_ms:
+            beside.enter_context(running_beside(_maintenance(given).run, stop, "maintenance"))
         coordinator = CoordinatorRun(
             given.spark, settings, given.writer, around, stop, options.redo_open_batch
         )
         outlast_outages(coordinator.run, stop)
+
+
+def _maintenance(given: Environment) -> Maintenance:
+    """Of the tables that the coordinator appends to; compaction looks after its own."""
+    return maintenance_of(given.spark, given.job, QUERY_NAME, (*WRITTEN, WRITERS))
 
 
 @refusals_told()
@@ -125,7 +142,7 @@ def run_compaction(settings: Settings, make_session: MakeSession, *, drain: bool
                 _compaction(spark, settings).drain()
         else:
             with session_and_stop(make_session) as (spark, stop):
-                _compaction(spark, settings).run(stop)
+                _compaction(spark, settings).run_again_and_again(stop)
 
 
 def _compaction(spark: SparkSession, settings: Settings) -> CompactionQuery:

@@ -17,8 +17,10 @@ from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.cluster_options import DATABRICKS
 from group_coordinator.streaming.master import is_on_this_machine
 from group_coordinator.tables.catalog import URL, TableCatalog
+from group_coordinator.tables.claims import clusters
 
 _S3 = ("s3", "s3a", "s3n")
+_LOG_STORE = "io.delta.storage.S3DynamoDBLogStore"
 _PROBES = 32
 """Tasks that look at a folder: more than one on every executor, as a rule."""
 
@@ -46,21 +48,43 @@ def check_storage(spark: SparkSession, job: JobSettings) -> None:
 def check_second_writer(spark: SparkSession, job: JobSettings) -> None:
     """Refuse compaction beside the coordinator, in a driver of its own, where one could replace the other's commits.
 
-    Delta on S3 has no way to put a file only if it is absent, unless a log store of several drivers is configured.
+    Raises:
+        JobRefusedError: the message says what to do.
+    """
+    missing = _missing_log_store(spark, job)
+    if missing is not None:
+        raise JobRefusedError(
+            f"tables.root = {job.tables_root}: on S3 two drivers that write one Delta table lose each other's commits. "
+            f"Compact inside the coordinator (--with-compaction), or configure {missing} in both drivers "
+            f"({_LOG_STORE})"
+        )
+
+
+def check_other_clusters(spark: SparkSession, job: JobSettings) -> None:
+    """Refuse tables that the coordinator of another cluster writes too, where one could replace the other's commits.
 
     Raises:
         JobRefusedError: the message says what to do.
     """
+    missing = _missing_log_store(spark, job)
+    if missing is None:
+        return
+    others = clusters(spark, TableCatalog(job.tables_root)) - {job.cluster_id}
+    if others:
+        raise JobRefusedError(
+            f"tables.root = {job.tables_root} has rows of cluster.id = {min(others)} too, and on S3 two drivers that "
+            "write one Delta table lose each other's commits: give this run tables of its own, or configure "
+            f"{missing} in all drivers ({_LOG_STORE})"
+        )
+
+
+def _missing_log_store(spark: SparkSession, job: JobSettings) -> str | None:
+    """The setting without which Delta has no way to put a file only if it is absent; None: nothing is missing."""
     scheme = urlsplit(job.tables_root).scheme
     if scheme not in _S3 or DATABRICKS in os.environ:
-        return
-    configured = f"spark.delta.logStore.{scheme}.impl"
-    if spark.conf.get(configured, None) is None:
-        raise JobRefusedError(
-            f"tables.root = {job.tables_root}: on S3 two drivers that write one Delta table lose each other's commits. "
-            f"Compact inside the coordinator (--with-compaction), or configure {configured} in both drivers "
-            "(io.delta.storage.S3DynamoDBLogStore)"
-        )
+        return None
+    setting = f"spark.delta.logStore.{scheme}.impl"
+    return setting if spark.conf.get(setting, None) is None else None
 
 
 def _on_a_disk(location: str) -> Path | None:

@@ -53,6 +53,11 @@ def newest_claim(spark: SparkSession, catalog: TableCatalog, cluster_id: str) ->
     return max(claims, key=lambda claim: claim.epoch, default=None)
 
 
+def clusters(spark: SparkSession, catalog: TableCatalog) -> set[str]:
+    """The clusters whose rows anybody has ever claimed."""
+    return {Claim(*row).cluster_id for row in _rows(spark, catalog)}
+
+
 def write_claim(spark: SparkSession, catalog: TableCatalog, claim: Claim) -> None:
     """Add a claim; of two with the same cluster and epoch the table takes the first one."""
     row = {**claim._asdict(), "claimed_at": time.time_ns() // 1_000}

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from group_coordinator import settings
+from group_coordinator.job import storage_check
 from group_coordinator.job.refusals import JobRefusedError
-from group_coordinator.job.storage_check import check_second_writer
+from group_coordinator.job.storage_check import check_other_clusters, check_second_writer
 from group_coordinator.streaming.cluster_options import DATABRICKS
 
 LOG_STORE = "spark.delta.logStore.s3a.impl"
@@ -28,6 +29,37 @@ def test_a_second_driver_on_s3_is_refused(scheme: str, monkeypatch: pytest.Monke
 
     with pytest.raises(JobRefusedError, match=rf"configure spark\.delta\.logStore\.{scheme}\.impl"):
         check_second_writer(spark, job)
+
+
+@pytest.mark.parametrize("others", [["west"], ["test", "west"]])
+def test_tables_on_s3_that_another_cluster_writes_are_refused(
+    others: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(DATABRICKS, raising=False)
+    job = replace(settings.load().job, tables_root="s3a://bucket/gc", cluster_id="test")
+    claimed(monkeypatch, *others)
+    spark: Any = Configured()
+
+    with pytest.raises(JobRefusedError, match=r"has rows of cluster\.id = west too"):
+        check_other_clusters(spark, job)
+
+    with_log_store: Any = Configured(**{LOG_STORE: "io.delta.storage.S3DynamoDBLogStore"})
+    check_other_clusters(with_log_store, job)
+    check_other_clusters(spark, replace(job, tables_root="/data/gc"))
+
+
+def test_tables_on_s3_of_one_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(DATABRICKS, raising=False)
+    job = replace(settings.load().job, tables_root="s3a://bucket/gc", cluster_id="test")
+    claimed(monkeypatch, "test")
+    spark: Any = Configured()
+
+    check_other_clusters(spark, job)
+
+
+def claimed(monkeypatch: pytest.MonkeyPatch, *cluster_ids: str) -> None:
+    """No unit test has an S3 to keep the table writers in."""
+    monkeypatch.setattr(storage_check, "clusters", lambda *_: set(cluster_ids))
 
 
 @pytest.mark.parametrize("root", ["abfss://c@a/gc", "main.coordinator", "/data/gc", "hdfs://n/gc"])
