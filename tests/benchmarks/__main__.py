@@ -20,6 +20,8 @@ import click
 from rich.console import Console
 from rich.table import Column, Table
 
+from tests.benchmarks.upkeep import WAYS
+
 _say = Console(stderr=True)
 
 
@@ -131,6 +133,19 @@ def _compaction(figures: Figures) -> list[Measure]:
     ]
 
 
+def _upkeep(figures: Figures) -> list[Measure]:
+    ours, floor = (figures[f"{way} {figures['appends']} append_ms"] for way in WAYS)
+    return [
+        Measure(
+            f"an append to the log's table after {figures['appends']:,}",
+            f"{ours} ms",
+            "at most 100 ms",
+            f"{floor} ms, without upkeep",
+            f"{ours / floor:.2f} x",
+        )
+    ]
+
+
 def _rebuild(figures: Figures) -> list[Measure]:
     return [
         Measure(
@@ -195,6 +210,7 @@ BENCHMARKS = {
     "compaction": Benchmark([], _compaction),
     "topic_interests": Benchmark([], _topic_interests),
     "topic_looks": Benchmark([], _topic_looks),
+    "upkeep": Benchmark([], _upkeep),
 }
 
 
