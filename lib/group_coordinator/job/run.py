@@ -29,7 +29,7 @@ from group_coordinator.job.storage_check import (
     check_second_writer,
     check_storage,
 )
-from group_coordinator.job.surroundings import Environment, for_a_drain, for_a_long_run
+from group_coordinator.job.surroundings import RunInputs, for_a_drain, for_a_long_run
 from group_coordinator.job.topic_agent_run import telling_of_topics
 from group_coordinator.job.workers_check import check_workers
 from group_coordinator.observability.logs import set_up_logs
@@ -90,7 +90,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
         ):
             replies = PartitionCount(cluster.read, settings.job.responses_topic)
             progress_file = options.progress_file
-            given = Environment(
+            given = RunInputs(
                 spark, connection, writer, settings.job, progress_file, telling, replies.now
             )
             run = _drain if options.drain else _run
@@ -98,7 +98,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
                 run(given, settings, options, stop)
 
 
-def _drain(given: Environment, settings: Settings, options: RunOptions, stop: Event) -> None:
+def _drain(given: RunInputs, settings: Settings, options: RunOptions, stop: Event) -> None:
     coordinator = CoordinatorRun(
         given.spark, settings, given.writer, for_a_drain(given), stop, options.redo_open_batch
     )
@@ -111,7 +111,7 @@ def _drain(given: Environment, settings: Settings, options: RunOptions, stop: Ev
         CompactionQuery(given.spark, settings).drain()
 
 
-def _run(given: Environment, settings: Settings, options: RunOptions, stop: Event) -> None:
+def _run(given: RunInputs, settings: Settings, options: RunOptions, stop: Event) -> None:
     with ExitStack() as beside:
         around = beside.enter_context(for_a_long_run(given, stop))
         if given.telling is not None:
@@ -127,7 +127,7 @@ def _run(given: Environment, settings: Settings, options: RunOptions, stop: Even
         outlast_outages(coordinator.run, stop)
 
 
-def _maintenance(given: Environment) -> Maintenance:
+def _maintenance(given: RunInputs) -> Maintenance:
     """Of the tables that the coordinator appends to; compaction looks after its own."""
     return maintenance_of(given.spark, given.job, QUERY_NAME, (*WRITTEN, WRITERS))
 

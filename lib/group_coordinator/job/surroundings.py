@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Environment:
+class RunInputs:
     """What a run works with."""
 
     spark: SparkSession
@@ -48,7 +48,7 @@ class Environment:
     reply_partitions: Callable[[], int]
 
 
-def for_a_drain(given: Environment) -> Surroundings:
+def for_a_drain(given: RunInputs) -> Surroundings:
     """For a run that ends by itself: between two of them members speak and are not answered, and the log has it all."""
     folder = coordinator_folder(given.spark, given.job)
     plans = Plans(folder)
@@ -57,7 +57,7 @@ def for_a_drain(given: Environment) -> Surroundings:
 
 
 @contextmanager
-def for_a_long_run(given: Environment, stop: Event) -> Iterator[Surroundings]:
+def for_a_long_run(given: RunInputs, stop: Event) -> Iterator[Surroundings]:
     """For a run that goes on: what members cannot do because of Kafka or of this job is not held against them."""
     folder = coordinator_folder(given.spark, given.job)
     plans = Plans(folder)
@@ -85,7 +85,7 @@ def for_a_long_run(given: Environment, stop: Event) -> Iterator[Surroundings]:
 
 
 def _surroundings(
-    given: Environment,
+    given: RunInputs,
     plans: Plans,
     before_batch: Callable[[int], None],
     rest: Callable[[int, BatchCounts, Callable[[], bool]], None],

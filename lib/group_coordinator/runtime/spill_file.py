@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from struct import Struct
 from tempfile import TemporaryFile
+from weakref import finalize
 
 _SIZE = Struct(">I")
 
@@ -20,7 +21,8 @@ class SpillFile:
     """Gives back what was appended, in the same order; the file lives as long as this object."""
 
     def __init__(self, scratch: ScratchFolder = usual_scratch) -> None:
-        self._file = TemporaryFile(dir=scratch())  # noqa: SIM115 - it lives as long as this object
+        self._file = TemporaryFile(dir=scratch())  # noqa: SIM115 - see the next line
+        finalize(self, self._file.close)
 
     def append(self, content: bytes) -> None:
         """Add one at the end."""

@@ -17,6 +17,8 @@ from group_coordinator.streaming.batch_gate import BatchGate
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import checkpoint_of
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError
+from group_coordinator.streaming.pools import in_pool
+from group_coordinator.streaming.rebuild.snapshot_time import SnapshotTime
 from group_coordinator.streaming.retries import keep_trying
 from group_coordinator.streaming.upkeep import maintenance_of
 from group_coordinator.tables.append import running_query_id
@@ -29,6 +31,7 @@ from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_KEY
 from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.maintenance import Maintenance
+from group_coordinator.tables.snapshots import SNAPSHOTS
 
 QUERY_NAME = "compaction"
 _CLUSTER = "cluster"
@@ -51,6 +54,7 @@ class CompactionQuery:
         self._catalog = TableCatalog(settings.job.tables_root)
         self._folder = CheckpointFolder(spark, checkpoint_of(settings.job, QUERY_NAME))
         self._maintenance: Maintenance | None = None
+        self._snapshots = SnapshotTime(spark, settings.job)
 
     def run(self, stop: Event) -> None:
         """Compact every compaction.interval.ms until `stop` is set, and end between two batches.
@@ -61,11 +65,11 @@ class CompactionQuery:
         self._or_without_what_was_remembered(lambda done: self._run(stop, done))
 
     def _run(self, stop: Event, done: int) -> None:
-        # Within one pool jobs wait for those before them, whatever spark.scheduler.mode is.
-        self.spark.sparkContext.setLocalProperty("spark.scheduler.pool", QUERY_NAME)
         gate = BatchGate(self._compact)
         interval = f"{self.settings.job.compaction_interval_ms} milliseconds"
-        query = self._writer(gate, done).trigger(processingTime=interval).start()
+        writer = self._writer(gate, done).trigger(processingTime=interval)
+        with in_pool(self.spark, QUERY_NAME):
+            query = writer.start()
         while not stop.is_set():
             query.awaitTermination(_POLL_S)
         gate.stop(query, self.spark.sparkContext)
@@ -155,6 +159,7 @@ class CompactionQuery:
         compaction.apply(log, batch_id)
         if self.settings.job.maintenance_interval_ms:
             self._look_after_tables(log.sparkSession)
+        self._snapshots.look()
 
     def _look_after_tables(self, session: SparkSession) -> None:
         """Between two batches and not beside them: both rewrite the files of these tables.
@@ -162,7 +167,9 @@ class CompactionQuery:
         In the session of the query: the coordinator's own upkeep has settings for its tables in the other one.
         """
         if self._maintenance is None:
-            self._maintenance = maintenance_of(session, self.settings.job, QUERY_NAME, COMPACTED)
+            self._maintenance = maintenance_of(
+                session, self.settings.job, QUERY_NAME, (*COMPACTED, SNAPSHOTS)
+            )
         self._maintenance.look_if_time()
 
 

@@ -12,7 +12,13 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, optional, required
+from group_coordinator.tables.definition import (
+    CLUSTER_ID,
+    GROUP_KEY,
+    TableDefinition,
+    optional,
+    required,
+)
 
 SNAPSHOTS = TableDefinition(
     "snapshots",
@@ -33,4 +39,5 @@ SNAPSHOTS = TableDefinition(
             required("taken_at", TimestampType(), "When it was taken, by the wall clock"),
         ]
     ),
+    key=GROUP_KEY,
 )

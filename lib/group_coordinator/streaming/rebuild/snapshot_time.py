@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import time
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from group_coordinator.settings import JobSettings
@@ -16,7 +18,10 @@ _log = logging.getLogger(__name__)
 
 
 class SnapshotTime:
-    """Asked after each batch of compaction: runs that end soon take their turns as a long one does."""
+    """Asked after each batch of compaction: runs that end soon take their turns as a long one does.
+
+    Between two batches and not beside them: on a local disk nobody else may write the table meanwhile.
+    """
 
     def __init__(self, spark: SparkSession, job: JobSettings) -> None:
         self._spark = spark
@@ -32,8 +37,13 @@ class SnapshotTime:
             self._due_ms = self._begun_ms() + interval_ms
         if _now_ms() < self._due_ms:
             return
-        taken = take_snapshot(self._spark, self._job)
         self._due_ms = _now_ms() + interval_ms
+        try:
+            taken = take_snapshot(self._spark, self._job)
+        except (PySparkException, Py4JError) as failure:
+            reason, *_ = str(failure).splitlines()
+            _log.error("no snapshot was taken, a rebuild would read more of the log: %s", reason)
+            return
         _log.info("a rebuild would begin behind batch %d", taken.batch_id)
 
     def _begun_ms(self) -> int:
