@@ -10,7 +10,6 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
-from group_coordinator.streaming.operator.lean_exchange import chosen_exchange
 from group_coordinator.streaming.operator.stateful import coordinate
 from group_coordinator.streaming.sinks import outputs
 from group_coordinator.streaming.source import PACKED, read_groups
@@ -47,7 +46,7 @@ def start(
     """Run the job on the events of a folder."""
     job = settings.job
     context = UpdateContext(settings.coordinator, TOPIC, job.timer_slack_ms, timers_hold=True)
-    calls = coordinate(read_groups(spark, str(folder)), context, chosen_exchange(job))
+    calls = coordinate(read_groups(spark, str(folder)), context, job.exchange)
     return (
         outputs(calls, job)
         .writeStream.foreachBatch(write)

@@ -4,44 +4,25 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming.state import GroupState
+from pyspark.sql import SparkSession
 
-from group_coordinator import settings
 from group_coordinator.codecs import snapshots
 from group_coordinator.runtime.packing import EVENT, HEADER, pack_seed
-from group_coordinator.runtime.update_group import UpdateContext
-from group_coordinator.streaming.operator import lean_exchange
-from group_coordinator.streaming.operator.lean_exchange import Exchange, chosen_exchange
-from group_coordinator.streaming.operator.stateful import coordinate
+from group_coordinator.streaming.operator.known_pyspark import Exchange
 from group_coordinator.testing import GroupDriver
-from tests.support.group_updates import update_context
+from tests.spark.played import CONTEXT, PACKED, Played, commit, request, write
 
 pytestmark = pytest.mark.spark
 
-PACKED = "group_id STRING, event BINARY"
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
-START_MS = 1_767_225_600_000
-# Timers that fire by the wall clock would find the two runs at different places.
-CONTEXT = update_context(timer_slack_ms=0, timers_hold=True)
 CONSUMER_APIS = ("ConsumerGroupHeartbeat", "ConsumerGroupDescribe", "IncrementalAlterConfigs")
 MORE_THAN_A_BATCH_OF_ARROW = 12_000
-
-
-def request(api: str, version: int, offset: int, body: dict[str, Any]) -> dict[str, Any]:
-    return {"api": api, "version": version, "correlationId": f"c-{offset}", "body": body}
-
-
-def commit(group: str, offset: int) -> dict[str, Any]:
-    partition = {"partitionIndex": offset % 7, "committedOffset": offset}
-    body = {"groupId": group, "topics": [{"name": "orders", "partitions": [partition]}]}
-    return request("OffsetCommit", 8, offset, body)
 
 
 def join(group: str, offset: int) -> dict[str, Any]:
@@ -111,71 +92,6 @@ def second_batch() -> Iterator[tuple[str, object]]:
         yield from consumers_go_on(f"consumers-{number}")
     tick = request("Tick", 0, 0, {}) | {"correlationId": None}
     yield "group-200", tick
-
-
-def write(
-    spark: SparkSession,
-    folder: Path,
-    batches: list[list[tuple[str, object]]],
-    start_ms: int = START_MS,
-) -> None:
-    offset = 0
-    for events in batches:
-        rows = []
-        for group, content in events:
-            value = content if isinstance(content, bytes) else json.dumps(content).encode()
-            rows.append(
-                (
-                    group,
-                    bytearray(HEADER.pack(0, offset, start_ms + offset, EVENT, len(value)) + value),
-                )
-            )
-            offset += 1
-        frame = spark.createDataFrame(rows, PACKED)
-        frame.coalesce(1).write.mode("append").parquet(str(folder))
-
-
-class Played:
-    """One run over the events: what came out, and what it left in the state store."""
-
-    def __init__(
-        self,
-        spark: SparkSession,
-        events: Path,
-        folder: Path,
-        way: Exchange,
-        context: UpdateContext = CONTEXT,
-    ) -> None:
-        self.lines: dict[int, list[str]] = {}
-        records = (
-            spark.readStream.schema(PACKED).option("maxFilesPerTrigger", 1).parquet(str(events))
-        )
-        query = (
-            coordinate(records, context, way)
-            .writeStream.foreachBatch(self._collect)
-            .option("checkpointLocation", str(folder))
-            .trigger(processingTime="100 milliseconds")
-            .start()
-        )
-        while len(self.lines) < 3 or not self.is_over(context):
-            assert not query.awaitTermination(1), "the query ended"
-        query.stop()
-        self.states = self._states_of(spark, folder)
-
-    def is_over(self, context: UpdateContext) -> bool:
-        """Timers that do not hold have to be seen: a later batch than the first has output."""
-        return context.timers_hold or any(any(self.lines[b]) for b in self.lines if b > 0)
-
-    def _collect(self, batch: DataFrame, batch_id: int) -> None:
-        texts = [row.lines for row in batch.collect()]
-        self.lines[batch_id] = sorted(line for text in texts for line in text.split("\n"))
-
-    def _states_of(self, spark: SparkSession, folder: Path) -> dict[str, tuple[int, bytes]]:
-        rows = spark.read.format("statestore").load(str(folder)).collect()
-        return {
-            row.key.group_id: (row.value.groupState.version, bytes(row.value.groupState.snapshot))
-            for row in rows
-        }
 
 
 def test_both_ways_of_exchange_come_to_the_same(spark: SparkSession, tmp_path: Path) -> None:
@@ -256,56 +172,3 @@ def test_a_seed_comes_before_events_that_arrive_before_it(
     (answer,) = played.lines[0]
     assert '"committedOffset":7' in answer
     assert snapshots.load("shop", played.states["shop"][1]).offsets == before.group.offsets
-
-
-def test_a_stock_function_in_the_same_workers_keeps_the_stock_way(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    write(spark, tmp_path / "in", [[("a", commit("a", 1))], [("a", commit("a", 2))]])
-    Played(spark, tmp_path / "in", tmp_path / "lean", "lean")
-    events = spark.readStream.schema(PACKED).parquet(str(tmp_path / "in"))
-    seen: list[str] = []
-
-    query = (
-        events.groupBy("group_id")
-        .applyInPandasWithState(_count, "text string", "count int", "append", "NoTimeout")
-        .writeStream.foreachBatch(lambda batch, _: seen.extend(r.text for r in batch.collect()))
-        .option("checkpointLocation", str(tmp_path / "count"))
-        .trigger(availableNow=True)
-        .start()
-    )
-    query.awaitTermination(120)
-
-    assert seen == ["a has 2"]
-
-
-def _count(key: tuple[str], frames: Any, state: GroupState) -> Any:
-    import pandas as pd  # noqa: PLC0415 - this function is pickled by value and runs in a worker
-
-    count = sum(len(frame) for frame in frames)
-    state.update((count,))
-    yield pd.DataFrame({"text": [f"{key[0]} has {count}"]})
-
-
-@pytest.mark.parametrize(
-    ("setting", "version", "expected"),
-    [
-        ("auto", "4.0.4", "lean"),
-        ("auto", "4.0.5", "stock"),
-        ("stock", "4.0.4", "stock"),
-        ("lean", "4.0.5", "lean"),
-    ],
-)
-def test_auto_is_lean_where_the_version_is_known(
-    setting: str, version: str, expected: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lean_exchange.pyspark, "__version__", version)
-
-    assert chosen_exchange(settings.load(overrides=[f"exchange={setting}"]).job) == expected
-
-
-def test_a_lean_operator_is_called_in_a_worker_only() -> None:
-    operator: Callable[..., Any] = lean_exchange.LeanOperator(print, CONTEXT)
-
-    with pytest.raises(NotImplementedError, match="worker"):
-        operator()

@@ -17,7 +17,6 @@ from pyspark.sql.streaming.query import StreamingQuery
 from group_coordinator.runtime.packing import ABSENT_KEY, BAD_KEY, EVENT, HEADER, LONG_KEY
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
-from group_coordinator.streaming.operator.lean_exchange import chosen_exchange
 from group_coordinator.streaming.operator.stateful import coordinate
 from group_coordinator.streaming.sinks import BatchCounts, Sinks, outputs
 from group_coordinator.streaming.source import pack
@@ -67,7 +66,7 @@ class Coordinator:
         )
         events = self.spark.readStream.schema(PACKED).parquet(str(self.folder))
         query = (
-            outputs(coordinate(events, context, chosen_exchange(job)), job)
+            outputs(coordinate(events, context, job.exchange), job)
             .writeStream.foreachBatch(write or self.sinks.write)
             .option("checkpointLocation", f"{job.checkpoint_location}/test")
             .trigger(processingTime="100 milliseconds")

@@ -19,7 +19,7 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import OffsetCommit
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
-from group_coordinator.streaming.operator.lean_exchange import Exchange
+from group_coordinator.streaming.operator.known_pyspark import Exchange
 from group_coordinator.streaming.operator.stateful import coordinate
 from group_coordinator.streaming.operator.worker_process import folder_for_spills
 from group_coordinator.streaming.source import pack

@@ -25,7 +25,7 @@ from group_coordinator.job.refusal_causes import refusals_told
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.job.session_life import MakeSession, session
 from group_coordinator.job.storage_check import check_storage
-from group_coordinator.job.workers_check import check_workers, versions_here
+from group_coordinator.job.workers_check import check_workers, worker_here
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.ownership import check_may_write
@@ -120,9 +120,9 @@ def _clock(connection: Connection, job: JobSettings) -> str:
 
 
 def _workers(spark: SparkSession, job: JobSettings) -> str:
-    check_workers(spark)
+    check_workers(spark, job.exchange)
     check_certificates(spark, job.security)
-    return f"Spark {spark.version}, {versions_here()}"
+    return f"Spark {spark.version}, {worker_here().versions}"
 
 
 def _events(spark: SparkSession, connection: Connection, job: JobSettings) -> str:

@@ -76,7 +76,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
     connection = Connection.of(settings.job)
     check_topics(connection, settings.job)
     with session_and_stop(make_session) as (spark, stop):
-        check_workers(spark)
+        check_workers(spark, settings.job.exchange)
         check_certificates(spark, settings.job.security)
         prepare_tables(spark, settings.job)
         check_partitions(spark, settings.job)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import platform
 import re
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
+from typing import NamedTuple
 
+import pyspark
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -13,6 +17,12 @@ from pyspark.sql import SparkSession
 import group_coordinator
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.streaming.master import is_on_this_machine
+from group_coordinator.streaming.operator.known_pyspark import (
+    UnknownPySparkError,
+    Wanted,
+    chosen,
+    digest_here,
+)
 
 _TASKS = 32
 """More than one on every executor, as a rule."""
@@ -25,37 +35,75 @@ _CURE = (
     "--conf spark.pyspark.python=PATH/bin/python"
 )
 
+_log = logging.getLogger(__name__)
 
-def check_workers(spark: SparkSession) -> None:
-    """Refuse workers whose Python lacks a package, or has other versions than the driver's.
+
+class Worker(NamedTuple):
+    """What a Python process has: the versions as one text, and the digest of PySpark's sources (known_pyspark.py)."""
+
+    versions: str
+    pyspark_digest: str | None
+
+
+def check_workers(spark: SparkSession, exchange: Wanted) -> None:
+    """Refuse workers whose Python lacks a package, or has other versions than the driver's; say how rows will travel.
 
     Raises:
         JobRefusedError: the message says what they have, and what to do.
     """
-    if is_on_this_machine(spark):
-        return
-    try:
-        tasks = spark.sparkContext.parallelize(range(_TASKS), _TASKS)
-        found = set(tasks.map(lambda _: versions_here()).collect())
-    except (Py4JJavaError, PySparkException) as failure:
-        cause = _CAUSE.search(str(failure))
-        if cause is None:
-            raise
-        raise JobRefusedError(f"Python on the workers: {cause[0].strip()}: {_CURE}") from failure
-    here = versions_here()
-    others = sorted(of_a_worker for of_a_worker in found if of_a_worker != here)
+    here = worker_here()
+    workers = {here} if is_on_this_machine(spark) else _asked(spark)
+    check_versions(here.versions, workers)
+    _log.info("%s", told_exchange(exchange, workers))
+
+
+def worker_here() -> Worker:
+    """Of this process."""
+    packages = (f"{name} {_version_of(name)}" for name in _PACKAGES)
+    python = ".".join(platform.python_version_tuple()[:2])
+    ours = f"group_coordinator {group_coordinator.__version__}"
+    # From the module: where Spark brings PySpark along, no package of that name is installed.
+    sparks = f"pyspark {pyspark.__version__}"
+    return Worker(", ".join((f"Python {python}", ours, sparks, *packages)), digest_here())
+
+
+def check_versions(here: str, workers: Iterable[Worker]) -> None:
+    """Refuse workers with other versions.
+
+    Raises:
+        JobRefusedError: the message has the first ones that differ.
+    """
+    others = sorted(worker.versions for worker in workers if worker.versions != here)
     if others:
         raise JobRefusedError(
             f"Python on the workers differs from the driver's: {others[0]}, and here {here}: {_CURE}"
         )
 
 
-def versions_here() -> str:
-    """Of Python, of this program, and of the packages whose versions matter to Spark."""
-    packages = (f"{name} {_version_of(name)}" for name in _PACKAGES)
-    python = ".".join(platform.python_version_tuple()[:2])
-    ours = f"group_coordinator {group_coordinator.__version__}"
-    return ", ".join((f"Python {python}", ours, *packages))
+def told_exchange(wanted: Wanted, workers: Iterable[Worker]) -> str:
+    """The exchange that the workers will choose, for the log.
+
+    Raises:
+        JobRefusedError: `lean` is wanted, and not known to work with the PySpark of one of them.
+    """
+    digests = sorted({str(worker.pyspark_digest) for worker in workers})
+    try:
+        exchanges = {chosen(wanted, digest) for digest in digests}
+    except UnknownPySparkError as error:
+        raise JobRefusedError(str(error)) from error
+    found = f"PySpark {pyspark.__version__}, sources {', '.join(digests)}"
+    return f"exchange = {wanted}: {' or '.join(sorted(exchanges))} on the workers ({found})"
+
+
+def _asked(spark: SparkSession) -> set[Worker]:
+    try:
+        tasks = spark.sparkContext.parallelize(range(_TASKS), _TASKS)
+        return set(tasks.map(lambda _: worker_here()).collect())
+    except (Py4JJavaError, PySparkException) as failure:
+        cause = _CAUSE.search(str(failure))
+        if cause is None:
+            raise
+        raise JobRefusedError(f"Python on the workers: {cause[0].strip()}: {_CURE}") from failure
 
 
 def _version_of(package: str) -> str:

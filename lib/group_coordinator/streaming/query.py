@@ -18,7 +18,6 @@ from group_coordinator.streaming.checkpoint.layout import (
     coordinator_folder,
     folder_of_groups,
 )
-from group_coordinator.streaming.operator.lean_exchange import chosen_exchange
 from group_coordinator.streaming.operator.stateful import coordinate
 from group_coordinator.streaming.operator.worker_process import folder_for_spills
 from group_coordinator.streaming.pools import in_pool
@@ -42,7 +41,7 @@ def start_query(
         asks_for_topics=job.topic_metadata_interval_ms > 0,
         scratch=folder_for_spills,
     )
-    calls = coordinate(_input(spark, settings, origin), context, chosen_exchange(job))
+    calls = coordinate(_input(spark, settings, origin), context, job.exchange)
     writer = (
         outputs(calls, job)
         .writeStream.queryName(QUERY_NAME)

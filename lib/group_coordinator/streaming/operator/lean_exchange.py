@@ -9,28 +9,22 @@ which are concatenated and made into Arrow again. That takes most of a worker's 
 Here a batch becomes Python lists at once, a group is a slice of them, and outputs and states are collected in lists
 until they fill an Arrow batch. What the JVM sends and gets is the same. Groups that stay as they are send no state.
 
-A LeanOperator takes the place of the stateful function. A worker that unpickles one replaces the two methods of the
-serializer; a task of any other function in the same worker still takes the stock ones.
-
-The layout and the class are PySpark's own and may change with each version, so `exchange = auto` takes the lean exchange
-with the tested versions alone, and the stock one, which does the same more slowly, with all others. The test is
+The layout and the class are PySpark's own and may change with each version: known_pyspark.py says which are known, and
+pickled.py takes the stock exchange, which does the same more slowly, with all others. The test is
 tests/spark/test_exchange.py: the same events with both exchanges give the same lines, states and timers.
 """
 
 from __future__ import annotations
 
 import io
-import logging
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import IO, Any, Literal, NoReturn
+from typing import IO, Any, NoReturn
 
 import msgspec
 import pyarrow as pa
-import pyspark
 from pyspark.serializers import SpecialLengths, write_int
-from pyspark.sql.pandas.serializers import ApplyInPandasWithStateSerializer, ArrowStreamSerializer
+from pyspark.sql.pandas import serializers
 
 from group_coordinator.runtime.call_events import SortedEvents
 from group_coordinator.runtime.group_call import (
@@ -39,84 +33,49 @@ from group_coordinator.runtime.group_call import (
     StoredState,
     call_group,
 )
+from group_coordinator.runtime.spill_file import ScratchFolder
 from group_coordinator.runtime.update_group import UpdateContext
-from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.operator.batch_context import in_this_task
-
-TESTED_VERSIONS = ("4.0.4",)
-"""The versions of PySpark whose layout this is."""
+from group_coordinator.streaming.operator.worker_process import until_dropped
 
 _MOST_CHARACTERS = 16 * 1024 * 1024
 """Of output in one Arrow batch; Spark limits rows alone, and a row is many lines."""
 
 _NO_TIMESTAMP = -1
 
-Exchange = Literal["stock", "lean"]
 
-_log = logging.getLogger(__name__)
+def exchange_leanly(function: Callable[..., Any], context: UpdateContext) -> None:
+    """Let the task that unpickled this function exchange its rows here; in a worker, before the task's rows are read.
 
-_stock_load_stream: Callable[..., Any] = ApplyInPandasWithStateSerializer.load_stream
-_stock_dump_stream: Callable[..., Any] = ApplyInPandasWithStateSerializer.dump_stream
-_next_task: list[UpdateContext] = []
-"""That of the task which is about to begin, if it takes the lean exchange."""
+    For this one task: its serializer gets methods of its own when the task begins to read, and the class is at that
+    moment, or at the latest when Spark drops the function, as it was.
+    """
+    serializer_class: Any = serializers.ApplyInPandasWithStateSerializer  # PySpark 4.3 has none
+    stock = serializer_class.load_stream
 
+    def load_stream(serializer: Any, stream: IO[bytes]) -> Iterator[Any]:
+        serializer_class.load_stream = stock
+        serializer.dump_stream = _writer(serializer, stream, context)
+        return iter(_read_here, None)
 
-def chosen_exchange(job: JobSettings) -> Exchange:
-    """The exchange that the setting means with the PySpark that runs."""
-    if job.exchange != "auto":
-        return job.exchange
-    tested = pyspark.__version__ in TESTED_VERSIONS
-    exchange: Exchange = "lean" if tested else "stock"
-    known = "known" if tested else "not known"
-    _log.info("exchange = %s: PySpark %s is %s to it", exchange, pyspark.__version__, known)
-    return exchange
+    serializer_class.load_stream = load_stream
+    until_dropped(function, setattr, serializer_class, "load_stream", stock)
 
 
-class LeanOperator:
-    """The stateful function as Spark pickles it; its unpickling switches a worker's task to the lean exchange."""
-
-    def __init__(self, operator: Callable[..., Any], context: UpdateContext) -> None:
-        self._operator = operator
-        self._context = context
-
-    def __call__(self, *arguments: Any) -> NoReturn:
-        """Spark asks for a callable; it calls what `__reduce__` makes of it."""
-        raise NotImplementedError("a LeanOperator is called in a Python worker only")
-
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return _unpickled, (self._operator, self._context)
+def _read_here() -> NoReturn:
+    """What PySpark finds for the input: if it read it, and found nothing, the groups of the task would be lost."""
+    raise RuntimeError("PySpark reads the input of a lean exchange")
 
 
-def _unpickled(operator: Callable[..., Any], context: UpdateContext) -> Callable[..., Any]:
-    _next_task[:] = [in_this_task(context)]
-    setattr(ApplyInPandasWithStateSerializer, "load_stream", _load_stream)  # noqa: B010 - mypy
-    setattr(ApplyInPandasWithStateSerializer, "dump_stream", _dump_stream)  # noqa: B010 - mypy
-    return operator
+def _writer(
+    serializer: Any, source: IO[bytes], context: UpdateContext
+) -> Callable[[Iterator[Any], IO[bytes]], None]:
+    output = _Output(serializer)
 
+    def dump_stream(_: Iterator[Any], stream: IO[bytes]) -> None:
+        batches = _answered(source, context, output)
+        serializers.ArrowStreamSerializer().dump_stream(_announced(batches, stream), stream)
 
-class _LeanInput:
-    """The task's input between load_stream and dump_stream; PySpark sees an input without groups."""
-
-    def __init__(self, stream: IO[bytes], context: UpdateContext) -> None:
-        self.stream = stream
-        self.context = context
-
-
-def _load_stream(serializer: Any, stream: IO[bytes]) -> Iterator[Any]:
-    if not _next_task:
-        serializer.lean_input = None
-        return iter(_stock_load_stream(serializer, stream))
-    serializer.lean_input = _LeanInput(stream, _next_task.pop())
-    return iter(())
-
-
-def _dump_stream(serializer: Any, iterator: Iterator[Any], stream: IO[bytes]) -> None:
-    lean_input = serializer.lean_input
-    if lean_input is None:
-        _stock_dump_stream(serializer, iterator, stream)
-        return
-    batches = _answered(serializer, lean_input)
-    ArrowStreamSerializer.dump_stream(serializer, _announced(batches, stream), stream)
+    return dump_stream
 
 
 def _announced(batches: Iterator[pa.RecordBatch], stream: IO[bytes]) -> Iterator[pa.RecordBatch]:
@@ -127,10 +86,11 @@ def _announced(batches: Iterator[pa.RecordBatch], stream: IO[bytes]) -> Iterator
         yield batch
 
 
-def _answered(serializer: Any, lean_input: _LeanInput) -> Iterator[pa.RecordBatch]:
-    output = _Output(serializer)
-    for received in _received(lean_input):
-        result = call_group(received.given, lean_input.context)
+def _answered(
+    source: IO[bytes], context: UpdateContext, output: _Output
+) -> Iterator[pa.RecordBatch]:
+    for received in _received(pa.ipc.open_stream(source), context.scratch):
+        result = call_group(received.given, context)
         for text in result.texts:
             output.add(text)
             if output.is_full:
@@ -170,11 +130,10 @@ class _Received(msgspec.Struct, frozen=True):
     key_row: bytes
 
 
-def _received(lean_input: _LeanInput) -> Iterator[_Received]:
+def _received(batches: Iterator[pa.RecordBatch], scratch: ScratchFolder) -> Iterator[_Received]:
     """The groups of all batches; a large group comes in several chunks, and the first one has its state."""
-    new_events = partial(SortedEvents, scratch=lean_input.context.scratch)
-    packed = new_events()
-    for batch in pa.ipc.open_stream(lean_input.stream):
+    packed = SortedEvents(scratch=scratch)
+    for batch in batches:
         events = batch.column("event").to_pylist()
         groups = batch.column("group_id")
         chunks = batch.column(batch.num_columns - 1).flatten()
@@ -186,7 +145,7 @@ def _received(lean_input: _LeanInput) -> Iterator[_Received]:
                 packed.add(events[start : start + count])
             if is_last:
                 yield _group(groups[start].as_py(), properties, key_row, pickled, packed)
-                packed = new_events()
+                packed = SortedEvents(scratch=scratch)
 
 
 def _group(

@@ -21,14 +21,8 @@ from group_coordinator.runtime.group_call import (
 from group_coordinator.runtime.spill_file import ScratchFolder
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.streaming.operator.batch_context import in_this_task
-from group_coordinator.streaming.operator.lean_exchange import Exchange, LeanOperator
-from group_coordinator.streaming.operator.worker_process import (
-    keep_archive_directories,
-    look_for_cycles_seldom,
-)
-
-keep_archive_directories()
-look_for_cycles_seldom()
+from group_coordinator.streaming.operator.known_pyspark import Wanted
+from group_coordinator.streaming.operator.pickled import PickledFunction
 
 STATE = StructType([StructField("version", IntegerType()), StructField("snapshot", BinaryType())])
 """Spark cannot change a state's columns in a checkpoint: what changes is inside the snapshot."""
@@ -42,11 +36,11 @@ _EVENT = 1
 _COLUMNS = pd.Index(OUTPUT.names)
 
 
-def coordinate(events: DataFrame, context: UpdateContext, exchange: Exchange) -> DataFrame:
+def coordinate(events: DataFrame, context: UpdateContext, exchange: Wanted) -> DataFrame:
     """Run every event through its group's state machine; the exchange makes no difference (lean_exchange.py)."""
-    operator = partial(update_state, context=context)
+    function = partial(update_state, context=context)
     return events.groupBy("group_id").applyInPandasWithState(
-        LeanOperator(operator, context) if exchange == "lean" else operator,
+        PickledFunction(function, context, exchange),
         outputStructType=OUTPUT,
         stateStructType=STATE,
         outputMode="append",

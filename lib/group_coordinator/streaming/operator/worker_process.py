@@ -1,41 +1,46 @@
-"""Makes Spark's Python workers cheaper; they run this because they import the operator."""
+"""Makes a Python worker of Spark cheaper for as long as a task of ours lasts; the next one may be anybody's."""
 
 from __future__ import annotations
 
 import gc
 import os
-from zipimport import zipimporter
-
-from pyspark import TaskContext
+import sys
+import weakref
+import zipimport
+from collections.abc import Callable
+from typing import Any
 
 _LOCAL_DIRS = "SPARK_LOCAL_DIRS"
 """Spark tells its workers by this environment variable where their executor has its blocks."""
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
 
 
-def keep_archive_directories() -> None:
-    """Read the directory of an archive only once in this process.
+def until_dropped(function: Callable[..., Any], undo: Callable[..., object], *given: Any) -> None:
+    """Undo something when Spark drops the function that it unpickled for a task: it does so when the task ends."""
+    weakref.finalize(function, undo, *given)
 
-    Every task drops Python's import caches; then, for each package that came from an archive, the directory of the
-    archive is read again: a dozen times for pyspark.zip, and also for a Spark jar, which is on the path too. This takes
-    100 ms or more of processor time a task, and archives never change while a worker lives.
+
+def cheaper_while_there(function: Callable[..., Any]) -> None:
+    """Keep what a task costs beside its work low, until Spark drops this function of it."""
+    until_dropped(function, gc.set_threshold, *gc.get_threshold())
+    until_dropped(function, _forget_archives)
+    # A worker keeps the frames of thousands of groups until a batch of Arrow is full. To search them for cycles again and
+    # again takes a sixth of the operator's time, and hardly any are in a cycle.
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+
+
+def _forget_archives() -> None:
+    """Forget which archives Python has imported from; it opens them again when it needs them.
+
+    A task begins with dropping Python's import caches. Before Python 3.12 that reads the directory of an archive again,
+    for each package that came from it: a dozen times for pyspark.zip, and also for a Spark jar, which is on the path too.
+    It takes 100 ms or more of processor time, and the next task, as a rule, imports nothing.
     """
-    setattr(zipimporter, "invalidate_caches", _change_nothing)  # noqa: B010 - mypy forbids the plain form
-
-
-def _change_nothing(archive: zipimporter) -> None:
-    """Keep what was read of the archive."""
-
-
-def look_for_cycles_seldom() -> None:
-    """In a worker, not in the driver, run Python's cyclic garbage collector a hundredth as often.
-
-    A worker keeps the frames of thousands of groups until a batch of Arrow is full. To search them for cycles again and
-    again takes a sixth of the operator's time, and hardly any are in a cycle.
-    """
-    if TaskContext.get() is not None:
-        gc.freeze()
-        gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+    directories = vars(zipimport).get("_zip_directory_cache", {})
+    for path, finder in list(sys.path_importer_cache.items()):
+        if isinstance(finder, zipimport.zipimporter):
+            del sys.path_importer_cache[path]
+            directories.pop(finder.archive, None)
 
 
 def folder_for_spills() -> str | None:

@@ -1,0 +1,80 @@
+"""The PySparks that the lean exchange was seen to work with.
+
+They are told by the sources of what it takes the place of and relies on, not by the version that they say: a platform's
+own PySpark may say any. `python -m tests.sparks` tries the lean exchange with each of them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from importlib.util import find_spec
+from types import MappingProxyType
+from typing import Any, Literal
+
+SEEN = MappingProxyType({"ccd68c1004036c87": "4.0.4"})
+"""Digest -> the version that has it."""
+
+_RELIED_ON = {
+    "pyspark.sql.pandas.serializers": ("ApplyInPandasWithStateSerializer", "ArrowStreamSerializer"),
+    "pyspark.sql.streaming.state": ("GroupState",),
+    "pyspark.worker": ("main",),
+}
+"""Module -> its classes and functions. They are read and not imported: only a worker has a use for all of them."""
+
+_DIGITS = 16
+
+Wanted = Literal["auto", "stock", "lean"]
+Exchange = Literal["stock", "lean"]
+
+
+class UnknownPySparkError(Exception):
+    """The lean exchange is wanted, and was not seen to work with a worker's PySpark; the message says so."""
+
+
+def chosen(wanted: Wanted, found: str | None) -> Exchange:
+    """The exchange of a worker in which this digest was found.
+
+    Raises:
+        UnknownPySparkError: `lean` is wanted, and the digest is not known.
+    """
+    if wanted == "stock" or (wanted == "auto" and found not in SEEN):
+        return "stock"
+    if found not in SEEN:
+        raise UnknownPySparkError(
+            f"exchange = lean: the lean exchange was not seen to work with the PySpark of the workers (sources {found}) "
+            f"but with {', '.join(SEEN.values())}: exchange = auto takes the stock one there"
+        )
+    return "lean"
+
+
+@cache
+def digest_here() -> str | None:
+    """Of the sources that this process has; None where something of them is not there to be read."""
+    return digest({module: _source(module) for module in _RELIED_ON})
+
+
+def digest(sources: Mapping[str, str]) -> str | None:
+    """Of the modules' sources, by their names; whatever else is in a module makes no difference."""
+    parts = [
+        _definition(name, sources[module]) for module, names in _RELIED_ON.items() for name in names
+    ]
+    there = [part for part in parts if part is not None]
+    if there != parts:
+        return None
+    return sha256("\n".join(there).encode()).hexdigest()[:_DIGITS]
+
+
+def _source(module: str) -> str:
+    """Empty where there is none: a module may be missing, or there in its compiled form alone."""
+    spec: Any = find_spec(module)
+    return (spec.loader.get_source(module) if spec else None) or ""
+
+
+def _definition(name: str, source: str) -> str | None:
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
+            return ast.get_source_segment(source, node)
+    return None
