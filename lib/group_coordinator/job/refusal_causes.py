@@ -11,6 +11,7 @@ from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.streaming.checkpoint.lock import CheckpointInUseError
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError
 from group_coordinator.streaming.rebuild.starting_offsets import ForeignLogError
+from group_coordinator.streaming.spark_lines import UnknownSparkError
 from group_coordinator.tables.append import TableWriteError
 from group_coordinator.tables.catalog import TablesRootError
 from group_coordinator.tables.creation import MissingTablesError
@@ -26,6 +27,7 @@ _CAUSES = (
     TableWriteError,
     TablesRootError,
     TopicsError,
+    UnknownSparkError,
 )
 
 

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from threading import Event
 
+import pyspark
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from group_coordinator.job.compute_check import check_before_session, check_session
 from group_coordinator.job.stop_signals import stop_on_signals
+from group_coordinator.streaming.spark_lines import line_of
 
 MakeSession = Callable[[], SparkSession]
 
@@ -21,7 +23,9 @@ def session(make_session: MakeSession) -> Iterator[SparkSession]:
 
     Raises:
         JobRefusedError: the session would be one of Spark Connect, which has no JVM to reach.
+        UnknownSparkError: the job was not seen to run on this Spark.
     """
+    line_of(pyspark.__version__)
     check_before_session()
     context: object = SparkContext._active_spark_context  # noqa: SLF001 - no public way to ask
     spark = make_session()
@@ -39,6 +43,7 @@ def session_and_stop(make_session: MakeSession) -> Iterator[tuple[SparkSession, 
 
     Raises:
         JobRefusedError: as for `session`.
+        UnknownSparkError: as for `session`.
     """
     # The JVM may end after the session, not before.
     with ExitStack() as signals, session(make_session) as spark:

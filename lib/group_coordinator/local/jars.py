@@ -8,20 +8,17 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from group_coordinator.local.cache import cache_folder, only_one_process
 from group_coordinator.local.java import JavaMissingError, java
+from group_coordinator.streaming.spark_lines import SparkLine, line_of
 
-SPARK_COORDINATES = (
-    # Later patch releases of this connector lack spark-token-provider-kafka-0-10.
-    "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0",
-    "io.delta:delta-spark_4.0_2.13:4.4.0",
-)
 BROKER_COORDINATES = (
     "org.apache.kafka:kafka_2.13:4.3.1",
     "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4",
@@ -34,13 +31,20 @@ class JarsError(RuntimeError):
 
 
 def spark_jars() -> list[Path]:
-    """What a session needs for Kafka and Delta, beside what pyspark ships."""
-    return _jars("spark", _ivy_module(SPARK_COORDINATES, excluded=_names_in(_pyspark_jars())))
+    """What a session needs for Kafka and Delta, beside what the pyspark that is installed ships.
+
+    Raises:
+        UnknownSparkError: nobody has seen which go with it.
+    """
+    line = line_of(metadata.version("pyspark"))
+    shipped = _names_in(_pyspark_jars())
+    needed = (line.connector, line.delta)
+    return _jars("spark", _ivy_module(needed, excluded=shipped, overridden=[line.token_provider]))
 
 
 def broker_jars() -> list[Path]:
     """The class path of a Kafka broker."""
-    return _jars("broker", _ivy_module(BROKER_COORDINATES, excluded=()))
+    return _jars("broker", _ivy_module(BROKER_COORDINATES))
 
 
 def _jars(name: str, ivy_module: str) -> list[Path]:
@@ -84,12 +88,23 @@ def _run_ivy(*arguments: str) -> None:
         raise JarsError("\n".join(["The jars could not be fetched:", *said[-_LOG_LINES_SHOWN:]]))
 
 
-def _ivy_module(coordinates: Iterable[str], excluded: Iterable[str]) -> str:
+def _spark_module(line: SparkLine, excluded: Iterable[str]) -> str:
+    return _ivy_module((line.connector, line.token_provider, line.delta), excluded)
+
+
+def _ivy_module(
+    coordinates: Iterable[str], excluded: Iterable[str] = (), overridden: Iterable[str] = ()
+) -> str:
+    """An Ivy file; `overridden` are versions to take whatever others depend on."""
     dependencies = [
         f'    <dependency org="{organisation}" name="{module}" rev="{version}" conf="default"/>'
-        for organisation, module, version in (text.split(":") for text in coordinates)
+        for organisation, module, version in _parts(coordinates)
     ]
     exclusions = [f'    <exclude module="{module}"/>' for module in excluded]
+    overrides = [
+        f'    <override org="{organisation}" module="{module}" rev="{version}"/>'
+        for organisation, module, version in _parts(overridden)
+    ]
     return "\n".join(
         [
             '<ivy-module version="2.0">',
@@ -98,10 +113,15 @@ def _ivy_module(coordinates: Iterable[str], excluded: Iterable[str]) -> str:
             "  <dependencies>",
             *dependencies,
             *exclusions,
+            *overrides,
             "  </dependencies>",
             "</ivy-module>",
         ]
     )
+
+
+def _parts(coordinates: Iterable[str]) -> Iterator[list[str]]:
+    return (text.split(":") for text in coordinates)
 
 
 def _pyspark_jars() -> Path:

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.observability.logs import LOG4J2, quieten_jvm
 from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.checkpoint.file_manager import rename_plainly
 from group_coordinator.streaming.cluster_options import DATABRICKS
 
 _STATE_STORES = "org.apache.spark.sql.execution.streaming.state"
@@ -76,10 +77,6 @@ _ON_THIS_MACHINE = {
     "spark.driver.memory": "1536m",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    # The default renames with links, and without Hadoop's native library each check of a link starts a process.
-    "spark.sql.streaming.checkpointFileManagerClass": (
-        "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
-    ),
 }
 
 
@@ -97,9 +94,11 @@ def local_session(job: JobSettings, jars: Iterable[Path], scratch: Path) -> Spar
     usual = tempfile.tempdir
     tempfile.tempdir = str(scratch)  # PySpark and its JVM find each other by a temporary file
     try:
-        return _session({**_EVERYWHERE, **_on_this_machine(job, jars, scratch)}, job)
+        spark = _session({**_EVERYWHERE, **_on_this_machine(job, jars, scratch)}, job)
     finally:
         tempfile.tempdir = usual
+    rename_plainly(spark)
+    return spark
 
 
 def _on_this_machine(job: JobSettings, jars: Iterable[Path], scratch: Path) -> dict[str, str]:

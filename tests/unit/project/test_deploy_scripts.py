@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from group_coordinator import __version__
-from group_coordinator.local.jars import SPARK_COORDINATES
+from group_coordinator.streaming.spark_lines import LINES
 
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"
@@ -150,7 +150,7 @@ def test_yarn_gets_the_environment_the_jars_and_the_job(tmp_path: Path) -> None:
 def test_a_page_names_the_jars_that_are_tested(page: Path) -> None:
     found = re.findall(r"--packages (?!\")(\S+:\S+)", page.read_text())
 
-    assert set(found) == {",".join(SPARK_COORDINATES)}
+    assert set(found) == {LINES["4.0"].packages}
 
 
 def test_every_manifest_names_the_same_image() -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from group_coordinator.streaming.checkpoint.file_manager import file_managers
+
 
 class CheckpointFolder:
     """Read and written as Spark does with its own files of a checkpoint, so that object stores work as folders do.
@@ -22,9 +24,8 @@ class CheckpointFolder:
         # By default Hadoop has a checksum beside every local file, and a file is not replaced together with it.
         configuration.set("fs.file.impl", "org.apache.hadoop.fs.RawLocalFileSystem")
         configuration.set("fs.file.impl.disable.cache", "true")
-        streaming = self._jvm.org.apache.spark.sql.execution.streaming
         root = self._path("")
-        self._files = streaming.CheckpointFileManager.create(root, configuration)
+        self._files = file_managers(spark).create(root, configuration)
         self.address_in_full = str(root.getFileSystem(configuration).makeQualified(root))
         """With scheme and whole path."""
 

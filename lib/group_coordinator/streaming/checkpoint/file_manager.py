@@ -1,0 +1,37 @@
+"""Spark's own classes that read and write checkpoints; they are where the Spark that runs has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from py4j.java_gateway import JavaClass
+from pyspark.sql import SparkSession
+
+_STREAMING = "org.apache.spark.sql.execution.streaming"
+_PACKAGES = (f"{_STREAMING}.checkpointing", _STREAMING)
+"""Since Spark 4.1, and before."""
+
+_SETTING = "spark.sql.streaming.checkpointFileManagerClass"
+
+
+def file_managers(spark: SparkSession) -> Any:
+    """The Java class CheckpointFileManager."""
+    return _class(spark, "CheckpointFileManager")
+
+
+def rename_plainly(spark: SparkSession) -> None:
+    """Let this session rename files of checkpoints as Hadoop's FileSystem does.
+
+    The default renames with links, and without Hadoop's native library each check of a link starts a process.
+    """
+    spark.conf.set(_SETTING, _class(spark, "FileSystemBasedCheckpointFileManager")._fqn)  # noqa: SLF001 - py4j has no public way
+
+
+def _class(spark: SparkSession, name: str) -> Any:
+    session: Any = spark
+    jvm = session._jvm  # noqa: SLF001 - PySpark has no public way
+    for package in _PACKAGES:
+        found = getattr(jvm, f"{package}.{name}")
+        if isinstance(found, JavaClass):
+            return found
+    raise LookupError(f"Spark {spark.version} has no {name} in {' or '.join(_PACKAGES)}")

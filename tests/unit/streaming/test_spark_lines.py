@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+
+from group_coordinator.streaming.spark_lines import LINES, UnknownSparkError, line_of
+
+
+@pytest.mark.parametrize(
+    ("version", "connector", "delta"),
+    [
+        ("4.0.0", "4.0.0", "delta-spark_4.0_2.13:4.4.0"),
+        ("4.0.4", "4.0.0", "delta-spark_4.0_2.13:4.4.0"),
+        ("4.1.4", "4.1.3", "delta-spark_4.1_2.13:4.4.0"),
+        ("4.2.0", "4.2.0", "delta-spark_4.2_2.13:4.4.0"),
+        ("4.2.1.dev0", "4.2.0", "delta-spark_4.2_2.13:4.4.0"),
+    ],
+)
+def test_a_version_has_the_jars_of_its_line(version: str, connector: str, delta: str) -> None:
+    line = line_of(version)
+
+    assert line.connector == f"org.apache.spark:spark-sql-kafka-0-10_2.13:{connector}"
+    assert line.delta == f"io.delta:{delta}"
+
+
+@pytest.mark.parametrize("version", ["3.5.9", "4.3.0", "4.10.0", "5.0.0", "4"])
+def test_another_spark_is_refused_by_a_sentence_that_names_both(version: str) -> None:
+    with pytest.raises(UnknownSparkError) as refused:
+        line_of(version)
+
+    assert str(refused.value) == (
+        f"PySpark {version} is none of those that the job was seen to run on: "
+        "it needs 4.0 or 4.1 or 4.2"
+    )
+
+
+def test_a_line_without_a_token_provider_of_its_own_takes_one_that_can_be_had() -> None:
+    providers = {line: jars.token_provider.rsplit(":", 1)[1] for line, jars in LINES.items()}
+
+    assert providers == {"4.0": "4.0.0", "4.1": "4.0.0", "4.2": "4.2.0"}
