@@ -7,15 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 from msgspec import to_builtins
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructType
 
 from group_coordinator.tables.compaction.rows import Row
 
 
-def to_arrow(rows: Iterable[Row], columns: StructType) -> pa.Table:
+def to_arrow(rows: Iterable[Row], wanted: pa.Schema) -> pa.Table:
     """Arrow data with the columns of a table."""
-    wanted = to_arrow_schema(columns)
     milliseconds = pa.schema(
         [_as(field, pa.int64()) if _is_instant(field) else field for field in wanted]
     )

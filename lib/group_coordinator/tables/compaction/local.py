@@ -99,9 +99,8 @@ def _merge(
     done = table.transaction_version(once.app_id)
     if done is not None and done >= once.version:
         return
-    source = to_arrow((change.row for change in changes), definition.schema).append_column(
-        "delete", pa.array([change.delete for change in changes])
-    )
+    rows = to_arrow((change.row for change in changes), definition.no_rows().schema)
+    source = rows.append_column("delete", pa.array([change.delete for change in changes]))
     columns = {f"`{name}`": f"new.`{name}`" for name in definition.schema.names}
     (
         table.merge(
