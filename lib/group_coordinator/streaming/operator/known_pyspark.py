@@ -14,7 +14,14 @@ from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any, Literal
 
-SEEN = MappingProxyType({"ccd68c1004036c87": "4.0.4"})
+SEEN = MappingProxyType(
+    {
+        "ccd68c1004036c87": "4.0.4",
+        "3d95be74e6c61327": "4.0.5",
+        "0f09164cd3799cc7": "4.1.4",
+        "cc0e4fc157b96b9e": "4.2.0",
+    }
+)
 """Digest -> the version that has it."""
 
 _RELIED_ON = {

@@ -181,6 +181,7 @@ _PICKLED: dict[tuple[str, str], Callable[..., Any]] = {
     ("pyspark.sql.types", "_parse_datatype_json_string"): lambda text: text,
     ("pyspark.sql.types", "_create_row_inbound_converter"): lambda _: _row,
     ("__builtin__", "bytearray"): lambda text, encoding: text.encode(encoding),
+    ("builtins", "bytes"): bytes,  # since PySpark 4.1
 }
 
 
