@@ -31,13 +31,13 @@ def one_life(stage: Stage) -> Result:
                 kill(stage.cluster)
                 went_on[name] = _seconds_until_more(installation, job)
             stage.cluster.start_worker()
-            problems += _stopped(job, installation)
+            problems += stopped(job, installation)
         with stage.submit(installation) as job:
             await_more(installation, job)
             job.kill()
         with stage.submit(installation, "--with-compaction") as job:
             went_on["driver"] = _seconds_until_more(installation, job)
-            problems += _stopped(job, installation)
+            problems += stopped(job, installation)
     stage.run_to_end(installation, "--drain", "--with-compaction")
     result = judged("life", installation, stage.submitted)
     result.problems += problems
@@ -63,7 +63,7 @@ _KILLS: dict[str, Callable[[Standalone], None]] = {
 }
 
 
-def _stopped(job: JobProcess, installation: Installation) -> list[str]:
+def stopped(job: JobProcess, installation: Installation) -> list[str]:
     """SIGTERM to spark-submit ends the job between two batches, with status 0 and nothing to frighten anybody."""
     status = job.stop()
     problems = [] if status == 0 else [f"SIGTERM: status {status}"]

@@ -1,4 +1,4 @@
-"""The wheel, as a user installs it: built from the checkout, unpacked away from it, with the scripts for spark-submit."""
+"""The wheel, as a user installs it: built from the checkout, away from it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,25 @@ from pathlib import Path
 
 from tests.support.job_process import ROOT
 
+_PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
+
 
 def installed_wheel(folder: Path) -> Path:
-    """A folder for PYTHONPATH with nothing in it but the wheel; the scripts are in `jobs` beside it."""
-    wheels, packages = folder / "wheels", folder / "packages"
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    source = folder / "source"
+    """A folder for PYTHONPATH with nothing in it but the wheel; the scripts for spark-submit are in `jobs` beside it."""
+    packages = folder / "packages"
+    wheel = built_wheel(folder)
+    subprocess.run([*_PIP, "install", "--no-deps", "--target", packages, wheel], check=True)
+    shutil.copytree(ROOT / "jobs", folder / "jobs")
+    return packages
+
+
+def built_wheel(folder: Path) -> Path:
+    """The wheel, in a folder of its own in this one."""
+    wheels, source = folder / "wheels", folder / "source"
     # The build leaves files behind.
     shutil.copytree(
         ROOT, source, symlinks=True, ignore=shutil.ignore_patterns(".git", ".venv", "*.egg-info")
     )
-    subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", wheels, source], check=True)
+    subprocess.run([*_PIP, "wheel", "--no-deps", "--wheel-dir", wheels, source], check=True)
     (wheel,) = wheels.glob("*.whl")
-    subprocess.run([*pip, "install", "--no-deps", "--target", packages, wheel], check=True)
-    shutil.copytree(ROOT / "jobs", folder / "jobs")
-    return packages
+    return wheel

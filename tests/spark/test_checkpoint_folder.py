@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from group_coordinator.job.topic_interests import TopicInterests
+from group_coordinator.streaming.checkpoint.file_manager import PACKAGES
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.journal import FEW_FILES
 
@@ -104,6 +105,14 @@ def seen_in(file: Path) -> Iterator[set[str]]:
     yield seen
     over.set()
     reader.join()
+
+
+def test_a_local_session_renames_with_the_class_of_its_spark(spark: SparkSession) -> None:
+    setting = spark.conf.get("spark.sql.streaming.checkpointFileManagerClass")
+    package, _, name = setting.rpartition(".")
+
+    assert name == "FileSystemBasedCheckpointFileManager"
+    assert package in PACKAGES
 
 
 class EarlierVersion:

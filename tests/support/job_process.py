@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 
+import group_coordinator
 from tests.support.until import Found, told, until
 
 STOP_TIMEOUT_S = 180
@@ -18,6 +19,8 @@ STOP_TIMEOUT_S = 180
 
 ROOT = Path(__file__).parents[2]
 COMMAND = ("group_coordinator.cli.main",)
+_OURS = str(Path(group_coordinator.__file__).parents[1])
+"""Where this process has it from: lib of the checkout, or a wheel that is installed."""
 
 
 class JobProcess:
@@ -35,7 +38,7 @@ class JobProcess:
         variables: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._log = folder / f"{arguments[0]}.log"
-        path = os.pathsep.join([str(ROOT / "lib"), str(ROOT)])
+        path = os.pathsep.join([_OURS, str(ROOT)])
         environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": path, **variables}
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(

@@ -12,8 +12,16 @@ from group_coordinator.local.broker import BrokerError
 from group_coordinator.local.daemon import AlreadyRunsError
 from group_coordinator.local.jars import JarsError
 from group_coordinator.local.java import JavaMissingError
+from group_coordinator.streaming.spark_lines import UnknownSparkError
 
-_REFUSALS = (AlreadyRunsError, BrokerError, JarsError, JavaMissingError, JobRefusedError)
+_REFUSALS = (
+    AlreadyRunsError,
+    BrokerError,
+    JarsError,
+    JavaMissingError,
+    JobRefusedError,
+    UnknownSparkError,
+)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from group_coordinator.local.cache import cache_folder, only_one_process
 from group_coordinator.local.java import JavaMissingError, java
-from group_coordinator.streaming.spark_lines import SparkLine, line_of
+from group_coordinator.streaming.spark_lines import UnknownSparkError, line_of
 
 BROKER_COORDINATES = (
     "org.apache.kafka:kafka_2.13:4.3.1",
@@ -88,10 +88,6 @@ def _run_ivy(*arguments: str) -> None:
         raise JarsError("\n".join(["The jars could not be fetched:", *said[-_LOG_LINES_SHOWN:]]))
 
 
-def _spark_module(line: SparkLine, excluded: Iterable[str]) -> str:
-    return _ivy_module((line.connector, line.token_provider, line.delta), excluded)
-
-
 def _ivy_module(
     coordinates: Iterable[str], excluded: Iterable[str] = (), overridden: Iterable[str] = ()
 ) -> str:
@@ -141,5 +137,5 @@ if __name__ == "__main__":
     try:
         spark_jars()
         broker_jars()
-    except (JarsError, JavaMissingError) as failure:
+    except (JarsError, JavaMissingError, UnknownSparkError) as failure:
         sys.exit(str(failure))

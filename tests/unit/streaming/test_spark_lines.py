@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from group_coordinator.streaming.spark_lines import LINES, UnknownSparkError, line_of
@@ -34,6 +36,22 @@ def test_another_spark_is_refused_by_a_sentence_that_names_both(version: str) ->
 
 
 def test_a_line_without_a_token_provider_of_its_own_takes_one_that_can_be_had() -> None:
-    providers = {line: jars.token_provider.rsplit(":", 1)[1] for line, jars in LINES.items()}
+    providers = {line: version(jars.token_provider) for line, jars in LINES.items()}
 
     assert providers == {"4.0": "4.0.0", "4.1": "4.0.0", "4.2": "4.2.0"}
+
+
+def test_the_page_has_the_same_table() -> None:
+    page = (Path(__file__).parents[2] / "sparks" / "README.md").read_text(encoding="utf-8")
+
+    rows = [
+        f"| {line} | {version(jars.connector)} | {version(jars.token_provider)} "
+        f"| `{jars.delta.removeprefix('io.delta:')}` |"
+        for line, jars in LINES.items()
+    ]
+
+    assert "\n".join(rows) + "\n\n" in page
+
+
+def version(jar: str) -> str:
+    return jar.rsplit(":", 1)[1]

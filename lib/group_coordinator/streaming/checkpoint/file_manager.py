@@ -8,7 +8,7 @@ from py4j.java_gateway import JavaClass
 from pyspark.sql import SparkSession
 
 _STREAMING = "org.apache.spark.sql.execution.streaming"
-_PACKAGES = (f"{_STREAMING}.checkpointing", _STREAMING)
+PACKAGES = (f"{_STREAMING}.checkpointing", _STREAMING)
 """Since Spark 4.1, and before."""
 
 _SETTING = "spark.sql.streaming.checkpointFileManagerClass"
@@ -30,8 +30,8 @@ def rename_plainly(spark: SparkSession) -> None:
 def _class(spark: SparkSession, name: str) -> Any:
     session: Any = spark
     jvm = session._jvm  # noqa: SLF001 - PySpark has no public way
-    for package in _PACKAGES:
+    for package in PACKAGES:
         found = getattr(jvm, f"{package}.{name}")
         if isinstance(found, JavaClass):
             return found
-    raise LookupError(f"Spark {spark.version} has no {name} in {' or '.join(_PACKAGES)}")
+    raise LookupError(f"Spark {spark.version} has no {name} in {' or '.join(PACKAGES)}")
