@@ -7,22 +7,19 @@ from pathlib import Path
 import click
 
 from group_coordinator import settings
-from group_coordinator.cli.query_output import FORMATS
+from group_coordinator.cli.query_output import FORMATS as PLAIN_FORMATS
+from group_coordinator.cli.query_output import format_option
+from group_coordinator.cli.query_table import print_table
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.clients import sql_tables
 from group_coordinator.clients.errors import ClientError
 
+FORMATS = {"table": print_table, **PLAIN_FORMATS}
+
 
 @click.command()
 @click.argument("query")
-@click.option(
-    "--format",
-    "output",
-    type=click.Choice(list(FORMATS)),
-    default="table",
-    show_default=True,
-    help="How the answer is printed.",
-)
+@format_option(FORMATS, default="table")
 @click.option("--tables", metavar="FOLDER", help="Where the tables are. [tables.root]")
 @settings_options
 def command(

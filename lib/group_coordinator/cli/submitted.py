@@ -11,7 +11,9 @@ import click
 
 from group_coordinator.cli.findings import print_findings
 from group_coordinator.cli.job_options import job_options, job_settings, run_options
+from group_coordinator.cli.query_output import FORMATS, format_option
 from group_coordinator.cli.refusals import refusals_shown
+from group_coordinator.job.ask_tables import ask_tables
 from group_coordinator.job.create import create_tables_of
 from group_coordinator.job.preflight import preflight
 from group_coordinator.job.rebuild import rebuild_checkpoint
@@ -97,6 +99,23 @@ def compact(
     """Fold the log into the tables groups, members and offsets."""
     settings = job_settings(config, overrides, bootstrap_server)
     run_compaction(settings, partial(submitted_session, settings.job), drain=drain)
+
+
+@jobs.command()
+@click.argument("query")
+@format_option(FORMATS, default="csv")
+@job_options
+@_told()
+def sql(
+    query: str,
+    output: str,
+    config: Path | None,
+    overrides: tuple[str, ...],
+    bootstrap_server: str | None,
+) -> None:
+    """Ask the tables where this cluster has them, in Spark's SQL; the tables have their plain names."""
+    job = job_settings(config, overrides, bootstrap_server).job
+    FORMATS[output](ask_tables(job, partial(submitted_session, job), query))
 
 
 @jobs.command()

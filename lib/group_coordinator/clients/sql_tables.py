@@ -9,6 +9,7 @@ from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import DeltaError
 
 from group_coordinator.clients.errors import ClientError
+from group_coordinator.tables.roots import is_folder
 
 TABLES = ("coordinator_log", "groups", "members", "offsets", "dead_letters", "writers")
 _SESSION = {"datafusion.catalog.information_schema": "true"}
@@ -45,6 +46,11 @@ def rows(root: str, sql: str) -> list[dict[str, Any]]:
 
 
 def _open(root: str) -> dict[str, DeltaTable]:
+    if not is_folder(root):
+        raise TablesUnavailableError(
+            f"tables.root = {root} is the schema of a catalog, and only Spark reads that: ask there, by "
+            "`group-coordinator-job sql QUERY` (jobs/ask_tables.py), or in the catalog's own SQL"
+        )
     paths = {name: f"{root.rstrip('/')}/{name}" for name in TABLES}
     found = {
         name: DeltaTable(path) for name, path in paths.items() if DeltaTable.is_deltatable(path)

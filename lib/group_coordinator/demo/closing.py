@@ -9,7 +9,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from group_coordinator import settings
-from group_coordinator.cli.query_output import print_table
+from group_coordinator.cli.query_table import print_table
 from group_coordinator.clients import sql_tables
 from group_coordinator.demo.answers import QUESTIONS, Question
 from group_coordinator.demo.board import Board, Happening

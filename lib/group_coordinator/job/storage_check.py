@@ -16,8 +16,9 @@ from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.cluster_options import DATABRICKS
 from group_coordinator.streaming.master import is_on_this_machine
-from group_coordinator.tables.catalog import URL, TableCatalog
+from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import clusters
+from group_coordinator.tables.roots import URL
 
 _S3 = ("s3", "s3a", "s3n")
 _LOG_STORE = "io.delta.storage.S3DynamoDBLogStore"

@@ -9,10 +9,10 @@ from pathlib import Path
 from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 
+from group_coordinator.tables.roots import URL, is_folder
+
 _PART = r"(?:`[^`]+`|[^\s`./:]+)"
 _SCHEMA_OF_A_CATALOG = re.compile(rf"{_PART}\.{_PART}")
-URL = re.compile(r"[A-Za-z][\w+.-]*:")
-"""How a location begins that is no path of this machine, unless it is file:."""
 
 
 class TablesRootError(ValueError):
@@ -39,7 +39,7 @@ class TableCatalog:
 
     @property
     def _is_folder(self) -> bool:
-        return "/" in self.root or URL.match(self.root) is not None
+        return is_folder(self.root)
 
     @property
     def is_schema(self) -> bool:

@@ -185,3 +185,13 @@ def test_no_spark_is_imported() -> None:
     )
 
     assert done.stdout == "False\n"
+
+
+def test_a_catalog_is_asked_elsewhere() -> None:
+    result = sql("SELECT 1", "--tables", "main.coordinator")
+
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "Error: tables.root = main.coordinator is the schema of a catalog, and only Spark reads that: ask there, by "
+        "`group-coordinator-job sql QUERY` (jobs/ask_tables.py), or in the catalog's own SQL\n"
+    )

@@ -20,6 +20,7 @@ SCRIPTS = {
     "check_setup.py": "check",
     "run_coordinator.py": "run",
     "compact_tables.py": "compact",
+    "ask_tables.py": "sql",
     "rebuild_checkpoint.py": "rebuild",
 }
 
@@ -67,7 +68,8 @@ def test_a_refusal_is_one_sentence_and_status_1(command: str) -> None:
 
 @pytest.mark.parametrize("command", list(jobs.commands))
 def test_a_setting_that_is_wrong_is_wrong_usage(command: str) -> None:
-    refused = CliRunner().invoke(jobs, [command, "--set", "trigger.interval.ms=0"])
+    query = ["SELECT 1"] * (command == "sql")
+    refused = CliRunner().invoke(jobs, [command, *query, "--set", "trigger.interval.ms=0"])
 
     assert refused.exit_code == 2
     assert "trigger.interval.ms = 0: Expected `int` >= 1" in refused.stderr

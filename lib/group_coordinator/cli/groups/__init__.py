@@ -103,6 +103,7 @@ def command(
         events_topic=job.events_topic,
         responses_topic=job.responses_topic,
         tables_root=job.tables_root,
+        cluster_id=job.cluster_id,
         request_timeout_ms=timeout or job.request_timeout_ms,
         client_options=connection.options,
     )

@@ -33,16 +33,18 @@ class AdminClient:
     """Asks the running job over Kafka; lists of groups come from the Delta tables.
 
     Arguments that are not given have the values of conf/coordinator.toml; `client_options` are kafka-python's own, for security.
+    Without `cluster_id` the groups of all clusters in the tables are listed.
     It connects with the first request.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one a setting
         self,
         *,
         bootstrap_servers: str | Sequence[str] | None = None,
         events_topic: str | None = None,
         responses_topic: str | None = None,
         tables_root: str | None = None,
+        cluster_id: str | None = None,
         request_timeout_ms: int | None = None,
         client_options: Mapping[str, Any] | None = None,
     ) -> None:
@@ -59,6 +61,7 @@ class AdminClient:
             settings.load().job,
             **{name: value for name, value in given.items() if value is not None},
         )
+        self._cluster_id = cluster_id
         self._connection = Connection(self._job.bootstrap_servers, client_options or {})
 
     @property
@@ -81,8 +84,9 @@ class AdminClient:
             )
             for row in sql_tables.rows(
                 self._job.tables_root,
-                "SELECT group_id, group_type, state, protocol_type FROM groups ORDER BY group_id",
+                "SELECT cluster_id, group_id, group_type, state, protocol_type FROM groups ORDER BY group_id",
             )
+            if self._cluster_id in {None, row["cluster_id"]}
         ]
         return [
             listing

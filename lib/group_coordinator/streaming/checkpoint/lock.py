@@ -15,7 +15,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from group_coordinator.tables.catalog import URL
+from group_coordinator.tables.roots import URL
 
 _FILE = re.compile(r"file:(//(localhost)?(?=/))?")
 

@@ -56,20 +56,18 @@ def settings_of_open_batch(
 ) -> tuple[int, Settings] | None:
     """The batch that an earlier run has begun and not ended, by Spark's number, and its settings if they differ.
 
-    None: there is no such batch, or nothing came out of it, or it began with these settings.
+    None: there is no such batch, or it began with these settings, or another version began it and nothing came out of it.
 
     Raises:
         CheckpointError: another version of the program began it, and that may not be.
     """
     folder = coordinator_folder(spark, settings.job)
     batch_id, pinned = last_planned_batch(folder), _read(folder)
-    if batch_id <= last_done_batch(folder) or folder.read(_EMPTY) == str(batch_id):
-        return None
-    if pinned is None or pinned == _pinned(settings):
+    if batch_id <= last_done_batch(folder) or pinned is None or pinned == _pinned(settings):
         return None
     if pinned.program_version == group_coordinator.__version__:
         return batch_id, _with(settings, pinned)
-    if allows_other_version:
+    if allows_other_version or folder.read(_EMPTY) == str(batch_id):
         return None
     raise CheckpointError(
         f"batch {batch_id} of {folder.location} was begun by version {pinned.program_version} and has not ended: end "

@@ -78,10 +78,11 @@ def tables(tmp_path: Path) -> Path:
     """Groups as compaction leaves them."""
     groups_table = table(
         {
-            "group_id": ["zeta", "alpha", "connect-sink", "beta"],
-            "group_type": ["classic", "classic", "classic", "consumer"],
-            "state": ["Empty", "Stable", "Stable", "Reconciling"],
-            "protocol_type": [None, "consumer", "connect", "consumer"],
+            "cluster_id": ["default", "default", "default", "default", "another"],
+            "group_id": ["zeta", "alpha", "connect-sink", "beta", "alpha"],
+            "group_type": ["classic", "classic", "classic", "consumer", "classic"],
+            "state": ["Empty", "Stable", "Stable", "Reconciling", "Empty"],
+            "protocol_type": [None, "consumer", "connect", "consumer", "consumer"],
         }
     )
     write_deltalake(str(tmp_path / "groups"), groups_table)
@@ -118,6 +119,10 @@ def test_only_some_types(tables: Path) -> None:
     assert listed(tables, "--type", "consumer")[1:] == [
         "beta                      Consumer            "
     ]
+
+
+def test_the_groups_of_one_cluster_of_those_that_share_the_tables(tables: Path) -> None:
+    assert listed(tables, "--set", "cluster.id=another") == ["alpha"]
 
 
 def test_no_tables(tmp_path: Path) -> None:

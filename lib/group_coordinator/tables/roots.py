@@ -1,0 +1,13 @@
+"""What a tables' root is, by the way it is written; it imports nothing of Spark."""
+
+from __future__ import annotations
+
+import re
+
+URL = re.compile(r"[A-Za-z][\w+.-]*:")
+"""How a location begins that is no path of this machine, unless it is file:."""
+
+
+def is_folder(root: str) -> bool:
+    """Whether a root is a folder, or the URL of one: it has a slash or a scheme. Otherwise it is a catalog's schema."""
+    return "/" in root or URL.match(root) is not None
