@@ -86,7 +86,7 @@ def _kept(frame: DataFrame) -> Iterator[DataFrame]:
         rows.unpersist()
 
 
-def _groups_with_their_log(catalog: TableCatalog, log: DataFrame, touched: str) -> DataFrame:
+def _groups_with_their_log(catalog: TableCatalog, log: DataFrame, touched: Column) -> DataFrame:
     """Everything that concerns a group in one shape: what it is, and JSON."""
     groups = log.select(*GROUP_KEY).distinct()
     tables = [
@@ -170,7 +170,7 @@ def _rows(changes: DataFrame, definition: TableDefinition) -> DataFrame:
 
 
 def _merge(
-    catalog: TableCatalog, definition: TableDefinition, rows: DataFrame, touched: str
+    catalog: TableCatalog, definition: TableDefinition, rows: DataFrame, touched: Column
 ) -> None:
     columns: dict[str, str | Column] = {name: f"new.`{name}`" for name in definition.schema.names}
     (
@@ -178,7 +178,11 @@ def _merge(
         .alias("old")
         .merge(
             rows.alias("new"),
-            " AND ".join([touched, *(f"old.`{name}` = new.`{name}`" for name in definition.key)]),
+            reduce(
+                Column.__and__,
+                (F.col(f"old.`{name}`") == F.col(f"new.`{name}`") for name in definition.key),
+                touched,
+            ),
         )
         .whenMatchedDelete("new.delete")
         .whenMatchedUpdate(set=columns)

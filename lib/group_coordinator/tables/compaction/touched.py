@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import NamedTuple
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
 
-from group_coordinator.tables.definition import CLUSTER_ID, GROUP_ID, quoted
+from group_coordinator.tables.definition import CLUSTER_ID, GROUP_ID
 
 _MOST_GROUPS = 10_000
 """Group ids that the driver may hold; more than these are in every file anyway."""
@@ -36,14 +38,15 @@ def touched_groups(log: DataFrame) -> list[Range] | None:
     return None if len(found) > _MOST_GROUPS else ranges_of([row[0] for row in found])
 
 
-def condition(cluster_id: str, ranges: Sequence[Range] | None, table: str) -> str:
-    """In SQL: whether a row of the table, by its alias, may be of these groups.
+def condition(cluster_id: str, ranges: Sequence[Range] | None, table: str) -> Column:
+    """Whether a row of the table, by its alias, may be of these groups.
 
-    With values, not with columns of a join: Delta compares them with what it knows of each file.
+    With values, not with columns of a join: Delta compares them with what it knows of each file. Not as a text: in texts
+    Spark puts variables of the driver's environment in the place of ${env:...}, and clients choose the ids of groups.
     """
-    of_cluster = f"{table}.{CLUSTER_ID.name} = {quoted(cluster_id)}"
+    of_cluster = F.col(f"{table}.{CLUSTER_ID.name}") == F.lit(cluster_id)
     if not ranges:
         return of_cluster
-    column = f"{table}.{GROUP_ID.name}"
-    within = [f"{column} BETWEEN {quoted(first)} AND {quoted(last)}" for first, last in ranges]
-    return f"{of_cluster} AND ({' OR '.join(within)})"
+    group = F.col(f"{table}.{GROUP_ID.name}")
+    within = (group.between(F.lit(first), F.lit(last)) for first, last in ranges)
+    return of_cluster & reduce(Column.__or__, within)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from group_coordinator.tables.compaction.touched import Range, condition, ranges_of
+from group_coordinator.tables.compaction.touched import Range, ranges_of
 
 
 def test_few_groups_are_named_one_by_one() -> None:
@@ -28,16 +28,3 @@ def test_each_group_is_in_a_range_in_the_order_of_deltas_statistics(groups: list
 
     assert len(ranges) <= 128
     assert all(any(first <= group.encode() <= last for first, last in ranges) for group in groups)
-
-
-def test_the_condition_has_values_only() -> None:
-    ranges = [Range("a", "b"), Range("o'hara\\", "o'hara\\")]
-
-    assert condition("east", ranges, "old") == (
-        "old.cluster_id = 'east' AND (old.group_id BETWEEN 'a' AND 'b' OR "
-        r"old.group_id BETWEEN 'o\'hara\\' AND 'o\'hara\\')"
-    )
-
-
-def test_of_too_many_groups_the_condition_has_the_cluster_alone() -> None:
-    assert condition("east", None, "old") == "old.cluster_id = 'east'"
