@@ -39,8 +39,9 @@ _NO_BATCH = -1
 _POLL_S = 1
 _PAUSE_S = 30
 _FORGOTTEN = re.compile(
-    r"DELTA_(?:LOG_FILE_NOT_FOUND\w*|MISSING_FILES_UNEXPECTED_VERSION|FILE_NOT_FOUND_DETAILED|VERSION_NOT_FOUND"
-    r"|TRUNCATED_TRANSACTION_LOG)"
+    r"DELTA_(?:LOG_FILE_NOT_FOUND\w*|MISSING_FILES_UNEXPECTED_VERSION|VERSION_NOT_FOUND|TRUNCATED_TRANSACTION_LOG)"
+    # The version is there still, and a file of it is not: it was replaced by another one, longer than a day ago.
+    r"|FAILED_READ_FILE\.(?:DBR_)?FILE_NOT_EXIST"
 )
 _log = logging.getLogger(__name__)
 
@@ -178,5 +179,5 @@ def _may_pass(failure: BaseException) -> bool:
 
 
 def _say(failure: BaseException, _attempt: int) -> None:
-    message, *_ = str(failure).splitlines()
+    message = (str(failure) or type(failure).__name__).splitlines()[0]
     _log.error("compaction failed, and begins again in %d s: %s", _PAUSE_S, message)
