@@ -17,7 +17,7 @@ from threading import Event
 from delta.tables import DeltaTable as SparkTable
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
-from filelock import FileLock
+from filelock import FileLock, Timeout
 from msgspec import json
 from msgspec.structs import replace
 from py4j.protocol import Py4JError
@@ -38,6 +38,8 @@ from group_coordinator.tables.upkeep_due import (
 )
 
 LOOK_EVERY_S = 60
+_AFTER_A_FAILURE_S = 30 * 60
+"""A file that was put together for nothing takes its place until a day is over."""
 _FILE_BYTES = (
     "spark.databricks.delta.optimize.minFileSize",
     "spark.databricks.delta.optimize.maxFileSize",
@@ -79,6 +81,7 @@ class Maintenance:
         self._tables = tables
         self._notebook = notebook
         self._next_s = time.monotonic()
+        self._again_s: dict[str, float] = {}
 
     def run(self, ended: Event) -> None:
         """Look once a minute until `ended` is set, in a thread of its own."""
@@ -97,10 +100,14 @@ class Maintenance:
     def look(self, now_ms: int) -> None:
         """Do what is due; what fails is due again, and hurts nothing but the speed of readers until then."""
         for table in self._tables:
+            if time.monotonic() < self._again_s.get(table.name, 0):
+                continue
             try:
                 self._look_at(table, now_ms)
             except (DeltaError, OSError, PySparkException, Py4JError) as failure:
-                reason, *_ = str(failure).splitlines()
+                reason = (str(failure) or type(failure).__name__).splitlines()[0]
+                if not isinstance(failure, Timeout):  # another process is at it
+                    self._again_s[table.name] = time.monotonic() + _AFTER_A_FAILURE_S
                 _log.warning("upkeep of table %s failed, and comes again: %s", table.name, reason)
 
     def _look_at(self, table: TableDefinition, now_ms: int) -> None:
@@ -114,10 +121,13 @@ class Maintenance:
         files = self._files_of(table)
         found = files.now()
         need = due(note, found, self._rule, now_ms)
-        if need in {Upkeep.GATHER, Upkeep.ALL}:
-            files.put_together(is_sorted=need is Upkeep.ALL)
-        if need in {Upkeep.REMOVE, Upkeep.ALL}:
-            files.remove_those_of_the_past()
+        try:
+            if need in {Upkeep.GATHER, Upkeep.ALL}:
+                files.put_together(is_sorted=need is Upkeep.ALL)
+        finally:
+            # Also where somebody else was faster: what that has written for nothing goes here.
+            if need in {Upkeep.REMOVE, Upkeep.ALL}:
+                files.remove_those_of_the_past()
         match need:
             case Upkeep.NONE:
                 return noted(note, found)
