@@ -3,6 +3,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -22,6 +23,7 @@ from group_coordinator.streaming.checkpoint.layout import (
     read_origin,
 )
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError, checked_writer
+from group_coordinator.streaming.rebuild import rebuild as rebuild_module
 from group_coordinator.streaming.rebuild import snapshot_time
 from group_coordinator.streaming.rebuild.rebuild import Rebuilt, rebuild
 from group_coordinator.streaming.rebuild.snapshot_time import SnapshotTime
@@ -214,6 +216,44 @@ def test_a_snapshot_is_due_an_interval_after_the_first_claim_and_after_each_snap
     assert taken == [-1, -1, 69, 69, 130]
 
 
+def test_a_snapshot_that_is_taken_meanwhile_loses_no_group(
+    spark: SparkSession, job: JobSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A compaction of its own goes on while a checkpoint is rebuilt."""
+    for batch_id in (7, 8):
+        write(spark, job, some_groups(batch_id))
+    take_snapshot(spark, job)
+    write(spark, job, Log(batch_id=9))
+    later = Log(batch_id=10)
+    later.commit("new", "orders", 0, 1)
+    write(spark, job, later)
+    usual, taken = rebuild_module.progress_after, []
+
+    def progress_after(*given: Any) -> Any:
+        found = usual(*given)
+        if len(taken) < 3:
+            taken.append(take_snapshot(spark, job))
+        return found
+
+    monkeypatch.setattr(rebuild_module, "progress_after", progress_after)
+
+    assert rebuild(spark, job, TOPIC_HOLDS).groups == 3
+    assert set(loaded(spark, job)) == {"simple", "shop", "new"}
+
+
+def test_a_snapshot_is_of_the_topic_that_the_clusters_owner_reads(
+    spark: SparkSession, job: JobSettings
+) -> None:
+    """A compaction of its own may have another one in its settings."""
+    checked_writer(spark, job, lambda: None)
+    for batch_id in (7, 8):
+        write(spark, job, some_groups(batch_id))
+
+    taken = take_snapshot(spark, replace(job, events_topic="not-mine"))
+
+    assert newest_snapshot(spark, job) == taken == Snapshot(7, taken.taken_ms, {0: 5})
+
+
 def test_another_topics_snapshot_says_nothing_of_this_ones_events(
     spark: SparkSession, job: JobSettings
 ) -> None:
@@ -222,7 +262,7 @@ def test_another_topics_snapshot_says_nothing_of_this_ones_events(
     take_snapshot(spark, job)
 
     moved = replace(job, events_topic="group-events-2")
-    assert newest_snapshot(spark, moved).handled == {}
+    assert newest_snapshot(spark, moved) == Snapshot()
 
 
 def test_another_clusters_log_is_not_ours(spark: SparkSession, job: JobSettings) -> None:

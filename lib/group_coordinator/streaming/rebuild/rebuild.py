@@ -66,12 +66,22 @@ def rebuild(spark: SparkSession, job: JobSettings, present: Mapping[int, range])
     handled = farthest(snapshot.handled, progress.handled)
     starting_offsets(job.events_topic, handled, present)  # may refuse
     take_over(spark, job)  # before the log is read: from now on nobody else appends to it
+    while (rebuilt := _rebuilt(spark, job, present)) is None:
+        pass
+    write_origin(folder, rebuilt.origin)
+    return rebuilt
+
+
+def _rebuilt(spark: SparkSession, job: JobSettings, present: Mapping[int, range]) -> Rebuilt | None:
+    """Write the groups' seeds; None: a compaction took another snapshot meanwhile, and its rows may have been read in part."""
+    snapshot = newest_snapshot(spark, job)
     progress = progress_after(spark, job, snapshot.batch_id)
     handled = farthest(snapshot.handled, progress.handled)
     last_batch_id = max(snapshot.batch_id, progress.batch_id)
     origin = Origin(last_batch_id + 1, starting_offsets(job.events_topic, handled, present))
-    groups = folder.address(GROUPS)
+    groups = coordinator_folder(spark, job).address(GROUPS)
     behind = groups_after(spark, job, snapshot.batch_id)
     behind.mapInPandas(seeds, PACKED).write.mode("overwrite").parquet(groups)
-    write_origin(folder, origin)
+    if newest_snapshot(spark, job) != snapshot:
+        return None
     return Rebuilt(spark.read.schema(PACKED).parquet(groups).count(), origin, handled)

@@ -33,18 +33,20 @@ class SnapshotTime:
         interval_ms = self._job.snapshot_interval_ms
         if not interval_ms:
             return
+        try:
+            self._take_if_time(interval_ms)
+        except (PySparkException, Py4JError) as failure:
+            self._due_ms = _now_ms() + interval_ms
+            reason = (str(failure) or type(failure).__name__).splitlines()[0]
+            _log.error("no snapshot was taken, a rebuild would read more of the log: %s", reason)
+
+    def _take_if_time(self, interval_ms: int) -> None:
         if self._due_ms is None:
             self._due_ms = self._begun_ms() + interval_ms
-        if _now_ms() < self._due_ms:
-            return
-        self._due_ms = _now_ms() + interval_ms
-        try:
+        if _now_ms() >= self._due_ms:
             taken = take_snapshot(self._spark, self._job)
-        except (PySparkException, Py4JError) as failure:
-            reason, *_ = str(failure).splitlines()
-            _log.error("no snapshot was taken, a rebuild would read more of the log: %s", reason)
-            return
-        _log.info("a rebuild would begin behind batch %d", taken.batch_id)
+            self._due_ms = _now_ms() + interval_ms
+            _log.info("a rebuild would begin behind batch %d", taken.batch_id)
 
     def _begun_ms(self) -> int:
         snapshot = newest_snapshot(self._spark, self._job)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -18,6 +19,7 @@ from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.rebuild.log_after import farthest, groups_after, progress_after
 from group_coordinator.streaming.rebuild.rebuilt_groups import STATES, states
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.claims import newest_claim
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.snapshots import SNAPSHOTS
 
@@ -32,22 +34,28 @@ class Snapshot:
 
 
 def newest_snapshot(spark: SparkSession, job: JobSettings) -> Snapshot:
-    """The cluster's snapshot; one that a later version of the program wrote does not count."""
+    """The cluster's snapshot; one that a later version of the program wrote, or one of another topic, does not count."""
     about_all = (
         _of_cluster(spark, job)
         .where(F.col("group_id").isNull() & (F.col("layout") <= snapshots.SCHEMA_VERSION))
-        .select("batch_id", F.unix_millis("taken_at").alias("taken_ms"), "events_topic", "handled")
+        .where(F.col("events_topic") == job.events_topic)
+        .select("batch_id", F.unix_millis("taken_at").alias("taken_ms"), "handled")
         .collect()
     )
     if not about_all:
         return Snapshot()
-    [row] = about_all
-    handled = row.handled if row.events_topic == job.events_topic else {}
-    return Snapshot(row.batch_id, row.taken_ms, handled)
+    row = max(about_all, key=attrgetter("batch_id"))
+    return Snapshot(row.batch_id, row.taken_ms, row.handled)
 
 
 def take_snapshot(spark: SparkSession, job: JobSettings) -> Snapshot:
-    """Replace the cluster's snapshot by one that goes as far as the log; which one there is now."""
+    """Replace the cluster's snapshot by one that goes as far as the log; which one there is now.
+
+    The topic is that of the cluster's owner: compaction itself reads no events, and may know of another one.
+    """
+    owner = newest_claim(spark, TableCatalog(job.tables_root), job.cluster_id)
+    if owner is not None:
+        job = replace(job, events_topic=owner.events_topic)
     before = newest_snapshot(spark, job)
     last_batch_id = _last_batch(spark, job, before) - 1
     if last_batch_id <= before.batch_id:
