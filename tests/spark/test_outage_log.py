@@ -33,9 +33,9 @@ def no_outages_for_others(spark: SparkSession) -> Iterator[None]:
     spark.sparkContext.setLocalProperty(PROPERTY, None)
 
 
-def plan(folder: CheckpointFolder, batch_id: int, at_ms: int) -> None:
+def plan(folder: CheckpointFolder, batch_id: int, at_ms: int, ends: str = "{}") -> None:
     metadata = json.encode({"batchWatermarkMs": 0, "batchTimestampMs": at_ms, "conf": {}}).decode()
-    folder.write(f"offsets/{batch_id}", f"v1\n{metadata}\n{{}}")
+    folder.write(f"offsets/{batch_id}", f"v1\n{metadata}\n{ends}")
 
 
 def remembered(folder: CheckpointFolder) -> Outages:
@@ -107,6 +107,27 @@ def test_nobody_waits_while_a_batch_lies_idle(
     rested[6] = 20_000
     log.add_wait_for(7)
     assert remembered(folder) == (Outage(5_000, 5_001 + SLOW_MS, was_heard=True),)
+
+
+def test_in_a_backlog_an_event_waits_from_before_the_first_batch_that_was_cut(
+    spark: SparkSession, folder: CheckpointFolder
+) -> None:
+    log = OutageLog(spark, folder, Plans(folder), limit=100)
+    ends = {1: 10, 2: 20, 3: 120, 4: 220, 5: 320, 6: 330, 7: 340}
+    for batch_id, end in ends.items():
+        plan(folder, batch_id, 1_000 * batch_id, '{"group-events":{"0":%d}}' % end)  # noqa: UP031
+    remembered_after = {}
+    for batch_id in range(3, 8):
+        log.add_wait_for(batch_id)
+        remembered_after[batch_id] = remembered(folder)
+
+    assert remembered_after == {
+        3: (),
+        4: (),
+        5: (Outage(2_000, 5_000, was_heard=True),),
+        6: (Outage(2_000, 6_000, was_heard=True),),
+        7: (Outage(2_000, 6_000, was_heard=True),),
+    }
 
 
 def test_a_batch_that_is_done_again_knows_no_more_than_before(

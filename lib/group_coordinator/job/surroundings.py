@@ -53,7 +53,7 @@ def for_a_drain(given: RunInputs) -> Surroundings:
     folder = coordinator_folder(given.spark, given.job)
     plans = Plans(folder)
     outages = OutageLog(given.spark, folder, plans)
-    return _surroundings(given, plans, outages.begin, no_rest)
+    return _surroundings(given, plans, outages.begin, None)
 
 
 @contextmanager
@@ -72,7 +72,9 @@ def for_a_long_run(given: RunInputs, stop: Event) -> Iterator[Surroundings]:
             given.job.trigger_interval_ms,
             given.job.idle_interval_ms,
         )
-        outages = OutageLog(given.spark, folder, plans, rest.ms_after)
+        outages = OutageLog(
+            given.spark, folder, plans, rest.ms_after, given.job.max_offsets_per_trigger
+        )
         watch = KafkaWatch(leaders.ask, outages.add, stop)
 
         def before_batch(batch_id: int) -> None:
@@ -81,17 +83,20 @@ def for_a_long_run(given: RunInputs, stop: Event) -> Iterator[Surroundings]:
             outages.begin(batch_id)
 
         with running_beside(watch.run, stop, "kafka-watch"):
-            yield _surroundings(given, plans, before_batch, rest.after)
+            yield _surroundings(given, plans, before_batch, rest)
 
 
 def _surroundings(
     given: RunInputs,
     plans: Plans,
     before_batch: Callable[[int], None],
-    rest: Callable[[int, BatchCounts, Callable[[], bool]], None],
+    rest: Rest | None,
 ) -> Surroundings:
     def ticks() -> Ticks:
-        return write_ticks(given.connection, given.job.events_topic)
+        written = write_ticks(given.connection, given.job.events_topic)
+        if rest is not None:
+            rest.note_ticks(written.ends)
+        return written
 
     clock = Clock(lambda: ticks().ahead_ms, given.job.timer_slack_ms)
 
@@ -108,7 +113,7 @@ def _surroundings(
         plans,
         before_batch,
         _report,
-        rest,
+        no_rest if rest is None else rest.after,
         (progress.look, owner.look, clock.look),
         given.reply_partitions,
         None if given.telling is None else given.telling.interests.note,

@@ -15,6 +15,20 @@ TIMERS_HOLD = "group.coordinator.timers.hold"
 """Spark gives such a property of the driver's thread to the tasks that the thread begins."""
 
 
+def is_cut(plans: Plans, batch_id: int, limit: int) -> bool:
+    """Whether a batch may have left events unread, by its plan: Spark shares a limit out, and rounds each share down.
+
+    Args:
+        plans: of the batches.
+        batch_id: Spark's number.
+        limit: max.offsets.per.trigger; 0: there is none.
+    """
+    if not limit:
+        return False
+    count, partitions = plans.count_of(batch_id)
+    return count > 0 and count >= limit - partitions
+
+
 class Backlog:
     """Knows which batches the limit has cut short.
 
@@ -31,13 +45,8 @@ class Backlog:
 
     def begin(self, batch_id: int) -> None:
         """Let the tasks of this batch, by Spark's number, know whether timers hold; this thread begins them next."""
-        is_cut = self._limit > 0 and self._is_cut(batch_id)
-        self._spark.sparkContext.setLocalProperty(TIMERS_HOLD, "true" if is_cut else "")
+        holds = is_cut(self._plans, batch_id, self._limit)
+        self._spark.sparkContext.setLocalProperty(TIMERS_HOLD, "true" if holds else "")
         plan = self._plans.of(batch_id)
-        if is_cut and plan is not None:
+        if holds and plan is not None:
             self.retries_end_ms = plan.at_ms + RETRY_MS
-
-    def _is_cut(self, batch_id: int) -> bool:
-        """Spark shares a limit out among the partitions, and rounds each share down."""
-        count, partitions = self._plans.count_of(batch_id)
-        return count > 0 and count >= self._limit - partitions

@@ -87,11 +87,15 @@ class CoordinatorRun:
         """
         self._end_open_batch()
         events_topic, ends = self.settings.job.events_topic, self.around.tick()
+        retries_end_ms: list[int] = []
+        """Of the timers that were put off until these events were read; later batches may put off others."""
 
         def is_over(query: StreamingQuery, backlog: Backlog) -> bool:
-            return has_read(query, events_topic, ends) and has_begun_batch_after(
-                query, backlog.retries_end_ms
-            )
+            if not has_read(query, events_topic, ends):
+                return False
+            if not retries_end_ms:
+                retries_end_ms.append(backlog.retries_end_ms)
+            return has_begun_batch_after(query, *retries_end_ms)
 
         while not self.stop.is_set() and not self._run_query(self.settings, is_over):
             self.around.tick()

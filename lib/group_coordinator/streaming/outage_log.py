@@ -13,6 +13,7 @@ from msgspec import json
 from pyspark.sql import SparkSession
 
 from group_coordinator.core.deadlines.outages import Outage, Outages
+from group_coordinator.streaming.backlog import is_cut
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import last_planned_batch
 from group_coordinator.streaming.checkpoint.plans import Plans
@@ -36,6 +37,7 @@ class OutageLog:
         folder: the checkpoint.
         plans: of the batches.
         rest_after: for how many milliseconds a batch lay idle before it ended, by Spark's number.
+        limit: max.offsets.per.trigger; 0: there is none.
     """
 
     def __init__(
@@ -44,11 +46,15 @@ class OutageLog:
         folder: CheckpointFolder,
         plans: Plans,
         rest_after: Callable[[int], int] = lambda _batch_id: 0,
+        limit: int = 0,
     ) -> None:
         self._spark = spark
         self._folder = folder
         self._plans = plans
         self._rest_after = rest_after
+        self._limit = limit
+        self._backlog_from_ms: int | None = None
+        """Since when events may have waited for more than one batch."""
         self._lock = Lock()
         text = folder.read_newest(_FILE)
         self._outages: Outages = () if text is None else json.decode(text, type=Outages)
@@ -68,9 +74,9 @@ class OutageLog:
         self._spark.sparkContext.setLocalProperty(PROPERTY, outages)
 
     def add_wait_for(self, batch_id: int) -> None:
-        """Remember that answers were late, if the batch was planned long after the one before it.
+        """Remember that answers were late, if the batch was planned long after the one before it, or has a backlog.
 
-        Late were the answers of that one too. A batch of an earlier run knew what it knew.
+        Late were the answers of that one too. With a backlog an event waits from before the first batch that was cut. A batch of an earlier run knew what it knew.
         """
         if batch_id <= self._last_of_an_earlier_run:
             return
@@ -79,11 +85,17 @@ class OutageLog:
             return
         # While it lay idle nobody asked.
         now_ms -= self._rest_after(batch_id - 1)
-        if now_ms - before_ms <= SLOW_MS:
-            return
         asked_ms = self._planned(batch_id - 2)
+        from_ms = before_ms if asked_ms is None else asked_ms
+        if not is_cut(self._plans, batch_id - 1, self._limit):
+            self._backlog_from_ms = None
+        elif self._backlog_from_ms is None:
+            self._backlog_from_ms = from_ms
+        late_since_ms = before_ms if self._backlog_from_ms is None else self._backlog_from_ms
+        if now_ms - late_since_ms <= SLOW_MS:
+            return
         with self._lock:
-            self._add(Outage(before_ms if asked_ms is None else asked_ms, now_ms, was_heard=True))
+            self._add(Outage(min(from_ms, late_since_ms), now_ms, was_heard=True))
 
     def _planned(self, batch_id: int) -> int | None:
         plan = self._plans.of(batch_id)
@@ -92,6 +104,17 @@ class OutageLog:
     def _add(self, outage: Outage) -> None:
         if outage.from_ms >= outage.to_ms or outage in self._outages:
             return
-        outages = sorted((*self._outages, outage), key=lambda known: known.to_ms)
+        others = (known for known in self._outages if not _covers(outage, known))
+        outages = sorted((*others, outage), key=lambda known: known.to_ms)
         self._outages = tuple(outages[-_KEPT:])
         self._folder.write_next(_FILE, json.encode(self._outages).decode())
+
+
+def _covers(outage: Outage, known: Outage) -> bool:
+    """Whether late answers are known as part of a longer wait: a backlog has one outage, which grows."""
+    return (
+        outage.was_heard
+        and known.was_heard
+        and outage.from_ms <= known.from_ms
+        and known.to_ms <= outage.to_ms
+    )

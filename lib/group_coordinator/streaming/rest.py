@@ -1,14 +1,15 @@
 """Rests while nothing happens: a batch costs the same whether it has something to do or not.
 
-The rest lies between the writes of a batch and its end, and grows with the time since anything came out of a batch. Nobody
-knows here when the next deadline is due; but it was set when something came out, or later. So it is late by no more than
-a tenth of the time that it was set for. An event ends the rest.
+The rest lies between the writes of a batch and its end, and grows with the time since there was an event other than our own
+Ticks, or anything came out of a batch. Nobody knows here when the next deadline is due; but it was set by an event, or by a
+deadline that something came out of. So it is late by no more than a tenth of the time that it was set for. An event ends the
+rest.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from group_coordinator.streaming.checkpoint.plans import Offsets, Plans
 from group_coordinator.streaming.sinks import BatchCounts
@@ -16,13 +17,18 @@ from group_coordinator.streaming.sinks import BatchCounts
 _SHARE = 10
 """A rest is at most this part of the time without outputs."""
 _NOTHING = BatchCounts()
+_TICKS_KEPT = 10
+"""Of the last minutes: the clock is looked at once a minute."""
 
-AwaitEvents = Callable[[Offsets, float, Callable[[], bool]], None]
-"""Returns when the events topic has events behind these offsets, after these seconds, or once the last says so."""
+AwaitEvents = Callable[[Offsets, float, Callable[[], bool]], float]
+"""Returns when the events topic has events behind these offsets, after these seconds, or once the last says so.
+
+It tells for how many seconds it has looked, and found none.
+"""
 
 
 class Rest:
-    """Rests after batches that nothing came out of.
+    """Rests after batches that nothing was in, and nothing came out of.
 
     Args:
         plans: of the batches.
@@ -47,19 +53,39 @@ class Rest:
         self._longest_s = longest_ms / 1000
         self._busy_s = time.monotonic()
         self._rested_ms: tuple[int, int] = (-1, 0)
+        self._ticks: tuple[Mapping[int, int], ...] = ()
 
     def after(self, batch_id: int, counts: BatchCounts, must_go_on: Callable[[], bool]) -> None:
         """Rest after this batch, by Spark's number, if it is time to; not longer than until `must_go_on`."""
         now_s = time.monotonic()
-        if counts != _NOTHING:
+        if counts != _NOTHING or self._had_events(batch_id):
             self._busy_s = now_s
         rest_s = min((now_s - self._busy_s) / _SHARE, self._longest_s)
         plan = self._plans.of(batch_id)
         if rest_s <= self._shortest_s or plan is None:
             return
         self._note_empty(batch_id)
-        self._await_events(plan.ends, rest_s, must_go_on)
-        self._rested_ms = batch_id, round((time.monotonic() - now_s) * 1000)
+        rested_s = self._await_events(plan.ends, rest_s, must_go_on)
+        self._rested_ms = batch_id, round(rested_s * 1000)
+
+    def note_ticks(self, ends: Mapping[int, int]) -> None:
+        """Remember Ticks that were written, by the offset behind each: they are no reason not to rest."""
+        self._ticks = (*self._ticks[1 - _TICKS_KEPT :], ends)
+
+    def _had_events(self, batch_id: int) -> bool:
+        plan, before = self._plans.of(batch_id), self._plans.of(batch_id - 1)
+        if plan is None or before is None:
+            return True
+        starts = {each: ends for topic in before.ends.values() for each, ends in topic.items()}
+        return any(
+            end - starts.get(partition, 0) > self._ticks_between(partition, starts, end)
+            for ends in plan.ends.values()
+            for partition, end in ends.items()
+        )
+
+    def _ticks_between(self, partition: int, starts: Mapping[int, int], end: int) -> int:
+        start = starts.get(partition, 0)
+        return sum(start < ticks.get(partition, 0) <= end for ticks in self._ticks)
 
     def ms_after(self, batch_id: int) -> int:
         """How long this batch, by Spark's number, kept nobody waiting though it had not ended."""

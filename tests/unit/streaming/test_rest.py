@@ -24,14 +24,22 @@ class World:
         self.now_s = 1_000.0
         self.rests: list[float] = []
         monkeypatch.setattr(rest.time, "monotonic", lambda: self.now_s)
-        plans: Any = SimpleNamespace(of=lambda batch_id: Plan(5_000 + batch_id, ENDS))
+        self.ends: Offsets = ENDS
+        self.before: Offsets = ENDS
+        plans: Any = SimpleNamespace(of=self._plan)
         self.empty: list[int] = []
         self.rest = Rest(plans, self.empty.append, self._await, 250, longest_ms)
 
-    def _await(self, ends: Offsets, seconds: float, _must_go_on: Callable[[], bool]) -> None:
-        assert ends == ENDS
+    def _await(self, ends: Offsets, seconds: float, _must_go_on: Callable[[], bool]) -> float:
+        assert ends == self.ends
         self.rests.append(round(seconds, 3))
         self.now_s += seconds
+        return seconds
+
+    def _plan(self, batch_id: int) -> Plan:
+        """The batch before the one that is asked for first begins where `before` ends."""
+        self.asked = max(getattr(self, "asked", 0), batch_id)
+        return Plan(5_000 + batch_id, self.ends if batch_id == self.asked else self.before)
 
     def batch(self, batch_id: int, counts: BatchCounts = NOTHING) -> None:
         self.rest.after(batch_id, counts, lambda: False)
@@ -78,6 +86,23 @@ def test_whatever_comes_out_of_a_batch_ends_the_quiet(
     world.now_s += 5
     world.batch(4)
     assert world.rests == [10.0, 0.5]
+
+
+def test_an_event_without_an_answer_ends_the_quiet_and_a_tick_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A join that waits for others sets a deadline, and nothing comes out of it yet."""
+    world = World(monkeypatch)
+    world.now_s += 100
+    world.ends = {"group-events": {0: 8, 1: 1}}
+    world.rest.note_ticks({0: 8, 1: 1})
+    world.batch(1)
+    assert world.rests == [10.0]
+
+    world.before, world.ends = world.ends, {"group-events": {0: 10, 1: 2}}
+    world.rest.note_ticks({0: 9, 1: 2})
+    world.batch(2)
+    assert world.rests == [10.0]
 
 
 def test_a_deadline_is_late_by_a_tenth_of_its_time_at_most(monkeypatch: pytest.MonkeyPatch) -> None:

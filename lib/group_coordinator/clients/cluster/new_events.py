@@ -27,20 +27,26 @@ class NewEvents:
         ends: Mapping[str, Mapping[int, int]],
         seconds: float,
         must_go_on: Callable[[], bool],
-    ) -> None:
+    ) -> float:
         """Return once the topic has an event at one of these offsets, by topic and partition, or behind it.
 
-        Or after these seconds, once `must_go_on` says so, or if Kafka cannot be asked.
+        Or after these seconds, once `must_go_on` says so, or if Kafka cannot be asked. The result is for how many seconds
+        there was no event.
         """
-        deadline_s = time.monotonic() + seconds
+        if must_go_on():
+            return 0
+        begun_s = seen_s = time.monotonic()
         try:
             consumer = self._behind(ends.get(self._topic, {}))
-            while (left_s := deadline_s - time.monotonic()) > 0 and not must_go_on():
+            begun_s = seen_s = time.monotonic()
+            while (left_s := begun_s + seconds - seen_s) > 0 and not must_go_on():
                 if consumer.poll(timeout_ms=min(_SLICE_MS, left_s * 1000), max_records=1):
-                    return
+                    break
+                seen_s = time.monotonic()
         except (ChannelError, KafkaError):
             # Others tell that Kafka is away; the next batch is not worth a connection to it.
             self.close()
+        return seen_s - begun_s
 
     def close(self) -> None:
         """Disconnect."""
@@ -62,6 +68,8 @@ class NewEvents:
             self._consumer = self._connection.open(
                 KafkaConsumer,
                 enable_auto_commit=False,
+                # A partition that is new must be seen soon.
+                metadata_max_age_ms=5_000,
                 # That there is an event is all that matters.
                 fetch_max_bytes=1,
                 max_partition_fetch_bytes=1,
