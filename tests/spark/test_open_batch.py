@@ -85,3 +85,30 @@ def test_a_batch_that_nothing_came_out_of_binds_nobody(
         opened(spark, configured)
     note_empty(folder, 4)
     assert opened(spark, configured) is None
+
+
+def test_what_nothing_came_out_of_for_one_version_binds_after_another_one_was_at_it(
+    spark: SparkSession, configured: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An upgrade that failed, and a rollback."""
+    monkeypatch.setattr(group_coordinator, "__version__", "0.3.0")
+    pin(spark, configured)
+    leave(spark, configured, planned=4, done=3)
+    note_empty(coordinator_folder(spark, configured.job), 4)
+    monkeypatch.setattr(group_coordinator, "__version__", "0.4.0")
+    assert opened(spark, configured) is None
+    pin(spark, configured)
+
+    monkeypatch.setattr(group_coordinator, "__version__", "0.3.0")
+    with pytest.raises(CheckpointError, match=r"begun by version 0\.4\.0"):
+        opened(spark, configured)
+
+
+def test_an_open_batch_of_0_2_0_is_ended_by_0_2_0(
+    spark: SparkSession, configured: Settings
+) -> None:
+    leave(spark, configured, planned=4, done=3)
+
+    with pytest.raises(CheckpointError, match=r"batch 4 of .* begun by version 0\.2\.0"):
+        opened(spark, configured)
+    assert opened(spark, configured, allows_other_version=True) is None

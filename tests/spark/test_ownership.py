@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -127,6 +128,32 @@ def test_a_copy_of_a_checkpoint_is_refused_while_the_original_is_there(
 
     original.rename(f"{original}-away")
     assert checked_writer(spark, copy).epoch == 1
+
+
+@pytest.mark.parametrize("place", ["hdfs://gone.invalid:8020/x", "nosuch://bucket/x"])
+def test_a_checkpoint_whose_old_place_cannot_be_reached_goes_on(
+    spark: SparkSession, job: JobSettings, place: str
+) -> None:
+    checked_writer(spark, job)
+    identity = Path(job.checkpoint_location, "coordinator", "writer.json")
+    text = json.loads(identity.read_text())
+    identity.write_text(json.dumps(text | {"place": place}))
+
+    assert checked_writer(spark, job).epoch == 1
+    assert json.loads(identity.read_text()) == text
+
+
+def test_a_copy_is_one_also_after_the_original_was_called_otherwise(
+    spark: SparkSession, job: JobSettings
+) -> None:
+    copy, alias = elsewhere(job), elsewhere(elsewhere(job))
+    checked_writer(spark, job)
+    shutil.copytree(job.checkpoint_location, copy.checkpoint_location)
+    Path(alias.checkpoint_location).symlink_to(job.checkpoint_location)
+    checked_writer(spark, alias)
+
+    with pytest.raises(CheckpointError, match="is a copy of checkpoint"):
+        checked_writer(spark, copy)
 
 
 def test_a_checkpoint_with_two_names_is_no_copy(spark: SparkSession, job: JobSettings) -> None:

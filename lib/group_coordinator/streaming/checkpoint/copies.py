@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from secrets import token_hex
 
 from py4j.protocol import Py4JJavaError
@@ -13,7 +14,12 @@ from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 _log = logging.getLogger(__name__)
 
 
-def is_copy(spark: SparkSession, folder: CheckpointFolder, place: str, name: str) -> bool:
+def is_copy(
+    spark: SparkSession,
+    folder: CheckpointFolder,
+    place: str,
+    who: Callable[[CheckpointFolder], str | None],
+) -> bool:
     """Whether a checkpoint that ran at another place is still there.
 
     A folder may have several addresses, so what counts is whether a file that is written here is seen there.
@@ -22,12 +28,12 @@ def is_copy(spark: SparkSession, folder: CheckpointFolder, place: str, name: str
         spark: the session.
         folder: the checkpoint that is about to run.
         place: its whole address when it ran last.
-        name: a file in it that says who it is.
+        who: says who a checkpoint is.
     """
-    there = CheckpointFolder(spark, place)
     probe = f".probe-{token_hex(8)}"
     try:
-        if there.read(name) != folder.read(name):
+        there = CheckpointFolder(spark, place)
+        if who(there) != who(folder):
             return False
         folder.write(probe, "")
         return not there.exists(probe)

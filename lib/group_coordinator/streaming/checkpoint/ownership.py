@@ -180,12 +180,17 @@ def _is_ahead(spark: SparkSession, job: JobSettings, table: str, batch_id: int) 
 
 def _check_place(spark: SparkSession, folder: CheckpointFolder, identity: Identity) -> None:
     place = identity.place
-    if place in {None, folder.address_in_full} or not is_copy(spark, folder, place, _IDENTITY):
+    if place in {None, folder.address_in_full} or not is_copy(spark, folder, place, _who):
         return
     raise CheckpointError(
         f"{folder.location} is a copy of checkpoint {place}, which is still there, and only one of them may run: run "
         "that one, or take it away first"
     )
+
+
+def _who(folder: CheckpointFolder) -> str | None:
+    identity = _read(folder)
+    return None if identity is None else identity.writer_id
 
 
 def _read(folder: CheckpointFolder) -> Identity | None:

@@ -43,6 +43,7 @@ def pin(spark: SparkSession, settings: Settings) -> None:
     """Write down what batches begin with from now on."""
     folder, pinned = coordinator_folder(spark, settings.job), _pinned(settings)
     if _read(folder) != pinned:
+        folder.remove(_EMPTY)  # of who wrote it
         folder.write_next(_FILE, json.encode(pinned).decode())
 
 
@@ -63,14 +64,15 @@ def settings_of_open_batch(
     """
     folder = coordinator_folder(spark, settings.job)
     batch_id, pinned = last_planned_batch(folder), _read(folder)
-    if batch_id <= last_done_batch(folder) or pinned is None or pinned == _pinned(settings):
+    if batch_id <= last_done_batch(folder) or pinned == _pinned(settings):
         return None
-    if pinned.program_version == group_coordinator.__version__:
+    if pinned is not None and pinned.program_version == group_coordinator.__version__:
         return batch_id, _with(settings, pinned)
     if allows_other_version or folder.read(_EMPTY) == str(batch_id):
         return None
+    version = "0.2.0" if pinned is None else pinned.program_version
     raise CheckpointError(
-        f"batch {batch_id} of {folder.location} was begun by version {pinned.program_version} and has not ended: end "
+        f"batch {batch_id} of {folder.location} was begun by version {version} and has not ended: end "
         "it with that version (`run --drain`), or with this one by `run --redo-open-batch`, if answers and records "
         "that are out already may differ from those that come now"
     )
