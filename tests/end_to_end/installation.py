@@ -132,7 +132,8 @@ class Installation:
             for group, rows in sorted(events.items())
             for line in lines_of(updated(group, None, rows, rows[-1].timestamp_ms, context))
         ]
-        return [json.loads(line[1:]) for line in lines if line[0] == tag]
+        # Between tag and content an answer may name the partition that it is read in.
+        return [json.loads(line[line.index("{") :]) for line in lines if line[0] == tag]
 
     def _outages(self) -> Outages:
         """Those that the job itself has noticed: no run without faults has them."""

@@ -164,7 +164,8 @@ def _noting_batch(trigger: Trigger) -> Callable[..., None]:
 
 
 def _at_table(trigger: Trigger, wanted: TableDefinition) -> Callable[..., None]:
-    def fire(_root: Path, definition: TableDefinition, _changes: Any, once: Any) -> None:
+    def fire(_folder: Path, definition: TableDefinition, *rest: Any) -> None:
+        _changes, _of_cluster, once = rest
         trigger.current_batch = once.version
         if definition == wanted:
             trigger.fire()

@@ -20,8 +20,9 @@ def command(config: Path | None, overrides: tuple[str, ...], bootstrap_server: s
     """Look at what a run needs, and say of each thing whether it is right, or what to do.
 
     Topics and their settings, the clock, Spark's way to Kafka, versions, folders, tables, and
-    whether the checkpoint may write them. Nothing is changed but that time passes for the groups:
-    each partition of the events topic gets a Tick. The status is 1 if anything is wrong.
+    whether the checkpoint may write them. Nothing is changed but that the checkpoint's folder is made,
+    and that time passes for the groups: each partition of the events topic gets a Tick. The status
+    is 1 if anything is wrong.
 
     On a cluster give jobs/check_setup.py to spark-submit instead.
 

@@ -29,6 +29,9 @@ def check_certificates(spark: SparkSession, security: Security) -> None:
     if not files or is_on_this_machine(spark):
         return
     here = {key: _content(file) for key, file in files.items()}
+    for key, content in here.items():
+        if not content:
+            raise JobRefusedError(f"{key} = {files[key]} cannot be read on the driver")
     tasks = spark.sparkContext.parallelize(range(_TASKS), _TASKS)
     found = set(tasks.mapPartitions(lambda _: _found(files)).collect())
     for key, machine, content in sorted(found):

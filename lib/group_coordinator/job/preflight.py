@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from secrets import token_hex
 from typing import NamedTuple
 
+from deltalake.exceptions import DeltaError
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -52,7 +53,7 @@ class Finding(NamedTuple):
 def preflight(settings: Settings, make_session: MakeSession) -> Iterator[Finding]:
     """Look at everything that a run of the coordinator needs.
 
-    Nothing stays behind but a Tick in every partition of the events topic.
+    Nothing stays behind but a Tick in every partition of the events topic, and the checkpoint's empty folder.
     """
     job, connection = settings.job, Connection.of(settings.job)
     topics = _looked("topics", lambda: _topics(connection, job))
@@ -88,6 +89,8 @@ def _looked(subject: str, look: Callable[[], str]) -> Finding:
             return Finding(subject, is_right=True, text=look())
     except JobRefusedError as refusal:
         return Finding(subject, is_right=False, text=str(refusal))
+    except DeltaError as failure:
+        text = _in_one_line(str(failure))
     except Py4JJavaError as failure:
         text = _in_one_line(str(failure.java_exception))
     except (PySparkException, Py4JError) as failure:
