@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,8 +39,7 @@ def changed_setting(stage: Stage) -> Result:
         for kill in range(_KILLS):
             with stage.submit(installation, *_OTHER * (kill % 2)) as job:
                 _await_more_answers(installation, job)
-                job.signal(signal.SIGKILL)
-                job.wait(RUN_S)
+                job.kill()
     stage.run_to_end(installation, "--drain", "--with-compaction")
     return contradictions("changed-setting", installation, _KILLS + 1)
 
