@@ -164,6 +164,7 @@ def test_list(ours: Ours, theirs: Theirs, kafka_admin: KafkaAdminClient, tmp_pat
         ]
         for column in columns
     }
+    by_column["cluster_id"] = ["default"] * len(listed)
     write_deltalake(str(tmp_path / "groups"), table(by_column))
 
     for arguments in (
