@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -39,6 +40,7 @@ from group_coordinator.streaming.checkpoint.lock import locked_checkpoint
 from group_coordinator.streaming.checkpoint.ownership import WRITTEN, checked_writer
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.streaming.coordination import CoordinatorRun
+from group_coordinator.streaming.pools import in_pool
 from group_coordinator.streaming.upkeep import maintenance_of
 from group_coordinator.tables.claims import WRITERS
 from group_coordinator.tables.creation import check_tables, upgrade_tables
@@ -120,11 +122,16 @@ def _run(given: RunInputs, settings: Settings, options: RunOptions, stop: Event)
             compaction = CompactionQuery(given.spark, settings)
             beside.enter_context(running_beside(compaction.run_again_and_again, stop, "compaction"))
         if settings.job.maintenance_interval_ms:
-            beside.enter_context(running_beside(_maintenance(given).run, stop, "maintenance"))
+            beside.enter_context(running_beside(partial(_maintain, given), stop, "maintenance"))
         coordinator = CoordinatorRun(
             given.spark, settings, given.writer, around, stop, options.redo_open_batch
         )
         outlast_outages(coordinator.run, stop)
+
+
+def _maintain(given: RunInputs, ended: Event) -> None:
+    with in_pool(given.spark, "maintenance"):
+        _maintenance(given).run(ended)
 
 
 def _maintenance(given: RunInputs) -> Maintenance:

@@ -85,8 +85,6 @@ class Maintenance:
 
     def run(self, ended: Event) -> None:
         """Look once a minute until `ended` is set, in a thread of its own."""
-        # Within one pool jobs wait for those before them, whatever spark.scheduler.mode is.
-        self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", "maintenance")
         while not ended.is_set():
             self.look_if_time()
             ended.wait(LOOK_EVERY_S)
