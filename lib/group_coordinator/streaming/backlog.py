@@ -25,8 +25,9 @@ def is_cut(plans: Plans, batch_id: int, limit: int) -> bool:
     """
     if not limit:
         return False
-    count, partitions = plans.count_of(batch_id)
-    return count > 0 and count >= limit - partitions
+    taken = plans.ranges_of(batch_id)
+    count = sum(len(offsets) for _, offsets in taken)
+    return count > 0 and count >= limit - len(taken)
 
 
 class Backlog:

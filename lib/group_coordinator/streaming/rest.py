@@ -73,19 +73,13 @@ class Rest:
         self._ticks = (*self._ticks[1 - _TICKS_KEPT :], ends)
 
     def _had_events(self, batch_id: int) -> bool:
-        plan, before = self._plans.of(batch_id), self._plans.of(batch_id - 1)
-        if plan is None or before is None:
-            return True
-        starts = {each: ends for topic in before.ends.values() for each, ends in topic.items()}
         return any(
-            end - starts.get(partition, 0) > self._ticks_between(partition, starts, end)
-            for ends in plan.ends.values()
-            for partition, end in ends.items()
+            len(offsets) > self._ticks_in(partition, offsets)
+            for partition, offsets in self._plans.ranges_of(batch_id)
         )
 
-    def _ticks_between(self, partition: int, starts: Mapping[int, int], end: int) -> int:
-        start = starts.get(partition, 0)
-        return sum(start < ticks.get(partition, 0) <= end for ticks in self._ticks)
+    def _ticks_in(self, partition: int, offsets: range) -> int:
+        return sum(ticks.get(partition, 0) - 1 in offsets for ticks in self._ticks)
 
     def ms_after(self, batch_id: int) -> int:
         """How long this batch, by Spark's number, kept nobody waiting though it had not ended."""

@@ -26,7 +26,9 @@ class World:
         monkeypatch.setattr(rest.time, "monotonic", lambda: self.now_s)
         self.ends: Offsets = ENDS
         self.before: Offsets = ENDS
-        plans: Any = SimpleNamespace(of=self._plan)
+        plans: Any = SimpleNamespace(
+            of=lambda batch_id: Plan(5_000 + batch_id, self.ends), ranges_of=self._ranges
+        )
         self.empty: list[int] = []
         self.rest = Rest(plans, self.empty.append, self._await, 250, longest_ms)
 
@@ -36,10 +38,10 @@ class World:
         self.now_s += seconds
         return seconds
 
-    def _plan(self, batch_id: int) -> Plan:
-        """The batch before the one that is asked for first begins where `before` ends."""
-        self.asked = max(getattr(self, "asked", 0), batch_id)
-        return Plan(5_000 + batch_id, self.ends if batch_id == self.asked else self.before)
+    def _ranges(self, _batch_id: int) -> list[tuple[int, range]]:
+        starts = self.before["group-events"]
+        ends = self.ends["group-events"].items()
+        return [(partition, range(starts.get(partition, 0), end)) for partition, end in ends]
 
     def batch(self, batch_id: int, counts: BatchCounts = NOTHING) -> None:
         self.rest.after(batch_id, counts, lambda: False)

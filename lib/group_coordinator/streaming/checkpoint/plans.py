@@ -45,18 +45,17 @@ class Plans:
             self._known[batch_id] = plan
         return self._known[batch_id]
 
-    def count_of(self, batch_id: int) -> tuple[int, int]:
-        """How many offsets a batch takes, and of how many partitions."""
+    def ranges_of(self, batch_id: int) -> list[tuple[int, range]]:
+        """The partitions of a batch with the offsets that it takes; nothing of a batch that Spark does not know."""
         plan, before = self.of(batch_id), self.of(batch_id - 1)
         if plan is None:
-            return 0, 0
+            return []
         starts = self._initial_offsets() if before is None else before.ends
-        sizes = [
-            end - starts.get(topic, {}).get(partition, 0)
+        return [
+            (partition, range(starts.get(topic, {}).get(partition, 0), end))
             for topic, ends in plan.ends.items()
             for partition, end in ends.items()
         ]
-        return sum(sizes), len(sizes)
 
     def _read(self, batch_id: int) -> Plan | None:
         text = self._folder.read(f"{OFFSETS}/{batch_id}")
