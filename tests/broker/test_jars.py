@@ -30,5 +30,5 @@ def test_sparks_jars_are_what_pyspark_lacks() -> None:
 def test_the_brokers_jars_are_of_one_kafka() -> None:
     kafkas = {jar.name for jar in broker_jars() if jar.name.startswith("kafka")}
 
-    assert "kafka_2.13-4.3.1.jar" in kafkas
-    assert all("-4.3.1" in name for name in kafkas)
+    assert "kafka_2.13-4.4.0.jar" in kafkas
+    assert all("-4.4.0" in name for name in kafkas)

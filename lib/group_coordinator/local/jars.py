@@ -20,9 +20,11 @@ from group_coordinator.local.java import JavaMissingError, java
 from group_coordinator.streaming.spark_lines import UnknownSparkError, line_of
 
 BROKER_COORDINATES = (
-    "org.apache.kafka:kafka_2.13:4.3.1",
-    "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4",
+    "org.apache.kafka:kafka_2.13:4.4.0",
+    "org.apache.logging.log4j:log4j-slf4j-impl:2.25.5",
 )
+# Interfaces of Kafka's command line tools: no broker needs them, and not every repository has their 4.4.0.
+_NOT_FOR_A_BROKER = ("kafka-tools-api", "kafka-tools")
 _LOG_LINES_SHOWN = 15
 
 
@@ -44,7 +46,7 @@ def spark_jars() -> list[Path]:
 
 def broker_jars() -> list[Path]:
     """The class path of a Kafka broker."""
-    return _jars("broker", _ivy_module(BROKER_COORDINATES))
+    return _jars("broker", _ivy_module(BROKER_COORDINATES, excluded=_NOT_FOR_A_BROKER))
 
 
 def _jars(name: str, ivy_module: str) -> list[Path]:

@@ -1,7 +1,7 @@
 package org.apache.kafka.coordinator.group;
 
 // Kafka's own assignors behind JSON lines: one line is a group and what it has, the answer is the records of its new target
-// assignment. TargetAssignmentBuilder of the 4.3.1 jars runs them as the coordinator does, with the coordinator's own tables,
+// assignment. TargetAssignmentBuilder of the 4.4.0 jars runs them as the coordinator does, with the coordinator's own tables,
 // so that ties fall as they fall in a broker; ../test_assignors.py holds our assignors against them. Compiled with plain javac
 // (../coordinators.py).
 //
@@ -21,8 +21,8 @@ import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.metadata.PartitionRecord;
 import org.apache.kafka.common.metadata.RegisterBrokerRecord;
 import org.apache.kafka.common.metadata.TopicRecord;
-import org.apache.kafka.common.utils.LogContext;
 import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.common.utils.internals.LogContext;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorMetadataImage;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
 import org.apache.kafka.coordinator.common.runtime.KRaftCoordinatorMetadataImage;
@@ -34,11 +34,13 @@ import org.apache.kafka.coordinator.group.assignor.UniformAssignor;
 import org.apache.kafka.coordinator.group.generated.ConsumerGroupTargetAssignmentMemberKey;
 import org.apache.kafka.coordinator.group.generated.ConsumerGroupTargetAssignmentMemberValue;
 import org.apache.kafka.coordinator.group.modern.Assignment;
+import org.apache.kafka.coordinator.group.modern.ModernGroupMember;
 import org.apache.kafka.coordinator.group.modern.SubscriptionCount;
 import org.apache.kafka.coordinator.group.modern.TargetAssignmentBuilder;
 import org.apache.kafka.coordinator.group.modern.consumer.ConsumerGroup;
 import org.apache.kafka.coordinator.group.modern.consumer.ConsumerGroupMember;
 import org.apache.kafka.coordinator.group.modern.consumer.ResolvedRegularExpression;
+import org.apache.kafka.coordinator.group.util.UpdatedMembersAndTargetAssignmentView;
 import org.apache.kafka.image.MetadataDelta;
 import org.apache.kafka.image.MetadataImage;
 import org.apache.kafka.image.MetadataProvenance;
@@ -97,17 +99,17 @@ public class KafkaAssignors {
         ConsumerGroupMember updated = member(problem.get("updated"));
         String stale = text(problem, "subscription_type");
         SubscriptionType type = stale == null ? subscriptionType(updated) : SubscriptionType.valueOf(stale);
+        Map<String, String> staticMembers = replaced() == null ? Map.of() : Map.of(updated.instanceId(), replaced());
+        var view = new UpdatedMembersAndTargetAssignmentView<ConsumerGroupMember, Assignment>(members, staticMembers, targets, ModernGroupMember::instanceId);
+        view.addOrUpdateMember(updated.memberId(), updated);
         var builder = new TargetAssignmentBuilder.ConsumerTargetAssignmentBuilder("g", 1, ASSIGNORS.get(problem.get("assignor").asText()))
             .withTime(Time.SYSTEM)
-            .withMembers(members)
+            .withMembers(view.members())
             .withSubscriptionType(type)
-            .withTargetAssignment(targets)
+            .withTargetAssignment(view.targetAssignment())
             .withInvertedTargetAssignment(inverted)
             .withMetadataImage(image())
-            .withResolvedRegularExpressions(regexes)
-            .withStaticMembers(replaced() == null ? Map.of() : Map.of(updated.instanceId(), replaced()))
-            .addOrUpdateMember(updated.memberId(), updated);
-        if (replaced() != null) builder.removeMember(replaced());
+            .withResolvedRegularExpressions(regexes);
         ObjectNode answer = JSON.createObjectNode().put("kind", "assignment");
         ArrayNode records = answer.putArray("records");
         for (CoordinatorRecord record : builder.build().records())

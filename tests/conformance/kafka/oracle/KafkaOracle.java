@@ -1,7 +1,7 @@
 package org.apache.kafka.coordinator.group;
 
 // The oracle of the conformance tests: Kafka's own group coordinator (GroupCoordinatorService + CoordinatorRuntime of the jars
-// on the class path, 4.3.1) behind the JSON lines of `group-coordinator replay-events`, with a clock that is moved by hand.
+// on the class path, 4.4.0) behind the JSON lines of `group-coordinator replay-events`, with a clock that is moved by hand.
 // It says what Kafka does, to the millisecond; ../test_scripts.py holds our answers against its answers. One file, compiled
 // with plain javac (../coordinators.py). It lives in Kafka's package to reach package-private constructors.
 // What KafkaApis does before the coordinator (topic existence, topic ids) is repeated here in a few lines.
@@ -20,6 +20,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.resource.ResourceType;
 import org.apache.kafka.common.utils.Utils;
+import org.apache.kafka.common.utils.internals.BufferSupplier;
+import org.apache.kafka.common.utils.internals.LogContext;
 import org.apache.kafka.security.authorizer.AclEntry;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.compress.Compression;
@@ -45,8 +47,6 @@ import org.apache.kafka.common.record.internal.RecordBatch;
 import org.apache.kafka.common.requests.*;
 import org.apache.kafka.common.security.auth.KafkaPrincipal;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
-import org.apache.kafka.common.utils.BufferSupplier;
-import org.apache.kafka.common.utils.LogContext;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.coordinator.common.runtime.*;
 import org.apache.kafka.coordinator.group.generated.CoordinatorRecordJsonConverters;
@@ -237,7 +237,7 @@ public class KafkaOracle {
         org.apache.kafka.common.config.ConfigDef both = new org.apache.kafka.common.config.ConfigDef(GroupCoordinatorConfig.CONFIG_DEF);
         ShareGroupConfig.CONFIG_DEF.configKeys().values().forEach(k -> { if (!both.names().contains(k.name)) both.define(k); });
         shareConfig = new ShareGroupConfig(new AbstractConfig(both, props, false));
-        groupConfigs = new GroupConfigManager(Map.of(), config, shareConfig);
+        groupConfigs = new GroupConfigManager(config, shareConfig);
     }
 
     // The coordinator starts at the first time it is told, so that Kafka's sweep falls on the epoch-aligned grid.
@@ -274,7 +274,7 @@ public class KafkaOracle {
                 .withExecutorService(new DirectExecutor())
                 .withCachedBufferMaxBytesSupplier(() -> 1024 * 1024)
                 .build();
-        service = new GroupCoordinatorService(log, config, runtime, groupMetrics, groupConfigs, new NoOpStatePersister(), timer, null);
+        service = new GroupCoordinatorService(log, config, runtime, groupMetrics, groupConfigs, new NoOpStatePersister(), timer, null, Optional.empty(), time);
         service.startup(() -> 1);
         service.onElection(0, 0);
     }
@@ -539,23 +539,36 @@ public class KafkaOracle {
     }
 
     void commitInTransaction(JsonNode event, short version, RequestContext ctx, TxnOffsetCommitRequest r) {
-        TxnOffsetCommitResponse.Builder builder = new TxnOffsetCommitResponse.Builder();
+        boolean ids = TxnOffsetCommitResponse.useTopicIds(version);
+        TxnOffsetCommitResponse.Builder builder = TxnOffsetCommitResponse.newBuilder(ids);
         List<TxnOffsetCommitRequestData.TxnOffsetCommitRequestTopic> known = new ArrayList<>();
         for (var topic : r.data().topics()) {
-            if (!topicsGiven) { if (!topic.partitions().isEmpty()) known.add(topic); continue; }
-            var valid = new TxnOffsetCommitRequestData.TxnOffsetCommitRequestTopic().setName(topic.name());
+            if (!topicsGiven && !ids) { if (!topic.partitions().isEmpty()) known.add(topic); continue; }
+            if (ids) {
+                var t = image.topics().getTopic(topic.topicId());
+                if (t != null) topic.setName(t.name());
+                if (topic.name().isEmpty()) {
+                    builder.<TxnOffsetCommitRequestData.TxnOffsetCommitRequestPartition>addPartitions(topic.topicId(), topic.name(),
+                        topic.partitions(), p -> p.partitionIndex(), Errors.UNKNOWN_TOPIC_ID);
+                    continue;
+                }
+            } else {
+                var t = image.topics().getTopic(topic.name());
+                topic.setTopicId(t == null ? Uuid.ZERO_UUID : t.id());
+            }
+            var valid = new TxnOffsetCommitRequestData.TxnOffsetCommitRequestTopic().setTopicId(topic.topicId()).setName(topic.name());
             for (var p : topic.partitions()) {
-                if (exists(topic.name(), p.partitionIndex())) valid.partitions().add(p);
-                else builder.addPartition(topic.name(), p.partitionIndex(), Errors.UNKNOWN_TOPIC_OR_PARTITION);
+                if (!topic.topicId().equals(Uuid.ZERO_UUID) && exists(topic.name(), p.partitionIndex())) valid.partitions().add(p);
+                else builder.addPartition(topic.topicId(), topic.name(), p.partitionIndex(), Errors.UNKNOWN_TOPIC_OR_PARTITION);
             }
             if (!valid.partitions().isEmpty()) known.add(valid);
         }
         String g = r.data().groupId();
         if (known.isEmpty()) { answer(event, g, version, builder.build()); return; }
         var d = r.data();
-        var data = new TxnOffsetCommitRequestData().setGroupId(g).setMemberId(d.memberId()).setGenerationId(d.generationId())
-            .setGroupInstanceId(d.groupInstanceId()).setProducerEpoch(d.producerEpoch()).setProducerId(d.producerId())
-            .setTransactionalId(d.transactionalId()).setTopics(known);
+        var data = new TxnOffsetCommitRequestData().setGroupId(g).setMemberId(d.memberId())
+            .setGenerationIdOrMemberEpoch(d.generationIdOrMemberEpoch()).setGroupInstanceId(d.groupInstanceId())
+            .setProducerEpoch(d.producerEpoch()).setProducerId(d.producerId()).setTransactionalId(d.transactionalId()).setTopics(known);
         service.commitTransactionalOffsets(ctx, data, BufferSupplier.NO_CACHING).whenComplete((res, ex) -> answer(event, g, version,
             ex != null ? r.getErrorResponse(0, ex) : builder.merge(res).build()));
     }
@@ -647,8 +660,8 @@ public class KafkaOracle {
             short error = 0;
             String message = null;
             try {
-                Map<String, Object> map = new HashMap<>();
-                props.forEach((k, v) -> map.put((String) k, v));
+                Map<String, String> map = new HashMap<>();
+                props.forEach((k, v) -> map.put((String) k, (String) v));
                 GroupConfig.validate(map, config, shareConfig);
                 groupConfigs.updateGroupConfig(group, props);
                 groupProps.put(group, props);
