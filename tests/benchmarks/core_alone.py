@@ -99,7 +99,7 @@ def _apply(
 
 
 def _context(now_ms: int, version: int) -> RequestContext:
-    return RequestContext(now_ms, Ticket("e", "c", version), "billing", "/10.0.0.7", "")
+    return RequestContext(now_ms, Ticket("e", "c", version), "billing", "/10.0.0.7", "", "")
 
 
 def _commit(number: int) -> OffsetCommit:

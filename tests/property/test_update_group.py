@@ -23,7 +23,7 @@ from group_coordinator.core.model.requests import RequestContext
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.core.replay import replay
-from group_coordinator.runtime.member_ids import fresh_id
+from group_coordinator.runtime.member_ids import fresh_id, short_id
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
 from tests.property.lives import (
@@ -121,8 +121,9 @@ def _handle(live: Group, row: EventRow) -> list[Record]:
     assert row.value is not None
     event = events.decode(row.value)
     ticket = Ticket(f"{TOPIC}-0-{row.offset}", event.correlation_id, event.version)
+    new_ids = (fresh_id(ticket.event_id), short_id(ticket.event_id))
     context = RequestContext(
-        row.timestamp_ms, ticket, event.client_id, event.client_host, fresh_id(ticket.event_id)
+        row.timestamp_ms, ticket, event.client_id, event.client_host, *new_ids
     )
     before = copy.deepcopy(live)
     generation = live.membership.generation if live.membership else 0

@@ -22,7 +22,7 @@ from group_coordinator.core.model.requests import (
     RequestContext,
 )
 from group_coordinator.core.model.ticket import Ticket
-from group_coordinator.runtime.member_ids import fresh_id
+from group_coordinator.runtime.member_ids import fresh_id, short_id
 
 _JOINS = (JoinGroup, ConsumerGroupHeartbeat)
 """The requests whose senders may need a member id."""
@@ -45,12 +45,14 @@ def take(
 
     `new_id` makes the uuid text of a new member id from the event's id.
     """
+    asks = _asks_for_id(event.request)
     context = RequestContext(
         now_ms,
         ticket_of(event, event_id),
         event.client_id,
         event.client_host,
-        new_id(event_id) if _asks_for_id(event.request) else "",
+        new_id(event_id) if asks else "",
+        short_id(event_id, new_id) if asks else "",
     )
     return coordinator.handle(group, event.request, context, config)
 

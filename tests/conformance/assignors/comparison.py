@@ -47,12 +47,13 @@ class KafkaAssignors:
         self._process.close()
 
 
-def our_records(moment: Moment, targets: Mapping[str, Assignment]) -> dict[str, Assignment]:
+def our_records(moment: Moment, targets: dict[str, Assignment]) -> dict[str, Assignment]:
     """The targets that change; `targets` is the present one."""
     members = {member.id: member for member in moment.after()}
     resolved = moment.resolved()
     there = {topic.name: topic for topic in moment.topics}
     specs: dict[str, MemberSpec] = {}
+    before = _with_place(moment, targets)
     topics: dict[str, TopicSpec] = {}
     present = [member.id for member in moment.members]
     for member_id in member_order(timeline_order(present), moment.updated.id, moment.replaced):
@@ -60,12 +61,11 @@ def our_records(moment: Moment, targets: Mapping[str, Assignment]) -> dict[str, 
         names = subscribed_order(member.names, resolved.get(member.regex or "", ()))
         wanted = [there[name] for name in names if name in there]
         topics |= {topic.id: TopicSpec(topic.partitions, None) for topic in wanted}
-        held = moment.replaced if member_id == moment.updated.id and moment.replaced else member_id
         specs[member_id] = MemberSpec(
             member.rack,
             member.instance,
             frozenset(topic.id for topic in wanted),
-            targets.get(held, {}),
+            before.get(member_id, {}),
         )
     kind = subscription_type(
         len(members),
@@ -80,7 +80,15 @@ def our_records(moment: Moment, targets: Mapping[str, Assignment]) -> dict[str, 
         kind = SubscriptionType[moment.subscription_type]
     found = ASSIGNORS[moment.assignor](specs, topics, kind)
     assert found.keys() == specs.keys()
-    return {member_id: new for member_id, new in found.items() if new != targets.get(member_id)}
+    return {member_id: new for member_id, new in found.items() if new != before.get(member_id)}
+
+
+def _with_place(moment: Moment, targets: dict[str, Assignment]) -> dict[str, Assignment]:
+    """The present targets: a static member has that of the member whose place it takes."""
+    if moment.replaced is None or moment.replaced not in targets:
+        return targets
+    others = {member_id: t for member_id, t in targets.items() if member_id != moment.replaced}
+    return others | {moment.updated.id: targets[moment.replaced]}
 
 
 def differences(seed: int, size: Size, kafka: KafkaAssignors) -> Iterator[str]:
@@ -104,8 +112,8 @@ def differences(seed: int, size: Size, kafka: KafkaAssignors) -> Iterator[str]:
             if ours != theirs:
                 yield f"{size}, life {seed}, step {step}\nKafka: {theirs}\nours:  {ours}"
                 return
-        targets |= {member_id: _ascending(target) for member_id, target in expected.items()}
-        targets.pop(moment.replaced or "", None)
+        changed = {member_id: _ascending(target) for member_id, target in expected.items()}
+        targets = _with_place(moment, targets) | changed
 
 
 def _ascending(target: Target) -> Assignment:

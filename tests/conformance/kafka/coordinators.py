@@ -28,11 +28,9 @@ RUN_COMMAND = "from group_coordinator.cli.main import main; main()"
 
 def new_member_id(salt: str, event_id: str) -> str:
     """The uuid text of a new member id on both sides: of version 4 as Kafka's, but from the event's coordinates.
-
-    Its first bit is 0: Kafka draws again where the 22 characters of an id would begin with a dash.
     """
     digest = hashlib.sha1(f"{salt}{event_id}".encode(), usedforsecurity=False).digest()
-    return str(UUID(bytes=bytes([digest[0] & 0x7F]) + digest[1:16], version=4))
+    return str(UUID(bytes=digest[:16], version=4))
 
 
 class Coordinator(Protocol):

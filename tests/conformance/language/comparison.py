@@ -14,7 +14,7 @@ from tests.conformance.language.lines import Json, Story
 from tests.conformance.language.transcript import Transcript, disagreements, play, repeat
 
 _TRANSCRIPTS = 150
-_SALTS = 60
+_SALTS = 300
 _LEADER = re.compile(r"^    \* output .* [.\w]*leader: ", re.MULTILINE)
 _CONSUMERS = re.compile(r'ConsumerGroup|"key": {"type": ([35678]|16),')
 _GROUP_EPOCH, _MEMBER = 3, 5

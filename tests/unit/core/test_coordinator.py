@@ -19,7 +19,7 @@ TICKET = Ticket("topic-0-1", "c-1", 4)
 
 
 def context(now_ms: int) -> RequestContext:
-    return RequestContext(now_ms, TICKET, "client", "/127.0.0.1", "0")
+    return RequestContext(now_ms, TICKET, "client", "/127.0.0.1", "0", "0")
 
 
 # Requests.

@@ -75,7 +75,7 @@ class PackedConsumerGroup(Struct, array_like=True, tag="consumer", gc=False):
     rebalance_epochs: dict[str, int]
     metadata_deadline_ms: int
     former_instance_ids: dict[str, str]
-    """Instance ids that members had before, with the ids of the members."""
+    """Empty. As in Kafka 4.3 members kept their former instance ids; what was written then is passed by."""
     former_subscription_type: SubscriptionType | None = None
 
 
@@ -123,12 +123,7 @@ def pack(membership: ConsumerGroup, clock_ms: int) -> PackedConsumerGroup:
         timers,
         membership.rebalance_epochs,
         membership.metadata_deadline_ms,
-        {
-            instance_id: member_id
-            for instance_id, member_id in membership.static_members.items()
-            if member_id not in membership.members
-            or membership.members[member_id].group_instance_id != instance_id
-        },
+        {},
         membership.former_subscription_type,
     )
 
@@ -208,7 +203,6 @@ def unpack(packed: PackedConsumerGroup, clock_ms: int) -> ConsumerGroup:
     for member in packed.members:
         if member.target is not None:
             membership.targets[member.member_id] = _target(member.target, texts)
-    membership.static_members |= packed.former_instance_ids
     return membership
 
 

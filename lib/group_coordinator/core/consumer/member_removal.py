@@ -12,13 +12,16 @@ from collections.abc import Sequence
 
 from group_coordinator.core.consumer.subscriptions import metadata_hash, names_after_removal
 from group_coordinator.core.consumer.update import ConsumerUpdate
-from group_coordinator.core.model.consumer_member import GroupEpoch
-from group_coordinator.core.model.records import GroupEpochRecord, RegexRecord
+from group_coordinator.core.model.consumer_member import GroupEpoch, TargetEpoch
+from group_coordinator.core.model.records import GroupEpochRecord, RegexRecord, TargetEpochRecord
 from group_coordinator.core.model.tombstones import member_tombstones
 
 
 def remove_members(update: ConsumerUpdate, member_ids: Sequence[str]) -> None:
-    """Forget members; the group epoch grows once, and the next heartbeat of another member brings new targets."""
+    """Forget members; the group epoch grows once, and the next heartbeat of another member brings new targets.
+
+    Where nobody is left there is nothing to assign, so the assignment epoch follows at once: since Kafka 4.4.
+    """
     for member_id in member_ids:
         update.records += member_tombstones(member_id, update.reason)
         update.cancel_timers_of(member_id)
@@ -27,6 +30,8 @@ def remove_members(update: ConsumerUpdate, member_ids: Sequence[str]) -> None:
     names = names_after_removal(update.membership, member_ids, dropped)
     epoch = GroupEpoch(update.membership.epoch + 1, metadata_hash(update.group, names))
     update.records.append(GroupEpochRecord(epoch, update.reason))
+    if len(member_ids) == len(update.membership.members):
+        update.records.append(TargetEpochRecord(TargetEpoch(epoch.epoch, 0), update.reason))
 
 
 def _regexes_without_subscriber(update: ConsumerUpdate, member_ids: Sequence[str]) -> set[str]:

@@ -4,7 +4,7 @@ In the order of consumerGroupHeartbeat in Kafka 4.3's GroupMetadataManager:
 
 1. Log what the member says of itself, if that is new.
 2. Compare its regular expression, and begin a resolution of the group's if one is due (maybeUpdateRegularExpressions).
-3. Raise the group epoch if the group's topics have changed, or what is known of them: the hash of all subscribed topics
+3. Raise the group epoch if the group's topics have changed, what is known of them, or its assignor: the hash of all subscribed topics
    is compared when the member's topics change, and when one of the group's has changed in the cluster.
 4. Compute new targets for all members if the group epoch is ahead of the assignment epoch, and the last assignment is
    long enough ago (updateTargetAssignment).
@@ -34,6 +34,7 @@ from group_coordinator.core.consumer.target_assignment import (
     members_after,
     preferred_assignor,
     target_records,
+    targets_before,
 )
 from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.group_configs import assignment_interval_ms
@@ -103,7 +104,11 @@ def update_subscription(
         update.records.append(MemberRecord(member.member_id, metadata, update.reason))
     names_changed = metadata.topic_names != member.metadata.topic_names
     regex_change = change_regex(update, member, updated)
-    must_bump = names_changed or regex_change is RegexChange.CHANGED_AND_RESOLVED
+    must_bump = (
+        names_changed
+        or regex_change is RegexChange.CHANGED_AND_RESOLVED
+        or _changes_assignor(update, member, updated)
+    )
     epoch = update.membership.epoch
     refreshes = must_bump or update.now_ms >= update.membership.metadata_deadline_ms
     if refreshes:
@@ -173,13 +178,23 @@ def _refresh_epoch(
     return epoch
 
 
+def _changes_assignor(update: ConsumerUpdate, old: ConsumerMember, new: ConsumerMember) -> bool:
+    """Whether another assignor is the one that most members ask for, once `old` is `new`; a JoinGroup asks for none."""
+    if new.uses_classic_protocol:
+        return False
+    membership, default = update.membership, update.config.assignors[0]
+    now = preferred_assignor(membership, default)
+    return now != preferred_assignor(membership, default, old, new)
+
+
 def _target(update: ConsumerUpdate, subscribed: UpdatedSubscription) -> tuple[int, Assignment]:
     """The assignment epoch and the member's target at it: new ones if they are due."""
     membership = update.membership
     if membership.assignment_epoch < subscribed.epoch and _may_assign(update):
         targets = _assign(update, subscribed)
         epoch = TargetEpoch(subscribed.epoch, update.now_ms)
-        update.records += target_records(membership, targets, epoch, update.reason)
+        before = targets_before(membership, subscribed.member)
+        update.records += target_records(before, targets, epoch, update.reason)
         return subscribed.epoch, targets[subscribed.member.member_id]
     member_id = subscribed.member.member_id
     instance_id = subscribed.member.group_instance_id

@@ -1,6 +1,6 @@
 """The target assignment of a consumer group: the assignor's answer for all members, and its records.
 
-Source: TargetAssignmentBuilder in Kafka 4.3.
+Source: TargetAssignmentBuilder in Kafka 4.4.
 
 Told in: stories/consumer/subscribing.py, stories/consumer/assignment_interval.py.
 """
@@ -121,13 +121,26 @@ def _spec(
     return MemberSpec(metadata.rack_id, metadata.group_instance_id, topic_ids, target)
 
 
+def targets_before(
+    membership: ConsumerGroup, updated: ConsumerMember
+) -> Mapping[str, Assignment]:
+    """The present targets; since Kafka 4.4 a static member has that of the member whose place it takes."""
+    replaced_id = membership.static_members.get(updated.group_instance_id or "", updated.member_id)
+    if replaced_id == updated.member_id or replaced_id not in membership.targets:
+        return membership.targets
+    return {**membership.targets, updated.member_id: membership.targets[replaced_id]}
+
+
 def target_records(
-    membership: ConsumerGroup, targets: Mapping[str, Assignment], epoch: TargetEpoch, reason: Reason
+    before: Mapping[str, Assignment],
+    targets: Mapping[str, Assignment],
+    epoch: TargetEpoch,
+    reason: Reason,
 ) -> list[Record]:
     """A record for each member whose target has changed, and the one that makes them count."""
     changed: list[Record] = [
         TargetRecord(member_id, target, reason)
         for member_id, target in targets.items()
-        if membership.targets.get(member_id) != target
+        if before.get(member_id) != target
     ]
     return [*changed, TargetEpochRecord(epoch, reason)]

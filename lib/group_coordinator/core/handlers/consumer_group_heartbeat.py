@@ -7,6 +7,7 @@ Told in: stories/consumer/validating.py, stories/consumer/static_consumers.py, s
 
 from __future__ import annotations
 
+from group_coordinator.core.consumer.group_size import check_room
 from group_coordinator.core.consumer.heartbeat_checks import check_heartbeat
 from group_coordinator.core.consumer.known import known_consumer_group, known_static_member
 from group_coordinator.core.consumer.member_update import replace_static_member, update_member
@@ -70,7 +71,7 @@ def _join_or_stay(
     is_join = request.member_epoch == JOIN_EPOCH
     reason = Reason.JOIN if is_join else Reason.HEARTBEAT
     update, replies = _begun_update(group, context, config, reason, is_join=is_join)
-    _check_room(update, request.member_id)
+    check_room(update, request.member_id, request.group_instance_id)
     member_id = request.member_id or context.fresh_short_id
     member = _member(update, request, member_id)
     metadata = _metadata_after(member.metadata, request, context)
@@ -111,16 +112,6 @@ def _begun_update(
     update.changes += upgraded.changes
     update.subscription_order |= upgraded.subscription_order
     return update, upgraded.replies
-
-
-def _check_room(update: ConsumerUpdate, member_id: str) -> None:
-    members = update.membership.members
-    size = update.config.group_consumer_max_size
-    if len(members) >= size and member_id not in members:
-        raise CoordinatorError(
-            ErrorCode.GROUP_MAX_SIZE_REACHED,
-            f"The consumer group has reached its maximum capacity of {size} members.",
-        )
 
 
 def _member(

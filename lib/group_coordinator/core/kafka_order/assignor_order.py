@@ -19,16 +19,10 @@ def member_order(present: Iterable[str], updated: str, replaced: str | None = No
     `present` are those that were there before the request, in the order of the group's own table; `updated` is the
     member that asks, new or not; `replaced` the static member whose place it takes.
     """
-    puts = list(present)
-    changes = [updated] if replaced is None else [updated, replaced]
-    most = len(puts)
-    for change in hash_map_order(changes, string_spot, DEFAULT_TABLE_SIZE):
-        if change == replaced:
-            puts.remove(change)
-        elif change not in puts:
-            puts.append(change)
-        most = max(most, len(puts))
-    return hash_map_order(puts, string_spot, grown_table_size(DEFAULT_TABLE_SIZE, most))
+    puts = [member_id for member_id in present if member_id != replaced]
+    if updated not in puts:
+        puts.append(updated)
+    return hash_map_order(puts, string_spot, grown_table_size(DEFAULT_TABLE_SIZE, len(puts)))
 
 
 def subscribed_order(names: Sequence[str], found: Sequence[str] = ()) -> list[str]:

@@ -8,6 +8,7 @@ Told in: stories/migration/classic_members.py, stories/migration/classic_refusal
 
 from __future__ import annotations
 
+from group_coordinator.core.consumer.group_size import check_room
 from group_coordinator.core.consumer.known import known_static_member
 from group_coordinator.core.consumer.member_update import (
     replace_static_member,
@@ -89,9 +90,7 @@ def _join(update: ConsumerUpdate, request: JoinGroup, context: RequestContext) -
 def _check(update: ConsumerUpdate, request: JoinGroup, member_id: str) -> None:
     if not allows_mixed_groups(update.config):
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-    members = update.membership.members
-    if len(members) >= update.config.group_consumer_max_size and member_id not in members:
-        raise CoordinatorError(ErrorCode.GROUP_MAX_SIZE_REACHED)
+    check_room(update, member_id, request.group_instance_id)
     names = {protocol.name for protocol in request.protocols}
     is_consumer = request.protocol_type == CONSUMER_PROTOCOL_TYPE
     if not is_consumer or not _has_common_protocol(update.membership, names):
@@ -108,11 +107,11 @@ def _has_common_protocol(membership: ConsumerGroup, names: set[str]) -> bool:
 
 
 def _subscription(request: JoinGroup) -> Subscription:
-    """What the first protocol says; Kafka throws if it cannot read it."""
+    """What the first protocol says; it must be readable."""
     try:
         return read_subscription(request.protocols[0].metadata)
     except (MalformedProtocolError, ImpossibleProtocolError):
-        raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR) from None
+        raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL) from None
 
 
 def _member(update: ConsumerUpdate, request: JoinGroup, member_id: str) -> ConsumerMember:

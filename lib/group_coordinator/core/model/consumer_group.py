@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from group_coordinator.core.assignors.spec import SubscriptionType
 from group_coordinator.core.assignors.subscriptions import subscription_type
 from group_coordinator.core.model.consumer_member import Assignment, ConsumerMember, ResolvedRegex
-from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.states import ConsumerState
 from group_coordinator.core.model.timers import Timer, TimerKey
 
@@ -44,7 +43,7 @@ class ConsumerGroup:
     """From then on a heartbeat compares the hash of the subscribed topics; 0: the next one does."""
 
     static_members: dict[str, str] = field(default_factory=dict)
-    """Member ids by group instance id; a member that changes its instance id keeps the old one as well, as in Kafka."""
+    """Member ids by group instance id."""
     owners: dict[str, dict[int, str]] = field(default_factory=dict)
     """Who has a partition, or has yet to give it back: topic id -> partition -> member id."""
     topic_subscribers: dict[str, int] = field(default_factory=dict)
@@ -90,17 +89,8 @@ class ConsumerGroup:
         return frozenset(self.topic_subscribers).union(*matched)
 
     def static_member(self, group_instance_id: str) -> ConsumerMember | None:
-        """The member that has the instance id at present.
-
-        Raises:
-            CoordinatorError: UNKNOWN_MEMBER_ID, it was an earlier instance id of a member that is gone.
-        """
-        member_id = self.static_members.get(group_instance_id)
-        if member_id is None:
-            return None
-        if member_id not in self.members:
-            raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
-        return self.members[member_id]
+        """The member that has the instance id."""
+        return self.members.get(self.static_members.get(group_instance_id, ""))
 
     def target_of(self, member_id: str) -> Assignment:
         """The member's target assignment; empty if none was computed."""
@@ -139,8 +129,6 @@ class ConsumerGroup:
         if old is None:
             return
         self.former_subscription_type = None
-        if old.group_instance_id is not None:
-            self.static_members.pop(old.group_instance_id, None)
         self._forget_metadata(old)
         self._forget_partitions(old)
 
@@ -169,6 +157,8 @@ class ConsumerGroup:
         if member is None:
             return
         metadata = member.metadata
+        if metadata.group_instance_id is not None:
+            self.static_members.pop(metadata.group_instance_id, None)
         add_to_counts(self.topic_subscribers, metadata.topic_names, -1)
         if metadata.topic_regex:
             add_to_counts(self.regex_subscribers, (metadata.topic_regex,), -1)

@@ -7,7 +7,6 @@ from enum import IntEnum
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.core.model.topic import Topic
-from group_coordinator.core.uuids import uuid_text
 from group_coordinator.core.value import Value
 
 MEMBER_ID_REQUIRED_SINCE = 4
@@ -23,8 +22,8 @@ TOPIC_IDS_SINCE = 10
 class RequestContext(Value, frozen=True):
     """Everything about a request that is not its body.
 
-    `fresh_id` is the uuid text that a new member id ends in; it is derived from the event's coordinates, so that a
-    replayed batch gives the same id.
+    `fresh_id` is the uuid text that a new member id ends in, `fresh_short_id` a whole one as Kafka gives it out in consumer
+    groups. Both are derived from the event's coordinates, so that a replayed batch gives the same ids.
     """
 
     now_ms: int
@@ -32,11 +31,7 @@ class RequestContext(Value, frozen=True):
     client_id: str
     client_host: str
     fresh_id: str
-
-    @property
-    def fresh_short_id(self) -> str:
-        """The new id as Kafka gives it out in consumer groups."""
-        return uuid_text(bytes.fromhex(self.fresh_id.replace("-", "")))
+    fresh_short_id: str
 
 
 class JoinGroup(Value, frozen=True):

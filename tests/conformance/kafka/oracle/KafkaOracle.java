@@ -109,7 +109,6 @@ public class KafkaOracle {
                 String name = salt + "replay-0-" + line + (given++ == 0 ? "" : "-" + given);
                 byte[] digest = java.security.MessageDigest.getInstance("SHA-1").digest(name.getBytes(StandardCharsets.UTF_8));
                 System.arraycopy(digest, 0, bytes, 0, 16);
-                bytes[0] &= 0x7f;  // an id that begins with a dash would be drawn again
             } catch (java.security.NoSuchAlgorithmException e) {
                 throw new IllegalStateException(e);
             }

@@ -104,7 +104,7 @@ def a_topic_changes_while_the_group_is_empty(s: ConsumerScript) -> None:
     """testSubscriptionMetadataRefreshedAfterGroupIsLoaded: the next member finds the new one."""
     s.cluster("orders:2")
     s.enter("m1", epoch=2)
-    s.quit("m1", also="-current:m1 -target:m1 -member:m1 +epoch=3")
+    s.quit("m1", also="-current:m1 -target:m1 -member:m1 +epoch=3 +targets=3")
     s.cluster("orders:4")
     s.enter("m2", epoch=4, assigned="orders:0123")
 

@@ -79,7 +79,7 @@ def a_group_with_one_that_is_away_is_not_deleted(s: ConsumerScript) -> None:
     s.enter("m1", instance="i1")
     s.pause("m1")
     s.delete(error=NON_EMPTY)
-    s.at(46_000, "-current:m1 -target:m1 -member:m1 +epoch=3")
+    s.at(46_000, "-current:m1 -target:m1 -member:m1 +epoch=3 +targets=3")
     s.delete(also=f"-metadata {SETTLED}")
 
 
@@ -88,7 +88,7 @@ def a_group_that_never_had_a_target_is_deleted(s: ConsumerScript) -> None:
     """testCreateGroupTombstoneRecords: the same tombstones, whatever there was."""
     s.enter("m1", "")
     s.quit("m1")
-    s.describe_consumers(state="Empty", epoch=2, target_epoch=1)
+    s.describe_consumers(state="Empty", epoch=2, target_epoch=2)
     s.delete()
     s.look()
 
@@ -230,7 +230,7 @@ def a_session_ends_and_the_group_with_it(s: ConsumerScript) -> None:
     s.cluster("orders:2")
     s.enter("m1", epoch=2)
     s.at(45_999)
-    s.at(46_000, f"-current:m1 -target:m1 -member:m1 +epoch=3 -metadata {SETTLED}")
+    s.at(46_000, f"-current:m1 -target:m1 -member:m1 +epoch=3 +targets=3 -metadata {SETTLED}")
     s.look()
 
 

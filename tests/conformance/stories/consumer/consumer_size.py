@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.conformance.language.consumer_script import ConsumerScript
 from tests.conformance.language.story import consumer_story
 
-FULL = 81
+FULL, UNRELEASED = 81, 111
 
 
 @consumer_story(group_consumer_max_size=2)
@@ -22,13 +22,15 @@ def a_full_consumer_group_takes_no_newcomer(s: ConsumerScript) -> None:
 
 @consumer_story(group_consumer_max_size=1)
 def a_full_consumer_group_and_static_members(s: ConsumerScript) -> None:
-    """A copy of a static member needs a place of its own while the old one counts."""
+    """A copy of a static member needs no place of its own: it waits for the one that has the instance id."""
     s.cluster("orders:4")
     s.enter("m1", instance="i1")
-    s.enter("n1", instance="i1", error=FULL)
+    s.enter("n1", instance="i1", error=UNRELEASED)
+    s.enter("n2", instance="i2", error=FULL)
     s.pause("m1")
-    s.enter("n1", instance="i1", error=FULL)
-    s.enter("m1", instance="i1", epoch=2, assigned="orders:0123")
+    s.enter("n2", instance="i2", error=FULL)
+    s.enter("n1", instance="i1", epoch=2, assigned="orders:0123")
+    s.enter("m1", instance="i1", error=UNRELEASED)
 
 
 @consumer_story(group_consumer_max_size=2)

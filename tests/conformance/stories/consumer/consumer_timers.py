@@ -15,7 +15,7 @@ def a_session_ends(s: ConsumerScript) -> None:
     s.cluster("orders:2")
     s.enter("m1")
     s.at(999 + SESSION_MS)
-    s.at(1_000 + SESSION_MS, f"{GONE} +epoch=3")
+    s.at(1_000 + SESSION_MS, f"{GONE} +epoch=3 +targets=3")
     s.look()
     s.beat("m1", sent_epoch=2, error=25)
 
@@ -30,7 +30,7 @@ def heartbeats_keep_a_session_alive(s: ConsumerScript) -> None:
     s.at(998 + 2 * SESSION_MS)
     s.beat("m1", also="")
     s.at(997 + 3 * SESSION_MS)
-    s.at(998 + 3 * SESSION_MS, f"{GONE} +epoch=3")
+    s.at(998 + 3 * SESSION_MS, f"{GONE} +epoch=3 +targets=3")
 
 
 @consumer_story()
@@ -44,7 +44,7 @@ def a_refused_heartbeat_keeps_nothing_alive(s: ConsumerScript) -> None:
     s.beat("m1", assignor="bad", error=112)
     s.commit("orders-0=1", version=9, member="m1", generation=2)
     s.fetch("orders-0", version=9, member="m1", sent_epoch=2)
-    s.at(1_000 + SESSION_MS, f"{GONE} +epoch=3")
+    s.at(1_000 + SESSION_MS, f"{GONE} +epoch=3 +targets=3")
 
 
 @consumer_story()
@@ -55,7 +55,7 @@ def a_static_session_ends(s: ConsumerScript) -> None:
     s.at(30_000)
     s.pause("m1")
     s.at(999 + SESSION_MS)
-    s.at(1_000 + SESSION_MS, f"{GONE} +epoch=3")
+    s.at(1_000 + SESSION_MS, f"{GONE} +epoch=3 +targets=3")
     s.enter("n1", instance="i1", epoch=4, assigned="orders:01")
 
 
@@ -69,7 +69,7 @@ def a_replacement_has_its_own_session(s: ConsumerScript) -> None:
     s.enter("n1", instance="i1")
     s.at(1_000 + SESSION_MS)
     s.at(19_999 + SESSION_MS)
-    s.at(20_000 + SESSION_MS, "-current:n1 -target:n1 -member:n1 +epoch=3")
+    s.at(20_000 + SESSION_MS, "-current:n1 -target:n1 -member:n1 +epoch=3 +targets=3")
 
 
 @consumer_story()
@@ -206,7 +206,7 @@ def sessions_and_intervals_of_the_broker(s: ConsumerScript) -> None:
     s.cluster("orders:2")
     s.enter("m1")
     s.at(50_999)
-    s.at(51_000, f"{GONE} +epoch=3")
+    s.at(51_000, f"{GONE} +epoch=3 +targets=3")
 
 
 @consumer_story()
@@ -219,13 +219,13 @@ def sessions_and_intervals_of_the_group(s: ConsumerScript) -> None:
     s.ack("m1", also="")
     s.at(1_000 + SESSION_MS)
     s.at(51_999)
-    s.at(52_000, f"{GONE} +epoch=3")
+    s.at(52_000, f"{GONE} +epoch=3 +targets=3")
     s.enter("m1")
     s.configure(consumer_session_timeout_ms=None)
     s.at(60_000)
     s.ack("m1")
     s.at(104_999)
-    s.at(105_000, f"{GONE} +epoch=5")
+    s.at(105_000, f"{GONE} +epoch=5 +targets=5")
 
 
 @consumer_story()
@@ -241,7 +241,7 @@ def configs_of_a_group_have_bounds(s: ConsumerScript) -> None:
     s.cluster("orders:2")
     s.enter("m1")
     s.at(60_999)
-    s.at(61_000, f"{GONE} +epoch=3")
+    s.at(61_000, f"{GONE} +epoch=3 +targets=3")
 
 
 @consumer_story()
@@ -252,5 +252,5 @@ def two_sessions_of_one_group_end(s: ConsumerScript) -> None:
     s.at(2_000)
     s.enter("m2")
     s.at(46_000, f"{GONE} +epoch=4")
-    s.at(47_000, "-current:m2 -target:m2 -member:m2 +epoch=5")
+    s.at(47_000, "-current:m2 -target:m2 -member:m2 +epoch=5 +targets=5")
     s.describe_consumers(state="Empty", epoch=5)

@@ -223,5 +223,5 @@ def a_leave_says_nothing_else(s: ConsumerScript) -> None:
     s.cluster("orders:4")
     s.gather("m1", "m2")
     s.beat("m1", sent_epoch=-1, owns="orders:01", topics="audit", rebalance=5, epoch=-1)
-    s.quit("m2", epoch=-1, also="-current:m2 -target:m2 -member:m2 +epoch=5")
-    s.describe_consumers(state="Empty", epoch=5, target_epoch=3)
+    s.quit("m2", epoch=-1, also="-current:m2 -target:m2 -member:m2 +epoch=5 +targets=5")
+    s.describe_consumers(state="Empty", epoch=5, target_epoch=5)

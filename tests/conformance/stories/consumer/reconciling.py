@@ -263,7 +263,7 @@ def the_states_of_a_group(s: ConsumerScript) -> None:
     s.beat("m1", epoch=4, assigned="orders:0123")
     s.describe_consumers(state="Stable", epoch=4, target_epoch=4)
     s.quit("m1")
-    s.describe_consumers(state="Empty", epoch=5, target_epoch=4)
+    s.describe_consumers(state="Empty", epoch=5, target_epoch=5)
     s.look()
 
 

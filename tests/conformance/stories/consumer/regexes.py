@@ -226,7 +226,7 @@ def expressions_go_with_their_members(s: ConsumerScript) -> None:
     s.quit("m1")
     s.quit("m2", also="-current:m2 -target:m2 -member:m2 -regex:or.* +epoch=6")
     s.at(56_999)
-    s.at(57_000, "-current:m3 -target:m3 -member:m3 -regex:au.* +epoch=7")
+    s.at(57_000, "-current:m3 -target:m3 -member:m3 -regex:au.* +epoch=7 +targets=7")
     s.look()
 
 

@@ -126,22 +126,6 @@ def the_majority_chooses_the_assignor(s: ConsumerScript) -> None:
 
 
 @consumer_story()
-def another_wish_for_an_assignor_waits_for_the_next_rebalance(s: ConsumerScript) -> None:
-    """Only subscriptions and topics bump the epoch."""
-    s.cluster("orders:3", "audit:3")
-    s.gather("m1", "m2", topics="orders audit")
-    s.describe_consumers(epoch=3)
-    s.beat("m1", assignor="range", also="+member:m1")
-    s.beat("m2", assignor="range", also="+member:m2")
-    s.describe_consumers(epoch=3)
-    s.cluster("orders:3", "audit:3", "nothing:1")
-    s.beat("m1", also="")
-    s.cluster("orders:4", "audit:3")
-    s.beat("m1", epoch=3)
-    s.describe_consumers(epoch=4)
-
-
-@consumer_story()
 def range_gives_each_the_same_part_of_each_topic(s: ConsumerScript) -> None:
     """testReassignmentWhenOneMemberAddedAfterInitialAssignmentWithTwoMembersTwoTopics (range)."""
     s.cluster("orders:6", "audit:6")

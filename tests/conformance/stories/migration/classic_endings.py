@@ -123,7 +123,7 @@ def administrators_take_out_members_with_expressions(s: ConsumerScript) -> None:
     s.ack("m1")
     s.enter("m2", None, regex="or.*")
     s.leave("@i1", also="-current:m1 -target:m1 -member:m1 +epoch=4")
-    s.leave("m2", also="-current:m2 -target:m2 -member:m2 -regex:or.* +epoch=5")
+    s.leave("m2", also="-current:m2 -target:m2 -member:m2 -regex:or.* +epoch=5 +targets=5")
 
 
 @consumer_story()

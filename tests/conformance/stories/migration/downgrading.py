@@ -248,7 +248,7 @@ def a_static_consumer_that_is_away_holds_off_a_downgrade(s: ConsumerScript) -> N
     s.describe_consumers(epoch=5)
     s.at(40_999)
     s.at(41_000, f"{OF_CLASSIC} +epoch=6")
-    s.at(46_000, f"{OF_ONE} +epoch=7")
+    s.at(46_000, f"{OF_ONE} +epoch=7 +targets=7")
     s.look()
 
 
