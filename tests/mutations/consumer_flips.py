@@ -27,9 +27,39 @@ EPOCHS = (
     ),
     Flip(
         "a full consumer group turns its members away",
-        _HEARTBEAT,
-        "    if len(members) >= size and member_id not in members:\n",
-        "    if len(members) >= size:\n",
+        "consumer/group_size.py",
+        "    if len(membership.members) >= size and not is_known:\n",
+        "    if len(membership.members) >= size:\n",
+    ),
+    Flip(
+        "a full consumer group turns the copy of a static member away",
+        "consumer/group_size.py",
+        ' or (instance_id or "") in membership.static_members',
+        "",
+    ),
+    Flip(
+        "the last member leaves an assignment behind that is due",
+        "consumer/member_removal.py",
+        "    if len(member_ids) == len(update.membership.members):\n",
+        "    if False:\n",
+    ),
+    Flip(
+        "another assignor waits for the next rebalance",
+        "consumer/member_update.py",
+        "        or _changes_assignor(update, member, updated)\n",
+        "",
+    ),
+    Flip(
+        "a copy's target is logged twice",
+        "consumer/target_assignment.py",
+        "    return {**membership.targets, updated.member_id: membership.targets[replaced_id]}\n",
+        "    return membership.targets\n",
+    ),
+    Flip(
+        "a former instance id is kept",
+        "model/consumer_group.py",
+        "            self.static_members.pop(metadata.group_instance_id, None)\n",
+        "            pass\n",
     ),
     Flip(
         "who leaves for a while keeps its assignment epochs",
@@ -100,7 +130,7 @@ TARGETS = (
     Flip(
         "targets that stay are logged again",
         "consumer/target_assignment.py",
-        "        if membership.targets.get(member_id) != target\n",
+        "        if before.get(member_id) != target\n",
         "",
     ),
     Flip(

@@ -122,9 +122,7 @@ def _handle(live: Group, row: EventRow) -> list[Record]:
     event = events.decode(row.value)
     ticket = Ticket(f"{TOPIC}-0-{row.offset}", event.correlation_id, event.version)
     new_ids = (fresh_id(ticket.event_id), short_id(ticket.event_id))
-    context = RequestContext(
-        row.timestamp_ms, ticket, event.client_id, event.client_host, *new_ids
-    )
+    context = RequestContext(row.timestamp_ms, ticket, event.client_id, event.client_host, *new_ids)
     before = copy.deepcopy(live)
     generation = live.membership.generation if live.membership else 0
     try:

@@ -142,25 +142,34 @@ def check(configs: Mapping[str, str], config: CoordinatorConfig) -> None:
         raise GroupConfigError(ErrorCode.INVALID_CONFIG, f"Unknown group config name: {name}")
     values = {
         definition.name: parse(definition, configs[definition.name])
-        if definition.name in configs
-        else broker_value(definition.broker_name, config)
         for definition in (SESSION_TIMEOUT, HEARTBEAT_INTERVAL, ASSIGNMENT_INTERVAL)
+        if definition.name in configs
     }
     for definition in (HEARTBEAT_INTERVAL, SESSION_TIMEOUT, ASSIGNMENT_INTERVAL):
-        _check_bounds(definition, values[definition.name], config)
-    if values[SESSION_TIMEOUT.name] <= values[HEARTBEAT_INTERVAL.name]:
-        message = f"{SESSION_TIMEOUT.name} must be greater than {HEARTBEAT_INTERVAL.name}"
-        raise GroupConfigError(ErrorCode.INVALID_CONFIG, message)
+        if definition.name in values:
+            _check_bounds(definition, values[definition.name], config)
+    _check_session(values, config)
 
 
 def _check_bounds(definition: GroupConfig, value: int, config: CoordinatorConfig) -> None:
-    message = None
-    if value < broker_value(definition.minimum_name, config):
-        message = f"must be greater than or equal to {definition.minimum_name}"
-    elif value > broker_value(definition.maximum_name, config):
-        message = f"must be less than or equal to {definition.maximum_name}"
-    if message is not None:
-        raise GroupConfigError(ErrorCode.INVALID_CONFIG, f"{definition.name} {message}")
+    lowest = broker_value(definition.minimum_name, config)
+    highest = broker_value(definition.maximum_name, config)
+    if not lowest <= value <= highest:
+        message = f"{definition.name} must be in the range {lowest} to {highest} inclusive."
+        raise GroupConfigError(ErrorCode.INVALID_CONFIG, message)
+
+
+def _check_session(values: Mapping[str, int], config: CoordinatorConfig) -> None:
+    """A session must be longer than the interval of heartbeats, where the group has a value of its own for either."""
+    if not values.keys() & {SESSION_TIMEOUT.name, HEARTBEAT_INTERVAL.name}:
+        return
+    session_ms, heartbeat_ms = (
+        values.get(definition.name, broker_value(definition.broker_name, config))
+        for definition in (SESSION_TIMEOUT, HEARTBEAT_INTERVAL)
+    )
+    if session_ms <= heartbeat_ms:
+        message = f"{SESSION_TIMEOUT.name} must be greater than {HEARTBEAT_INTERVAL.name}"
+        raise GroupConfigError(ErrorCode.INVALID_CONFIG, message)
 
 
 def _invalid_value(definition: GroupConfig, value: object, why: str) -> GroupConfigError:

@@ -27,8 +27,7 @@ RUN_COMMAND = "from group_coordinator.cli.main import main; main()"
 
 
 def new_member_id(salt: str, event_id: str) -> str:
-    """The uuid text of a new member id on both sides: of version 4 as Kafka's, but from the event's coordinates.
-    """
+    """The uuid text of a new member id on both sides: of version 4 as Kafka's, but from the event's coordinates."""
     digest = hashlib.sha1(f"{salt}{event_id}".encode(), usedforsecurity=False).digest()
     return str(UUID(bytes=digest[:16], version=4))
 

@@ -24,8 +24,10 @@ SETTINGS: Final = {
     "group.consumer.min.heartbeat.interval.ms": "100",
     "group.consumer.heartbeat.interval.ms": "200",
     "group.consumer.min.session.timeout.ms": "1000",
+    "offsets.retention.check.interval.ms": "1000000000000",
 }
-"""No answer depends on how fast somebody is, and heartbeats come often; sessions are long where a story does not shorten them."""
+"""No answer depends on how fast somebody is, or on when a sweep comes, and heartbeats come often; sessions are long where a
+story does not shorten them."""
 
 _CLASSIC: Final[Mapping[str, Any]] = {"group_protocol": "classic", "heartbeat_interval_ms": 200}
 _GROUP: Final = 32

@@ -59,7 +59,7 @@ def test_an_id_is_made_for_a_member_without_one_only(content: Json, *, asks: boo
 
     take(Group("g"), decoded(content), "e-0-7", 0, CONFIG, new_id)
 
-    assert made == ["e-0-7"] * asks
+    assert set(made) == {"e-0-7"} if asks else made == []
 
 
 @pytest.mark.parametrize(

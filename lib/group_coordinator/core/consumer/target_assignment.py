@@ -2,7 +2,7 @@
 
 Source: TargetAssignmentBuilder in Kafka 4.4.
 
-Told in: stories/consumer/subscribing.py, stories/consumer/assignment_interval.py.
+Told in: stories/consumer/subscribing.py, stories/consumer/assignment_interval.py, stories/consumer/preferred_assignors.py.
 """
 
 from __future__ import annotations
@@ -121,9 +121,7 @@ def _spec(
     return MemberSpec(metadata.rack_id, metadata.group_instance_id, topic_ids, target)
 
 
-def targets_before(
-    membership: ConsumerGroup, updated: ConsumerMember
-) -> Mapping[str, Assignment]:
+def targets_before(membership: ConsumerGroup, updated: ConsumerMember) -> Mapping[str, Assignment]:
     """The present targets; since Kafka 4.4 a static member has that of the member whose place it takes."""
     replaced_id = membership.static_members.get(updated.group_instance_id or "", updated.member_id)
     if replaced_id == updated.member_id or replaced_id not in membership.targets:

@@ -12,7 +12,8 @@ def another_assignor_brings_a_rebalance(s: ConsumerScript) -> None:
     s.cluster("orders:3", "audit:3")
     s.gather("m1", "m2", topics="orders audit")
     s.describe_consumers(epoch=3)
-    s.beat("m1", assignor="range", epoch=4)
+    moved = "+target:m1 +target:m2 +targets=4 +current:m1"
+    s.beat("m1", assignor="range", epoch=3, also=f"+member:m1 +epoch=4 {moved}")
     s.settle("m1", "m2")
     s.beat("m2", assignor="range", epoch=4, also="+member:m2")
     s.beat("m2", assignor="range", epoch=4, also="")
@@ -37,7 +38,7 @@ def the_larger_part_chooses_the_assignor(s: ConsumerScript) -> None:
     s.settle("m1", "m2", "m3", rounds=4)
     s.describe_consumers(state="Stable", epoch=4)
     s.beat("m1", assignor="range", epoch=4, also="+member:m1")
-    s.beat("m2", assignor="range", epoch=5)
+    s.beat("m2", assignor="range")
     s.settle("m1", "m2", "m3", rounds=4)
     s.describe_consumers(state="Stable", epoch=5)
 

@@ -44,6 +44,8 @@ def subscriptions_that_nobody_can_read(s: ConsumerScript) -> None:
     s.enter("m1")
     s.join("c1", member="c1", protocols={"range": b""}, error=23, also="")
     s.join("c1", member="c1", protocols={"range": b"\x00"}, error=23, also="")
+    no_topics = b"\0\1\xff\xff\xff\xff"
+    s.join("c1", member="c1", protocols={"range": no_topics}, error=23, also="")
     s.look()
 
 

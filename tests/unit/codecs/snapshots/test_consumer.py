@@ -61,7 +61,6 @@ def group_with_everything() -> Group:
     membership.put(ConsumerMember("m1", wish, holding))
     spoken = wish.replace(group_instance_id=None, rack_id=None, topic_regex=None, classic=classic)
     membership.put(ConsumerMember("m2", spoken))
-    membership.static_members["former"] = "m1"
     membership.former_subscription_type = SubscriptionType.HETEROGENEOUS
     return Group("g", membership, clock_ms=1_000)
 
@@ -94,7 +93,7 @@ LAYOUT = [
     ],
     {"m1": 5},
     2_147_484_000,
-    {"former": "m1"},
+    {},
     "heterogeneous",
 ]  # fmt: skip
 
@@ -113,6 +112,15 @@ def test_the_layout_changes_only_with_the_schema_version() -> None:
         REGEX_TIMER,
     ]
     assert snapshots.dump(restored) == blob
+
+
+def test_former_instance_ids_that_were_stored_are_passed_by() -> None:
+    version, layout, *others = msgspec.msgpack.decode(snapshots.dump(group_with_everything()))
+    layout[13] = {"former": "m1"}
+
+    restored = snapshots.load("g", msgspec.msgpack.encode([version, layout, *others]))
+
+    assert restored == group_with_everything()
 
 
 def test_what_follows_from_the_members_is_not_stored() -> None:

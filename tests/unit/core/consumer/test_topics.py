@@ -123,6 +123,7 @@ def test_the_last_subscriber_takes_a_pattern_along() -> None:
     assert "-Regex" not in kinds(driver.consumers.leave("m1").records)
     assert kinds(driver.consumers.leave("m2").records) == [
         "-Current", "-Target", "-Member", "-Regex", "+GroupEpoch",
+        "+TargetEpoch",
     ]  # fmt: skip
 
 

@@ -18,7 +18,8 @@ def test_a_silent_member_is_removed_when_its_session_ends() -> None:
     assert driver.at(84_999).records == ()
     ended = driver.at(85_000)
 
-    assert kinds(ended.records) == ["-Current", "-Target", "-Member", "+GroupEpoch"]
+    gone = ["-Current", "-Target", "-Member"]
+    assert kinds(ended.records) == [*gone, "+GroupEpoch", "+TargetEpoch"]
     assert {record.reason for record in ended.records} == {Reason.SESSION_TIMEOUT}
 
 
@@ -28,7 +29,7 @@ def test_a_refused_heartbeat_saves_nobody() -> None:
     driver.at(45_999)
     driver.consumers.beat("m1", epoch=9)
 
-    assert kinds(driver.at(46_000).records)[-1] == "+GroupEpoch"
+    assert kinds(driver.at(46_000).records)[-1] == "+TargetEpoch"
 
 
 def test_the_groups_own_session_timeout_counts() -> None:

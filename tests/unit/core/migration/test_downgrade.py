@@ -117,7 +117,7 @@ def test_nothing_is_left_to_turn_classic() -> None:
 
     outcome = driver.leave("m1", member_id)
 
-    assert kinds(outcome.records)[-1] == "+GroupEpoch"
+    assert kinds(outcome.records)[-1] == "+TargetEpoch"
     assert driver.group.consumer is not None
 
 
