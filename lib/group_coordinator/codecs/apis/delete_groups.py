@@ -10,6 +10,9 @@ from group_coordinator.codecs.fields import Text
 from group_coordinator.codecs.plain_json import JsonObject
 from group_coordinator.core.model import requests, responses
 
+_MESSAGE_SINCE = 3
+"""Null with every error of these groups: Kafka writes a text for streams groups, and where it breaks down itself."""
+
 
 class DeleteGroupsBody(Body):
     """A DeleteGroups."""
@@ -22,14 +25,16 @@ def _to_request(body: DeleteGroupsBody, _version: int) -> requests.DeleteGroup:
     return requests.DeleteGroup(only_entry("groupsNames", distinct))
 
 
-def _to_body(response: responses.DeleteGroupResponse, _version: int) -> JsonObject:
-    result = {"groupId": response.group_id, "errorCode": response.error}
+def _to_body(response: responses.DeleteGroupResponse, version: int) -> JsonObject:
+    result: JsonObject = {"groupId": response.group_id, "errorCode": response.error}
+    if version >= _MESSAGE_SINCE:
+        result["errorMessage"] = None
     return {"throttleTimeMs": 0, "results": [result]}
 
 
 API = Api(
     "DeleteGroups",
-    range(3),
+    range(4),
     json.Decoder(DeleteGroupsBody),
     _to_request,
     Encoder(responses.DeleteGroupResponse, _to_body),

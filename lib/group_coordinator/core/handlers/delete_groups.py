@@ -1,6 +1,6 @@
-"""DeleteGroups 0-2 (KIP-229) of one group: only an Empty one can be deleted, with all its offsets.
+"""DeleteGroups 0-3 (KIP-229) of one group: only an Empty one can be deleted, with all its offsets.
 
-Source: GroupCoordinatorShard.deleteGroups in Kafka 4.3.
+Source: GroupCoordinatorShard.deleteGroups in Kafka 4.4.
 
 Told in: stories/offsets/deletions.py, stories/consumer/consumer_endings.py.
 """

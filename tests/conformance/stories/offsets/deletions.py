@@ -32,13 +32,13 @@ def a_simple_group_is_deleted(s: Script) -> None:
 @story()
 def an_unknown_group_is_not_deleted(s: Script) -> None:
     """GROUP_ID_NOT_FOUND, in every version; twice in a row too."""
-    for version in range(3):
+    for version in range(4):
         s.delete(version=version, error=69, also="")
     s.commit("orders-0=1")
     s.delete()
     s.delete(error=69)
     s.other("").delete(error=69)
-    s.send("DeleteGroups", 3, {"groupsNames": ["g"]}, error=35)
+    s.send("DeleteGroups", 4, {"groupsNames": ["g"]}, error=35)
 
 
 @story()
@@ -62,10 +62,14 @@ def only_empty_groups_are_deleted(s: Script) -> None:
 
 @story()
 def deletion_answers_of_all_versions(s: Script) -> None:
-    """What a DeleteGroups answer holds, version by version."""
-    for version in range(3):
+    """What a DeleteGroups answer holds, version by version; the text that version 3 has room for is null."""
+    for version in range(4):
         s.commit("orders-0=1")
         s.delete(version=version, also="-offset:orders-0 -group")
+    s.join("m1", version=3, error=PARKED)
+    s.delete(version=3, error=68, also="")
+    s.other("h").delete(version=3, error=69)
+    s.other("").delete(version=3, error=69)
 
 
 @story()
