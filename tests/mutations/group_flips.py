@@ -174,9 +174,15 @@ REFUSALS = (
     ),
     Flip(
         "a commit to an unknown group: the two errors are swapped",
-        "handlers/offset_commit.py",
-        "version >= MEMBER_EPOCHS_SINCE",
-        "version < MEMBER_EPOCHS_SINCE",
+        "offsets/committing.py",
+        "is_old = version < member_epochs_since",
+        "is_old = version >= member_epochs_since",
+    ),
+    Flip(
+        "a commit by name forgets the id of the topic",
+        "offsets/committing.py",
+        "topic.replace(topic_id=found.topic_id if found else None)",
+        "topic.replace(topic_id=None)",
     ),
     Flip(
         "metadata of the greatest length is too long",
@@ -270,6 +276,24 @@ TRANSACTIONS = (
         "handlers/txn_offset_commit.py",
         "if request.generation != membership.generation:",
         "if request.generation is None:",
+    ),
+    Flip(
+        "a transactional commit knows member epochs a version late",
+        "model/requests.py",
+        "TXN_MEMBER_EPOCHS_SINCE = 6",
+        "TXN_MEMBER_EPOCHS_SINCE = 7",
+    ),
+    Flip(
+        "a transactional commit goes by topic id a version early",
+        "model/requests.py",
+        "TXN_TOPIC_IDS_SINCE = 6",
+        "TXN_TOPIC_IDS_SINCE = 5",
+    ),
+    Flip(
+        "a transactional commit of a classic member is stale",
+        "consumer/offset_access.py",
+        "_stale(member) if knows_epochs else",
+        "ErrorCode.STALE_MEMBER_EPOCH if knows_epochs else",
     ),
     Flip(
         "a transactional commit needs a member",

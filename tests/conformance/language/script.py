@@ -238,12 +238,12 @@ class Script:
             "producerId": producer,
             "producerEpoch": 0,
             "topics": [
-                {"name": name, "partitions": partitions}
+                {**_topic(name, version, ids_since=6), "partitions": partitions}
                 for name, partitions in _committed(offsets, {"committedMetadata": metadata}).items()
             ],
         }
         if version >= 3:
-            body |= {"generationId": generation, "memberId": self._id(member)}
+            body |= {"generationIdOrMemberEpoch": generation, "memberId": self._id(member)}
             body["groupInstanceId"] = instance
         self.send("TxnOffsetCommit", version, body, error, also)
 
@@ -336,5 +336,5 @@ def _committed(offsets: Sequence[str], details: Json) -> dict[str, list[Json]]:
     return topics
 
 
-def _topic(name: str, version: int) -> Json:
-    return {"topicId": topic_id(name)} if version >= 10 else {"name": name}
+def _topic(name: str, version: int, ids_since: int = 10) -> Json:
+    return {"topicId": topic_id(name)} if version >= ids_since else {"name": name.partition("#")[0]}

@@ -24,8 +24,6 @@ _RETENTION_IN = range(2, 5)
 _THROTTLE_SINCE = 3
 _LEADER_EPOCH_SINCE = 6
 _INSTANCE_ID_SINCE = 7
-_TOPIC_IDS_SINCE = 10
-"""Topics go by id, no longer by name."""
 
 
 class CommittedPartition(Body):
@@ -85,7 +83,7 @@ def _topic_commit(topic: CommittedTopic, version: int) -> requests.TopicCommit:
             for entry in topic.partitions or ()
         ]
     )
-    if version >= _TOPIC_IDS_SINCE:
+    if version >= requests.TOPIC_IDS_SINCE:
         return requests.TopicCommit(None, uuid_or_none(topic.topic_id), partitions)
     return requests.TopicCommit(topic_name(topic.name), None, partitions)
 
@@ -98,7 +96,7 @@ def _commit_timestamp(entry: CommittedPartition, version: int) -> int | None:
 
 def _to_body(response: responses.OffsetCommitResponse, version: int) -> JsonObject:
     body: JsonObject = {"throttleTimeMs": 0} if version >= _THROTTLE_SINCE else {}
-    results = results_by_id if version >= _TOPIC_IDS_SINCE else results_by_name
+    results = results_by_id if version >= requests.TOPIC_IDS_SINCE else results_by_name
     body["topics"] = [results(topic) for topic in response.topics]
     return body
 

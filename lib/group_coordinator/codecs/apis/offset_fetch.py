@@ -27,8 +27,6 @@ _STABLE_SINCE = 7
 _GROUPS_SINCE = 8
 """A request may be about several groups; we take one."""
 _MEMBER_SINCE = 9
-_TOPIC_IDS_SINCE = 10
-"""Topics go by id, no longer by name."""
 
 
 class FetchedTopic(Body):
@@ -95,7 +93,7 @@ def _topics(
 
 def _topic(topic: FetchedTopic, version: int) -> requests.TopicPartitions:
     partitions = tuple(topic.partition_indexes or ())
-    if version >= _TOPIC_IDS_SINCE:
+    if version >= requests.TOPIC_IDS_SINCE:
         return requests.TopicPartitions(None, uuid_or_none(topic.topic_id), partitions)
     return requests.TopicPartitions(topic_name(topic.name), None, partitions)
 
@@ -118,7 +116,7 @@ def _fetched_topic(topic: responses.FetchedTopic, error: ErrorCode, version: int
     if version < _ERROR_SINCE and error:
         # The oldest version has no other place for an error of the whole.
         partitions = [entry | {"errorCode": error} for entry in partitions]
-    if version >= _TOPIC_IDS_SINCE:
+    if version >= requests.TOPIC_IDS_SINCE:
         return {"topicId": uuid_on_wire(topic.topic_id), "partitions": partitions}
     return {"name": topic.name or "", "partitions": partitions}
 

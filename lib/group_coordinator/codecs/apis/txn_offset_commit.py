@@ -5,8 +5,9 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType, json
 
 from group_coordinator.codecs.apis.api import Api, Body, Encoder
-from group_coordinator.codecs.apis.body_checks import check_unknown
-from group_coordinator.codecs.apis.topic_results import results_by_name
+from group_coordinator.codecs.apis.body_checks import check_unknown, topic_name
+from group_coordinator.codecs.apis.topic_results import results_by_id, results_by_name
+from group_coordinator.codecs.field_errors import FieldError
 from group_coordinator.codecs.fields import (
     ABSENT,
     Int16,
@@ -17,6 +18,7 @@ from group_coordinator.codecs.fields import (
     or_default,
 )
 from group_coordinator.codecs.plain_json import JsonObject
+from group_coordinator.codecs.uuids import Uuid, uuid_or_none
 from group_coordinator.core.model import requests, responses
 
 _LEADER_EPOCH_SINCE = 2
@@ -35,7 +37,8 @@ class TxnCommittedPartition(Body):
 class TxnCommittedTopic(Body):
     """One topic of a TxnOffsetCommit."""
 
-    name: Text | UnsetType = UNSET
+    name: Text | UnsetType | None = UNSET
+    topic_id: Uuid | UnsetType = UNSET
     partitions: list[TxnCommittedPartition] | UnsetType = UNSET
 
 
@@ -47,27 +50,40 @@ class TxnOffsetCommitBody(Body):
     producer_id: Int64 | UnsetType = UNSET
     producer_epoch: Int16 | UnsetType = UNSET
     generation_id: Int32 | UnsetType = UNSET
+    """The name of the next field before Kafka 4.4."""
+    generation_id_or_member_epoch: Int32 | UnsetType = UNSET
     member_id: Text | UnsetType = UNSET
     group_instance_id: Text | UnsetType | None = UNSET
     topics: list[TxnCommittedTopic] | UnsetType = UNSET
 
 
 def _to_request(body: TxnOffsetCommitBody, version: int) -> requests.TxnOffsetCommit:
-    generation = or_default(body.generation_id, ABSENT)
     member_id = body.member_id or ""
     instance_id = or_default(body.group_instance_id, None)
     if version < _MEMBER_SINCE:
-        check_unknown("generationId", generation, ABSENT, version)
+        check_unknown("generationId", body.generation_id, ABSENT, version)
+        newer = body.generation_id_or_member_epoch
+        check_unknown("generationIdOrMemberEpoch", newer, ABSENT, version)
         check_unknown("memberId", member_id, "", version)
         check_unknown("groupInstanceId", instance_id, None, version)
     return requests.TxnOffsetCommit(
         body.group_id or "",
         body.producer_id or 0,
-        number_or_none(generation),
+        number_or_none(_generation(body)),
         member_id,
         instance_id,
         tuple([_topic_commit(topic, version) for topic in body.topics or ()]),
     )
+
+
+def _generation(body: TxnOffsetCommitBody) -> int | UnsetType:
+    older, newer = body.generation_id, body.generation_id_or_member_epoch
+    if newer is UNSET:
+        return older
+    if older not in (UNSET, newer):
+        why = f"must not differ from generationIdOrMemberEpoch, which is {newer}"
+        raise FieldError(f"generationId = {older}", why)
+    return newer
 
 
 def _topic_commit(topic: TxnCommittedTopic, version: int) -> requests.TopicCommit:
@@ -82,16 +98,19 @@ def _topic_commit(topic: TxnCommittedTopic, version: int) -> requests.TopicCommi
         )
         for entry in topic.partitions or ()
     ]
-    return requests.TopicCommit(topic.name or "", None, tuple(partitions))
+    if version >= requests.TXN_TOPIC_IDS_SINCE:
+        return requests.TopicCommit(None, uuid_or_none(topic.topic_id), tuple(partitions))
+    return requests.TopicCommit(topic_name(topic.name), None, tuple(partitions))
 
 
-def _to_body(response: responses.TxnOffsetCommitResponse, _version: int) -> JsonObject:
-    return {"throttleTimeMs": 0, "topics": [results_by_name(topic) for topic in response.topics]}
+def _to_body(response: responses.TxnOffsetCommitResponse, version: int) -> JsonObject:
+    results = results_by_id if version >= requests.TXN_TOPIC_IDS_SINCE else results_by_name
+    return {"throttleTimeMs": 0, "topics": [results(topic) for topic in response.topics]}
 
 
 API = Api(
     "TxnOffsetCommit",
-    range(6),
+    range(7),
     json.Decoder(TxnOffsetCommitBody),
     _to_request,
     Encoder(responses.TxnOffsetCommitResponse, _to_body),

@@ -1,6 +1,6 @@
 """Who may commit to a consumer group and read from it: members by their epochs (KIP-848), partition by partition (KIP-1251).
 
-Source: ConsumerGroup.validateOffsetCommit and validateOffsetFetch in Kafka 4.3.
+Source: ConsumerGroup.validateOffsetCommit and validateOffsetFetch in Kafka 4.4.
 
 Told in: stories/consumer/consumer_commits.py, stories/consumer/consumer_fetches.py.
 """
@@ -13,6 +13,7 @@ from group_coordinator.core.model.consumer_member import ConsumerMember
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.requests import (
     MEMBER_EPOCHS_SINCE,
+    TXN_MEMBER_EPOCHS_SINCE,
     OffsetCommit,
     OffsetFetch,
     TxnOffsetCommit,
@@ -40,18 +41,22 @@ def check_commit(
     return _earlier(member, epoch, _stale(member))
 
 
-def check_txn_commit(membership: ConsumerGroup, request: TxnOffsetCommit) -> EarlierEpoch | None:
-    """As check_commit, inside a transaction: no member is needed, and clients do not know member epochs.
+def check_txn_commit(
+    membership: ConsumerGroup, request: TxnOffsetCommit, version: int
+) -> EarlierEpoch | None:
+    """As check_commit, inside a transaction: no member is needed, and before version 6 clients know no member epochs.
 
     Raises:
-        CoordinatorError: UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION.
+        CoordinatorError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, or ILLEGAL_GENERATION where the member speaks the
+            classic protocol or the version is an older one.
     """
     epoch = _epoch(request.generation)
     anonymous = not request.member_id and request.group_instance_id is None
     if (epoch < 0 and not membership.members) or (epoch == _NO_EPOCH and anonymous):
         return None
     member = known_member(membership, request.member_id)
-    return _earlier(member, epoch, ErrorCode.ILLEGAL_GENERATION)
+    knows_epochs = version >= TXN_MEMBER_EPOCHS_SINCE
+    return _earlier(member, epoch, _stale(member) if knows_epochs else ErrorCode.ILLEGAL_GENERATION)
 
 
 def check_fetch(membership: ConsumerGroup, request: OffsetFetch) -> None:

@@ -1,6 +1,6 @@
 """OffsetCommit 1-10: v1 has a commit time, v2-v4 a retention time (KIP-211), v9 member epochs, v10 topic ids (KIP-848).
 
-Source: KafkaApis.handleOffsetCommitRequest (existence of topics) and OffsetMetadataManager.commitOffset in Kafka 4.3.
+Source: KafkaApis.handleOffsetCommitRequest (existence of topics) and OffsetMetadataManager.commitOffset in Kafka 4.4.
 Offsets are stored as they come: they may lie outside the log and may go backward.
 
 Told in: stories/offsets/commits.py, stories/consumer/consumer_commits.py.
@@ -21,16 +21,15 @@ from group_coordinator.core.model.requests import (
     TOPIC_IDS_SINCE,
     OffsetCommit,
     RequestContext,
-    TopicCommit,
 )
-from group_coordinator.core.model.responses import OffsetCommitResponse, Reply, TopicResult
+from group_coordinator.core.model.responses import OffsetCommitResponse, Reply
 from group_coordinator.core.model.states import ClassicState
-from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.offsets.committing import (
     CommitTerms,
+    check_no_group,
     commit_existing,
-    existing,
-    names_epoch,
+    existing_by_id,
+    existing_by_name,
 )
 from group_coordinator.core.offsets.earlier_epoch import EarlierEpoch
 from group_coordinator.core.offsets.results import merge
@@ -46,7 +45,8 @@ def decide(
     version = context.ticket.version
     expire_timestamp_ms = _expire_timestamp(context.now_ms, request.retention_time_ms)
     terms = CommitTerms(context.now_ms, expire_timestamp_ms)
-    present, missing = _existing_topics(group, request, version)
+    find = existing_by_id if version >= TOPIC_IDS_SINCE else existing_by_name
+    present, missing = find(group, request.topics)
     records, results = commit_existing(
         group, present, terms, config, lambda: may_commit(group, request, version)
     )
@@ -86,35 +86,8 @@ def _check_other_commit(
 ) -> EarlierEpoch | None:
     if membership is not None:
         return offset_access.check_commit(membership, request, version)
-    if not names_epoch(request.generation):
-        return None
-    raise CoordinatorError(
-        ErrorCode.GROUP_ID_NOT_FOUND
-        if version >= MEMBER_EPOCHS_SINCE
-        else ErrorCode.ILLEGAL_GENERATION
-    )
-
-
-def _existing_topics(
-    group: Group, request: OffsetCommit, version: int
-) -> tuple[list[TopicCommit], list[TopicResult]]:
-    """The topics and partitions that exist, with name and id filled in, and the results of all others."""
-    if group.topics is None and version < TOPIC_IDS_SINCE:
-        return [topic for topic in request.topics if topic.partitions], []
-    topics_by_id = group.topics_by_id() if version >= TOPIC_IDS_SINCE else None
-    return existing(
-        group, (_with_name_and_id(group, topic, topics_by_id) for topic in request.topics)
-    )
-
-
-def _with_name_and_id(
-    group: Group, topic: TopicCommit, topics_by_id: dict[str, Topic] | None
-) -> TopicCommit:
-    if topics_by_id is not None:
-        known = topics_by_id.get(topic.topic_id or "")
-        return topic.replace(name=known.name if known else None)
-    named = (group.topics or {}).get(topic.name or "")
-    return topic.replace(topic_id=named.topic_id if named else None)
+    check_no_group(request.generation, version, MEMBER_EPOCHS_SINCE)
+    return None
 
 
 def _expire_timestamp(now_ms: int, retention_ms: int | None) -> int | None:

@@ -1,6 +1,8 @@
-"""TxnOffsetCommit 0-5: offsets that count once their transaction is committed (KIP-98, KIP-447).
+"""TxnOffsetCommit 0-6: offsets that count once their transaction is committed (KIP-98, KIP-447).
 
-Source: KafkaApis.handleTxnOffsetCommitRequest and OffsetMetadataManager.commitTransactionalOffset in Kafka 4.3. That
+From version 6 on topics go by id, and clients know member epochs (KIP-1319).
+
+Source: KafkaApis.handleTxnOffsetCommitRequest and OffsetMetadataManager.commitTransactionalOffset in Kafka 4.4. That
 the transaction is open has been checked by the transaction coordinator.
 
 Told in: stories/offsets/transactions.py, stories/consumer/consumer_commits.py.
@@ -15,13 +17,20 @@ from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.requests import RequestContext, TxnOffsetCommit
+from group_coordinator.core.model.requests import (
+    TXN_MEMBER_EPOCHS_SINCE,
+    TXN_TOPIC_IDS_SINCE,
+    RequestContext,
+    TxnOffsetCommit,
+)
 from group_coordinator.core.model.responses import Reply, TxnOffsetCommitResponse
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.offsets.committing import (
     CommitTerms,
+    check_no_group,
     commit_existing,
-    existing,
+    existing_by_id,
+    existing_by_name,
     names_epoch,
 )
 from group_coordinator.core.offsets.earlier_epoch import EarlierEpoch
@@ -32,10 +41,12 @@ def decide(
     group: Group, request: TxnOffsetCommit, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
     """Keep the offsets for the producer; a refusal is the result of every partition of the request."""
+    version = context.ticket.version
     terms = CommitTerms(context.now_ms, producer_id=request.producer_id)
-    present, missing = existing(group, request.topics)
+    find = existing_by_id if version >= TXN_TOPIC_IDS_SINCE else existing_by_name
+    present, missing = find(group, request.topics)
     records, results = commit_existing(
-        group, present, terms, config, lambda: may_commit(group, request)
+        group, present, terms, config, lambda: may_commit(group, request, version)
     )
     replies = [Reply(context.ticket, TxnOffsetCommitResponse(merge(missing, results)))]
     if records is None:
@@ -46,11 +57,12 @@ def decide(
     return Decision(records, replies, changes)
 
 
-def may_commit(group: Group, request: TxnOffsetCommit) -> EarlierEpoch | None:
+def may_commit(group: Group, request: TxnOffsetCommit, version: int) -> EarlierEpoch | None:
     """Whether the sender may commit: unlike outside transactions in any state, and without a member at all.
 
     Raises:
-        CoordinatorError: INVALID_GROUP_ID, ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID.
+        CoordinatorError: INVALID_GROUP_ID, ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID; from version 6 on
+            also GROUP_ID_NOT_FOUND, STALE_MEMBER_EPOCH.
     """
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
@@ -59,9 +71,8 @@ def may_commit(group: Group, request: TxnOffsetCommit) -> EarlierEpoch | None:
         _check_classic_commit(membership, request)
         return None
     if membership is not None:
-        return offset_access.check_txn_commit(membership, request)
-    if names_epoch(request.generation):
-        raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
+        return offset_access.check_txn_commit(membership, request, version)
+    check_no_group(request.generation, version, TXN_MEMBER_EPOCHS_SINCE)
     return None
 
 

@@ -18,6 +18,12 @@ MEMBER_EPOCHS_SINCE = 9
 TOPIC_IDS_SINCE = 10
 """From this OffsetCommit and OffsetFetch on topics go by their ids (KIP-848)."""
 
+TXN_MEMBER_EPOCHS_SINCE = 6
+"""From this TxnOffsetCommit on clients know member epochs (KIP-1319)."""
+
+TXN_TOPIC_IDS_SINCE = 6
+"""From this TxnOffsetCommit on topics go by their ids (KIP-1319)."""
+
 
 class RequestContext(Value, frozen=True):
     """Everything about a request that is not its body.
@@ -83,18 +89,18 @@ class LeaveGroup(Value, frozen=True):
 
 
 class PartitionCommit(Value, frozen=True):
-    """One partition of an OffsetCommit."""
+    """One partition of an OffsetCommit or a TxnOffsetCommit."""
 
     partition: int
     offset: int
     leader_epoch: int | None
     metadata: str | None
     commit_timestamp_ms: int | None
-    """Version 1 only: the client's own commit time, None for the coordinator's."""
+    """OffsetCommit 1 only: the client's own commit time, None for the coordinator's."""
 
 
 class TopicCommit(Value, frozen=True):
-    """One topic of an OffsetCommit: by name up to version 9, by id from version 10."""
+    """One topic of an OffsetCommit or a TxnOffsetCommit: by name in old versions, by id in new ones."""
 
     name: str | None
     topic_id: str | None
@@ -113,7 +119,7 @@ class OffsetCommit(Value, frozen=True):
 
 
 class TxnOffsetCommit(Value, frozen=True):
-    """TxnOffsetCommit 0-5: the offsets count when the producer's transaction is committed; topics go by name."""
+    """TxnOffsetCommit 0-6: the offsets count when the producer's transaction is committed."""
 
     group_id: str
     producer_id: int
@@ -157,7 +163,7 @@ class OffsetDelete(Value, frozen=True):
 
 
 class DeleteGroup(Value, frozen=True):
-    """DeleteGroups 0-2 (KIP-229) of one group."""
+    """DeleteGroups 0-3 (KIP-229) of one group."""
 
     group_id: str
 

@@ -5,7 +5,7 @@ Told in: stories/offsets/commits.py, stories/offsets/transactions.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from group_coordinator.core.java_text import utf16_length
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -15,6 +15,7 @@ from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import OffsetRecord, Reason
 from group_coordinator.core.model.requests import PartitionCommit, TopicCommit
 from group_coordinator.core.model.responses import PartitionResult, TopicResult
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.offsets.earlier_epoch import EarlierEpoch, check_partitions
 from group_coordinator.core.offsets.results import same_result
 from group_coordinator.core.value import Value
@@ -27,16 +28,56 @@ def names_epoch(generation: int | None) -> bool:
     return generation is not None and generation >= 0
 
 
+def check_no_group(generation: int | None, version: int, member_epochs_since: int) -> None:
+    """Where there is no group, a commit may not name a generation or a member epoch of it.
+
+    Raises:
+        CoordinatorError: GROUP_ID_NOT_FOUND; ILLEGAL_GENERATION in the versions before clients know member epochs.
+    """
+    if names_epoch(generation):
+        is_old = version < member_epochs_since
+        raise CoordinatorError(
+            ErrorCode.ILLEGAL_GENERATION if is_old else ErrorCode.GROUP_ID_NOT_FOUND
+        )
+
+
 def _refused(topic: TopicCommit, error: ErrorCode) -> TopicResult:
     """One error for every partition of a topic."""
     partitions = (entry.partition for entry in topic.partitions)
     return same_result(topic.name, topic.topic_id, partitions, error)
 
 
-def existing(
+def existing_by_name(
+    group: Group, topics: Sequence[TopicCommit]
+) -> tuple[list[TopicCommit], list[TopicResult]]:
+    """The topics with the partitions that exist and with their ids, and the results of all others."""
+    known = group.topics
+    if known is None:
+        return [topic for topic in topics if topic.partitions], []
+    return _existing(group, (_with_id(topic, known) for topic in topics))
+
+
+def existing_by_id(
+    group: Group, topics: Sequence[TopicCommit]
+) -> tuple[list[TopicCommit], list[TopicResult]]:
+    """The topics with the partitions that exist and with their names, and the results of all others."""
+    known = group.topics_by_id()
+    return _existing(group, (_with_name(topic, known) for topic in topics))
+
+
+def _with_id(topic: TopicCommit, known: Mapping[str, Topic]) -> TopicCommit:
+    found = known.get(topic.name or "")
+    return topic.replace(topic_id=found.topic_id if found else None)
+
+
+def _with_name(topic: TopicCommit, known: Mapping[str, Topic]) -> TopicCommit:
+    found = known.get(topic.topic_id or "")
+    return topic.replace(name=found.name if found else None)
+
+
+def _existing(
     group: Group, topics: Iterable[TopicCommit]
 ) -> tuple[list[TopicCommit], list[TopicResult]]:
-    """The topics with the partitions that exist, and the results of all others."""
     present, missing = [], []
     for topic in topics:
         name = topic.name

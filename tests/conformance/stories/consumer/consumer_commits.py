@@ -189,6 +189,38 @@ def a_member_commits_in_a_transaction(s: ConsumerScript) -> None:
 
 
 @consumer_story()
+def transactions_know_member_epochs_from_version_6_on(s: ConsumerScript) -> None:
+    """KIP-1319: what was ILLEGAL_GENERATION is STALE_MEMBER_EPOCH, as outside transactions."""
+    s.cluster("orders:2")
+    s.enter("m1", epoch=2)
+    s.txn_commit("orders-0=1", version=6, member="m1", generation=2, also=COMMITTED)
+    s.txn_commit("orders-0=2", version=6, member="m1", generation=3, error=STALE, also="")
+    s.txn_commit("orders-0=2", version=5, member="m1", generation=3, error=ILLEGAL_GENERATION)
+    s.txn_commit("orders-0=2", version=6, member="m1", generation=1, error=STALE, also="")
+    s.txn_commit("orders-0=2", version=5, member="m1", generation=1, error=ILLEGAL_GENERATION)
+    s.txn_commit("orders-0=2", version=6, member="m1", generation=-1, error=STALE)
+    s.txn_commit("orders-0=2", version=6, member="m2", generation=2, error=UNKNOWN)
+    s.txn_commit("nothing-0=2", version=6, member="m1", generation=3, error=UNKNOWN_ID)
+    s.txn_commit("orders-1=2", version=6, also="+offset:orders-1")
+    s.end_txn()
+    s.fetch("orders-0", "orders-1", version=10, member="m1", sent_epoch=2, stable=True)
+
+
+@consumer_story()
+def classic_members_of_a_consumer_group_commit_in_transactions(s: ConsumerScript) -> None:
+    """Their generations are illegal, not stale, in version 6 too."""
+    s.cluster("orders:4")
+    s.enter("m1")
+    s.classic("c1")
+    s.settle("m1")
+    s.synced("c1")
+    s.txn_commit("orders-0=1", version=6, member="c1", generation=3, also=COMMITTED)
+    s.txn_commit("orders-0=1", version=6, member="c1", generation=4, error=ILLEGAL_GENERATION)
+    s.txn_commit("orders-0=1", version=6, member="c1", generation=2, error=ILLEGAL_GENERATION)
+    s.txn_commit("orders-0=1", version=6, member="m1", generation=4, error=STALE)
+
+
+@consumer_story()
 def a_transaction_with_an_epoch_from_before(s: ConsumerScript) -> None:
     """testConsumerGroupTransactionalOffsetCommitWithStaleMemberEpoch, ...ResolvesTopicId, ...WithUnresolvedTopicId."""
     s.cluster("orders:2", "audit:1")
@@ -198,6 +230,10 @@ def a_transaction_with_an_epoch_from_before(s: ConsumerScript) -> None:
     s.txn_commit("orders-0=1", member="m1", generation=2)
     s.txn_commit("orders-2=1", member="m1", generation=2, error=ILLEGAL_GENERATION)
     s.txn_commit("audit-0=1", member="m1", generation=2, error=ILLEGAL_GENERATION)
+    s.txn_commit("orders-1=1", version=6, member="m1", generation=2, also="+offset:orders-1")
+    s.txn_commit("orders-2=1", version=6, member="m1", generation=2, error=STALE, also="")
+    s.txn_commit("orders-0=2", "orders-2=1", version=6, member="m1", generation=2, error=STALE)
+    s.txn_commit("audit-0=1", version=6, member="m1", generation=2, error=STALE)
     s.end_txn(commit=False)
     s.fetch(version=9)
 
@@ -209,6 +245,15 @@ def commits_where_no_topics_are_known(s: ConsumerScript) -> None:
     s.commit("orders-0=1", version=9, member="m1", generation=2)
     s.fetch("orders-0", version=9, member="m1", sent_epoch=2)
     s.fetch(version=9)
+
+
+@consumer_story()
+def transactions_where_no_topics_are_known(s: ConsumerScript) -> None:
+    """An epoch from before refuses an offset; where its metadata is too long there is none to refuse."""
+    s.enter("m1", epoch=2, assigned="")
+    s.txn_commit("orders-0=1", member="m1", generation=2, also=COMMITTED)
+    s.txn_commit("orders-0=1", member="m1", generation=1, error=ILLEGAL_GENERATION)
+    s.txn_commit("orders-0=1", member="m1", generation=1, metadata="x" * 4_097, error=12)
 
 
 @consumer_story()

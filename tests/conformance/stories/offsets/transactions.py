@@ -213,6 +213,46 @@ def all_versions_say_the_same(s: Script) -> None:
 
 
 @story()
+def commits_in_transactions_by_topic_id(s: Script) -> None:
+    """KIP-1319's v6: topics go by id, an unknown one gives UNKNOWN_TOPIC_ID; their partitions must exist."""
+    s.cluster("orders:2", "audit:1")
+    s.txn_commit("orders-0=1", "audit-0=2", version=6, also="+offset:orders-0 +offset:audit-0")
+    s.txn_commit("nope-0=1", version=6, error=100, also="")
+    s.txn_commit("orders-1=1", "nope-0=1", version=6, error=(0, 100), also="+offset:orders-1")
+    s.txn_commit("orders-1=2", "orders-2=2", version=6, error=(0, 3), also="+offset:orders-1")
+    s.txn_commit("orders-1=3", version=6, member="m1", generation=1, error=25)
+    s.end_txn()
+    s.fetch("orders-0", "orders-1", "audit-0", version=10)
+    s.other("").txn_commit("orders-0=1", version=6, error=24, also="")
+    s.other("").txn_commit("nope-0=1", version=6, error=100, also="")
+
+
+@story()
+def all_versions_store_the_id_of_the_topic(s: Script) -> None:
+    """The name in the old ones is looked up; a topic that was made again has lost what was committed to it."""
+    s.cluster("orders:7", "audit:1")
+    for version in range(7):
+        s.txn_commit(f"orders-{version}=1", "audit-0=1", version=version)
+    s.end_txn()
+    s.fetch(version=10)
+    s.cluster(
+        "orders#2:7",
+        also="-offset:audit-0 " + " ".join(f"-offset:orders-{index}" for index in range(7)),
+    )
+    s.txn_commit("orders-0=2", version=6, error=100)
+    s.txn_commit("orders#2-0=2", version=6)
+    s.end_txn()
+    s.fetch(version=10)
+
+
+@story()
+def ids_of_topics_are_unknown_where_no_topics_are(s: Script) -> None:
+    s.txn_commit("orders-0=1", version=6, error=100, also="")
+    s.txn_commit("orders-0=1", version=5)
+    s.look()
+
+
+@story()
 def metadata_may_be_too_long(s: Script) -> None:
     s.txn_commit("orders-0=1", metadata="x" * 4_097, error=12, also="")
     s.txn_commit("orders-0=1", metadata=None, also="+offset:orders-0")
@@ -222,8 +262,14 @@ def metadata_may_be_too_long(s: Script) -> None:
 
 @story()
 def an_unknown_group_with_a_generation(s: Script) -> None:
+    """KIP-1319: ILLEGAL_GENERATION in the versions before 6, GROUP_ID_NOT_FOUND since."""
     s.txn_commit("orders-0=1", generation=3, error=22, also="")
+    s.cluster("orders:1")
+    s.txn_commit("orders-0=1", generation=0, version=5, error=22, also="")
+    s.txn_commit("orders-0=1", generation=0, version=6, error=69, also="")
+    s.txn_commit("orders-0=1", generation=3, member="m1", version=6, error=69, also="")
     s.look()
+    s.txn_commit("orders-0=1", generation=-1, version=6, also="+offset:orders-0")
 
 
 @story()
@@ -244,6 +290,19 @@ def members_commit_in_any_state(s: Script) -> None:
     s.txn_commit("orders-2=1")
     s.end_txn()
     s.look()
+
+
+@story()
+def generations_of_classic_groups_stay_generations(s: Script) -> None:
+    """Version 6 knows member epochs, which a classic group does not have."""
+    s.cluster("orders:3")
+    s.form("m1")
+    s.txn_commit("orders-0=1", version=6, member="m1", generation=1)
+    s.txn_commit("orders-1=1", version=6, member="m1", generation=2, error=22)
+    s.txn_commit("orders-1=1", version=6, member="m1", generation=-1, error=22)
+    s.txn_commit("orders-1=1", version=6, member="nobody", generation=1, error=25)
+    s.txn_commit("orders-2=1", version=6)
+    s.end_txn()
 
 
 @story()

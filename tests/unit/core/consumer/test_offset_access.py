@@ -36,10 +36,12 @@ def committed_in_transaction(
     epoch: int | None,
     partition: int = 0,
     instance_id: str | None = None,
+    *,
+    version: int = 5,
 ) -> ErrorCode:
-    topic = TopicCommit("orders", None, (PartitionCommit(partition, 7, None, "", None),))
+    topic = TopicCommit("orders", ORD, (PartitionCommit(partition, 7, None, "", None),))
     request = TxnOffsetCommit("g", 17, epoch, member_id, instance_id, (topic,))
-    (result,) = driver.send(request, 3).response.topics
+    (result,) = driver.send(request, version).response.topics
     error: ErrorCode = result.partitions[0].error
     return error
 
@@ -104,7 +106,19 @@ def test_a_group_without_members_takes_what_names_no_epoch() -> None:
     assert committed(driver, "m1", 2) is UNKNOWN
 
 
-def test_transactions_know_no_member_epochs() -> None:
+def test_transactions_know_member_epochs_from_version_6_on() -> None:
+    driver = two_members_sharing_orders()
+    kept, given = current(driver, "m1").assigned[ORD], current(driver, "m2").assigned[ORD]
+
+    assert committed_in_transaction(driver, "m1", 3, version=6) is NONE
+    assert committed_in_transaction(driver, "m1", 2, next(iter(kept)), version=6) is NONE
+    assert committed_in_transaction(driver, "m1", 2, next(iter(given)), version=6) is STALE
+    assert committed_in_transaction(driver, "m1", 4, version=6) is STALE
+    assert committed_in_transaction(driver, "m1", None, version=6) is STALE
+    assert committed_in_transaction(driver, "m9", 3, version=6) is UNKNOWN
+
+
+def test_old_transactions_know_no_member_epochs() -> None:
     driver = two_members_sharing_orders()
     kept, given = current(driver, "m1").assigned[ORD], current(driver, "m2").assigned[ORD]
 

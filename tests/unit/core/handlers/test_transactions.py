@@ -15,6 +15,7 @@ from group_coordinator.core.model.records import (
 from group_coordinator.core.model.requests import (
     EndTxn,
     OffsetFetch,
+    TopicCommit,
     TopicPartitions,
     TxnOffsetCommit,
 )
@@ -206,6 +207,33 @@ def test_a_partition_that_does_not_exist() -> None:
     assert driver.group.membership is None
 
 
+@pytest.mark.parametrize("version", [3, 6])
+def test_the_id_of_the_topic_is_stored_whether_it_or_the_name_was_said(version: int) -> None:
+    driver = GroupDriver()
+    driver.learn_topics(ORDERS)
+    name, topic_id = ("orders", None) if version < 6 else (None, ORDERS.topic_id)
+    topic = TopicCommit(name, topic_id, (requests.at_offset(1),))
+
+    outcome = driver.send(TxnOffsetCommit("g", 17, None, "", None, (topic,)), version)
+    end(driver)
+
+    result = TopicResult("orders", ORDERS.topic_id, (PartitionResult(0, ErrorCode.NONE),))
+    assert outcome.response == TxnOffsetCommitResponse((result,))
+    assert driver.group.offsets["orders"][0].topic_id == ORDERS.topic_id
+
+
+def test_an_id_of_no_topic() -> None:
+    driver = GroupDriver()
+    topic = TopicCommit(None, ORDERS.topic_id, (requests.at_offset(1),))
+
+    outcome = driver.send(TxnOffsetCommit("g", 17, None, "", None, (topic,)), 6)
+
+    refused = (PartitionResult(0, ErrorCode.UNKNOWN_TOPIC_ID),)
+    assert outcome.response.topics == (TopicResult(None, ORDERS.topic_id, refused),)
+    assert outcome.records == ()
+    assert driver.group.membership is None
+
+
 @pytest.mark.parametrize(
     ("member_id", "generation", "error"),
     [
@@ -229,12 +257,20 @@ def test_who_may_commit_to_a_stable_group(
     assert outcome.response.topics[0].partitions == (PartitionResult(0, error),)
 
 
-def test_an_unknown_group_has_no_generation() -> None:
+@pytest.mark.parametrize(
+    ("version", "error"),
+    [
+        (3, ErrorCode.ILLEGAL_GENERATION),
+        (5, ErrorCode.ILLEGAL_GENERATION),
+        (6, ErrorCode.GROUP_ID_NOT_FOUND),
+    ],
+)
+def test_an_unknown_group_has_no_generation(version: int, error: ErrorCode) -> None:
     driver = GroupDriver()
-    topics = topics_of(requests.at_offset(1))
+    driver.learn_topics(ORDERS)
+    topic = TopicCommit("orders", ORDERS.topic_id, (requests.at_offset(1),))
 
-    outcome = driver.send(TxnOffsetCommit("g", 17, 1, "m", None, topics), 3)
+    outcome = driver.send(TxnOffsetCommit("g", 17, 0, "m", None, (topic,)), version)
 
-    assert outcome.response.topics[0].partitions == (
-        PartitionResult(0, ErrorCode.ILLEGAL_GENERATION),
-    )
+    assert outcome.response.topics[0].partitions == (PartitionResult(0, error),)
+    assert outcome.records == ()
