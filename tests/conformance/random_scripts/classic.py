@@ -192,7 +192,7 @@ class RandomClassicScript:
             producer=producer,
             member=name if is_member else "",
             generation=self._generation_of(name) if is_member else -1,
-            version=self._version(0, 5),
+            version=self._version(0, 6),
             instance=STATIC.get(name) if is_member else None,
         )
 
@@ -213,7 +213,7 @@ class RandomClassicScript:
             (
                 lambda: script.describe(version=self._version(0, 6)),
                 script.look,
-                lambda: script.delete(version=self._version(0, 2)),
+                lambda: script.delete(version=self._version(0, 3)),
                 lambda: script.delete_offsets("orders-0", "audit-0"),
                 lambda: script.delete_offsets("billing-0"),
             )

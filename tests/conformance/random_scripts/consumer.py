@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from tests.conformance.language.consumer_script import ConsumerScript
-from tests.conformance.language.lines import ScriptDraft, Story
+from tests.conformance.language.lines import Generation, ScriptDraft, Story
 from tests.conformance.random_scripts.members import ConsumerClients
 
 STEPS: Final = 45
@@ -71,10 +71,10 @@ class RandomConsumerScript:
         name = self._clients.somebody()
         by, is_member = self._clients.committer(name), self._random.random() < 0.8
         self._clients.at_the_time_of(name)
-        partition = self._random.choice(PARTITIONS)
+        partition = self._as_of_now(self._random.choice(PARTITIONS))
         generation = f"#{name}" if self._random.random() < 0.7 else self._random.randrange(-1, 6)
         if self._random.random() < 0.2:
-            self._commit_in_transaction(name, partition, is_member=is_member)
+            self._commit_in_transaction(name, partition, generation, is_member=is_member)
             return
         self._script.commit(
             f"{partition}={len(self._draft.lines)}",
@@ -83,20 +83,28 @@ class RandomConsumerScript:
             version=self._random.choice((8, 9, 9, 10)),
         )
 
-    def _commit_in_transaction(self, name: str, partition: str, *, is_member: bool) -> None:
+    def _commit_in_transaction(
+        self, name: str, partition: str, generation: Generation, *, is_member: bool
+    ) -> None:
         if self._random.random() < 0.4:
             self._script.end_txn(commit=self._random.random() < 0.7)
             return
         self._script.txn_commit(
             f"{partition}={len(self._draft.lines)}",
             member=name if is_member else "",
-            generation=f"#{name}" if is_member else -1,
+            generation=generation if is_member else -1,
+            version=self._random.choice((3, 5, 6, 6)),
         )
+
+    def _as_of_now(self, partition: str) -> str:
+        """Of the topic that there is now, or was last."""
+        name, _, index = partition.rpartition("-")
+        return f"{name}#{self._incarnations[name]}-{index}"
 
     def _fetch(self) -> None:
         name, is_member = self._clients.somebody(), self._random.random() < 0.5
         self._script.fetch(
-            *self._random.choice((PARTITIONS, ())),
+            *map(self._as_of_now, self._random.choice((PARTITIONS, ()))),
             version=self._random.choice((8, 9, 10)),
             member=name if is_member else None,
             sent_epoch=self._random.randrange(6) if is_member else None,
@@ -111,7 +119,7 @@ class RandomConsumerScript:
                 script.describe,
                 script.look,
                 lambda: script.delete_offsets("orders-0", "audit-0"),
-                script.delete,
+                lambda: script.delete(version=self._random.choice((2, 3))),
                 lambda: script.leave(self._clients.somebody()),
                 lambda: script.leave(*self._clients.names[:2], "@i1"),
                 self._configure,

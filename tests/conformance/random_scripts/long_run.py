@@ -53,7 +53,7 @@ def main(only: str | None, scripts: int, first_seed: int) -> None:
         for kind in (kind for kind in _KINDS if only in (None, kind)):
             different = list(_different_scripts(kind, oracle, seeds))
             counts.append((f"random scripts, {kind}", scripts, len(different)))
-    table = Table(title="Ours against Kafka 4.3.1's own classes")
+    table = Table(title="Ours against Kafka 4.4.0's own classes")
     for heading in ("what", "compared", "different"):
         table.add_column(heading, justify="left" if heading == "what" else "right")
     for what, compared, different in counts:
