@@ -12,13 +12,21 @@ from uuid import UUID
 from kafka.protocol import admin, consumer, metadata, producer
 
 from tests.conformance.language.lines import Json
-from tests.support import kip848_messages
+from tests.support import kip848_messages, newer_messages
 
 TIMEOUT_S: Final = 10.0
 _SIZE: Final = 4
 _NULLS: Final = {"authorized_operations": -(2**31)}
 """What kafka-python takes for null."""
-_MODULES: Final[tuple[ModuleType, ...]] = (consumer, admin, metadata, producer, kip848_messages)
+_MODULES: Final[tuple[ModuleType, ...]] = (
+    newer_messages,
+    consumer,
+    admin,
+    metadata,
+    producer,
+    kip848_messages,
+)
+"""The first that has a message counts."""
 
 
 def speaks(api: str, version: int) -> bool:
