@@ -174,7 +174,7 @@ def classic_members_commit_to_a_consumer_group(s: ConsumerScript) -> None:
 
 @consumer_story()
 def a_member_commits_in_a_transaction(s: ConsumerScript) -> None:
-    """testConsumerGroupTransactionalOffsetCommit: STALE is ILLEGAL_GENERATION there."""
+    """testConsumerGroupTransactionalOffsetCommit: before version 6 STALE is ILLEGAL_GENERATION there."""
     s.cluster("orders:2")
     s.enter("m1", epoch=2)
     s.txn_commit("orders-0=1", member="m1", generation=2)
@@ -222,7 +222,7 @@ def classic_members_of_a_consumer_group_commit_in_transactions(s: ConsumerScript
 
 @consumer_story()
 def a_transaction_with_an_epoch_from_before(s: ConsumerScript) -> None:
-    """testConsumerGroupTransactionalOffsetCommitWithStaleMemberEpoch, ...ResolvesTopicId, ...WithUnresolvedTopicId."""
+    """testConsumerGroupTransactionalOffsetCommitWithStaleMemberEpoch, ...ResolvesTopicId."""
     s.cluster("orders:2", "audit:1")
     s.enter("m1", epoch=2)
     s.cluster("orders:3", "audit:1")
@@ -249,7 +249,7 @@ def commits_where_no_topics_are_known(s: ConsumerScript) -> None:
 
 @consumer_story()
 def transactions_where_no_topics_are_known(s: ConsumerScript) -> None:
-    """An epoch from before refuses an offset; where its metadata is too long there is none to refuse."""
+    """...WithUnresolvedTopicId: an epoch from before refuses an offset; where its metadata is too long there is none."""
     s.enter("m1", epoch=2, assigned="")
     s.txn_commit("orders-0=1", member="m1", generation=2, also=COMMITTED)
     s.txn_commit("orders-0=1", member="m1", generation=1, error=ILLEGAL_GENERATION)
