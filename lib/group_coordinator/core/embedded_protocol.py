@@ -2,7 +2,7 @@
 
 A classic group only asks which topics its consumers name (`parse_`: what is not readable is None). A consumer group
 understands all that its members of the classic protocol say, and answers in these bytes (`read_`: what is not readable
-is an error). Source of the rules: ConsumerProtocol in Kafka 4.3.
+is an error). Source of the rules: ConsumerProtocol in Kafka 4.4.
 """
 
 from __future__ import annotations

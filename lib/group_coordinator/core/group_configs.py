@@ -1,6 +1,6 @@
 """What administrators may set for one group: names, bounds, and the value in effect.
 
-Source: GroupConfig and GroupConfigManager in Kafka 4.3, as far as they are about consumer groups; Kafka keeps the settings
+Source: GroupConfig and GroupConfigManager in Kafka 4.4, as far as they are about consumer groups; Kafka keeps the settings
 of share and streams groups under further names. A group need not exist to be given settings.
 """
 

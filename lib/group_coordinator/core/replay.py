@@ -3,7 +3,7 @@
 Live, `apply` takes the records first, in log order, as Kafka's coordinator replays what it appends. Changes beside the log
 come second: the records of a join make the group whose timers are set. Each of them lowers `wake_ms` to the soonest
 deadline that it may bring, or to 0 where finding that takes a look at the whole group. In recovery `replay` takes the
-records alone, and `begin_sessions` gives all members their time anew (onLoaded in Kafka 4.3's GroupMetadataManager).
+records alone, and `begin_sessions` gives all members their time anew (onLoaded in Kafka 4.4's GroupMetadataManager).
 
 One exception: the membership of a live classic group is changed as a copy in `Rebalance` and comes with the decision,
 whose GroupRecords are not replayed; replaying them alone serves recovery, and gives the group as it was logged last,

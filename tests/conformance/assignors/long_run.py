@@ -29,7 +29,7 @@ _say = Console(stderr=True)
 @click.option("--first-seed", default=0, show_default=True, help="The seed of the first.")
 def main(lives: int, first_seed: int) -> None:
     """Compare, then print the counts."""
-    table = Table(title="Our assignors against Kafka 4.3.1's own")
+    table = Table(title="Our assignors against Kafka 4.4.0's own")
     for heading in ("groups", "lives", "new assignments", "different"):
         table.add_column(heading, justify="left" if heading == "groups" else "right")
     failed = 0

@@ -13,7 +13,7 @@ from group_coordinator.core.model.records import GroupMetadata, MemberMetadata
 PART = "GroupMetadata value"
 HIGHEST_VERSION = 4
 WRITTEN_VERSION = 3
-"""Kafka 4.3.1 reads version 4 and does not write it yet."""
+"""Kafka 4.4.0 reads version 4 and does not write it yet."""
 _REBALANCE_TIMEOUT_SINCE = 1
 _STATE_TIMESTAMP_SINCE = 2
 _GROUP_INSTANCE_ID_SINCE = 3

@@ -67,7 +67,7 @@ def _offset_key(record_type: int, group_id: str, record: OffsetRecord) -> bytes:
 
 
 def encode_value(record: MessageRecord, version: int | None = None) -> bytes | None:
-    """What the record says, in the version that Kafka 4.3.1 writes or in another one; None for a tombstone.
+    """What the record says, in the version that Kafka 4.4.0 writes or in another one; None for a tombstone.
 
     Raises:
         OffsetsTopicError: there is no such version, or something is too long or too large for Kafka.

@@ -25,7 +25,7 @@ def topic_names(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def member_state(number: int) -> MemberState:
-    """A number that Kafka 4.3 does not know is UNKNOWN."""
+    """A number that Kafka 4.4 does not know is UNKNOWN."""
     try:
         return MemberState(number)
     except ValueError:
@@ -45,7 +45,7 @@ def assignment(topics: Iterable[TopicPartitions]) -> Assignment:
 def owned_partitions(topics: Iterable[TopicPartitions], member_epoch: int) -> OwnedPartitions:
     """Partitions with the epochs at which the member got them; the member's own where they are not told.
 
-    Source: Utils.assignmentFromTopicPartitions in Kafka 4.3.
+    Source: Utils.assignmentFromTopicPartitions in Kafka 4.4.
     """
     return {
         topic.topic_id: dict(

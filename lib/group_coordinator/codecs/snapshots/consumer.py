@@ -75,7 +75,7 @@ class PackedConsumerGroup(Struct, array_like=True, tag="consumer", gc=False):
     rebalance_epochs: dict[str, int]
     metadata_deadline_ms: int
     former_instance_ids: dict[str, str]
-    """Empty. As in Kafka 4.3 members kept their former instance ids; what was written then is passed by."""
+    """Empty. As in Kafka 4.3, members kept their former instance ids; what was written then is passed by."""
     former_subscription_type: SubscriptionType | None = None
 
 

@@ -29,7 +29,7 @@ def assign_ranges(
     subscription_type: SubscriptionType | None = None,
     /,
 ) -> dict[str, Assignment]:
-    """RangeAssignor of Kafka 4.3; see `Assignor`."""
+    """RangeAssignor of Kafka 4.4; see `Assignor`."""
     if not members:
         return {}
     member_ids = sorted(

@@ -21,7 +21,7 @@ def assign_uniformly(
     subscription_type: SubscriptionType | None = None,
     /,
 ) -> dict[str, Assignment]:
-    """UniformAssignor of Kafka 4.3; see `Assignor`. Racks do not count: Kafka 4.3 does not look at them."""
+    """UniformAssignor of Kafka 4.4; see `Assignor`. Racks do not count: Kafka 4.4 does not look at them."""
     if not any(member.topic_ids for member in members.values()):
         return {member_id: {} for member_id in members}
     kind = subscription_type or type_told_by_topic_ids(members.values())

@@ -12,7 +12,7 @@ A rebalance has two phases. Each is a state with a timer of the group's own, and
    parked SyncGroups are answered, and the group is Stable. Members that send no SyncGroup in time are removed, which
    begins the next rebalance (expirePendingSync).
 
-Rules and names are those of GroupMetadataManager in Kafka 4.3. Where Kafka iterates a hash map, members are taken in
+Rules and names are those of GroupMetadataManager in Kafka 4.4. Where Kafka iterates a hash map, members are taken in
 order of their ids.
 
 Told in: stories/classic/rebalancing.py, stories/classic/static_rebalances.py.

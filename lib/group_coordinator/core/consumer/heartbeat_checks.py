@@ -1,6 +1,6 @@
 """The checks of a ConsumerGroupHeartbeat that do not depend on its group.
 
-Source: throwIfConsumerGroupHeartbeatRequestIsInvalid in Kafka 4.3's GroupCoordinatorService.
+Source: throwIfConsumerGroupHeartbeatRequestIsInvalid in Kafka 4.4's GroupCoordinatorService.
 
 Told in: stories/consumer/validating.py.
 """

@@ -1,6 +1,6 @@
 """Members of a consumer group that leave, or are removed because they fell silent.
 
-Source: consumerGroupFenceMembers in Kafka 4.3's GroupMetadataManager.
+Source: consumerGroupFenceMembers in Kafka 4.4's GroupMetadataManager.
 
 Told in: stories/consumer/consumer_timers.py, stories/consumer/static_consumers.py.
 """

@@ -1,6 +1,6 @@
 """What a member's request changes in its consumer group; the same for members of either protocol.
 
-In the order of consumerGroupHeartbeat in Kafka 4.3's GroupMetadataManager:
+In the order of consumerGroupHeartbeat in Kafka 4.4's GroupMetadataManager:
 
 1. Log what the member says of itself, if that is new.
 2. Compare its regular expression, and begin a resolution of the group's if one is due (maybeUpdateRegularExpressions).

@@ -1,7 +1,7 @@
 """From a member's current assignment to its target, one safe step at a time: no partition is ever with two members.
 
 A partition that a member must give up stays with it until its client no longer reports it; only then others get it.
-Source: CurrentAssignmentBuilder in Kafka 4.3.
+Source: CurrentAssignmentBuilder in Kafka 4.4.
 
 Told in: stories/consumer/reconciling.py.
 """

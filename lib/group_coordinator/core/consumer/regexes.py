@@ -2,7 +2,7 @@
 
 A heartbeat that finds the answers missing or old sets a timer that is due at once; when it fires, the patterns are matched
 with the topics that the group knows of. Source: maybeUpdateRegularExpressions and handleRegularExpressionsResult in
-Kafka 4.3's GroupMetadataManager.
+Kafka 4.4's GroupMetadataManager.
 
 Told in: stories/consumer/regexes.py.
 """

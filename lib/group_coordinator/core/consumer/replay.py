@@ -1,7 +1,7 @@
 """Applies the records of consumer groups (KIP-848). Nothing is decided here.
 
 A log that Kafka has compacted may lack the predecessors of a record, so a tombstone of something unknown is
-ignored (GroupMetadataManager.replay in Kafka 4.3).
+ignored (GroupMetadataManager.replay in Kafka 4.4).
 """
 
 from __future__ import annotations

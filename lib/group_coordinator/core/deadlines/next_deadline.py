@@ -1,7 +1,7 @@
 """Which deadline of a group is next, and what it does: a request that time makes, decided and applied as any other.
 
 There are three: a timer of the membership; the sweep that removes expired offsets, and an Empty group without any
-(cleanupGroupMetadata in Kafka 4.3's GroupCoordinatorShard); and the end of what a group that does not exist knows of
+(cleanupGroupMetadata in Kafka 4.4's GroupCoordinatorShard); and the end of what a group that does not exist knows of
 topics. `coordinator.advance` fires one at a time, each at its own time, and then asks again: what a deadline changes may
 cancel or set others.
 

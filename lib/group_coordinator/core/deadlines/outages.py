@@ -2,7 +2,7 @@
 
 A member that waits for an answer sends no heartbeat, and one that cannot reach its coordinator sends nothing at all.
 Kafka's coordinator answers at once; and when a broker has loaded a group, after a crash or a move, every member has its
-whole session timeout again (onLoaded in Kafka 4.3's GroupMetadataManager).
+whole session timeout again (onLoaded in Kafka 4.4's GroupMetadataManager).
 
 Timers stay as they were set; only when they run out depends on outages. So a timer that is set anew in time is as if
 there had been none, and whoever falls silent while answers are late runs out of time all the same.

@@ -1,6 +1,6 @@
 """IncrementalAlterConfigs 0-1 of one group: settings are set or deleted, all or none of a request.
 
-Source: ConfigAdminManager.preprocess and ConfigurationControlManager in Kafka 4.3. Kafka keeps settings in its metadata
+Source: ConfigAdminManager.preprocess and ConfigurationControlManager in Kafka 4.4. Kafka keeps settings in its metadata
 log; here a record of each goes to the group's own log, shaped as Kafka's ConfigRecord.
 
 Told in: stories/consumer/assignment_interval.py, stories/consumer/consumer_timers.py.

@@ -1,6 +1,6 @@
 """ConsumerGroupDescribe 0-1 (KIP-848) of one group: v1 tells which protocol a member speaks.
 
-Source: ConsumerGroup.asDescribedGroup and ConsumerGroupMember.asConsumerGroupDescribeMember in Kafka 4.3.
+Source: ConsumerGroup.asDescribedGroup and ConsumerGroupMember.asConsumerGroupDescribeMember in Kafka 4.4.
 
 Told in: stories/consumer/consumer_fetches.py.
 """

@@ -1,6 +1,6 @@
 """ConsumerGroupHeartbeat 0-1 (KIP-848): v1 requires member ids made by the client, and has regular expressions.
 
-Source: consumerGroupHeartbeat and consumerGroupLeave in GroupMetadataManager of Kafka 4.3.
+Source: consumerGroupHeartbeat and consumerGroupLeave in GroupMetadataManager of Kafka 4.4.
 
 Told in: stories/consumer/validating.py, stories/consumer/static_consumers.py, stories/consumer/consumer_size.py.
 """

@@ -1,6 +1,6 @@
 """DescribeConfigs 1-4 of one group: each setting, where its value comes from, and what would count without it.
 
-Source: ConfigHelper in Kafka 4.3. The coordinator's own settings stand for Kafka's static configuration, where they
+Source: ConfigHelper in Kafka 4.4. The coordinator's own settings stand for Kafka's static configuration, where they
 differ from Kafka's default. Values are shown as they were set, even where the bounds have become narrower since.
 """
 

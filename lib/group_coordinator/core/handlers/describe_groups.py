@@ -2,7 +2,7 @@
 
 A consumer group counts as unknown here: ConsumerGroupDescribe describes it.
 
-Source: GroupMetadataManager.describeGroups and ClassicGroupMember.describe in Kafka 4.3.
+Source: GroupMetadataManager.describeGroups and ClassicGroupMember.describe in Kafka 4.4.
 
 Told in: stories/classic/descriptions.py, stories/consumer/consumer_fetches.py.
 """

@@ -1,6 +1,6 @@
 """EndTxn (ours): the marker that ends a producer's transaction, as a transaction coordinator writes it into the log.
 
-Source: OffsetMetadataManager.replayEndTransactionMarker in Kafka 4.3. A producer without pending offsets here is not
+Source: OffsetMetadataManager.replayEndTransactionMarker in Kafka 4.4. A producer without pending offsets here is not
 an error.
 
 Told in: stories/offsets/transactions.py.

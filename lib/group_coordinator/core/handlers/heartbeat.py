@@ -1,6 +1,6 @@
 """Heartbeat 0-4: keeps a member's session alive and tells it of a rebalance.
 
-Source: GroupMetadataManager.classicGroupHeartbeat in Kafka 4.3.
+Source: GroupMetadataManager.classicGroupHeartbeat in Kafka 4.4.
 
 Told in: stories/classic/sessions.py.
 """

@@ -1,6 +1,6 @@
 """JoinGroup 0-9: v4 asks dynamic members to come back with an id, v5 static members, v9 skipAssignment.
 
-Source: GroupMetadataManager.classicGroupJoin in Kafka 4.3; KIP-134 (initial delay), KIP-345 (static members),
+Source: GroupMetadataManager.classicGroupJoin in Kafka 4.4; KIP-134 (initial delay), KIP-345 (static members),
 KIP-394 (MEMBER_ID_REQUIRED), KIP-814 (skipAssignment).
 
 Told in: stories/classic/joining.py, stories/classic/static_members.py, stories/classic/group_size.py.

@@ -1,6 +1,6 @@
 """LeaveGroup 0-5: up to v2 one member, from v3 several, also static members by instance id alone (KIP-345).
 
-Source: GroupMetadataManager.classicGroupLeave in Kafka 4.3.
+Source: GroupMetadataManager.classicGroupLeave in Kafka 4.4.
 
 Told in: stories/classic/leaving.py.
 """

@@ -1,6 +1,6 @@
 """OffsetDelete 0 (KIP-496): removes offsets that nobody uses, also from a group that is alive.
 
-Source: KafkaApis.handleOffsetDeleteRequest and OffsetMetadataManager.deleteOffsets in Kafka 4.3.
+Source: KafkaApis.handleOffsetDeleteRequest and OffsetMetadataManager.deleteOffsets in Kafka 4.4.
 
 Told in: stories/offsets/deletions.py, stories/consumer/consumer_endings.py.
 """

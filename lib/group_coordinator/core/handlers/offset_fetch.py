@@ -1,6 +1,6 @@
 """OffsetFetch 1-10 of one group: v2 all partitions, v7 requireStable, v8 several groups, v10 topic ids.
 
-Source: KafkaApis.handleOffsetFetchRequest and OffsetMetadataManager.fetchOffsets in Kafka 4.3. An unknown group is not
+Source: KafkaApis.handleOffsetFetchRequest and OffsetMetadataManager.fetchOffsets in Kafka 4.4. An unknown group is not
 an error: nothing is committed there. Classic groups check neither member nor generation; consumer groups do.
 
 Told in: stories/offsets/fetches.py, stories/consumer/consumer_fetches.py.

@@ -1,6 +1,6 @@
 """SyncGroup 0-5: the leader hands in the assignment, everybody gets their part; v5 also checks the protocol.
 
-Source: GroupMetadataManager.classicGroupSync in Kafka 4.3.
+Source: GroupMetadataManager.classicGroupSync in Kafka 4.4.
 
 Told in: stories/classic/syncing.py.
 """

@@ -1,6 +1,6 @@
 """TopicMetadata (ours): what a group may know of the cluster's topics; offsets of deleted topics go at once.
 
-Source of the rule: OffsetMetadataManager.onTopicsDeleted in Kafka 4.3: an offset goes if it was committed for the
+Source of the rule: OffsetMetadataManager.onTopicsDeleted in Kafka 4.4: an offset goes if it was committed for the
 deleted topic id, or for no id.
 
 Told in: stories/offsets/topics.py, stories/consumer/consumer_endings.py.

@@ -1,6 +1,6 @@
 """Heartbeat of a member of the classic protocol to a consumer group.
 
-Source: classicGroupHeartbeatToConsumerGroup in Kafka 4.3's GroupMetadataManager.
+Source: classicGroupHeartbeatToConsumerGroup in Kafka 4.4's GroupMetadataManager.
 
 Told in: stories/migration/classic_members.py, stories/migration/classic_refusals.py.
 """

@@ -1,6 +1,6 @@
 """JoinGroup to a consumer group that has members: the answer comes at once, with the member epoch as the generation.
 
-Source: classicGroupJoinToConsumerGroup in Kafka 4.3's GroupMetadataManager. The bytes of its first protocol say what the
+Source: classicGroupJoinToConsumerGroup in Kafka 4.4's GroupMetadataManager. The bytes of its first protocol say what the
 member subscribes to and what it has; there is no leader.
 
 Told in: stories/migration/classic_members.py, stories/migration/classic_refusals.py.

@@ -1,6 +1,6 @@
 """LeaveGroup to a consumer group: all named members leave with one new epoch, whatever protocol they speak.
 
-Source: classicGroupLeaveToConsumerGroup in Kafka 4.3's GroupMetadataManager.
+Source: classicGroupLeaveToConsumerGroup in Kafka 4.4's GroupMetadataManager.
 
 Told in: stories/migration/classic_endings.py.
 """

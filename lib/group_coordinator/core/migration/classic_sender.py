@@ -1,6 +1,6 @@
 """Who in a consumer group sends a request of the classic protocol, and whether it has to join again.
 
-Source: validateConsumerGroupMember and the checks around it in Kafka 4.3's GroupMetadataManager.
+Source: validateConsumerGroupMember and the checks around it in Kafka 4.4's GroupMetadataManager.
 
 Told in: stories/migration/classic_refusals.py.
 """

@@ -1,6 +1,6 @@
 """SyncGroup of a member of the classic protocol to a consumer group: it fetches what the group has assigned to it.
 
-Source: classicGroupSyncToConsumerGroup in Kafka 4.3's GroupMetadataManager.
+Source: classicGroupSyncToConsumerGroup in Kafka 4.4's GroupMetadataManager.
 
 Told in: stories/migration/classic_members.py, stories/migration/classic_refusals.py.
 """

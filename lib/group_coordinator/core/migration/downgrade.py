@@ -2,7 +2,7 @@
 
 The members that stay speak the classic protocol; each has what its target says, and mostly a rebalance begins at once.
 Source: validateOnlineDowngradeWithFencedMembers, validateOnlineDowngradeWithReplacedMember and
-convertToClassicGroup in Kafka 4.3's GroupMetadataManager, ClassicGroup.fromConsumerGroup.
+convertToClassicGroup in Kafka 4.4's GroupMetadataManager, ClassicGroup.fromConsumerGroup.
 
 Told in: stories/migration/downgrading.py.
 """

@@ -1,7 +1,7 @@
 """The online upgrade: a classic group becomes a consumer group when the first consumer of KIP-848 joins it.
 
 Its members stay, with the partitions that they have, and go on speaking the classic protocol. An empty group only
-gives up its name; its offsets stay. Source: validateOnlineUpgrade and convertToConsumerGroup in Kafka 4.3's
+gives up its name; its offsets stay. Source: validateOnlineUpgrade and convertToConsumerGroup in Kafka 4.4's
 GroupMetadataManager, ConsumerGroup.fromClassicGroup.
 
 Told in: stories/migration/upgrading.py, stories/migration/upgrade_conditions.py.

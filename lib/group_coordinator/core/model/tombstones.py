@@ -19,7 +19,7 @@ from group_coordinator.core.model.records import (
 
 
 def group_tombstones(membership: ClassicGroup | ConsumerGroup, reason: Reason) -> list[Record]:
-    """The end of a group; its offsets are not among them (createGroupTombstoneRecords in Kafka 4.3)."""
+    """The end of a group; its offsets are not among them (createGroupTombstoneRecords in Kafka 4.4)."""
     if isinstance(membership, ClassicGroup):
         return [GroupRecord(None, reason)]
     return consumer_group_tombstones(sorted(membership.members), membership, reason)

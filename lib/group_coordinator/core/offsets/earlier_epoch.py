@@ -1,6 +1,6 @@
 """Commits at an epoch before their member's: they count for partitions that the member had by then (KIP-1251).
 
-Source: ConsumerGroup.createAssignmentEpochValidator in Kafka 4.3.
+Source: ConsumerGroup.createAssignmentEpochValidator in Kafka 4.4.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Offsets of open transactions: they wait for their producer's marker (OffsetMetadataManager in Kafka 4.3).
+"""Offsets of open transactions: they wait for their producer's marker (OffsetMetadataManager in Kafka 4.4).
 
 Told in: stories/offsets/transactions.py.
 """

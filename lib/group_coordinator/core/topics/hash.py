@@ -1,6 +1,6 @@
 """What a consumer group remembers of its topics' metadata: hashes that change when the topics do.
 
-Source: computeTopicHash and computeGroupHash in Kafka 4.3's group/Utils.java: XXH3 of 64 bits, over numbers in little
+Source: computeTopicHash and computeGroupHash in Kafka 4.4's group/Utils.java: XXH3 of 64 bits, over numbers in little
 endian and texts as hash4j writes them, in UTF-16 with their length behind them.
 """
 

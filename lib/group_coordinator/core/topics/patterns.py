@@ -1,6 +1,6 @@
 """Topic patterns of regex subscriptions: whole names are matched, by RE2 as in Kafka (which runs its Java version, RE2J).
 
-Source: TopicRegexResolver and throwIfRegularExpressionIsInvalid in Kafka 4.3.
+Source: TopicRegexResolver and throwIfRegularExpressionIsInvalid in Kafka 4.4.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Messages of __consumer_offsets, written by Kafka 4.3.1's own classes; the blanks between the fields are ours."""
+"""Messages of __consumer_offsets, written by Kafka 4.4.0's own classes; the blanks between the fields are ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bytes of consumer groups' messages; the literals were written by Kafka 4.3.1's own classes, the blanks are ours."""
+"""The bytes of consumer groups' messages; the literals were written by Kafka 4.4.0's own classes, the blanks are ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON of consumer groups' records and of their members. The values are what Kafka 4.3.1's own converters print."""
+"""The JSON of consumer groups' records and of their members. The values are what Kafka 4.4.0's own converters print."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of one group. What is answered was seen on Kafka 4.3.1 (tests/conformance/test_group_configs.py)."""
+"""Settings of one group. What is answered was seen on Kafka 4.4.0 (tests/conformance/test_group_configs.py)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The expectations are the orders that TargetAssignmentBuilder of Kafka 4.3.1 gives on OpenJDK 17."""
+"""The expectations are the orders that TargetAssignmentBuilder of Kafka 4.4.0 gives on OpenJDK 17."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The expectations are what OpenJDK 17 and the tables of Kafka 4.3.1 give."""
+"""The expectations are what OpenJDK 17 and the tables of Kafka 4.4.0 give."""
 
 from __future__ import annotations
 

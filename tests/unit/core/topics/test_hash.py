@@ -1,4 +1,4 @@
-"""The literals are what Kafka 4.3.1's own Utils.computeTopicHash and computeGroupHash give."""
+"""The literals are what Kafka 4.4.0's own Utils.computeTopicHash and computeGroupHash give."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Descriptions are RE2J's, seen in the version 1.8 that Kafka 4.3.1 comes with."""
+"""Descriptions are RE2J's, seen in the version 1.8 that Kafka 4.4.0 comes with."""
 
 from __future__ import annotations
 
