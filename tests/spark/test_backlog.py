@@ -55,8 +55,9 @@ def timers_hold(spark: SparkSession) -> list[bool]:
         ((1010 + 49, 1010 + 48), False),
         ((1010 + 49, 1010 + 49), True),  # a limit of 100 in two shares, each rounded down
         ((1010 + 100, 1010), True),
-        ((1010, 1010, 98), True),  # a new partition is read from its beginning
-        ((1010, 1010, 96), False),
+        ((1010 + 98, 1010), False),  # one share alone is all of the limit, or nearly so
+        ((1010, 1010, 99), True),  # a new partition is read from its beginning
+        ((1010, 1010, 98), False),
     ],
 )
 def test_a_batch_as_large_as_the_limit_leaves_a_backlog(

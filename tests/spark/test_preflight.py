@@ -61,8 +61,8 @@ def test_what_is_ready_is_right_and_stays_as_it_is(spark: SparkSession, ready: S
     for _ in range(2):
         findings = found(spark, ready)
         assert {subject for subject, finding in findings.items() if finding.is_right} == {
-            *("topics", "clock", "Kafka from tasks", "workers", "storage", "tables"),
-            *("checkpoint", "state partitions"),
+            *("topics", "clock", "rate limit", "Kafka from tasks", "workers", "storage"),
+            *("tables", "checkpoint", "state partitions"),
         }
 
     assert findings["topics"].text == (

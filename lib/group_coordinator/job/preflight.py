@@ -21,6 +21,7 @@ from group_coordinator.clients.cluster.ticks import write_ticks
 from group_coordinator.clients.cluster.topic_extent import offsets_present
 from group_coordinator.job.certificates_check import check_certificates
 from group_coordinator.job.clock import check_clock
+from group_coordinator.job.events_partitions import check_batch_limit
 from group_coordinator.job.partitions_check import check_partitions
 from group_coordinator.job.refusal_causes import refusals_told
 from group_coordinator.job.refusals import JobRefusedError
@@ -61,6 +62,7 @@ def preflight(settings: Settings, make_session: MakeSession) -> Iterator[Finding
     # A cluster may make a topic that is missing, as it likes, for whoever asks for it.
     if topics.is_right:
         yield _looked("clock", lambda: _clock(connection, job))
+        yield _looked("rate limit", lambda: _batch_limit(connection, job))
     try:
         with session(make_session) as spark:
             if topics.is_right:
@@ -120,6 +122,11 @@ def _clock(connection: Connection, job: JobSettings) -> str:
     return (
         f"{ticks.ahead_ms} ms ahead of the brokers', within timer.slack.ms = {job.timer_slack_ms}"
     )
+
+
+def _batch_limit(connection: Connection, job: JobSettings) -> str:
+    check_batch_limit(job, len(offsets_present(connection, job.events_topic)))
+    return f"max.offsets.per.trigger = {job.max_offsets_per_trigger}"
 
 
 def _workers(spark: SparkSession, job: JobSettings) -> str:

@@ -20,6 +20,7 @@ from group_coordinator.clients.cluster.coordinator_topics import (
 from group_coordinator.clients.cluster.partition_count import PartitionCount
 from group_coordinator.job.beside import running_beside
 from group_coordinator.job.certificates_check import check_certificates
+from group_coordinator.job.events_partitions import check_batch_limit
 from group_coordinator.job.outages import outlast_outages
 from group_coordinator.job.partitions_check import check_partitions
 from group_coordinator.job.query_failures import query_failures_told
@@ -77,7 +78,12 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
     set_up_logs()
     connection = Connection.of(settings.job)
     check_topics(connection, settings.job)
-    with session_and_stop(make_session) as (spark, stop):
+    with (
+        session_and_stop(make_session) as (spark, stop),
+        closing(ClusterTopics(connection)) as cluster,
+    ):
+        events_partitions = PartitionCount(cluster.read, settings.job.events_topic).now()
+        check_batch_limit(settings.job, events_partitions)
         check_workers(spark, settings.job.exchange)
         check_certificates(spark, settings.job.security)
         prepare_tables(spark, settings.job)
@@ -86,10 +92,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
         writer = checked_writer(
             spark, settings.job, lambda: check_nothing_answered(connection, settings.job)
         )
-        with (
-            telling_of_topics(spark, settings.job, connection) as telling,
-            closing(ClusterTopics(connection)) as cluster,
-        ):
+        with telling_of_topics(spark, settings.job, connection) as telling:
             replies = PartitionCount(cluster.read, settings.job.responses_topic)
             progress_file = options.progress_file
             given = RunInputs(

@@ -6,6 +6,8 @@ from its plan and the limit, both of which are written down before it begins: a 
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from pyspark.sql import SparkSession
 
 from group_coordinator.runtime.group_call import RETRY_MS
@@ -16,18 +18,33 @@ TIMERS_HOLD = "group.coordinator.timers.hold"
 
 
 def is_cut(plans: Plans, batch_id: int, limit: int) -> bool:
-    """Whether a batch may have left events unread, by its plan: Spark shares a limit out, and rounds each share down.
+    """Whether a batch may have left events unread, by its plan.
 
     Args:
         plans: of the batches.
         batch_id: Spark's number.
         limit: max.offsets.per.trigger; 0: there is none.
     """
-    if not limit:
-        return False
-    taken = plans.ranges_of(batch_id)
-    count = sum(len(offsets) for _, offsets in taken)
-    return count > 0 and count >= limit - len(taken)
+    return bool(limit) and may_be_cut([len(taken) for _, taken in plans.ranges_of(batch_id)], limit)
+
+
+def may_be_cut(taken: Collection[int], limit: int) -> bool:
+    """Whether a limit may have left events unread.
+
+    Spark shares it out to the partitions that have events, as each of them has many. A share is rounded down, but is one
+    event at least.
+
+    Args:
+        taken: the number of events of each partition.
+        limit: of a batch, at least 1. Up to `lowest_limit` it takes batches for cut that have one event a partition.
+    """
+    shares = sum(1 for count in taken if count)
+    return shares > 0 and sum(taken) >= limit - shares
+
+
+def lowest_limit(partitions: int) -> int:
+    """The lowest limit with which a batch of one event in each of so many partitions is not taken for one that was cut."""
+    return 2 * partitions + 1
 
 
 class Backlog:
