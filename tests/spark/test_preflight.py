@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from kafka import KafkaAdminClient
-from kafka.admin import ConfigResource, ConfigResourceType
+from kafka.admin import ConfigResource, ConfigResourceType, NewPartitions
 from pyspark.sql import SparkSession
 
 from group_coordinator.cli import check
@@ -18,6 +19,7 @@ from group_coordinator.clients.cluster.coordinator_topics import create_topics
 from group_coordinator.job.preflight import Finding, preflight
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.ownership import checked_writer
 from group_coordinator.tables.creation import create_tables
 
@@ -62,7 +64,7 @@ def test_what_is_ready_is_right_and_stays_as_it_is(spark: SparkSession, ready: S
         findings = found(spark, ready)
         assert {subject for subject, finding in findings.items() if finding.is_right} == {
             *("topics", "clock", "rate limit", "Kafka from tasks", "workers", "storage"),
-            *("tables", "checkpoint", "state partitions"),
+            *("tables", "checkpoint", "state partitions", "events partitions"),
         }
 
     assert findings["topics"].text == (
@@ -71,9 +73,31 @@ def test_what_is_ready_is_right_and_stays_as_it_is(spark: SparkSession, ready: S
     assert findings["Kafka from tasks"].text == "tasks have read 4 events"
     assert findings["checkpoint"].text == "a new one for cluster.id = default"
     assert findings["state partitions"].text == "2"
+    assert findings["events partitions"].text == "4, none read yet"
     assert list(Path(job.checkpoint_location, "coordinator").iterdir()) == []
+
     checked_writer(spark, job, lambda: None)
-    assert found(spark, ready)["checkpoint"].text == "epoch 1"
+    plan_batch(spark, job, partitions=4)
+    with Connection.of(job).opened(KafkaAdminClient) as admin:
+        admin.create_partitions({job.events_topic: NewPartitions(6)})
+        admin.wait_for_topics([job.events_topic])
+    findings = found(spark, ready)
+    assert findings["checkpoint"].text == "epoch 1"
+    assert findings["events partitions"].text.startswith(
+        f"events.topic = {job.events_topic} has 6 partitions, and had 4 when the job read it last: "
+    )
+    assert [subject for subject, finding in findings.items() if not finding.is_right] == [
+        "events partitions"
+    ]
+
+
+def plan_batch(spark: SparkSession, job: JobSettings, partitions: int) -> None:
+    """As Spark writes it down; the batch is done."""
+    folder = coordinator_folder(spark, job)
+    ends = {job.events_topic: dict.fromkeys(map(str, range(partitions)), 1)}
+    lines = ("v1", '{"batchTimestampMs": 1}', json.dumps(ends))
+    folder.write("offsets/0", "\n".join(lines))
+    folder.write("commits/0", 'v1\n{"nextBatchWatermarkMs":0}')
 
 
 def test_a_topic_that_is_missing_is_not_made_by_looking(

@@ -43,6 +43,11 @@ def run_options(function: Function) -> Function:
             is_flag=True,
             help="End a batch that another version began, though its answers may then differ.",
         ),
+        click.option(
+            "--accept-new-partitions",
+            is_flag=True,
+            help="Go on though the events topic has got partitions; some events may change places.",
+        ),
     )
     for option in reversed(options):
         function = option(function)

@@ -26,6 +26,7 @@ def command(
     with_compaction: bool,
     progress: Path | None,
     redo_open_batch: bool,
+    accept_new_partitions: bool,
 ) -> None:
     """Run the coordinator: events in, responses and log out.
 
@@ -47,5 +48,5 @@ def command(
         run_coordinator(
             settings,
             lambda: local_session(settings.job, spark_jars(), scratch),
-            RunOptions(drain, with_compaction, progress, redo_open_batch),
+            RunOptions(drain, with_compaction, progress, redo_open_batch, accept_new_partitions),
         )

@@ -82,10 +82,11 @@ def run(
     with_compaction: bool,
     progress: Path | None,
     redo_open_batch: bool,
+    accept_new_partitions: bool,
 ) -> None:
     """Run the coordinator; SIGTERM ends it between two batches, with status 0."""
     settings = job_settings(config, overrides, bootstrap_server)
-    options = RunOptions(drain, with_compaction, progress, redo_open_batch)
+    options = RunOptions(drain, with_compaction, progress, redo_open_batch, accept_new_partitions)
     run_coordinator(settings, partial(submitted_session, settings.job), options)
 
 

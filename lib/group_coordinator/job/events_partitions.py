@@ -1,10 +1,19 @@
-"""The number of the events topic's partitions, and what the job must not do with so many of them."""
+"""The number of the events topic's partitions, and what the job must not do with so many of them.
+
+Kafka's hash finds a group's partition by that number. Once there are more, a group's events are in two of them, and which
+was sent first does not follow from their offsets. Events of both are taken all the same: it is their order that is lost.
+"""
 
 from __future__ import annotations
+
+import logging
 
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.backlog import lowest_limit
+from group_coordinator.streaming.checkpoint.plans import Plan
+
+_log = logging.getLogger(__name__)
 
 
 def check_batch_limit(job: JobSettings, partitions: int) -> None:
@@ -19,4 +28,39 @@ def check_batch_limit(job: JobSettings, partitions: int) -> None:
             f"max.offsets.per.trigger = {limit}, and {job.events_topic} has {partitions} partitions: with a limit so "
             "low a batch of one event a partition cannot be told from one that left events unread, and in such a "
             f"batch no session lapses. Give it {least} or more, or 0 for no limit"
+        )
+
+
+def check_no_new_partitions(topic: str, read: int | None, present: int) -> None:
+    """Refuse a topic that has got partitions while no job read it: nobody knows what was sent meanwhile, and where to.
+
+    Args:
+        topic: events.topic.
+        read: how many partitions it had when the checkpoint read it last; None: it never did.
+        present: how many it has.
+
+    Raises:
+        JobRefusedError: the message names both numbers and the way out.
+    """
+    if read is not None and present > read:
+        raise JobRefusedError(
+            f"events.topic = {topic} has {present} partitions, and had {read} when the job read it last: a group's "
+            "events may be in two of them now, and those that were sent later may be taken first. "
+            "`run --accept-new-partitions`, given once, takes them so; groups whose members have been silent since "
+            "all was read lose nothing by it"
+        )
+
+
+def tell_of_new_partitions(topic: str, before: Plan | None, now: Plan | None) -> None:
+    """Log a warning if a batch is the first one that reads more partitions than the one before it."""
+    if before is None or now is None:
+        return
+    read, present = len(before.ends.get(topic, {})), len(now.ends.get(topic, {}))
+    if 0 < read < present:
+        _log.warning(
+            "events.topic = %s HAS GOT MORE PARTITIONS, %d after %d: groups move to other ones, and a group's events "
+            "that were sent later may be taken before those that are still unread in its old one",
+            topic,
+            present,
+            read,
         )

@@ -21,7 +21,7 @@ from group_coordinator.clients.cluster.ticks import write_ticks
 from group_coordinator.clients.cluster.topic_extent import offsets_present
 from group_coordinator.job.certificates_check import check_certificates
 from group_coordinator.job.clock import check_clock
-from group_coordinator.job.events_partitions import check_batch_limit
+from group_coordinator.job.events_partitions import check_batch_limit, check_no_new_partitions
 from group_coordinator.job.partitions_check import check_partitions
 from group_coordinator.job.refusal_causes import refusals_told
 from group_coordinator.job.refusals import JobRefusedError
@@ -32,6 +32,7 @@ from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.ownership import check_may_write
 from group_coordinator.streaming.checkpoint.pinned import settings_of_open_batch
+from group_coordinator.streaming.checkpoint.plans import partitions_read
 from group_coordinator.streaming.session import PARTITIONS
 from group_coordinator.streaming.source import read_last_events
 from group_coordinator.tables.creation import check_tables
@@ -66,7 +67,7 @@ def preflight(settings: Settings, make_session: MakeSession) -> Iterator[Finding
     try:
         with session(make_session) as spark:
             if topics.is_right:
-                yield _looked("Kafka from tasks", lambda: _events(spark, connection, job))
+                yield from _with_spark_and_kafka(spark, job, connection)
             yield from _with_spark(spark, settings, connection)
     except JobRefusedError as refusal:
         yield Finding("Spark", is_right=False, text=str(refusal))
@@ -83,6 +84,13 @@ def _with_spark(
     if tables.is_right:
         yield _looked("checkpoint", lambda: _checkpoint(spark, settings, connection))
     yield _looked("state partitions", lambda: _partitions(spark, job))
+
+
+def _with_spark_and_kafka(
+    spark: SparkSession, job: JobSettings, connection: Connection
+) -> Iterator[Finding]:
+    yield _looked("Kafka from tasks", lambda: _events(spark, connection, job))
+    yield _looked("events partitions", lambda: _events_partitions(spark, connection, job))
 
 
 def _looked(subject: str, look: Callable[[], str]) -> Finding:
@@ -139,6 +147,13 @@ def _events(spark: SparkSession, connection: Connection, job: JobSettings) -> st
     """The jars, the login and the way to the brokers are other ones than those of the driver's Python."""
     present = offsets_present(connection, job.events_topic)
     return f"tasks have read {read_last_events(spark, job, present)} events"
+
+
+def _events_partitions(spark: SparkSession, connection: Connection, job: JobSettings) -> str:
+    present = len(offsets_present(connection, job.events_topic))
+    read = partitions_read(coordinator_folder(spark, job), job.events_topic)
+    check_no_new_partitions(job.events_topic, read, present)
+    return f"{present}, none read yet" if read is None else f"{present}, {read} read before"
 
 
 def _storage(spark: SparkSession, job: JobSettings) -> str:

@@ -20,7 +20,7 @@ from group_coordinator.clients.cluster.coordinator_topics import (
 from group_coordinator.clients.cluster.partition_count import PartitionCount
 from group_coordinator.job.beside import running_beside
 from group_coordinator.job.certificates_check import check_certificates
-from group_coordinator.job.events_partitions import check_batch_limit
+from group_coordinator.job.events_partitions import check_batch_limit, check_no_new_partitions
 from group_coordinator.job.outages import outlast_outages
 from group_coordinator.job.partitions_check import check_partitions
 from group_coordinator.job.query_failures import query_failures_told
@@ -36,9 +36,14 @@ from group_coordinator.job.topic_agent_run import telling_of_topics
 from group_coordinator.job.workers_check import check_workers
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import JobSettings, Settings
-from group_coordinator.streaming.checkpoint.layout import QUERY_NAME, checkpoint_of
+from group_coordinator.streaming.checkpoint.layout import (
+    QUERY_NAME,
+    checkpoint_of,
+    coordinator_folder,
+)
 from group_coordinator.streaming.checkpoint.lock import locked_checkpoint
 from group_coordinator.streaming.checkpoint.ownership import WRITTEN, checked_writer
+from group_coordinator.streaming.checkpoint.plans import partitions_read
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.streaming.coordination import CoordinatorRun
 from group_coordinator.streaming.pools import in_pool
@@ -57,6 +62,8 @@ class RunOptions:
     progress_file: Path | None
     redo_open_batch: bool = False
     """Whether a batch that another version began may be ended by this one."""
+    accept_new_partitions: bool = False
+    """Whether the events topic may have got partitions since it was read last."""
 
 
 @contextmanager
@@ -82,13 +89,12 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
         session_and_stop(make_session) as (spark, stop),
         closing(ClusterTopics(connection)) as cluster,
     ):
-        events_partitions = PartitionCount(cluster.read, settings.job.events_topic).now()
-        check_batch_limit(settings.job, events_partitions)
         check_workers(spark, settings.job.exchange)
         check_certificates(spark, settings.job.security)
         prepare_tables(spark, settings.job)
         check_partitions(spark, settings.job)
         check_other_clusters(spark, settings.job)
+        _check_events(spark, settings.job, cluster, options)
         writer = checked_writer(
             spark, settings.job, lambda: check_nothing_answered(connection, settings.job)
         )
@@ -101,6 +107,16 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
             run = _drain if options.drain else _run
             with query_failures_told(settings.job):
                 run(given, settings, options, stop)
+
+
+def _check_events(
+    spark: SparkSession, job: JobSettings, cluster: ClusterTopics, options: RunOptions
+) -> None:
+    present = PartitionCount(cluster.read, job.events_topic).now()
+    check_batch_limit(job, present)
+    if not options.accept_new_partitions:
+        read = partitions_read(coordinator_folder(spark, job), job.events_topic)
+        check_no_new_partitions(job.events_topic, read, present)
 
 
 def _drain(given: RunInputs, settings: Settings, options: RunOptions, stop: Event) -> None:

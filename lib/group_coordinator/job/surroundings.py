@@ -18,6 +18,7 @@ from group_coordinator.clients.cluster.new_events import NewEvents
 from group_coordinator.clients.cluster.ticks import Ticks, write_ticks
 from group_coordinator.job.beside import running_beside
 from group_coordinator.job.clock import Clock
+from group_coordinator.job.events_partitions import tell_of_new_partitions
 from group_coordinator.job.kafka_watch import KafkaWatch
 from group_coordinator.job.owner_watch import OwnerWatch
 from group_coordinator.job.topic_agent_run import TellingOfTopics
@@ -105,13 +106,18 @@ def _surroundings(
         clock.check(written.ahead_ms)
         return written.ends
 
+    def begin(batch_id: int) -> None:
+        before, now = plans.of(batch_id - 1), plans.of(batch_id)
+        tell_of_new_partitions(given.job.events_topic, before, now)
+        before_batch(batch_id)
+
     progress = ProgressReport(given.progress_file)
     owner = OwnerWatch(given.spark, given.writer)
     return Surroundings(
         tick,
         clock.is_wrong,
         plans,
-        before_batch,
+        begin,
         _report,
         no_rest if rest is None else rest.after,
         (progress.look, owner.look, clock.look),

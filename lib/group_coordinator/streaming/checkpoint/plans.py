@@ -5,7 +5,11 @@ from __future__ import annotations
 from msgspec import Struct, json
 
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
-from group_coordinator.streaming.checkpoint.layout import OFFSETS
+from group_coordinator.streaming.checkpoint.layout import (
+    OFFSETS,
+    last_planned_batch,
+    read_origin,
+)
 
 _INITIAL_OFFSETS = "sources/0/0"
 """Where the Kafka source keeps what it began with."""
@@ -68,6 +72,14 @@ class Plans:
         """The first line has a version."""
         text = self._folder.read(_INITIAL_OFFSETS)
         return {} if text is None else _offsets(text.splitlines()[-1])
+
+
+def partitions_read(folder: CheckpointFolder, topic: str) -> int | None:
+    """How many partitions the topic had when a batch was planned last, or at a rebuild; None: it was never read."""
+    plan, origin = Plans(folder).of(last_planned_batch(folder)), read_origin(folder)
+    if plan is not None:
+        return len(plan.ends.get(topic, {})) or None
+    return len(origin.starting_offsets) or None if origin else None
 
 
 def _offsets(line: str) -> Offsets:
