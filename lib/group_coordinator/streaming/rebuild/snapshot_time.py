@@ -1,4 +1,7 @@
-"""When a snapshot is due: an interval after the last one, or after a checkpoint first claimed the cluster's rows."""
+"""When a snapshot is due: an interval after the last one, or after a checkpoint first claimed the cluster's rows.
+
+One that failed is due again after a pause, which doubles with every failure in a row, up to the interval.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,9 @@ from group_coordinator.streaming.rebuild.snapshots import newest_snapshot, take_
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import first_claimed_ms
 
+_FIRST_PAUSE_MS = 60_000
+"""A snapshot that fails has read the log for nothing: what passes by itself may take its time."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -27,6 +33,8 @@ class SnapshotTime:
         self._spark = spark
         self._job = job
         self._due_ms: int | None = None
+        self._failures = 0
+        """In a row."""
 
     def look(self) -> None:
         """Take a snapshot if it is time to."""
@@ -36,15 +44,22 @@ class SnapshotTime:
         try:
             self._take_if_time(interval_ms)
         except (PySparkException, Py4JError) as failure:
-            self._due_ms = _now_ms() + interval_ms
+            self._failures += 1
+            pause_ms = pause_after(self._failures, interval_ms)
+            self._due_ms = _now_ms() + pause_ms
             reason = (str(failure) or type(failure).__name__).splitlines()[0]
-            _log.error("no snapshot was taken, a rebuild would read more of the log: %s", reason)
+            _log.error(
+                "no snapshot was taken, a rebuild would read more of the log; it is tried again in %d s: %s",
+                pause_ms // 1000,
+                reason,
+            )
 
     def _take_if_time(self, interval_ms: int) -> None:
         if self._due_ms is None:
             self._due_ms = self._begun_ms() + interval_ms
         if _now_ms() >= self._due_ms:
             taken = take_snapshot(self._spark, self._job)
+            self._failures = 0
             self._due_ms = _now_ms() + interval_ms
             _log.info("a rebuild would begin behind batch %d", taken.batch_id)
 
@@ -53,6 +68,11 @@ class SnapshotTime:
         catalog = TableCatalog(self._job.tables_root)
         claimed_ms = first_claimed_ms(self._spark, catalog, self._job.cluster_id)
         return snapshot.taken_ms or claimed_ms or _now_ms()
+
+
+def pause_after(failures: int, interval_ms: int) -> int:
+    """How many milliseconds a snapshot waits after so many failures in a row, from 1."""
+    return min(_FIRST_PAUSE_MS << (failures - 1), interval_ms)
 
 
 def _now_ms() -> int:
