@@ -45,7 +45,7 @@ def _problems_of_a_check(stage: Stage, installation: Installation) -> list[str]:
     problems = [f"a check of what is ready: status {status}: {said[-500:]}"] if status else []
     with stage.submit(installation, confs=_CONF_OF_A_STRANGER, script="check_setup.py") as job:
         status, said = job.wait(RUN_S), job.log
-    if status != _REFUSED or "WRONG  workers           Python on the workers" not in said:
+    if status != _REFUSED or "WRONG  workers              Python on the workers" not in said:
         problems.append(f"a check of workers without packages: status {status}: {said[-500:]}")
     return problems
 

@@ -64,12 +64,16 @@ def test_what_is_ready_is_right_and_stays_as_it_is(spark: SparkSession, ready: S
         findings = found(spark, ready)
         assert {subject for subject, finding in findings.items() if finding.is_right} == {
             *("topics", "clock", "rate limit", "Kafka from tasks", "workers", "storage"),
+            *("rights on events", "rights on responses", "rights on tables"),
             *("tables", "checkpoint", "state partitions", "events partitions"),
         }
 
     assert findings["topics"].text == (
         f"{job.events_topic} has 4 partitions, {job.responses_topic} has 8 partitions"
     )
+    assert findings["rights on responses"].text == "WRITE, DESCRIBE, DESCRIBE_CONFIGS"
+    assert findings["rights on tables"].text == "every table takes files"
+    assert list(Path(job.tables_root).rglob(".probe*")) == []
     assert findings["Kafka from tasks"].text == "tasks have read 4 events"
     assert findings["checkpoint"].text == "a new one for cluster.id = default"
     assert findings["state partitions"].text == "2"
@@ -156,5 +160,5 @@ def test_the_command_prints_a_line_each_and_fails_if_one_is_wrong(
     said = CliRunner().invoke(check.command)
 
     verdict = "right" if is_right else "WRONG"
-    assert said.stdout == f"right  topics            two\n{verdict}  state partitions  2\n"
+    assert said.stdout == f"right  topics               two\n{verdict}  state partitions     2\n"
     assert said.exit_code == status

@@ -9,7 +9,7 @@ import click
 from group_coordinator.job.preflight import Finding
 
 _WRONG = 1
-_WIDTH = len("state partitions")
+_WIDTH = len("rights on responses")
 
 
 def print_findings(findings: Iterable[Finding]) -> None:

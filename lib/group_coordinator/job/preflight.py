@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from secrets import token_hex
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from deltalake.exceptions import DeltaError
@@ -19,12 +19,21 @@ from group_coordinator.clients.cluster.coordinator_topics import (
 )
 from group_coordinator.clients.cluster.ticks import write_ticks
 from group_coordinator.clients.cluster.topic_extent import offsets_present
+from group_coordinator.clients.cluster.topic_rights import operations_allowed
 from group_coordinator.job.certificates_check import check_certificates
 from group_coordinator.job.clock import check_clock
 from group_coordinator.job.events_partitions import check_batch_limit, check_no_new_partitions
 from group_coordinator.job.partitions_check import check_partitions
 from group_coordinator.job.refusal_causes import refusals_told
 from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.job.rights_check import (
+    ON_EVENTS,
+    ON_RESPONSES,
+    check_catalog_takes_appends,
+    check_tables_take_files,
+    check_takes_files,
+    check_topic_rights,
+)
 from group_coordinator.job.session_life import MakeSession, session
 from group_coordinator.job.storage_check import check_storage
 from group_coordinator.job.workers_check import check_workers, worker_here
@@ -35,6 +44,7 @@ from group_coordinator.streaming.checkpoint.pinned import settings_of_open_batch
 from group_coordinator.streaming.checkpoint.plans import partitions_read
 from group_coordinator.streaming.session import PARTITIONS
 from group_coordinator.streaming.source import read_last_events
+from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import check_tables
 
 _CURES = {
@@ -62,8 +72,7 @@ def preflight(settings: Settings, make_session: MakeSession) -> Iterator[Finding
     yield topics
     # A cluster may make a topic that is missing, as it likes, for whoever asks for it.
     if topics.is_right:
-        yield _looked("clock", lambda: _clock(connection, job))
-        yield _looked("rate limit", lambda: _batch_limit(connection, job))
+        yield from _with_kafka(connection, job)
     try:
         with session(make_session) as spark:
             if topics.is_right:
@@ -71,6 +80,16 @@ def preflight(settings: Settings, make_session: MakeSession) -> Iterator[Finding
             yield from _with_spark(spark, settings, connection)
     except JobRefusedError as refusal:
         yield Finding("Spark", is_right=False, text=str(refusal))
+
+
+def _with_kafka(connection: Connection, job: JobSettings) -> Iterator[Finding]:
+    for subject, topic, needed in (
+        ("rights on events", job.events_topic, ON_EVENTS),
+        ("rights on responses", job.responses_topic, ON_RESPONSES),
+    ):
+        yield _looked(subject, partial(_topic_rights, connection, topic, needed))
+    yield _looked("clock", lambda: _clock(connection, job))
+    yield _looked("rate limit", lambda: _batch_limit(connection, job))
 
 
 def _with_spark(
@@ -82,6 +101,7 @@ def _with_spark(
     tables = _looked("tables", lambda: _tables(spark, job))
     yield tables
     if tables.is_right:
+        yield _looked("rights on tables", lambda: _table_rights(spark, job))
         yield _looked("checkpoint", lambda: _checkpoint(spark, settings, connection))
     yield _looked("state partitions", lambda: _partitions(spark, job))
 
@@ -124,6 +144,14 @@ def _topics(connection: Connection, job: JobSettings) -> str:
     return ", ".join(sizes)
 
 
+def _topic_rights(connection: Connection, topic: str, needed: Sequence[str]) -> str:
+    allowed = operations_allowed(connection, topic)
+    if allowed is None:
+        return f"the cluster does not tell; needed are {', '.join(needed)}"
+    check_topic_rights(topic, needed, allowed)
+    return ", ".join(needed)
+
+
 def _clock(connection: Connection, job: JobSettings) -> str:
     ticks = write_ticks(connection, job.events_topic)
     check_clock(ticks.ahead_ms, job.timer_slack_ms)
@@ -158,20 +186,22 @@ def _events_partitions(spark: SparkSession, connection: Connection, job: JobSett
 
 def _storage(spark: SparkSession, job: JobSettings) -> str:
     check_storage(spark, job)
-    folder, probe = coordinator_folder(spark, job), f".probe-{token_hex(8)}"
-    try:
-        folder.write(probe, "")
-    except Py4JJavaError as error:
-        raise JobRefusedError(
-            f"checkpoint.location = {job.checkpoint_location} cannot be written: {error.java_exception}"
-        ) from error
-    folder.remove(probe)
+    folder = coordinator_folder(spark, job)
+    check_takes_files(folder, f"checkpoint.location = {job.checkpoint_location}")
     return f"{folder.location} can be written"
 
 
 def _tables(spark: SparkSession, job: JobSettings) -> str:
     check_tables(spark, job.tables_root)
     return f"all are in {job.tables_root}"
+
+
+def _table_rights(spark: SparkSession, job: JobSettings) -> str:
+    if TableCatalog(job.tables_root).is_schema:
+        check_catalog_takes_appends(spark, job.tables_root)
+        return "the catalog takes appends; whether its storage takes files, the first batch shows"
+    check_tables_take_files(spark, job.tables_root)
+    return "every table takes files"
 
 
 def _checkpoint(spark: SparkSession, settings: Settings, connection: Connection) -> str:
