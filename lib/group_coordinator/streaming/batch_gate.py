@@ -42,8 +42,8 @@ class BatchGate:
         self._closing = Event()
         self._holds_batch = Event()
         self._stopped = Event()
-        self.last_begun = -1
-        """The last batch, by Spark's number, of which anything has been done."""
+        self.held_batch = -1
+        """The batch, by Spark's number, of which nothing was done as the gate was closed; -1: there is none."""
 
     def __call__(self, batch: DataFrame, batch_id: int) -> None:
         """Write the batch, or, once closed, hold it until the query has stopped.
@@ -52,10 +52,10 @@ class BatchGate:
             ClosedError: the gate is closed. A return would tell Spark that the batch is done.
         """
         if self._closing.is_set() or self._must_wait(batch_id):
+            self.held_batch = batch_id
             self._holds_batch.set()
             self._stopped.wait()
             raise ClosedError(f"batch {batch_id} is left for the next start")
-        self.last_begun = batch_id
         self._write(batch, batch_id)
 
     @property

@@ -13,6 +13,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.backlog import Backlog
 from group_coordinator.streaming.batch_gate import BatchGate
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import (
     Origin,
     coordinator_folder,
@@ -133,10 +134,8 @@ class CoordinatorRun:
             return self._await_end(query, gate, lambda: is_over(query, backlog))
         finally:
             gate.stop(query, self.spark.sparkContext)
-            for batch_id in range(
-                max(last_planned, gate.last_begun) + 1, last_planned_batch(folder) + 1
-            ):
-                unplan(folder, batch_id)
+            if gate.held_batch > last_planned:
+                _unplan(folder, gate.held_batch)
 
     def _gate(
         self, settings: Settings, origin: Origin | None, backlog: Backlog, last_batch: int | None
@@ -176,3 +175,13 @@ class CoordinatorRun:
             for watch in self.around.watches:
                 watch(query)
         return False
+
+
+def _unplan(folder: CheckpointFolder, held_batch: int) -> None:
+    """Take back the plan of a batch that the gate held, unless another driver has gone on with it.
+
+    A driver that stood still while another one took its place must leave the plans of that one alone.
+    """
+    is_next = last_done_batch(folder) == held_batch - 1
+    if is_next and last_planned_batch(folder) == held_batch:
+        unplan(folder, held_batch)

@@ -193,6 +193,24 @@ def test_a_batch_that_must_wait_is_done_by_the_next_query(monkeypatch: pytest.Mo
     assert [batch for batch, _ in world.written][:4] == [0, 1, 2, 3]
 
 
+def test_the_plans_of_a_driver_that_has_taken_over_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A driver that stood still wakes up as it stops: another one has done its next batch, and planned one more."""
+    world = World(monkeypatch, Checkpoint())
+    world.must_wait = lambda: len(world.written) == 2 and world.ticks == 1
+    stop = BatchGate.stop
+
+    def stop_late(gate: BatchGate, query: Any, context: Any) -> None:
+        stop(gate, query, context)
+        if gate.held_batch == 2:
+            world.checkpoint.planned, world.checkpoint.done = 3, 2
+
+    monkeypatch.setattr(BatchGate, "stop", stop_late)
+
+    world.run()
+
+    assert not {2, 3} & set(world.checkpoint.unplanned)
+
+
 def test_a_watch_that_fails_ends_the_query_and_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(monkeypatch, Checkpoint())
     world.last_batch = 10**9
