@@ -2,6 +2,8 @@
 
 Source: GroupConfig and GroupConfigManager in Kafka 4.4, as far as they are about consumer groups; Kafka keeps the settings
 of share and streams groups under further names. A group need not exist to be given settings.
+
+One setting is ours: OFFSETS_RETENTION. KIP-211 leaves retention by group to a later KIP, and no broker has it.
 """
 
 from __future__ import annotations
@@ -15,23 +17,25 @@ from group_coordinator.core.java_text import java_trimmed
 from group_coordinator.core.model.config import BOUNDS, CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.responses import ConfigType
 from group_coordinator.core.value import Value
 
 _INTEGER = re.compile(r"[+-]?\d+")
-_HIGHEST_INT32 = 2**31 - 1
+_HIGHEST = {ConfigType.INT: 2**31 - 1, ConfigType.LONG: 2**63 - 1}
 
 
 class GroupConfig(Value, frozen=True):
-    """A setting that a group may be given; `default` and `documentation` are Kafka's."""
+    """A setting that a group may be given; `default` is Kafka's, and `documentation` too but for our own."""
 
     name: str
+    broker_name: str
+    """The setting of the coordinator that applies to a group without its own."""
     default: int
+    """Of the coordinator's setting, in its unit."""
     documentation: str
-
-    @property
-    def broker_name(self) -> str:
-        """The setting of the coordinator that applies to a group without its own."""
-        return f"group.{self.name}"
+    type: ConfigType = ConfigType.INT
+    taken_back_by: int | None = None
+    """A value that stands for none; None: there is no such value."""
 
     @property
     def bounds(self) -> Meta:
@@ -40,35 +44,47 @@ class GroupConfig(Value, frozen=True):
 
     @property
     def minimum_name(self) -> str:
-        """The setting of the coordinator that the group's must not fall below."""
+        """The setting of the coordinator that a consumer group's must not fall below."""
         return self.broker_name.replace("group.consumer.", "group.consumer.min.")
 
     @property
     def maximum_name(self) -> str:
-        """The setting of the coordinator that the group's must not exceed."""
+        """The setting of the coordinator that a consumer group's must not exceed."""
         return self.broker_name.replace("group.consumer.", "group.consumer.max.")
 
 
 SESSION_TIMEOUT = GroupConfig(
     "consumer.session.timeout.ms",
+    "group.consumer.session.timeout.ms",
     45_000,
     "The timeout to detect client failures when using the consumer group protocol.",
 )
 ASSIGNMENT_INTERVAL = GroupConfig(
     "consumer.assignment.interval.ms",
+    "group.consumer.assignment.interval.ms",
     1_000,
     "The interval between assignment updates for a consumer group.",
 )
 HEARTBEAT_INTERVAL = GroupConfig(
     "consumer.heartbeat.interval.ms",
+    "group.consumer.heartbeat.interval.ms",
     5_000,
     "The heartbeat interval given to the members of a consumer group.",
 )
+OFFSETS_RETENTION = GroupConfig(
+    "offsets.retention.ms",
+    "offsets.retention.minutes",
+    10_080,
+    "How long the offsets of the group are kept, in place of the coordinator's own retention. "
+    "Setting it to -1 gives the group the coordinator's own again.",
+    ConfigType.LONG,
+    taken_back_by=-1,
+)
 GROUP_CONFIGS = {
     definition.name: definition
-    for definition in (SESSION_TIMEOUT, ASSIGNMENT_INTERVAL, HEARTBEAT_INTERVAL)
+    for definition in (SESSION_TIMEOUT, ASSIGNMENT_INTERVAL, HEARTBEAT_INTERVAL, OFFSETS_RETENTION)
 }
-"""By name, in the order in which Kafka lists them."""
+"""By name, in the order in which Kafka lists them, and ours behind."""
 
 
 class GroupConfigError(ValueError):
@@ -97,6 +113,12 @@ def assignment_interval_ms(group: Group, config: CoordinatorConfig) -> int:
     return _effective(ASSIGNMENT_INTERVAL, group, config, otherwise)
 
 
+def offsets_retention_ms(group: Group, otherwise_ms: int) -> int:
+    """How long the group's offsets are kept; `otherwise_ms`, the coordinator's own, if it was not given a time."""
+    value = group.configs.get(OFFSETS_RETENTION.name)
+    return otherwise_ms if value is None else int(value)
+
+
 def _effective(
     definition: GroupConfig, group: Group, config: CoordinatorConfig, otherwise: int
 ) -> int:
@@ -114,19 +136,28 @@ def broker_value(name: str, config: CoordinatorConfig) -> int:
     return value
 
 
+def value_without_own(definition: GroupConfig, config: CoordinatorConfig) -> int:
+    """What counts for a group that was not given the setting, in the unit of the group's setting."""
+    if definition is OFFSETS_RETENTION:
+        return config.retention_ms
+    return broker_value(definition.broker_name, config)
+
+
 def parse(definition: GroupConfig, text: str) -> int:
     """The value that a text stands for.
 
     Raises:
-        GroupConfigError: INVALID_CONFIG, it is not a number within the bounds.
+        GroupConfigError: INVALID_CONFIG, it is neither a number within the bounds nor one that takes the setting back.
     """
     trimmed = java_trimmed(text)
     value = int(trimmed) if _INTEGER.fullmatch(trimmed) else None
-    if value is None or not -_HIGHEST_INT32 - 1 <= value <= _HIGHEST_INT32:
-        raise _invalid_value(definition, text, "Not a number of type INT")
-    lowest = definition.bounds.ge
-    if lowest is not None and value < lowest:
-        raise _invalid_value(definition, value, f"Value must be at least {lowest}")
+    highest = _HIGHEST[definition.type]
+    if value is None or not -highest - 1 <= value <= highest:
+        raise _invalid_value(definition, text, f"Not a number of type {definition.type.name}")
+    lowest, none = definition.bounds.ge, definition.taken_back_by
+    if lowest is not None and value < lowest and value != none:
+        also = "" if none is None else f", or {none} to take it back"
+        raise _invalid_value(definition, value, f"Value must be at least {lowest}{also}")
     return value
 
 
@@ -140,6 +171,8 @@ def check(configs: Mapping[str, str], config: CoordinatorConfig) -> None:
     """
     for name in sorted(configs.keys() - GROUP_CONFIGS.keys()):
         raise GroupConfigError(ErrorCode.INVALID_CONFIG, f"Unknown group config name: {name}")
+    if OFFSETS_RETENTION.name in configs:
+        parse(OFFSETS_RETENTION, configs[OFFSETS_RETENTION.name])
     values = {
         definition.name: parse(definition, configs[definition.name])
         for definition in (SESSION_TIMEOUT, HEARTBEAT_INTERVAL, ASSIGNMENT_INTERVAL)

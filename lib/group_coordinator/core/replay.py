@@ -17,7 +17,7 @@ from typing import assert_never
 
 from group_coordinator.core.classic.generation import union_of_subscriptions
 from group_coordinator.core.consumer.replay import replay_consumer_record
-from group_coordinator.core.group_configs import session_timeout_ms
+from group_coordinator.core.group_configs import offsets_retention_ms, session_timeout_ms
 from group_coordinator.core.model.changes import (
     Change,
     MembershipReplaced,
@@ -233,7 +233,7 @@ def _soonest_deadline_after(group: Group, record: Record, config: CoordinatorCon
         return 0  # the clock of an Empty group may have run out before the commit
     if record.value.expire_timestamp_ms is not None:
         return record.value.expire_timestamp_ms
-    return record.value.commit_timestamp_ms + config.retention_ms
+    return record.value.commit_timestamp_ms + offsets_retention_ms(group, config.retention_ms)
 
 
 def load_membership(metadata: GroupMetadata, now_ms: int) -> ClassicGroup:

@@ -218,6 +218,18 @@ class GroupDriver:
         request = requests.DescribeGroup(self.group.group_id)
         return self.send(request, version)
 
+    def alter_configs(
+        self, settings: Mapping[str, str | None]
+    ) -> Outcome[responses.AlterConfigsResponse]:
+        """Give the group settings of its own, by Kafka's names; None takes one back."""
+        set_, delete = requests.ConfigOperation.SET, requests.ConfigOperation.DELETE
+        changes = tuple(
+            requests.ConfigChange(name, delete if value is None else set_, value)
+            for name, value in settings.items()
+        )
+        request = requests.AlterConfigs(self.group.group_id, changes, validates_only=False)
+        return self.send(request, 1)
+
     def learn_topics(
         self, *topics: Topic, deleted: Iterable[Topic] = ()
     ) -> Outcome[responses.Response]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import GroupRecord, OffsetRecord, Reason
 from group_coordinator.testing import GroupDriver
 
@@ -18,6 +19,13 @@ def a_minute_of_retention(sweep_interval_ms: int = 1, **settings: int) -> GroupD
         offsets_retention_check_interval_ms=sweep_interval_ms,
         **settings,
     )
+
+
+def retain(driver: GroupDriver, retention_ms: int | None) -> None:
+    """Give the group a retention of its own; None takes it back by deleting the setting."""
+    value = None if retention_ms is None else str(retention_ms)
+    answer = driver.alter_configs({"offsets.retention.ms": value}).response
+    assert answer.error is ErrorCode.NONE, answer.error_message
 
 
 def keep_alive(driver: GroupDriver, member_id: str, until_ms: int, generation: int = 1) -> None:

@@ -120,3 +120,27 @@ def test_settings_of_a_group_that_does_not_exist_are_kept_and_no_record_is_shown
     assert answer["body"]["responses"][0]["errorCode"] == 0
     [answer] = say(conversation, {"at": 1, "event": asked})
     assert answer["body"]["results"][0]["configs"][0]["value"] == "50000"
+
+
+def test_a_groups_own_retention_moves_its_next_deadline_at_once() -> None:
+    conversation = replay("offsets.retention.minutes=1", "offsets.retention.check.interval.ms=1000")
+    say(conversation, {"at": 0, "event": commit("g")})
+    say(conversation, {"at": 0, "event": commit("h")})
+
+    def deadlines_with(value: str, at_ms: int) -> tuple[int, int]:
+        """Of both groups, once g alone was given this retention."""
+        change = {"name": "offsets.retention.ms", "configOperation": 0, "value": value}
+        resource = {"resourceType": 32, "resourceName": "g", "configs": [change]}
+        altered = event("IncrementalAlterConfigs", 1, "c", resources=[resource])
+        [answer] = say(conversation, {"at": at_ms, "event": altered})
+        assert answer["body"]["responses"][0]["errorCode"] == 0
+        [g], [h] = (say(conversation, {"describe": group}) for group in ("g", "h"))
+        return g["nextDeadline"], h["nextDeadline"]
+
+    assert deadlines_with("120000", 10_000) == (120_000, 60_000)
+    assert deadlines_with("5000", 11_000) == (12_000, 60_000)
+    assert deadlines_with("-1", 11_500) == (60_000, 60_000)
+    assert deadlines_with("12345", 11_501) == (13_000, 60_000)
+    assert say(conversation, {"at": 12_999}) == []
+    expired = [output["reason"] for output in say(conversation, {"at": 13_000})]
+    assert expired == ["offset-expired", "group-expired"]

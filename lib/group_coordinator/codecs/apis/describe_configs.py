@@ -14,9 +14,6 @@ from group_coordinator.core.model import requests, responses
 _DOCUMENTATION_SINCE = 3
 """Documentation and types of settings."""
 
-_INT = 3
-"""The number of whole numbers among Kafka's types of settings."""
-
 
 class DescribedResource(Resource):
     """One resource of a DescribeConfigs."""
@@ -64,7 +61,7 @@ def _config(config: responses.DescribedConfig, version: int) -> JsonObject:
         ],
     }
     if version >= _DOCUMENTATION_SINCE:
-        described["configType"] = _INT
+        described["configType"] = config.type
         described["documentation"] = config.documentation
     return described
 

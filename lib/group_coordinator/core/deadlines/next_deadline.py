@@ -72,7 +72,7 @@ def _first_timer(timers: Mapping[TimerKey, Timer], outages: Outages) -> tuple[Ti
 
 
 def _end_of_memory(group: Group, config: CoordinatorConfig) -> Deadline | None:
-    """What was told of the cluster's topics to a group that does not exist is kept as long as an offset would be."""
+    """What was told of the cluster's topics to a group that does not exist is kept as long as the coordinator keeps an offset."""
     if group.topics is None:
         return None
     due_ms = min(group.clock_ms + max(config.retention_ms, 0), NEVER_MS)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from group_coordinator.core import group_configs
-from group_coordinator.core.group_configs import GROUP_CONFIGS, GroupConfigError
+from group_coordinator.core.group_configs import GROUP_CONFIGS, GroupConfig, GroupConfigError
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import ErrorCode
@@ -90,12 +90,15 @@ def _kafkas_order(change: ConfigChange) -> tuple[int, str]:
 
 
 def _records(before: dict[str, str], altered: dict[str, str]) -> list[Record]:
-    """Values are kept as Kafka shows them: without spaces, signs and zeros in front."""
-    values = {
-        name: str(group_configs.parse(GROUP_CONFIGS[name], text)) for name, text in altered.items()
-    }
+    values = {name: _kept_as(GROUP_CONFIGS[name], text) for name, text in altered.items()}
     return [
         ConfigRecord(name, values.get(name), Reason.CONFIG)
         for name in GROUP_CONFIGS
         if values.get(name) != before.get(name)
     ]
+
+
+def _kept_as(definition: GroupConfig, text: str) -> str | None:
+    """The value as Kafka shows it, without spaces, signs and zeros in front; None: it takes the setting back."""
+    value = group_configs.parse(definition, text)
+    return None if value == definition.taken_back_by else str(value)

@@ -2,11 +2,20 @@
 
 Source: ConfigHelper in Kafka 4.4. The coordinator's own settings stand for Kafka's static configuration, where they
 differ from Kafka's default. Values are shown as they were set, even where the bounds have become narrower since.
+
+Kafka has no setting offsets.retention.ms of a group: it is listed where it was given, or asked for by name, so that who
+lists the settings of a group without it gets Kafka's answer.
 """
 
 from __future__ import annotations
 
-from group_coordinator.core.group_configs import GROUP_CONFIGS, GroupConfig, broker_value
+from group_coordinator.core.group_configs import (
+    GROUP_CONFIGS,
+    OFFSETS_RETENTION,
+    GroupConfig,
+    broker_value,
+    value_without_own,
+)
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import ErrorCode
@@ -32,11 +41,17 @@ def decide(
     else:
         described = [
             _described(definition, group, request, config)
-            for name, definition in GROUP_CONFIGS.items()
-            if not request.names or name in request.names
+            for definition in GROUP_CONFIGS.values()
+            if _is_wanted(definition, group, request)
         ]
         answer = answer.replace(configs=tuple(described))
     return Decision([], [Reply(context.ticket, answer)])
+
+
+def _is_wanted(definition: GroupConfig, group: Group, request: DescribeConfigs) -> bool:
+    if request.names:
+        return definition.name in request.names
+    return definition is not OFFSETS_RETENTION or definition.name in group.configs
 
 
 def _described(
@@ -45,17 +60,18 @@ def _described(
     synonyms = _synonyms(definition, group, config)
     return DescribedConfig(
         definition.name,
-        synonyms[0].value,
+        group.configs.get(definition.name, str(value_without_own(definition, config))),
         synonyms[0].source,
         synonyms if request.wants_synonyms else (),
         definition.documentation if request.wants_documentation else None,
+        definition.type,
     )
 
 
 def _synonyms(
     definition: GroupConfig, group: Group, config: CoordinatorConfig
 ) -> tuple[ConfigSynonym, ...]:
-    """Where a value could come from; the first one counts."""
+    """Where a value could come from, each in its own unit; the first one counts."""
     default = ConfigSynonym(
         definition.broker_name, str(definition.default), ConfigSource.DEFAULT_CONFIG
     )
@@ -64,6 +80,10 @@ def _synonyms(
     if static != definition.default:
         own = ConfigSynonym(definition.broker_name, str(static), ConfigSource.STATIC_BROKER_CONFIG)
         synonyms.insert(0, own)
+    if definition is OFFSETS_RETENTION and config.offsets_retention_ms >= 0:
+        value_ms = str(config.offsets_retention_ms)
+        finer = ConfigSynonym("offsets.retention.ms", value_ms, ConfigSource.STATIC_BROKER_CONFIG)
+        synonyms.insert(0, finer)
     value = group.configs.get(definition.name)
     if value is not None:
         synonyms.insert(0, ConfigSynonym(definition.name, value, ConfigSource.GROUP_CONFIG))

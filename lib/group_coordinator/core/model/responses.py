@@ -202,6 +202,13 @@ class ConfigSource(IntEnum):
     GROUP_CONFIG = 8
 
 
+class ConfigType(IntEnum):
+    """How wide the number of a setting is; the numbers are Kafka's."""
+
+    INT = 3
+    LONG = 5
+
+
 class ConfigSynonym(Value, frozen=True):
     """A place that the value of a setting may come from."""
 
@@ -218,6 +225,7 @@ class DescribedConfig(Value, frozen=True):
     source: ConfigSource
     synonyms: tuple[ConfigSynonym, ...]
     documentation: str | None
+    type: ConfigType = ConfigType.INT
 
 
 class DescribeConfigsResponse(Value, frozen=True):

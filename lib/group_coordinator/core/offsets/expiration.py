@@ -1,5 +1,8 @@
 """When offsets expire: KIP-211's table, KIP-496's unsubscribed topics, and the grid of sweeps.
 
+How long an offset is kept, three may say, and the first one counts: the commit (OffsetCommit v2-v4), an administrator for
+the group (group_configs.OFFSETS_RETENTION, ours), the coordinator's settings. What protects an offset does so whoever it was.
+
 Told in: stories/offsets/expiration.py, stories/offsets/live_expiration.py, stories/offsets/retention.py.
 """
 
@@ -8,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
+from group_coordinator.core.group_configs import offsets_retention_ms
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
@@ -108,7 +112,8 @@ def next_sweep(group: Group, after_ms: int, config: CoordinatorConfig) -> int | 
     if not group.offsets:
         is_done = is_empty(membership) and not group.pending
         return earliest_ms if is_done else None
-    soonest_ms = _soonest_due_ms(group, rule_of(membership), config.retention_ms)
+    retention_ms = offsets_retention_ms(group, config.retention_ms)
+    soonest_ms = _soonest_due_ms(group, rule_of(membership), retention_ms)
     if soonest_ms >= NEVER_MS:
         return None
     return max(earliest_ms, first_sweep_at_or_after(soonest_ms, interval_ms))
@@ -135,11 +140,11 @@ def sweep(group: Group, now_ms: int, config: CoordinatorConfig) -> Decision:
     membership = group.membership
     if membership is None:
         return Decision([], [])
-    rule = rule_of(membership)
+    rule, retention_ms = rule_of(membership), offsets_retention_ms(group, config.retention_ms)
     records: list[Record] = []
     remaining = 0
     for topic, partition, offset in offsets_in_order(group):
-        due_ms = rule.due_ms(topic, offset, config.retention_ms)
+        due_ms = rule.due_ms(topic, offset, retention_ms)
         waits = (topic, partition) in group.pending
         if due_ms is not None and due_ms <= now_ms and not waits:
             records.append(OffsetRecord(topic, partition, None, Reason.OFFSET_EXPIRED))

@@ -10,6 +10,7 @@ from group_coordinator.core.model.requests import DescribeConfigs
 from group_coordinator.core.model.responses import (
     ConfigSource,
     ConfigSynonym,
+    ConfigType,
     DescribeConfigsResponse,
     DescribedConfig,
 )
@@ -67,3 +68,14 @@ def test_an_answer_with_synonyms_and_documentation() -> None:
             "throttleTimeMs": 0,
             "results": [result | {"configs": [described | fields]}],
         }
+
+
+def test_a_retention_is_wider_than_kafkas_settings_of_groups() -> None:
+    source, name = ConfigSource.GROUP_CONFIG, "offsets.retention.ms"
+    config = DescribedConfig(name, "9000000000", source, (), None, ConfigType.LONG)
+    response = DescribeConfigsResponse(ErrorCode.NONE, "", "g", (config,))
+
+    [described] = written_fields(response, 4)["results"][0]["configs"]
+
+    assert (described["name"], described["value"]) == (name, "9000000000")
+    assert described["configType"] == 5

@@ -17,6 +17,7 @@ from group_coordinator.core.model.responses import (
     AlterConfigsResponse,
     ConfigSource,
     ConfigSynonym,
+    ConfigType,
     DescribedConfig,
 )
 from group_coordinator.settings import load
@@ -25,6 +26,7 @@ from group_coordinator.testing import GroupDriver, Outcome
 SESSION = "consumer.session.timeout.ms"
 HEARTBEAT = "consumer.heartbeat.interval.ms"
 INTERVAL = "consumer.assignment.interval.ms"
+RETENTION = "offsets.retention.ms"
 
 
 def alter(
@@ -64,6 +66,59 @@ def test_kafkas_defaults_are_ours() -> None:
     config = load().coordinator
     for definition in group_configs.GROUP_CONFIGS.values():
         assert group_configs.broker_value(definition.broker_name, config) == definition.default
+
+
+def test_a_retention_of_its_own_is_listed_by_a_group_that_has_one_as_kafka_has_no_such_setting() -> (
+    None
+):
+    driver = GroupDriver(offsets_retention_ms=60_000)
+    assert RETENTION not in [config.name for config in described(driver)]
+
+    alter(driver, setting(RETENTION, "1000"))
+    *kafkas, retention = described(driver)
+
+    assert [config.name for config in kafkas] == [SESSION, INTERVAL, HEARTBEAT]
+    assert retention == DescribedConfig(
+        RETENTION,
+        "1000",
+        ConfigSource.GROUP_CONFIG,
+        (
+            ConfigSynonym(RETENTION, "1000", ConfigSource.GROUP_CONFIG),
+            ConfigSynonym(RETENTION, "60000", ConfigSource.STATIC_BROKER_CONFIG),
+            ConfigSynonym("offsets.retention.minutes", "10080", ConfigSource.DEFAULT_CONFIG),
+        ),
+        None,
+        ConfigType.LONG,
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "value_ms", "source", "synonym"),
+    [
+        ({}, "604800000", ConfigSource.DEFAULT_CONFIG, ("offsets.retention.minutes", "10080")),
+        (
+            {"offsets_retention_minutes": 1},
+            "60000",
+            ConfigSource.STATIC_BROKER_CONFIG,
+            ("offsets.retention.minutes", "1"),
+        ),
+        (
+            {"offsets_retention_minutes": 1, "offsets_retention_ms": 0},
+            "0",
+            ConfigSource.STATIC_BROKER_CONFIG,
+            (RETENTION, "0"),
+        ),
+    ],
+)
+def test_who_asks_for_the_retention_of_a_group_without_one_gets_the_coordinators(
+    settings: dict[str, int], value_ms: str, source: ConfigSource, synonym: tuple[str, str]
+) -> None:
+    driver = GroupDriver(**settings)
+
+    [retention] = described(driver, RETENTION)
+
+    assert (retention.value, retention.source) == (value_ms, source)
+    assert retention.synonyms[0] == ConfigSynonym(*synonym, source)
 
 
 def test_a_setting_is_made_and_deleted() -> None:
@@ -194,6 +249,16 @@ def test_a_group_needs_a_name() -> None:
             [ConfigChange(SESSION, ConfigOperation.APPEND, "1")],
             40,
             f"Can't APPEND to key {SESSION} because its type is not LIST.",
+        ),
+        (
+            [ConfigChange(RETENTION, ConfigOperation.SUBTRACT, "1")],
+            40,
+            f"Can't SUBTRACT to key {RETENTION} because its type is not LIST.",
+        ),
+        (
+            [setting(RETENTION, "0")],
+            40,
+            f"Invalid value 0 for configuration {RETENTION}: Value must be at least 1, or -1 to take it back",
         ),
         (
             [ConfigChange("nope", ConfigOperation.SUBTRACT, "1")],
