@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
@@ -42,6 +43,7 @@ CONTEXT = UpdateContext(CONFIG, TOPIC, timer_slack_ms=SLACK_MS, timers_hold=Fals
 CLIENTS = st.sampled_from(["a", "b", "c", "d"])
 TOPICS = st.sampled_from(["orders", "refunds"])
 PARTITIONS = st.integers(0, 1)
+NAMES_THE_GROUP_ITSELF = ("DeleteGroups", "IncrementalAlterConfigs")
 Body = dict[str, object]
 
 
@@ -78,7 +80,7 @@ class Script:
             "correlationId": f"c-{offset}",
             "clientId": client,
             "clientHost": "/127.0.0.1",
-            "body": body if api == "DeleteGroups" else {"groupId": "g", **body},
+            "body": body if api in NAMES_THE_GROUP_ITSELF else {"groupId": "g", **body},
         }
         if api == "JoinGroup" and body["memberId"] == "":
             prefix = body.get("groupInstanceId") or client
@@ -154,6 +156,17 @@ def _fetch(draw: st.DrawFn, member_id: str, script: Script) -> Request:  # noqa:
     return "OffsetFetch", 5, {"groupId": "g", "topics": None}
 
 
+def retain(value: str) -> Request:
+    """Give the group a retention of its own."""
+    change = {"name": "offsets.retention.ms", "configOperation": 0, "value": value}
+    resource = {"resourceType": 32, "resourceName": "g", "configs": [change]}
+    return "IncrementalAlterConfigs", 1, {"resources": [resource]}
+
+
+def _retain(draw: st.DrawFn, member_id: str, script: Script) -> Request:  # noqa: ARG001
+    return retain(draw(st.sampled_from(["-1", "1", str(SWEEP_MS), str(2 * RETENTION_MS)])))
+
+
 def _as_a_client_would(draw: st.DrawFn, member_id: str, script: Script) -> Request:
     """What a well-behaved member sends next."""
     group = script.membership
@@ -166,21 +179,24 @@ def _as_a_client_would(draw: st.DrawFn, member_id: str, script: Script) -> Reque
     return _join(draw, member_id, script)
 
 
-ODD_REQUESTS = st.sampled_from(
-    [
-        *(_join, _sync, _heartbeat, _leave, _commit),
-        *(_simple_commit, _delete_offset, _delete_group, _fetch),
-    ]
-)
-REQUESTS = st.one_of(st.just(_as_a_client_would), ODD_REQUESTS)
+_OF_CLIENTS = [
+    *(_join, _sync, _heartbeat, _leave, _commit),
+    *(_simple_commit, _delete_offset, _delete_group, _fetch),
+]
+REQUESTS_OF_CLIENTS = st.one_of(st.just(_as_a_client_would), st.sampled_from(_OF_CLIENTS))
+REQUESTS = st.one_of(st.just(_as_a_client_would), st.sampled_from([*_OF_CLIENTS, _retain]))
+"""Those of clients, and an administrator's."""
+AnyRequest = Callable[[st.DrawFn, str, Script], Request]
 
 
 @st.composite
-def scripts(draw: st.DrawFn, max_events: int = 40) -> Script:
+def scripts(
+    draw: st.DrawFn, max_events: int = 40, requests: st.SearchStrategy[AnyRequest] = REQUESTS
+) -> Script:
     """A life of group `g`: member ids and generations are mostly plausible, so that stories get somewhere."""
     script = Script()
     for _ in range(draw(st.integers(1, max_events))):
         member_id = draw(script.member_ids())
-        api, version, body = draw(REQUESTS)(draw, member_id, script)
+        api, version, body = draw(requests)(draw, member_id, script)
         script.add(draw(DELAYS_MS), api, version, body, draw(CLIENTS))
     return script

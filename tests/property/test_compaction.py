@@ -21,6 +21,7 @@ from group_coordinator.core.replay import replay_record
 from group_coordinator.tables.compaction.fold import fold
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import (
+    ConfigRow,
     GroupKey,
     GroupRow,
     GroupRows,
@@ -60,6 +61,8 @@ class Tables:
                 self.rows.group = None
             elif isinstance(row, MemberRow):
                 del self.rows.members[row.member_id]
+            elif isinstance(row, ConfigRow):
+                del self.rows.configs[row.name]
             else:
                 del self.rows.offsets[row.topic, row.partition]
         return len(changes)
@@ -81,6 +84,7 @@ class Shown(NamedTuple):
     group: tuple[object, ...] | None
     members: dict[str, tuple[object, ...]]
     offsets: dict[tuple[str, int], tuple[object, ...]]
+    configs: dict[str, str]
 
 
 def by_tables(rows: GroupRows) -> Shown:
@@ -91,6 +95,7 @@ def by_tables(rows: GroupRows) -> Shown:
             partition: (row.committed_offset, row.leader_epoch, row.metadata, row.commit_timestamp)
             for partition, row in rows.offsets.items()
         },
+        {name: row.value for name, row in rows.configs.items()},
     )
 
 
@@ -128,10 +133,12 @@ def by_core(group: Group, last_ms: int) -> Shown:
     next_expiration = next_sweep(group, last_ms, CONFIG) if offsets else None
     counts = (len(offsets), next_expiration)
     if membership is None:
-        return Shown(None, {}, offsets)
+        return Shown(None, {}, offsets, group.configs)
     if isinstance(membership, ConsumerGroup):
-        return Shown(of_consumer_group(membership, counts), of_consumers(membership), offsets)
-    return Shown(of_classic_group(membership, counts), of_classic_members(membership), offsets)
+        row, members = of_consumer_group(membership, counts), of_consumers(membership)
+    else:
+        row, members = of_classic_group(membership, counts), of_classic_members(membership)
+    return Shown(row, members, offsets, group.configs)
 
 
 def of_classic_group(group: ClassicGroup, counts: tuple[object, ...]) -> tuple[object, ...]:

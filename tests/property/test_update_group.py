@@ -29,11 +29,13 @@ from group_coordinator.runtime.update_group import UpdateContext
 from tests.property.lives import (
     CONFIG,
     CONTEXT,
+    REQUESTS_OF_CLIENTS,
     RETENTION_MS,
     SLACK_MS,
     SWEEP_MS,
     TOPIC,
     Script,
+    retain,
     scripts,
 )
 from tests.support.group_updates import lines_of, updated
@@ -87,6 +89,29 @@ def test_cutting_the_events_into_batches_changes_nothing(
     split = run([(part, times[stop]) for part, stop in zip(parts, edges[1:], strict=True)], context)
 
     assert split == whole
+
+
+@given(
+    script=scripts(requests=REQUESTS_OF_CLIENTS),
+    retention_ms=st.sampled_from([1, SWEEP_MS, RETENTION_MS - 1, RETENTION_MS + 1]),
+    data=st.data(),
+)
+def test_a_groups_own_retention_is_like_the_coordinators(
+    script: Script, retention_ms: int, data: st.DataObject
+) -> None:
+    """Given at first to the group alone, or to the coordinator: what is written and answered is the same."""
+    end_ms = script.now_ms + data.draw(st.sampled_from([0, SLACK_MS, SWEEP_MS, 10 * RETENTION_MS]))
+    theirs = replace(CONTEXT, config=replace(CONFIG, offsets_retention_ms=retention_ms))
+    first_ms = script.rows[0].timestamp_ms
+    given_it = Script(now_ms=first_ms)
+    given_it.add(0, *retain(str(retention_ms)), client="admin")
+    [setting] = given_it.rows
+    elsewhere = msgspec.structs.replace(setting, partition=1)  # the others keep their numbers
+
+    _, [record, answer, *own] = run([([elsewhere, *script.rows], end_ms)])
+
+    assert (json.loads(record[1:])["record_type"], json.loads(answer[1:])["at"]) == (-2, first_ms)
+    assert own == run([(script.rows, end_ms)], theirs)[1]
 
 
 @given(script=scripts())

@@ -18,6 +18,7 @@ from group_coordinator.core.model.consumer_member import (
     TargetEpoch,
 )
 from group_coordinator.core.model.records import (
+    ConfigRecord,
     CurrentRecord,
     GroupEpochRecord,
     MemberRecord,
@@ -38,7 +39,7 @@ from tests.support.log_rows import Log, member
 pytestmark = pytest.mark.spark
 
 RETENTION = Retention(retention_ms=60_000, check_interval_ms=10_000)
-ALL = ("members", "offsets", "groups")
+ALL = ("group_configs", "members", "offsets", "groups")
 
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
 TOPICS = {"orders": Topic("orders", ORDERS_ID, 3)}
@@ -104,6 +105,7 @@ def test_a_log_becomes_tables(
     log.group("live", [member("a", ["orders"], {"orders": [0, 1]})])
     log.commit("live", "orders", 1, 9)
     log.commit("live", "payments", 0, 2)
+    log.commit("kept", "orders", 0, 3)
     take(log, "first")
 
     table_has(
@@ -111,6 +113,7 @@ def test_a_log_becomes_tables(
         "group_id topic partition committed_offset topic_id leader_epoch",
         ("live", "orders", 1, 9, None, None),
         ("live", "payments", 0, 2, None, None),
+        ("kept", "orders", 0, 3, None, None),
         ("simple", "orders", 0, 7, "kR2Wz3XqTl6mQ0v9s8bEuA", 3),
     )
     table_has(
@@ -118,18 +121,21 @@ def test_a_log_becomes_tables(
         "group_id topic expires_at updated_at batch_id",
         ("live", "orders", None, second(3), 0),
         ("live", "payments", second(70), second(4), 0),
+        ("kept", "orders", second(70), second(5), 0),
         ("simple", "orders", second(70), second(1), 0),
     )
     table_has(
         "groups",
         "group_id state protocol_type member_count offset_count",
         ("live", "Stable", "consumer", 1, 2),
+        ("kept", "Empty", None, 0, 1),
         ("simple", "Empty", None, 0, 1),
     )
     table_has(
         "groups",
         "group_id next_expiration updated_at empty_since",
         ("live", second(70), second(4), None),
+        ("kept", second(70), second(5), None),
         ("simple", second(70), second(1), None),
     )
     table_has(
@@ -138,28 +144,42 @@ def test_a_log_becomes_tables(
         ("a", ["orders"], [("orders", 0), ("orders", 1)]),
     )
 
-    later = Log(batch_id=1, now_ms=60_000)
-    later.group("live", [])
-    later.forget("simple", "orders", 0)
-    later.end("simple")
+    later = a_minute_later()
     take(later, "first")
 
     table_has(
         "offsets",
-        "topic expires_at updated_at batch_id",
-        ("orders", second(120), second(60), 1),
-        ("payments", second(120), second(60), 1),
+        "group_id topic expires_at updated_at batch_id",
+        ("live", "orders", second(120), second(60), 1),
+        ("live", "payments", second(120), second(60), 1),
+        ("kept", "orders", second(610), second(63), 1),
     )
     table_has(
         "groups",
         "group_id state empty_since next_expiration batch_id",
         ("live", "Empty", second(60), second(120), 1),
+        ("kept", "Empty", None, second(610), 1),
+    )
+    table_has(
+        "group_configs",
+        "cluster_id group_id name value updated_at batch_id",
+        ("test", "kept", "offsets.retention.ms", "600000", second(63), 1),
     )
     assert rows("members") == []
 
     done = {table: rows(table) for table in ALL}
     take(later, "a query that has lost its checkpoint")
     assert {table: rows(table) for table in ALL} == done
+
+
+def a_minute_later() -> Log:
+    """One group becomes empty, one ends, and one that nobody touches is given a longer retention."""
+    log = Log(batch_id=1, now_ms=60_000)
+    log.group("live", [])
+    log.forget("simple", "orders", 0)
+    log.end("simple")
+    log.record("kept", ConfigRecord("offsets.retention.ms", "600000", Reason.CONFIG))
+    return log
 
 
 @pytest.mark.parametrize("way", ["on_the_driver", "by_spark"])
@@ -259,7 +279,8 @@ def test_a_batch_may_be_done_again(on_the_driver: Take, rows: Rows, catalog: Tab
     take(log, "a query that has lost its checkpoint")
 
     assert {table: rows(table) for table in ALL} == once
-    assert [DeltaTable(catalog.location(table)).version() for table in ALL] == [1, 1, 1]
+    versions = {table: DeltaTable(catalog.location(table)).version() for table in ALL}
+    assert versions == {"group_configs": 0, "members": 1, "offsets": 1, "groups": 1}
 
 
 def test_a_batch_that_was_done_by_half_is_finished(

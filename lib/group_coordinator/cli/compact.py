@@ -20,7 +20,7 @@ from group_coordinator.streaming.session import local_session
 def command(
     config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None, drain: bool
 ) -> None:
-    """Fold the log into the tables groups, members and offsets.
+    """Fold the log into groups, members, offsets and group_configs.
 
     Until Ctrl-C or SIGTERM. It may stand still for as long as you like: it goes on where it was, and no response
     waits for it. It takes the rows of its own cluster.id; only one compaction of a cluster may run at a time.

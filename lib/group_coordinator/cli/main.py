@@ -17,7 +17,7 @@ COMMANDS = {
     "check": ("cli.check", "Say what a run would trip over, and the cure."),
     "run": ("cli.run", "Run the coordinator: events in, responses and log out."),
     "rebuild": ("cli.rebuild", "Make a lost checkpoint anew from the log."),
-    "compact": ("cli.compact", "Fold the log into the tables groups, members and offsets."),
+    "compact": ("cli.compact", "Fold the log into groups, members, offsets and group_configs."),
     "groups": ("cli.groups", "List, describe and delete groups, like kafka-consumer-groups."),
     "sql": ("cli.sql", "Ask the tables."),
     "replay-events": (

@@ -97,7 +97,7 @@ def run(
 def compact(
     config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None, drain: bool
 ) -> None:
-    """Fold the log into the tables groups, members and offsets."""
+    """Fold the log into groups, members, offsets and group_configs."""
     settings = job_settings(config, overrides, bootstrap_server)
     run_compaction(settings, partial(submitted_session, settings.job), drain=drain)
 

@@ -11,7 +11,10 @@ from deltalake.exceptions import DeltaError
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.tables.roots import is_folder
 
-TABLES = ("coordinator_log", "groups", "members", "offsets", "dead_letters", "writers")
+TABLES = (
+    *("coordinator_log", "groups", "members", "offsets", "group_configs"),
+    *("dead_letters", "writers"),
+)
 _SESSION = {"datafusion.catalog.information_schema": "true"}
 """Lets SHOW TABLES and SHOW COLUMNS work."""
 

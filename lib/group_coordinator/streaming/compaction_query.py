@@ -47,7 +47,7 @@ _log = logging.getLogger(__name__)
 
 
 class CompactionQuery:
-    """Folds what is new of a cluster in coordinator_log into groups, members and offsets."""
+    """Folds what is new of a cluster in coordinator_log into groups, members, offsets and group_configs."""
 
     def __init__(self, spark: SparkSession, settings: Settings) -> None:
         self.spark = spark
@@ -132,7 +132,7 @@ class CompactionQuery:
             )
 
     def _last_compacted_batch(self) -> int:
-        """Groups are written last: what they have of a batch, members and offsets have too, and all batches before."""
+        """Groups are written last: what they have of a batch, the other tables have too, and all batches before."""
         groups = self._catalog.read(self.spark, GROUPS.name)
         ours = groups.where(F.col(CLUSTER_ID.name) == self.settings.job.cluster_id)
         (last,) = ours.agg(F.max("batch_id")).collect()[0]

@@ -13,19 +13,23 @@ from group_coordinator.tables.claims import WRITERS
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.definition import TableDefinition, column_in_sql, quoted
+from group_coordinator.tables.group_configs import GROUP_CONFIGS
 from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.members import MEMBERS
 from group_coordinator.tables.offsets import OFFSETS
 from group_coordinator.tables.snapshots import SNAPSHOTS
 
-TABLES = (COORDINATOR_LOG, GROUPS, MEMBERS, OFFSETS, DEAD_LETTERS, WRITERS, SNAPSHOTS)
+TABLES = (
+    *(COORDINATOR_LOG, GROUPS, MEMBERS, OFFSETS, GROUP_CONFIGS),
+    *(DEAD_LETTERS, WRITERS, SNAPSHOTS),
+)
 """All tables."""
 
-_LATER_TABLES = (WRITERS, SNAPSHOTS)
+_LATER_TABLES = (GROUP_CONFIGS, WRITERS, SNAPSHOTS)
 """Tables that version 0.2.0 did not have."""
 
 # Groups last: whoever sees a group's new row finds its members and offsets.
-COMPACTED = (MEMBERS, OFFSETS, GROUPS)
+COMPACTED = (GROUP_CONFIGS, MEMBERS, OFFSETS, GROUPS)
 """The tables that follow from the log, in the order in which they are written."""
 
 

@@ -72,6 +72,7 @@ UPDATE_BATCH_ID = required("batch_id", LongType(), "The coordinator's batch that
 GROUP_KEY = (CLUSTER_ID.name, GROUP_ID.name)
 MEMBER_KEY = (*GROUP_KEY, "member_id")
 OFFSET_KEY = (*GROUP_KEY, "topic", "partition")
+CONFIG_KEY = (*GROUP_KEY, "name")
 """What identifies a row of the compacted tables."""
 
 

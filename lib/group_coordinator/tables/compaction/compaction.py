@@ -1,4 +1,4 @@
-"""Compaction: what a stretch of the log leaves behind in groups, members and offsets.
+"""Compaction: what a stretch of the log leaves behind in groups, members, offsets and group_configs.
 
 The new content of every touched group is worked out first (compaction/fold.py), then a MERGE a table brings the tables to it.
 Working it out again from tables that already have it gives no changes, so a batch may be redone from any point.

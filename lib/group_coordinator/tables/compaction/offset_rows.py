@@ -13,7 +13,7 @@ from group_coordinator.tables.instants import shown_ms, shown_ms_or_none
 
 
 class Retention(NamedTuple):
-    """How long offsets are kept, and the grid on which they go."""
+    """How long offsets are kept where their group has no time of its own, and the grid on which they go."""
 
     retention_ms: int
     check_interval_ms: int

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from group_coordinator.codecs.records import consumer_member, log_entry
 from group_coordinator.codecs.records.record_types import member_of
+from group_coordinator.core.group_configs import offsets_retention_ms
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group
@@ -43,6 +44,7 @@ from group_coordinator.tables.compaction.offset_rows import (
     offset_row,
 )
 from group_coordinator.tables.compaction.rows import (
+    ConfigRow,
     GroupKey,
     GroupRows,
     LogEntry,
@@ -60,6 +62,7 @@ class ReplayedGroup:
         self._key = key
         self._before = before
         self._group = Group(key.group_id, _membership(before))
+        self._group.configs = {row.name: row.value for row in before.configs.values()}
         for row in before.offsets.values():
             self._group.store_offset(row.topic, row.partition, committed_offset(row))
         self._loaded_classic = self._group.classic
@@ -67,6 +70,7 @@ class ReplayedGroup:
         self._topic_names = _topic_names(before)
         self._offset_entries: dict[tuple[str, int], LogEntry] = {}
         self._member_entries: dict[str, LogEntry] = {}
+        self._config_entries: dict[str, LogEntry] = {}
 
     def apply(self, entry: LogEntry) -> None:
         """Replay one entry, and note which rows it is about."""
@@ -102,8 +106,10 @@ class ReplayedGroup:
             case TransactionMarker():
                 for topic, partition, offset in record.offsets:
                     self._note_offset(topic, partition, offset, entry)
-            case OffsetRecord() | ConfigRecord():
-                pass  # it waits for its transaction's marker, or is in the log alone
+            case OffsetRecord():
+                pass  # it waits for its transaction's marker
+            case ConfigRecord():
+                self._config_entries[record.name] = entry
             case GroupRecord():
                 members = () if record.value is None else record.value.members
                 self._member_entries = {member.member_id: entry for member in members}
@@ -129,7 +135,7 @@ class ReplayedGroup:
 
         A row has the entry that changed it, or the last one where none was about the row alone.
         """
-        offsets = self._offset_rows(last, retention)
+        configs, offsets = self._config_rows(), self._offset_rows(last, retention)
         expiries = [row.expires_at for row in offsets.values() if row.expires_at is not None]
         totals: OffsetTotals = {
             "offset_count": len(offsets),
@@ -139,16 +145,18 @@ class ReplayedGroup:
         membership = self._group.membership
         match membership:
             case None:
-                return GroupRows(None, {}, offsets)
+                return GroupRows(None, {}, offsets, configs)
             case ConsumerGroup():
                 row = consumer_group_row(membership, self._empty_since_ms, totals, group_stamp)
-                return GroupRows(row, self._consumer_member_rows(membership, last), offsets)
+                return GroupRows(
+                    row, self._consumer_member_rows(membership, last), offsets, configs
+                )
             case ClassicGroup() if membership is self._loaded_classic and self._before.group:
                 row = structs.replace(self._before.group, **totals, **group_stamp)
-                return GroupRows(row, self._before.members, offsets)
+                return GroupRows(row, self._before.members, offsets, configs)
             case ClassicGroup():
                 row = classic_group_row(membership, self._empty_since_ms, totals, group_stamp)
-                return GroupRows(row, self._classic_member_rows(membership), offsets)
+                return GroupRows(row, self._classic_member_rows(membership), offsets, configs)
 
     def _classic_member_rows(self, membership: ClassicGroup) -> dict[str, MemberRow]:
         return {
@@ -171,12 +179,21 @@ class ReplayedGroup:
             for member_id, member in sorted(membership.members.items())
         }
 
+    def _config_rows(self) -> dict[str, ConfigRow]:
+        return {
+            name: ConfigRow(**stamp(self._key, self._config_entries[name]), name=name, value=value)
+            if name in self._config_entries
+            else self._before.configs[name]
+            for name, value in self._group.configs.items()
+        }
+
     def _offset_rows(
         self, last: LogEntry, retention: Retention
     ) -> dict[tuple[str, int], OffsetRow]:
         membership = self._group.membership
         rule = ExpirationRule("commit") if membership is None else rule_of(membership)
-        forecast = Forecast(rule, retention, last.event_time)
+        own_ms = offsets_retention_ms(self._group, retention.retention_ms)
+        forecast = Forecast(rule, retention._replace(retention_ms=own_ms), last.event_time)
         return {
             (topic, partition): self._offset_row((topic, partition), offset, expires_at, last)
             for topic, partitions in self._group.offsets.items()
@@ -198,7 +215,7 @@ class ReplayedGroup:
         row = self._before.offsets[key]
         if row.expires_at == expires_at:
             return row
-        # The group's record has moved the expiry, not a commit.
+        # The group's record, or one of its settings, has moved the expiry, not a commit.
         return structs.replace(row, expires_at=expires_at, **stamp(self._key, last))
 
 

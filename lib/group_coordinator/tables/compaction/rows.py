@@ -1,4 +1,4 @@
-"""Rows of groups, members and offsets: a field a column. Instants are in milliseconds here and timestamps in the tables."""
+"""Rows of the tables that follow from the log: a field a column. Instants are in milliseconds here and timestamps in the tables."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias, TypedDict, assert_never
 
 from msgspec import Struct
 
+from group_coordinator.tables.group_configs import GROUP_CONFIGS
 from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.members import MEMBERS
 from group_coordinator.tables.offsets import OFFSETS
@@ -163,12 +164,20 @@ class OffsetRow(Row, frozen=True, kw_only=True, gc=False):
     expires_at: int | None
 
 
-TableRow: TypeAlias = GroupRow | MemberRow | OffsetRow
+class ConfigRow(Row, frozen=True, kw_only=True, gc=False):
+    """A row of group_configs."""
+
+    name: str
+    value: str
+
+
+TableRow: TypeAlias = GroupRow | MemberRow | OffsetRow | ConfigRow
 
 ROW_TYPES: Mapping[str, type[TableRow]] = {
     GROUPS.name: GroupRow,
     MEMBERS.name: MemberRow,
     OFFSETS.name: OffsetRow,
+    GROUP_CONFIGS.name: ConfigRow,
 }
 """By the name of the table."""
 
@@ -180,6 +189,7 @@ class GroupRows:
     group: GroupRow | None = None
     members: dict[str, MemberRow] = field(default_factory=dict)
     offsets: dict[tuple[str, int], OffsetRow] = field(default_factory=dict)
+    configs: dict[str, ConfigRow] = field(default_factory=dict)
 
     def add(self, row: TableRow) -> None:
         """Take a row of any of the tables."""
@@ -190,6 +200,8 @@ class GroupRows:
                 self.members[row.member_id] = row
             case OffsetRow():
                 self.offsets[row.topic, row.partition] = row
+            case ConfigRow():
+                self.configs[row.name] = row
             case _:
                 assert_never(row)
 
@@ -199,4 +211,5 @@ class GroupRows:
             GROUPS.name: {} if self.group is None else {None: self.group},
             MEMBERS.name: self.members,
             OFFSETS.name: self.offsets,
+            GROUP_CONFIGS.name: self.configs,
         }

@@ -33,7 +33,7 @@ from group_coordinator.tables.compaction.touched import condition, touched_group
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import GROUP_KEY, TableDefinition
 
-CHANGES = "changes of groups, members and offsets"
+CHANGES = "changes of the tables that follow from the log"
 """What Spark's UI calls them."""
 _LOG = "log"
 _CHANGES = StructType(

@@ -31,7 +31,6 @@ from group_coordinator.core.model.records import (
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.tables.compaction.rows import (
     AssignedPartition,
-    GroupRows,
     LogEntry,
     OwnedPartition,
     ResolvedPattern,
@@ -326,11 +325,19 @@ def test_a_tombstone_for_a_consumer_group_that_is_not_there_leaves_a_classic_one
     assert tables.group.group_type == "classic"
 
 
-def test_settings_are_in_the_log_alone() -> None:
+def test_a_groups_retention_moves_the_forecasts_of_topics_without_subscribers() -> None:
     tables = Tables()
-    record = ConfigRecord("consumer.session.timeout.ms", "50000", Reason.CONFIG)
-    assert tables.take_entries(log_of(record)) == []
-    assert tables.rows == GroupRows()
+    log = Log()
+    log.commit("g", "orders", 0, 42)
+    log.commit("g", "pay", 0, 42)
+    tables.take(log)
+    tables.take_entries(log_of(MemberRecord("a", A, JOIN), GroupEpochRecord(GroupEpoch(1), JOIN)))
+    record = ConfigRecord("offsets.retention.ms", "20000", Reason.CONFIG)
+
+    tables.take_entries(log_of(record, at_ms=5_000, batch_id=1))
+
+    assert tables.expires_at("orders") is None
+    assert tables.expires_at("pay") == tables.group.next_expiration == 30_000
 
 
 def rebalanced() -> GroupDriver:

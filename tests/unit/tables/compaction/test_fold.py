@@ -9,6 +9,7 @@ from group_coordinator.tables.compaction.fold import Change, fold
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import (
     AssignedPartition,
+    ConfigRow,
     GroupKey,
     GroupRow,
     GroupRows,
@@ -49,6 +50,8 @@ class Tables:
                 del self.rows.members[row.member_id]
             case OffsetRow():
                 del self.rows.offsets[row.topic, row.partition]
+            case ConfigRow():
+                del self.rows.configs[row.name]
 
     @property
     def group(self) -> GroupRow:

@@ -1,0 +1,31 @@
+"""The settings that groups were given, whether these exist yet, or still, or not."""
+
+from __future__ import annotations
+
+from pyspark.sql.types import StringType, StructType
+
+from group_coordinator.tables.definition import (
+    CLUSTER_ID,
+    CONFIG_KEY,
+    GROUP_ID,
+    UPDATE_BATCH_ID,
+    UPDATED_AT,
+    TableDefinition,
+    required,
+)
+
+GROUP_CONFIGS = TableDefinition(
+    "group_configs",
+    "One row per setting that a group has of its own; the group need not exist",
+    StructType(
+        [
+            CLUSTER_ID,
+            GROUP_ID,
+            required("name", StringType(), "The setting, as IncrementalAlterConfigs names it"),
+            required("value", StringType(), "Its value, as DescribeConfigs shows it"),
+            UPDATED_AT,
+            UPDATE_BATCH_ID,
+        ]
+    ),
+    key=CONFIG_KEY,
+)
