@@ -61,12 +61,13 @@ def compact(
         .mapInPandas(partial(_fold_all, retention=retention), _CHANGES)
     )
     with _kept(changes) as kept:
+        [(changed,)] = kept.agg(F.collect_set("table")).collect()
         for definition in COMPACTED:
-            rows = _rows(kept, definition)
-            if not rows.isEmpty():
+            if definition.name in changed:
                 application = f"{transaction.app_id}:{definition.name}"
+                rows, touched = _rows(kept, definition), condition(cluster_id, ranges, "old")
                 with once(log.sparkSession, application, transaction.version):
-                    _merge(catalog, definition, rows, condition(cluster_id, ranges, "old"))
+                    _merge(catalog, definition, rows, touched)
 
 
 @contextmanager
