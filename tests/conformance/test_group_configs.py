@@ -26,6 +26,7 @@ HEARD_S = 0.15
 SESSION = "consumer.session.timeout.ms"
 HEARTBEAT = "consumer.heartbeat.interval.ms"
 INTERVAL = "consumer.assignment.interval.ms"
+OFFLOAD = "consumer.assignor.offload.enable"
 SET, DELETE, APPEND, SUBTRACT = range(4)
 
 
@@ -89,6 +90,11 @@ REQUESTS = [
     alter("g", (SESSION, DELETE, "junk"), (HEARTBEAT, DELETE, None)),
     describe("g", includeSynonyms=True),
     describe("h"),
+    *(alter("g", (OFFLOAD, SET, value)) for value in ("FALSE", " true ", "no", "")),
+    describe("g", includeSynonyms=True, includeDocumentation=True),
+    describe("g", OFFLOAD),
+    alter("g", (OFFLOAD, DELETE, None)),
+    describe("g", OFFLOAD),
 ]
 
 

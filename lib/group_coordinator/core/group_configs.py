@@ -53,6 +53,14 @@ class GroupConfig(Value, frozen=True):
         return self.broker_name.replace("group.consumer.", "group.consumer.max.")
 
 
+ASSIGNOR_OFFLOAD = GroupConfig(
+    "consumer.assignor.offload.enable",
+    "group.consumer.assignor.offload.enable",
+    default=True,
+    documentation="Whether to offload consumer group assignment to a group coordinator background thread.",
+    type=ConfigType.BOOLEAN,
+)
+"""Kafka knows it and assigns on the spot whatever it says; it is shown where it was given."""
 SESSION_TIMEOUT = GroupConfig(
     "consumer.session.timeout.ms",
     "group.consumer.session.timeout.ms",
@@ -82,7 +90,13 @@ OFFSETS_RETENTION = GroupConfig(
 )
 GROUP_CONFIGS = {
     definition.name: definition
-    for definition in (SESSION_TIMEOUT, ASSIGNMENT_INTERVAL, HEARTBEAT_INTERVAL, OFFSETS_RETENTION)
+    for definition in (
+        ASSIGNOR_OFFLOAD,
+        SESSION_TIMEOUT,
+        ASSIGNMENT_INTERVAL,
+        HEARTBEAT_INTERVAL,
+        OFFSETS_RETENTION,
+    )
 }
 """By name, in the order in which Kafka lists them, and ours behind."""
 
@@ -136,6 +150,11 @@ def broker_value(name: str, config: CoordinatorConfig) -> int:
     return value
 
 
+def shown(value: int) -> str:
+    """A number, or a truth, as Kafka shows it."""
+    return str(value).lower()
+
+
 def value_without_own(definition: GroupConfig, config: CoordinatorConfig) -> int:
     """What counts for a group that was not given the setting, in the unit of the group's setting."""
     if definition is OFFSETS_RETENTION:
@@ -161,6 +180,16 @@ def parse(definition: GroupConfig, text: str) -> int:
     return value
 
 
+def check_truth(definition: GroupConfig, text: str) -> None:
+    """Whether a text stands for true or false.
+
+    Raises:
+        GroupConfigError: INVALID_CONFIG.
+    """
+    if java_trimmed(text).lower() not in ("true", "false"):
+        raise _invalid_value(definition, text, "Expected value to be either true or false")
+
+
 def check(configs: Mapping[str, str], config: CoordinatorConfig) -> None:
     """Whether a group may have these settings, together with the coordinator's where it has none.
 
@@ -171,6 +200,8 @@ def check(configs: Mapping[str, str], config: CoordinatorConfig) -> None:
     """
     for name in sorted(configs.keys() - GROUP_CONFIGS.keys()):
         raise GroupConfigError(ErrorCode.INVALID_CONFIG, f"Unknown group config name: {name}")
+    if ASSIGNOR_OFFLOAD.name in configs:
+        check_truth(ASSIGNOR_OFFLOAD, configs[ASSIGNOR_OFFLOAD.name])
     if OFFSETS_RETENTION.name in configs:
         parse(OFFSETS_RETENTION, configs[OFFSETS_RETENTION.name])
     values = {

@@ -23,7 +23,7 @@ from group_coordinator.core.model.requests import (
     ConfigOperation,
     RequestContext,
 )
-from group_coordinator.core.model.responses import AlterConfigsResponse, Reply
+from group_coordinator.core.model.responses import AlterConfigsResponse, ConfigType, Reply
 
 _LIST_OPERATIONS = (ConfigOperation.APPEND, ConfigOperation.SUBTRACT)
 
@@ -99,6 +99,8 @@ def _records(before: dict[str, str], altered: dict[str, str]) -> list[Record]:
 
 
 def _kept_as(definition: GroupConfig, text: str) -> str | None:
-    """The value as Kafka shows it, without spaces, signs and zeros in front; None: it takes the setting back."""
+    """The value as Kafka shows it, a number without spaces, signs and zeros in front; None: it takes the setting back."""
+    if definition.type is ConfigType.BOOLEAN:
+        return text
     value = group_configs.parse(definition, text)
     return None if value == definition.taken_back_by else str(value)

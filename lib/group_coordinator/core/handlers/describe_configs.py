@@ -10,10 +10,12 @@ lists the settings of a group without it gets Kafka's answer.
 from __future__ import annotations
 
 from group_coordinator.core.group_configs import (
+    ASSIGNOR_OFFLOAD,
     GROUP_CONFIGS,
     OFFSETS_RETENTION,
     GroupConfig,
     broker_value,
+    shown,
     value_without_own,
 )
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -49,9 +51,11 @@ def decide(
 
 
 def _is_wanted(definition: GroupConfig, group: Group, request: DescribeConfigs) -> bool:
-    if request.names:
-        return definition.name in request.names
-    return definition is not OFFSETS_RETENTION or definition.name in group.configs
+    if request.names and definition.name not in request.names:
+        return False
+    always_there = definition not in (ASSIGNOR_OFFLOAD, OFFSETS_RETENTION)
+    asked_for = bool(request.names) and definition is not ASSIGNOR_OFFLOAD
+    return always_there or asked_for or definition.name in group.configs
 
 
 def _described(
@@ -60,7 +64,7 @@ def _described(
     synonyms = _synonyms(definition, group, config)
     return DescribedConfig(
         definition.name,
-        group.configs.get(definition.name, str(value_without_own(definition, config))),
+        group.configs.get(definition.name, shown(value_without_own(definition, config))),
         synonyms[0].source,
         synonyms if request.wants_synonyms else (),
         definition.documentation if request.wants_documentation else None,
@@ -73,12 +77,14 @@ def _synonyms(
 ) -> tuple[ConfigSynonym, ...]:
     """Where a value could come from, each in its own unit; the first one counts."""
     default = ConfigSynonym(
-        definition.broker_name, str(definition.default), ConfigSource.DEFAULT_CONFIG
+        definition.broker_name, shown(definition.default), ConfigSource.DEFAULT_CONFIG
     )
     synonyms = [default]
     static = broker_value(definition.broker_name, config)
     if static != definition.default:
-        own = ConfigSynonym(definition.broker_name, str(static), ConfigSource.STATIC_BROKER_CONFIG)
+        own = ConfigSynonym(
+            definition.broker_name, shown(static), ConfigSource.STATIC_BROKER_CONFIG
+        )
         synonyms.insert(0, own)
     if definition is OFFSETS_RETENTION and config.offsets_retention_ms >= 0:
         value_ms = str(config.offsets_retention_ms)

@@ -203,8 +203,9 @@ class ConfigSource(IntEnum):
 
 
 class ConfigType(IntEnum):
-    """How wide the number of a setting is; the numbers are Kafka's."""
+    """What the value of a setting is; the numbers are Kafka's."""
 
+    BOOLEAN = 1
     INT = 3
     LONG = 5
 
