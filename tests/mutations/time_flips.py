@@ -143,8 +143,8 @@ EXPIRATION = (
     Flip(
         "a retention that no broker has is among the settings that Kafka lists",
         "handlers/describe_configs.py",
-        "definition is not OFFSETS_RETENTION or definition.name in group.configs",
-        "True",
+        "    always_there = definition not in (ASSIGNOR_OFFLOAD, OFFSETS_RETENTION)\n",
+        "    always_there = definition is not ASSIGNOR_OFFLOAD\n",
     ),
     Flip(
         "an open transaction does not keep an offset",
