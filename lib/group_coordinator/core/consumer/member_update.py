@@ -196,11 +196,12 @@ def _target(update: ConsumerUpdate, subscribed: UpdatedSubscription) -> tuple[in
         before = targets_before(membership, subscribed.member)
         update.records += target_records(before, targets, epoch, update.reason)
         return subscribed.epoch, targets[subscribed.member.member_id]
-    member_id = subscribed.member.member_id
+    member_id: str | None = subscribed.member.member_id
     instance_id = subscribed.member.group_instance_id
     if instance_id is not None:
-        member_id = membership.static_members.get(instance_id, member_id)
-    return membership.assignment_epoch, membership.target_of(member_id)
+        # As in Kafka, a member that has just changed its instance id has no target under the new one.
+        member_id = membership.static_members.get(instance_id)
+    return membership.assignment_epoch, membership.target_of(member_id or "")
 
 
 def _assign(update: ConsumerUpdate, subscribed: UpdatedSubscription) -> dict[str, Assignment]:

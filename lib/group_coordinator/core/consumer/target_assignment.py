@@ -57,11 +57,9 @@ def members_after(
     before_id = membership.static_members.get(instance_id or "") or updated.member_id
     replaced_id = None if before_id == updated.member_id else before_id
     members = {**membership.members, updated.member_id: updated}
+    targets = targets_before(membership, updated)
     return {
-        member_id: (
-            members[member_id],
-            membership.target_of(before_id if member_id == updated.member_id else member_id),
-        )
+        member_id: (members[member_id], targets.get(member_id, {}))
         for member_id in member_order(present, updated.member_id, replaced_id)
     }
 

@@ -2,7 +2,7 @@
 
 Source: consumerGroupHeartbeat and consumerGroupLeave in GroupMetadataManager of Kafka 4.4.
 
-Told in: stories/consumer/validating.py, stories/consumer/static_consumers.py, stories/consumer/consumer_size.py.
+Told in: stories/consumer/validating.py, stories/consumer/static_consumers.py, stories/consumer/instance_ids.py, stories/consumer/consumer_size.py.
 """
 
 from __future__ import annotations

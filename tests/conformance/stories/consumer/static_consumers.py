@@ -242,22 +242,8 @@ def a_replacement_changes_rack_and_assignor(s: ConsumerScript) -> None:
 
 
 @consumer_story()
-def another_instance_id_sets_the_old_one_free(s: ConsumerScript) -> None:
-    """A member comes back under another instance id: whoever comes with its old one is a member of its own."""
-    s.cluster("orders:4")
-    s.enter("m1", instance="i1")
-    s.enter("m1", instance="i2")
-    s.beat("m1", instance="i1", error=UNKNOWN)
-    s.enter("n1", instance="i1", epoch=3)
-    s.describe_consumers(state="Reconciling", epoch=3)
-    s.quit("n1", instance="i1")
-    s.enter("n2", instance="i1")
-    s.look()
-
-
-@consumer_story()
 def a_copy_with_another_wish_and_the_same_target(s: ConsumerScript) -> None:
-    """What the copy was given with its place is written once, though the group's epoch grows."""
+    """testStaticMemberRejoinsWithNewSubscribedTopicsAndNoAssignmentChange: a target that comes with the place is written once."""
     s.cluster("orders:4", "audit:4")
     s.enter("m1", instance="i1")
     s.gather("m2")
