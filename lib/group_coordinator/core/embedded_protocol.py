@@ -26,11 +26,10 @@ NamedPartitions = tuple[tuple[str, tuple[int, ...]], ...]
 
 
 class MalformedProtocolError(ValueError):
-    """The bytes end early, or their version is below 0 (SchemaException in Kafka)."""
+    """The bytes end early, their version is below 0, or a length is none (SchemaException in Kafka).
 
-
-class ImpossibleProtocolError(ValueError):
-    """A length exceeds the bytes that are left, or is negative where a value is required: Kafka's reader throws."""
+    A length is none if it exceeds the bytes that are left, or is negative where a value is required.
+    """
 
 
 class Subscription(Value, frozen=True):
@@ -52,8 +51,7 @@ def read_subscription(data: bytes) -> Subscription:
     """Read a subscription of any version; what a later version appends is ignored.
 
     Raises:
-        MalformedProtocolError: it ends early.
-        ImpossibleProtocolError: it contradicts itself.
+        MalformedProtocolError: it ends early, or contradicts itself.
     """
     reader = _Reader(data)
     try:
@@ -73,8 +71,7 @@ def read_assignment(data: bytes) -> EmbeddedAssignment:
     """Read an assignment of any version.
 
     Raises:
-        MalformedProtocolError: it ends early.
-        ImpossibleProtocolError: it contradicts itself.
+        MalformedProtocolError: it ends early, or contradicts itself.
     """
     reader = _Reader(data)
     try:
@@ -101,8 +98,7 @@ def parse_subscription(data: bytes) -> tuple[str, ...] | None:
     """The subscribed topics, None if they are not readable.
 
     As Kafka's coordinator reads them (KIP-496): always as schema version 0, so that what later versions append does not
-    matter, and the user data must be there. Where Kafka's own parser throws and the join never completes, the
-    subscription just counts as unreadable.
+    matter, and the user data must be there.
     """
     reader = _Reader(data)
     try:
@@ -224,5 +220,5 @@ class _Reader:
         """The length, if it is not negative and so many bytes are left."""
         left = len(self._data) - self._position
         if not 0 <= length <= left:
-            raise ImpossibleProtocolError(f"{length} announced, {left} bytes left")
+            raise MalformedProtocolError(f"{length} announced, {left} bytes left")
         return length

@@ -6,7 +6,6 @@ import pytest
 
 from group_coordinator.core.embedded_protocol import (
     EmbeddedAssignment,
-    ImpossibleProtocolError,
     MalformedProtocolError,
     Subscription,
     encode_assignment,
@@ -52,8 +51,8 @@ def test_a_subscription_that_ends_early_is_malformed(data: str) -> None:
     ["0001 ffffffff", "0001 7fffffff 00", "0000 00000001 ffff", f"0000 {TOPICS} 00000005 61"],
     ids=["topics that are null", "a huge count", "a topic that is null", "too few bytes"],
 )
-def test_a_subscription_that_contradicts_itself_is_impossible(data: str) -> None:
-    with pytest.raises(ImpossibleProtocolError):
+def test_a_subscription_that_contradicts_itself_is_malformed(data: str) -> None:
+    with pytest.raises(MalformedProtocolError):
         read_subscription(bytes.fromhex(data))
 
 

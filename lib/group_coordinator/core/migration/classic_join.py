@@ -17,7 +17,6 @@ from group_coordinator.core.consumer.member_update import (
 )
 from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.embedded_protocol import (
-    ImpossibleProtocolError,
     MalformedProtocolError,
     Subscription,
     read_subscription,
@@ -110,7 +109,7 @@ def _subscription(request: JoinGroup) -> Subscription:
     """What the first protocol says; it must be readable."""
     try:
         return read_subscription(request.protocols[0].metadata)
-    except (MalformedProtocolError, ImpossibleProtocolError):
+    except MalformedProtocolError:
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL) from None
 
 

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from group_coordinator.core.consumer.replay import replay_consumer_record
 from group_coordinator.core.consumer.subscriptions import metadata_hash
 from group_coordinator.core.embedded_protocol import (
-    ImpossibleProtocolError,
     MalformedProtocolError,
     read_assignment,
     read_subscription,
@@ -92,8 +91,7 @@ def upgrade(group: Group, classic: ClassicGroup, now_ms: int, config: Coordinato
 
     Raises:
         CoordinatorError: GROUP_ID_NOT_FOUND, the group must stay a classic one; UNKNOWN_SERVER_ERROR, Kafka throws: there
-            is no protocol yet, a member does not know it, two members have one partition, or their bytes
-            contradict themselves.
+            is no protocol yet, a member does not know it, or two members have one partition.
     """
     if is_empty(classic):
         return Upgrade(ConsumerGroup(), [GroupRecord(None, Reason.JOIN)], [], [], {})
@@ -150,8 +148,6 @@ def _converted_members(group: Group, classic: ClassicGroup) -> list[Converted]:
         members = [_converted(group, classic, classic.members[member_id]) for member_id in ids]
     except MalformedProtocolError:
         raise _refusal(group, "the embedded consumer protocol is malformed") from None
-    except ImpossibleProtocolError:
-        raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR) from None
     _check_owners(members)
     return members
 

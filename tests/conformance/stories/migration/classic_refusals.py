@@ -39,13 +39,32 @@ def classic_members_need_a_common_protocol(s: ConsumerScript) -> None:
 
 @consumer_story()
 def subscriptions_that_nobody_can_read(s: ConsumerScript) -> None:
-    """A consumer group must know what a member wishes."""
+    """testClassicGroupJoinToConsumerGroupFailsOnMalformedSubscriptionMetadata: a consumer group must know what a member wishes."""
     s.cluster("orders:4")
-    s.enter("m1")
-    s.join("c1", member="c1", protocols={"range": b""}, error=23, also="")
-    s.join("c1", member="c1", protocols={"range": b"\x00"}, error=23, also="")
-    no_topics = b"\0\1\xff\xff\xff\xff"
-    s.join("c1", member="c1", protocols={"range": no_topics}, error=23, also="")
+    s.enter("m1", instance="i1")
+    unreadable = (
+        b"",
+        b"\x00",
+        b"\0\1\xff\xff\xff\xff",  # no list of topics
+        b"\0\1\0\0\0\5",  # five topics
+        b"\0\1\0\0\0\1\0\5a",  # a name of five letters
+    )
+    for metadata in unreadable:
+        s.join("c1", member="c1", protocols={"range": metadata}, error=INCONSISTENT, also="")
+    s.pause("m1")
+    s.join("c2", member="", instance="i1", protocols={"range": b""}, error=INCONSISTENT, also="")
+    s.look()
+
+
+@consumer_story(group_consumer_migration_policy="disabled")
+def no_classic_member_where_migration_is_disabled(s: ConsumerScript) -> None:
+    """testClassicMemberJoinToConsumerGroupWithDisabledMigrationPolicy: neither a newcomer nor a copy."""
+    s.cluster("orders:4")
+    s.enter("m1", instance="i1")
+    s.classic("c1", error=INCONSISTENT, also="")
+    s.classic("c1", chosen_id=False, instance="i2", error=INCONSISTENT, also="")
+    s.pause("m1")
+    s.classic("c1", chosen_id=False, instance="i1", error=INCONSISTENT, also="")
     s.look()
 
 

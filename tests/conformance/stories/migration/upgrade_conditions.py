@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.conformance.language.consumer_script import ConsumerScript
-from tests.conformance.language.embedded import embedded_assignment
+from tests.conformance.language.embedded import embedded_assignment, embedded_subscription
 from tests.conformance.language.lines import PARKED, named_partitions
 from tests.conformance.language.story import consumer_story
 from tests.conformance.stories.migration.groups import lead_classic_group
@@ -64,6 +64,27 @@ def an_upgrade_of_unreadable_subscriptions(s: ConsumerScript) -> None:
     s.at(4_000, "JoinGroup=0")
     s.enter("m1", error=NO_GROUP, also="")
     s.look()
+
+
+@consumer_story()
+def an_upgrade_of_lengths_beyond_the_end(s: ConsumerScript) -> None:
+    """testConsumerGroupHeartbeatWithStableClassicGroupFailsOnMalformedProtocol, and the same of an assignment."""
+    s.cluster("orders:4")
+    readable = embedded_subscription(["orders"])
+    embedded = {
+        "c1": (b"\0\1\xff\xff\xff\xff", b""),
+        "c2": (b"\0\1\0\0\0\5", b""),
+        "c3": (readable, b"\0\1\xff\xff\xff\xff"),
+        "c4": (readable, b"\0\1\0\0\0\1\0\5a"),
+    }
+    for name, (subscription, _) in embedded.items():
+        s.other(name).join(name, version=3, protocols={"range": subscription}, error=PARKED)
+    s.at(4_000, " ".join(["JoinGroup=0"] * len(embedded)))
+    for name, (_, assignment) in embedded.items():
+        group = s.other(name)
+        group.sync(name, 1, {name: assignment})
+        group.enter("m1", error=NO_GROUP, also="")
+        group.look()
 
 
 @consumer_story(group_consumer_migration_policy="disabled")

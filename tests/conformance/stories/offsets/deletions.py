@@ -245,6 +245,22 @@ def unreadable_subscriptions_protect_everything(s: Script) -> None:
 
 
 @story()
+def lengths_beyond_the_end_protect_everything(s: Script) -> None:
+    """testComputeSubscribedTopicsHandlesMalformedMemberMetadata: the rebalance ends, and what is wished is not known."""
+    beyond = {
+        "no list": b"\0\1\xff\xff\xff\xff",
+        "five topics": b"\0\1\0\0\0\5",
+        "two thousand million topics": b"\0\1\x7f\xff\xff\xff",
+        "a name of five letters": b"\0\1\0\0\0\1\0\5a",
+    }
+    for name, metadata in beyond.items():
+        s.other(name).join(f"m-{name}", version=3, protocols={"range": metadata}, error=PARKED)
+    s.at(3_000, " ".join(["JoinGroup=0"] * len(beyond)))
+    for name in beyond:
+        s.other(name).delete_offsets("orders-0", error=(0, 86))
+
+
+@story()
 def an_unreadable_subscription_among_readable_ones(s: Script) -> None:
     """One member that cannot be read makes the whole group's topics unknown."""
     s.join("m1", version=3, topics="orders", error=PARKED)

@@ -123,10 +123,10 @@ def test_the_policy_may_forbid_it(settings: dict[str, str], why: str) -> None:
         (encode_assignment({"orders": (0,)}, user_data=b""), ErrorCode.NONE),
         (b"", ErrorCode.NONE),
         (b"\0", ErrorCode.GROUP_ID_NOT_FOUND),
-        (b"\0\1\xff\xff\xff\xff", ErrorCode.UNKNOWN_SERVER_ERROR),
+        (b"\0\1\xff\xff\xff\xff", ErrorCode.GROUP_ID_NOT_FOUND),
         (encode_assignment({"gone": (0,)}), ErrorCode.NONE),
     ],
-    ids=["custom assignor", "no user data", "nothing", "malformed", "impossible", "unknown topic"],
+    ids=["custom assignor", "no user data", "nothing", "malformed", "no list", "unknown topic"],
 )
 def test_the_last_assignment_must_be_readable(assignment: bytes, expected: ErrorCode) -> None:
     driver, _ = classic_group(assignment)
