@@ -98,3 +98,13 @@ def a_static_member_returns_within_the_interval(s: ConsumerScript) -> None:
     s.describe_consumers(state="Assigning", epoch=3, target_epoch=2)
     s.at(2_000)
     s.ack("o1", epoch=3)
+
+
+@consumer_story(group_consumer_assignment_interval_ms=5_000)
+def an_empty_group_waits_for_no_interval(s: ConsumerScript) -> None:
+    """Where the last member has left, the next one gets everything at once."""
+    s.cluster("orders:4")
+    s.enter("m1", epoch=2)
+    s.quit("m1", also=f"{GONE} +epoch=3 +targets=3")
+    s.describe_consumers(state="Empty", epoch=3, target_epoch=3)
+    s.enter("m2", epoch=4, assigned="orders:0123")

@@ -243,3 +243,14 @@ def offsets_of_a_consumer_group_go_with_their_topic(s: ConsumerScript) -> None:
     s.cluster("audit:1", also="-offset:orders-0 -offset:orders-1")
     s.beat("m1", owns="audit:0", epoch=3)
     s.fetch(version=9, member="m1", sent_epoch=3)
+
+
+@consumer_story()
+def the_last_two_sessions_end_together(s: ConsumerScript) -> None:
+    """Each removal has its epoch; only behind the last one nothing is due."""
+    s.cluster("orders:4")
+    s.enter("m1")
+    s.enter("m2")
+    gone = " ".join(f"-{kind}:m{n}" for n in "12" for kind in ("current", "target", "member"))
+    s.at(46_000, f"{gone} +epoch=4 +epoch=5 +targets=5")
+    s.describe_consumers(state="Empty", epoch=5, target_epoch=5)

@@ -153,3 +153,16 @@ def a_description_knows_no_commits(s: ConsumerScript) -> None:
     s.describe_consumers(state="Stable")
     s.commit("orders-0=1", version=9, member="m1", generation=2)
     s.describe_consumers(state="Stable")
+
+
+@consumer_story()
+def a_member_fetches_what_is_gone(s: ConsumerScript) -> None:
+    """testFetchOffsetWithDeletedTopicUsingTopicIds, testFetchOffsetWithDeletedTopicUsingTopicNames: only an id is unknown then."""
+    s.cluster("orders:3", "audit:2")
+    s.enter("m1", "orders audit")
+    s.commit("orders-0=100", "orders-2=102", "audit-1=201", version=10, member="m1", generation=2)
+    s.cluster("orders:3", also="-offset:audit-1")
+    wanted = ("orders-0", "orders-2", "audit-0", "audit-1")
+    s.fetch(*wanted, version=10, member="m1", sent_epoch=2, error=(0, 0, 0, 100, 100))
+    for version in range(1, 10):
+        s.fetch(*wanted, version=version, member="m1", sent_epoch=2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.conformance.language.consumer_script import ConsumerScript
 from tests.conformance.language.story import consumer_story
 
-FULL, UNRELEASED = 81, 111
+UNKNOWN, FULL, FENCED_INSTANCE, UNRELEASED = 25, 81, 82, 111
 
 
 @consumer_story(group_consumer_max_size=2)
@@ -22,7 +22,10 @@ def a_full_consumer_group_takes_no_newcomer(s: ConsumerScript) -> None:
 
 @consumer_story(group_consumer_max_size=1)
 def a_full_consumer_group_and_static_members(s: ConsumerScript) -> None:
-    """A copy of a static member needs no place of its own: it waits for the one that has the instance id."""
+    """testStaticMemberCanRejoinWhenConsumerGroupIsFull: a copy of a static member needs no place of its own.
+
+    testStaticMemberRejoinWithUnreleasedInstanceIdFailsWhenConsumerGroupIsFull, testNewStaticMemberIsRejectedWhenConsumerGroupIsFull.
+    """
     s.cluster("orders:4")
     s.enter("m1", instance="i1")
     s.enter("n1", instance="i1", error=UNRELEASED)
@@ -43,6 +46,49 @@ def a_full_consumer_group_and_classic_members(s: ConsumerScript) -> None:
     s.classic("c1")
     s.classic("c2", error=FULL)
     s.enter("m3", error=FULL)
+
+
+@consumer_story(group_consumer_max_size=1)
+def heartbeats_to_a_full_consumer_group(s: ConsumerScript) -> None:
+    """Room is looked at before anything else; leaving needs none."""
+    s.cluster("orders:4")
+    s.enter("m1", instance="i1")
+    s.beat("n1", sent_epoch=2, instance="i1", error=FENCED_INSTANCE, also="")
+    s.beat("n2", sent_epoch=2, error=FULL, also="")
+    s.beat("n3", sent_epoch=2, instance="i3", error=FULL, also="")
+    s.quit("n3", instance="i3", error=UNKNOWN, also="")
+
+
+@consumer_story(group_consumer_max_size=1)
+def a_classic_copy_in_a_full_consumer_group(s: ConsumerScript) -> None:
+    """testStaticMemberCanRejoinConsumerGroupWithClassicProtocolWhenGroupIsFull: who is away has a place for its copy.
+
+    testNewStaticMemberClassicGroupJoinThrowsGroupMaxSizeReachedExceptionWhenConsumerGroupIsFull.
+    """
+    s.cluster("orders:4")
+    s.enter("m1", instance="i1")
+    s.classic("c9", chosen_id=False, instance="i9", error=FULL, also="")
+    s.classic("c1", instance="i1", error=FENCED_INSTANCE, also="")
+    s.pause("m1")
+    s.classic("c9", chosen_id=False, instance="i9", error=FULL, also="")
+    s.classic("n1", chosen_id=False, instance="i1")
+    s.look()
+
+
+@consumer_story(group_consumer_max_size=2)
+def copies_of_either_protocol_in_a_full_group(s: ConsumerScript) -> None:
+    """A place of a static member goes from protocol to protocol; nobody else gets it."""
+    s.cluster("orders:4")
+    s.enter("m1", instance="i1")
+    s.classic("c2", chosen_id=False, instance="i2")
+    s.classic("d2", chosen_id=False, instance="i2")
+    s.synced("c2", error=FENCED_INSTANCE, instance="i2")
+    s.enter("n2", instance="i2")
+    s.classic("c3", error=FULL, also="")
+    s.enter("m3", error=FULL, also="")
+    s.classic("e2", chosen_id=False, instance="i2")
+    s.describe_consumers(epoch=3)
+    s.look()
 
 
 @consumer_story(group_consumer_max_size=1)

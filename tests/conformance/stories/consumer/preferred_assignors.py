@@ -65,3 +65,63 @@ def a_member_without_a_wish_decides_nothing(s: ConsumerScript) -> None:
     s.beat("m2", epoch=4)
     s.settle("m2")
     s.describe_consumers(state="Stable", epoch=4)
+
+
+@consumer_story()
+def static_members_come_back_with_another_assignor(s: ConsumerScript) -> None:
+    """testStaticMembersRejoinWithNewServerAssignor: the copy that makes it the most wanted one brings the rebalance."""
+    s.cluster("orders:6")
+    for number in "123":
+        s.enter(f"m{number}", instance=f"i{number}", assignor="uniform")
+    s.settle("m1", "m2", "m3", rounds=4)
+    for number in "123":
+        s.pause(f"m{number}")
+    s.enter("n2", instance="i2", assignor="range", epoch=4)
+    s.describe_consumers(epoch=4)
+    s.enter("n3", instance="i3", assignor="range", epoch=5)
+    s.enter("n1", instance="i1", assignor="range", epoch=5)
+    s.settle("n1", "n2", "n3", rounds=4)
+    s.describe_consumers(state="Stable", epoch=5)
+
+
+@consumer_story()
+def a_classic_copy_keeps_the_wish(s: ConsumerScript) -> None:
+    """The wish goes with the place, and a JoinGroup brings no rebalance."""
+    s.cluster("orders:4")
+    s.enter("m1", instance="i1", assignor="uniform")
+    s.enter("m2", assignor="range")
+    s.settle("m1", "m2")
+    s.classic("c1", chosen_id=False, instance="i1")
+    s.look()
+
+
+@consumer_story(group_consumer_assignors="range,uniform")
+def the_first_assignor_of_the_list_is_the_default(s: ConsumerScript) -> None:
+    """Another default, and the one that was it before is another assignor."""
+    s.cluster("orders:4")
+    s.gather("m1", "m2")
+    s.beat("m1", assignor="range", epoch=3, also="+member:m1")
+    s.beat("m1", assignor="uniform", epoch=4)
+    s.settle("m1", "m2")
+    s.describe_consumers(state="Stable", epoch=4)
+
+
+@consumer_story()
+def a_wish_is_never_taken_back(s: ConsumerScript) -> None:
+    """A member that comes again and names no assignor still wants the one it named."""
+    s.cluster("orders:4")
+    s.enter("m1", assignor="range")
+    s.enter("m1", epoch=2, also="")
+    s.beat("m1", assignor="uniform", epoch=3)
+    s.describe_consumers(state="Stable", epoch=3)
+
+
+@consumer_story(group_consumer_assignment_interval_ms=5_000)
+def another_assignor_within_the_interval(s: ConsumerScript) -> None:
+    """The epoch grows at once, the target follows when it may."""
+    s.cluster("orders:4", "audit:3")
+    s.enter("m1", "orders audit", epoch=2)
+    s.beat("m1", assignor="range", epoch=2, also="+member:m1 +epoch=3")
+    s.describe_consumers(state="Assigning", epoch=3, target_epoch=2)
+    s.at(6_000)
+    s.ack("m1", epoch=3)

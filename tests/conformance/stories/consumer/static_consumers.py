@@ -252,3 +252,17 @@ def a_copy_with_another_wish_and_the_same_target(s: ConsumerScript) -> None:
     s.enter("n1", "orders nothing", instance="i1", epoch=4)
     s.settle("m2", "n1")
     s.describe_consumers(state="Stable", epoch=4)
+
+
+@consumer_story()
+def a_copy_starts_from_the_target_of_its_place(s: ConsumerScript) -> None:
+    """testReplaceStaticMember: what the member had stays with it, though others must take what a third one left."""
+    s.cluster("orders:9")
+    s.gather("m3", "m4")
+    s.enter("m1", instance="i1")
+    s.settle("m3", "m4", "m1")
+    s.describe_consumers(state="Stable", holds={"m3": "orders:012", "m1": "orders:348"})
+    s.quit("m3")
+    s.pause("m1")
+    s.enter("n1", instance="i1", epoch=5, assigned="orders:0348")
+    s.describe_consumers(targets={"n1": "orders:0348"})

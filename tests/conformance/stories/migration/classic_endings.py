@@ -116,6 +116,31 @@ def administrators_take_consumer_members_out(s: ConsumerScript) -> None:
 
 
 @consumer_story()
+def administrators_take_everybody_out(s: ConsumerScript) -> None:
+    """One epoch for all of them, and nothing is left to assign."""
+    s.cluster("orders:4")
+    s.gather("m1", "m2")
+    s.enter("m3", instance="i3")
+    gone = " ".join(f"-{kind}:m{n}" for n in "123" for kind in ("current", "target", "member"))
+    s.leave("m2", "m9", "@i3", "m1", error=(0, 0, 25, 0, 0), also=f"{gone} +epoch=5 +targets=5")
+    s.describe_consumers(state="Empty", epoch=5, target_epoch=5)
+    s.enter("m1", epoch=6, assigned="orders:0123")
+
+
+@consumer_story(group_consumer_migration_policy="upgrade")
+def the_last_classic_members_leave_together(s: ConsumerScript) -> None:
+    """Where there is no way back the group stays a consumer group to its end."""
+    s.cluster("orders:4")
+    s.enter("m1")
+    s.classic("c1")
+    s.classic("c2")
+    s.quit("m1", also="-current:m1 -target:m1 -member:m1 +epoch=5")
+    gone = " ".join(f"-{kind}:c{n}" for n in "12" for kind in ("current", "target", "member"))
+    s.leave("c1", "c2", also=f"{gone} +epoch=6 +targets=6")
+    s.describe_consumers(state="Empty", epoch=6, target_epoch=6)
+
+
+@consumer_story()
 def administrators_take_out_members_with_expressions(s: ConsumerScript) -> None:
     """testResolvedRegularExpressionsRemovedWhenConsumerMembersRemovedByAdminApi."""
     s.cluster("orders:2")
