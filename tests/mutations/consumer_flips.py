@@ -50,6 +50,18 @@ EPOCHS = (
         "",
     ),
     Flip(
+        "a new instance id has the target of the former one",
+        "consumer/member_update.py",
+        "membership.static_members.get(instance_id)\n",
+        "membership.static_members.get(instance_id, member_id)\n",
+    ),
+    Flip(
+        "a copy starts without the target of its place",
+        "consumer/target_assignment.py",
+        "    targets = targets_before(membership, updated)\n",
+        "    targets = membership.targets\n",
+    ),
+    Flip(
         "a copy's target is logged twice",
         "consumer/target_assignment.py",
         "    return {**membership.targets, updated.member_id: membership.targets[replaced_id]}\n",

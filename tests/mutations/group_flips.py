@@ -203,6 +203,12 @@ REFUSALS = (
         "if False:",
     ),
     Flip(
+        "the highest value of a group's setting is too high",
+        "group_configs.py",
+        "    if not lowest <= value <= highest:\n",
+        "    if not lowest <= value < highest:\n",
+    ),
+    Flip(
         "DeleteGroups forgets the group's tombstone",
         "handlers/delete_groups.py",
         "    records += group_tombstones(group.membership, Reason.GROUP_DELETED)\n",

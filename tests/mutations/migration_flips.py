@@ -114,6 +114,18 @@ MIXED = (
         "",
     ),
     Flip(
+        "an unreadable subscription is a fault of the server",
+        "migration/classic_join.py",
+        "CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL) from None",
+        "CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR) from None",
+    ),
+    Flip(
+        "a length may point beyond the end",
+        "embedded_protocol.py",
+        "        if not 0 <= length <= left:\n",
+        "        if length < 0:\n",
+    ),
+    Flip(
         "members without a common protocol share a group",
         "migration/classic_join.py",
         "return bool(common)",
