@@ -16,7 +16,8 @@ CONFORMANCE = ROOT / "tests" / "conformance"
 LINES = (CONFORMANCE / "CHECKLIST.md").read_text(encoding="utf-8").splitlines()
 HEADER = ("Kafka's test", "ours")
 QUOTED = re.compile(r"`([^`]*::[^`]*)`")
-REFERENCES = sorted({reference for line in LINES for reference in QUOTED.findall(line)})
+PAGES = (CONFORMANCE / "CHECKLIST.md", CONFORMANCE / "README.md")
+REFERENCES = sorted({ref for page in PAGES for ref in QUOTED.findall(page.read_text("utf-8"))})
 
 
 def rows() -> Iterator[tuple[str, list[str], str]]:
