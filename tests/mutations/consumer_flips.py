@@ -62,6 +62,12 @@ EPOCHS = (
         "    targets = membership.targets\n",
     ),
     Flip(
+        "a JoinGroup counts a tie of assignors anew",
+        "consumer/member_update.py",
+        "    if new.uses_classic_protocol:\n        return False\n    membership, default",
+        "    membership, default",
+    ),
+    Flip(
         "a copy's target is logged twice",
         "consumer/target_assignment.py",
         "    return {**membership.targets, updated.member_id: membership.targets[replaced_id]}\n",

@@ -125,3 +125,14 @@ def another_assignor_within_the_interval(s: ConsumerScript) -> None:
     s.describe_consumers(state="Assigning", epoch=3, target_epoch=2)
     s.at(6_000)
     s.ack("m1", epoch=3)
+
+
+@consumer_story()
+def a_classic_copy_of_a_member_with_a_wish(s: ConsumerScript) -> None:
+    """A JoinGroup asks for no assignor: a tie is not counted anew with it, as it is with a heartbeat."""
+    s.cluster("orders:4")
+    s.enter("m1", assignor="uniform")
+    s.enter("m2", instance="i1", assignor="range", epoch=3)
+    s.pause("m2")
+    s.classic("c1", chosen_id=False, instance="i1")
+    s.describe_consumers(epoch=3)
