@@ -19,8 +19,10 @@ from group_coordinator.security import Secret
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.cluster_options import cluster_options
 from tests.support.token_endpoint import (
+    AUDIENCE,
     CLIENT_ID,
     CLIENT_SECRET,
+    ISSUER,
     TokenEndpoint,
     key_set,
     token_endpoint,
@@ -58,6 +60,8 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]
                 f"{SECURITY}.oauthbearer.OAuthBearerValidatorCallbackHandler"
             ),
             f"{judge}.sasl.oauthbearer.jwks.endpoint.url": keys.as_uri(),
+            f"{judge}.sasl.oauthbearer.expected.issuer": ISSUER,
+            f"{judge}.sasl.oauthbearer.expected.audience": AUDIENCE,
         }
     )
     with pytest.MonkeyPatch.context() as environment:

@@ -14,6 +14,8 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 CLIENT_ID, CLIENT_SECRET = "job", 'hush "quoted" \\'
+ISSUER, AUDIENCE = "https://login.example.com", "kafka"
+"""Who signs tokens, and whom they are for; a broker of Kafka 4.4 wants to know both."""
 SIGNING_KEY = b"signs every token of the test..."
 LIFETIME_S = 600
 
@@ -50,7 +52,8 @@ class TokenEndpoint:
 
 def signed_token() -> str:
     now_s = int(time.time())
-    claims = {"sub": CLIENT_ID, "iat": now_s, "exp": now_s + LIFETIME_S, "scope": "groups"}
+    times = {"iat": now_s, "exp": now_s + LIFETIME_S}
+    claims = {"iss": ISSUER, "sub": CLIENT_ID, "aud": AUDIENCE, "scope": "groups"} | times
     head = _base64(json.dumps({"alg": "HS256", "kid": "1"}).encode())
     signed = f"{head}.{_base64(json.dumps(claims).encode())}"
     return f"{signed}.{_base64(hmac.digest(SIGNING_KEY, signed.encode(), 'sha256'))}"
