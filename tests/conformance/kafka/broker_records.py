@@ -34,8 +34,9 @@ def lines_of(
         group, record = offsets_topic.decode(message.key, message.value)
         if group not in groups:
             continue
-        assert offsets_topic.encode_key(group, record) == message.key
-        assert _same_bytes(offsets_topic.encode_value(record), message.value, record)
+        key, written = offsets_topic.encode(group, record)
+        assert key == message.key
+        assert _same_bytes(written, message.value, record)
         if producer is not None:
             assert isinstance(record, OffsetRecord)
             committed_to[producer] = group

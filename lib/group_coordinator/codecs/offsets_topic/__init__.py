@@ -1,22 +1,30 @@
-"""Kafka's __consumer_offsets: keys and values of its messages, byte for byte, on one side, core's records on the other."""
+"""Kafka's __consumer_offsets, byte for byte: rows of the log, and core's records, on the other side.
+
+The layout of every record type and version is data (`schemas/`); one reader and one writer walk it (`schema_reader.py`,
+`schema_writer.py`). Bytes become a row of the log, as Kafka's own formatter prints it, and back (`decoder.py`, `encoder.py`);
+what that row means to core is in `codecs/records`, so that `messages.py` only joins the two.
+"""
 
 from __future__ import annotations
 
-from group_coordinator.codecs.offsets_topic.errors import OffsetsTopicError, UnknownRecordTypeError
-from group_coordinator.codecs.offsets_topic.messages import (
-    MessageRecord,
-    decode,
-    encode_key,
-    encode_legacy_key,
-    encode_value,
+from group_coordinator.codecs.offsets_topic.decoder import decode_entry
+from group_coordinator.codecs.offsets_topic.encoder import encode_entry
+from group_coordinator.codecs.offsets_topic.errors import (
+    DamagedMessageError,
+    OffsetsTopicError,
+    UnknownRecordTypeError,
+    UnknownVersionError,
 )
+from group_coordinator.codecs.offsets_topic.messages import MessageRecord, decode, encode
 
 __all__ = [
+    "DamagedMessageError",
     "MessageRecord",
     "OffsetsTopicError",
     "UnknownRecordTypeError",
+    "UnknownVersionError",
     "decode",
-    "encode_key",
-    "encode_legacy_key",
-    "encode_value",
+    "decode_entry",
+    "encode",
+    "encode_entry",
 ]

@@ -8,4 +8,12 @@ class OffsetsTopicError(ValueError):
 
 
 class UnknownRecordTypeError(OffsetsTopicError):
-    """A key of another type: share and streams groups live in the same topic."""
+    """A key of a type that nobody here knows."""
+
+
+class UnknownVersionError(OffsetsTopicError):
+    """A value of a version that nobody here knows; its key could be read."""
+
+
+class DamagedMessageError(OffsetsTopicError):
+    """Bytes of a known type and version that are not what Kafka writes."""

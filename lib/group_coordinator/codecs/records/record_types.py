@@ -13,6 +13,8 @@ from group_coordinator.core.model.records import (
     TargetRecord,
 )
 
+LEGACY_OFFSET_COMMIT = 0
+"""An OffsetCommit under an older number: Kafka reads it and does not write it any more."""
 OFFSET_COMMIT = 1
 GROUP_METADATA = 2
 GROUP_EPOCH = 3

@@ -1,0 +1,24 @@
+"""What is in the messages of __consumer_offsets, as data: which record type has which fields, in which version."""
+
+from __future__ import annotations
+
+from group_coordinator.codecs.offsets_topic.schemas import (
+    classic,
+    consumer,
+    offsets,
+    share,
+    streams,
+)
+from group_coordinator.codecs.offsets_topic.schemas.fields import RecordSchema
+
+SCHEMAS: dict[int, RecordSchema] = {
+    schema.record_type: schema
+    for schema in (
+        *offsets.SCHEMAS,
+        *classic.SCHEMAS,
+        *consumer.SCHEMAS,
+        *share.SCHEMAS,
+        *streams.SCHEMAS,
+    )
+}
+"""By record type: all that Kafka 4.4.0 knows. Kafka uses neither 9 nor 18."""

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import pytest
+
+from group_coordinator.codecs.offsets_topic.schemas import SCHEMAS
+from tests.conformance.language.lines import Json
+from tests.support.offsets_topic_messages import Message, recorded, verdict
+
+RECORDED = list(recorded())
+
+
+@pytest.mark.parametrize(
+    ("message", "kafkas"),
+    RECORDED,
+    ids=[f"line {line}" for line in range(1, len(RECORDED) + 1)],
+)
+def test_our_verdict_is_kafkas(message: Message, kafkas: Json) -> None:
+    assert verdict(message) == kafkas
+
+
+def test_messages_of_every_type_and_version_were_recorded_and_damaged() -> None:
+    printed = [kafkas["json"] for _, kafkas in RECORDED if "json" in kafkas]
+    faults = {kafkas["fault"] for _, kafkas in RECORDED if "fault" in kafkas}
+
+    assert faults == {"type", "version", "damage"}
+    assert {
+        (json["key"]["type"], json["value"] and json["value"]["version"]) for json in printed
+    } == {
+        (record_type, version)
+        for record_type, schema in SCHEMAS.items()
+        for version in (None, *range(schema.highest_version + 1))
+    }
