@@ -79,6 +79,13 @@ def _core_alone(figures: Figures) -> list[Measure]:
     ]
 
 
+def _decoder(figures: Figures) -> list[Measure]:
+    return [
+        Measure(f"decoder alone, one thread: {name.replace('_', ' ')}", f"{rate:,}/s", "")
+        for name, rate in figures.items()
+    ]
+
+
 def _latency(figures: Figures) -> list[Measure]:
     rate = f"{figures['events_per_second']} events/s, compaction running"
     return [
@@ -200,6 +207,7 @@ def _topic_looks(figures: Figures) -> list[Measure]:
 
 BENCHMARKS = {
     "core_alone": Benchmark([], _core_alone),
+    "decoder": Benchmark([], _decoder),
     "big_group": Benchmark([], _big_group),
     "throughput": Benchmark([], _throughput),
     "cores": Benchmark([], _cores),
