@@ -11,13 +11,12 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Event
 
 from delta.tables import DeltaTable as SparkTable
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
-from filelock import FileLock, Timeout
+from filelock import Timeout
 from msgspec import json
 from msgspec.structs import replace
 from py4j.protocol import Py4JError
@@ -27,6 +26,7 @@ from pyspark.sql import SparkSession
 from group_coordinator.settings import JobSettings
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, quoted
+from group_coordinator.tables.files_held import files_held
 from group_coordinator.tables.session_conf import session_conf
 from group_coordinator.tables.upkeep_due import (
     TableFiles,
@@ -65,11 +65,11 @@ class Notebook:
 
 
 class Maintenance:
-    """Of the tables that one process writes."""
+    """Of the tables that one process writes; a process without Spark looks after tables in folders alone."""
 
     def __init__(
         self,
-        spark: SparkSession,
+        spark: SparkSession | None,
         job: JobSettings,
         tables: Sequence[TableDefinition],
         notebook: Notebook,
@@ -135,27 +135,26 @@ class Maintenance:
                 # What was committed here is no reason to do it again.
                 return UpkeepNote(*files.now(), at_ms=now_ms)
 
-    def _files_of(self, table: TableDefinition) -> _OnDisk | _BySpark:
-        folder = self._catalog.local_folder(table.name)
-        if folder is not None:
-            return _OnDisk(folder, table, self._cluster_id)
+    def _files_of(self, table: TableDefinition) -> _InFolder | _BySpark:
+        if self._spark is None or self._catalog.local_folder(table.name) is not None:
+            return _InFolder(self._catalog, table, self._cluster_id)
         return _BySpark(self._spark, self._catalog, table, self._cluster_id)
 
 
 @dataclass(frozen=True, slots=True)
-class _OnDisk:
-    """A table on this machine's disk, which Spark had better leave alone.
+class _InFolder:
+    """A table on this machine's disk, which Spark had better leave alone, or in a folder of a process without Spark.
 
-    Its commits are safe from each other there within one JVM only: one of them could replace the append of another
-    process. Those of the deltalake package never replace a commit.
+    Spark's commits are safe from each other on a disk within one JVM only: one of them could replace the append of
+    another process. Those of the deltalake package never replace a commit.
     """
 
-    folder: Path
+    catalog: TableCatalog
     table: TableDefinition
     cluster_id: str
 
     def now(self) -> TableFiles:
-        table = DeltaTable(self.folder)
+        table = self._delta()
         return TableFiles(len(table.file_uris()), table.version())
 
     def put_together(self, *, is_sorted: bool) -> None:
@@ -166,11 +165,11 @@ class _OnDisk:
         Raises:
             Timeout: another process holds the table's lock.
         """
-        with FileLock(self.folder.with_name(f".{self.table.name}.lock"), blocking=False):
+        with files_held(self.catalog, self.table):
             self._put_together(is_sorted=is_sorted)
 
     def _put_together(self, *, is_sorted: bool) -> None:
-        table, size = DeltaTable(self.folder), self.table.file_bytes
+        table, size = self._delta(), self.table.file_bytes
         is_partitioned = bool(table.metadata().partition_columns)
         ours = [(CLUSTER_ID.name, "=", self.cluster_id)] if is_partitioned else None
         if is_sorted and self.table.sorted_by:
@@ -180,7 +179,10 @@ class _OnDisk:
 
     def remove_those_of_the_past(self) -> None:
         # In full: the log alone does not know any more what became too old before its last checkpoint.
-        DeltaTable(self.folder).vacuum(dry_run=False, full=True)
+        self._delta().vacuum(dry_run=False, full=True)
+
+    def _delta(self) -> DeltaTable:
+        return DeltaTable(self.catalog.location(self.table.name))
 
 
 @dataclass(frozen=True, slots=True)
