@@ -67,6 +67,7 @@ class JobSettings:
     maintenance_interval_ms: NotNegative
     maintenance_new_files: Positive
     topic_metadata_interval_ms: NotNegative
+    positions_retention_ms: NotNegative
     security: Security
 
 

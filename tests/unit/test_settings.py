@@ -60,6 +60,7 @@ def test_the_defaults_of_the_job() -> None:
         maintenance_interval_ms=10_800_000,
         maintenance_new_files=500,
         topic_metadata_interval_ms=1_000,
+        positions_retention_ms=2_592_000_000,
         security=Security(
             security_protocol="PLAINTEXT",
             sasl_mechanism="SCRAM-SHA-512",

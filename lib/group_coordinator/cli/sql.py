@@ -25,8 +25,9 @@ FORMATS = {"table": print_table, **PLAIN_FORMATS}
 def command(
     query: str, output: str, tables: str | None, config: Path | None, overrides: tuple[str, ...]
 ) -> None:
-    """Ask the tables: coordinator_log, groups, members, offsets, group_configs, dead_letters, writers.
+    """Ask the tables.
 
+    They are coordinator_log, groups, members, offsets, group_configs, dead_letters, writers and topic_positions.
     The SQL is DataFusion's, much like PostgreSQL's; SHOW TABLES and DESCRIBE offsets tell what there is.
 
     \b

@@ -13,7 +13,7 @@ from group_coordinator.tables.roots import is_folder
 
 TABLES = (
     *("coordinator_log", "groups", "members", "offsets", "group_configs"),
-    *("dead_letters", "writers"),
+    *("dead_letters", "writers", "topic_positions"),
 )
 _SESSION = {"datafusion.catalog.information_schema": "true"}
 """Lets SHOW TABLES and SHOW COLUMNS work."""

@@ -69,11 +69,11 @@ def append_on_disk(table: DeltaTable, folder: Path, rows: pa.Table, mark: Transa
     """
     properties = CommitProperties(app_transactions=[mark])
     with write_errors(folder):
-        whole = _with_later_columns(rows, table)
+        whole = with_later_columns(rows, table)
         write_deltalake(table, whole, mode="append", commit_properties=properties)
 
 
-def _with_later_columns(rows: pa.Table, table: DeltaTable) -> pa.Table:
+def with_later_columns(rows: pa.Table, table: DeltaTable) -> pa.Table:
     """A later version of this program may have added columns before it was rolled back."""
     for column in pa.schema(table.schema()):
         if column.name not in rows.column_names:
@@ -96,7 +96,7 @@ def append_frame(
 
 
 @contextmanager
-def write_errors(folder: Path) -> Iterator[None]:
+def write_errors(folder: Path | str) -> Iterator[None]:
     """Raise TableWriteError: Delta's errors do not say which table they are about."""
     try:
         yield

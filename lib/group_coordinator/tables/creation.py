@@ -18,14 +18,15 @@ from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.members import MEMBERS
 from group_coordinator.tables.offsets import OFFSETS
 from group_coordinator.tables.snapshots import SNAPSHOTS
+from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 
 TABLES = (
     *(COORDINATOR_LOG, GROUPS, MEMBERS, OFFSETS, GROUP_CONFIGS),
-    *(DEAD_LETTERS, WRITERS, SNAPSHOTS),
+    *(DEAD_LETTERS, WRITERS, SNAPSHOTS, TOPIC_POSITIONS),
 )
 """All tables."""
 
-_LATER_TABLES = (GROUP_CONFIGS, WRITERS, SNAPSHOTS)
+_LATER_TABLES = (GROUP_CONFIGS, WRITERS, SNAPSHOTS, TOPIC_POSITIONS)
 """Tables that version 0.2.0 did not have."""
 
 # Groups last: whoever sees a group's new row finds its members and offsets.

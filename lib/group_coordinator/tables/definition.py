@@ -78,7 +78,7 @@ CONFIG_KEY = (*GROUP_KEY, "name")
 
 @dataclass(frozen=True, slots=True)
 class TableDefinition:
-    """A table's name, columns and Delta properties; `key` identifies a row, where rows change."""
+    """A table's name, columns and Delta properties; `key` identifies a row, where rows change or go."""
 
     name: str
     meaning: str
@@ -94,7 +94,7 @@ class TableDefinition:
     @property
     def sorted_by(self) -> tuple[str, ...]:
         """What lets a reader leave out the files that have nothing of the groups it wants."""
-        return (GROUP_ID.name,) if self.key else ()
+        return (GROUP_ID.name,) if GROUP_ID.name in self.key else ()
 
     @property
     def file_bytes(self) -> int:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.groups import GROUPS
+from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 
 VERSIONS, FILES = "delta.logRetentionDuration", "delta.deletedFileRetentionDuration"
 
@@ -31,6 +32,7 @@ def test_properties_of_now_stay() -> None:
     assert COORDINATOR_LOG.outdated(now, on_disk=True) == {}
 
 
-def test_only_tables_whose_rows_change_are_partitioned_and_sorted() -> None:
+def test_only_tables_whose_rows_change_or_go_are_partitioned_and_those_of_groups_sorted() -> None:
     assert (GROUPS.partitioned_by, GROUPS.sorted_by) == (("cluster_id",), ("group_id",))
     assert (COORDINATOR_LOG.partitioned_by, COORDINATOR_LOG.sorted_by) == ((), ())
+    assert (TOPIC_POSITIONS.partitioned_by, TOPIC_POSITIONS.sorted_by) == (("cluster_id",), ())

@@ -1,0 +1,123 @@
+"""The table topic_positions in a folder, of this machine or of an object store, written without a JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+from msgspec import json, structs
+
+from group_coordinator.tables.append import with_later_columns, write_errors
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.definition import CLUSTER_ID
+from group_coordinator.tables.files_held import files_held
+from group_coordinator.tables.maintenance import Notebook
+from group_coordinator.tables.position import Position
+from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
+from group_coordinator.tables.upkeep_due import UpkeepNote
+
+OVERDUE_MS = 3_600_000
+"""So long rows stay after their time: a file with rows of both kinds is written anew, and not for every sample."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class PositionsFolder:
+    """One cluster's rows of the table.
+
+    In an object store one process a cluster may write them: there is no lock there that keeps two from putting the same
+    files together.
+    """
+
+    catalog: TableCatalog
+    cluster_id: str
+
+    @property
+    def location(self) -> str:
+        """The address of the folder."""
+        return self.catalog.location(TOPIC_POSITIONS.name)
+
+    def exists(self) -> bool:
+        """Whether the table has been made.
+
+        Raises:
+            TableWriteError: the folder cannot be reached.
+        """
+        with write_errors(self.location):
+            return DeltaTable.is_deltatable(self.location)
+
+    def append(self, positions: Iterable[Position], sampled_at_ms: int) -> None:
+        """Add one sample, in one commit.
+
+        Raises:
+            TableWriteError: the folder does not take it.
+        """
+        with write_errors(self.location):
+            self._append(position_rows(self.cluster_id, positions, sampled_at_ms))
+
+    def remove_old(self, retention_ms: int, now_ms: int) -> int:
+        """Remove rows that are older, once one is older by OVERDUE_MS; the number of rows that went.
+
+        What decides is in the table, so that a restart changes nothing.
+
+        Raises:
+            TableWriteError: the folder does not take it, or another process is at it.
+        """
+        with write_errors(self.location):
+            table = DeltaTable(self.location)
+            oldest = self._oldest(table)
+            if oldest is None or oldest >= _instant(now_ms - retention_ms - OVERDUE_MS):
+                return 0
+            ours = f"{CLUSTER_ID.name} = {_in_sql(self.cluster_id)}"
+            first_kept = _instant(now_ms - retention_ms).isoformat(timespec="milliseconds")
+            with files_held(self.catalog, TOPIC_POSITIONS):
+                removed = table.delete(f"{ours} AND sampled_at < '{first_kept}'")
+            return int(removed["num_deleted_rows"])
+
+    def _oldest(self, table: DeltaTable) -> datetime | None:
+        files = pa.table(table.get_add_actions(flatten=True))
+        if "min.sampled_at" not in files.column_names:
+            return None
+        ours = files.filter(pc.equal(files[f"partition.{CLUSTER_ID.name}"], self.cluster_id))
+        oldest: datetime | None = pc.min(ours["min.sampled_at"]).as_py()
+        return oldest
+
+    def notebook(self) -> Notebook:
+        """Where the upkeep of the files is remembered: beside the rows, as there is no checkpoint."""
+        return Notebook(self._read_note, self._write_note)
+
+    def _read_note(self) -> str | None:
+        table = DeltaTable(self.location)
+        known = {name: table.transaction_version(self._mark(name)) for name in _NOTED}
+        if None in known.values():
+            return None
+        return json.encode({TOPIC_POSITIONS.name: known}).decode()
+
+    def _write_note(self, text: str) -> None:
+        note = json.decode(text, type=dict[str, UpkeepNote])[TOPIC_POSITIONS.name]
+        marks = [Transaction(self._mark(name), getattr(note, name)) for name in _NOTED]
+        self._append(TOPIC_POSITIONS.no_rows(), CommitProperties(app_transactions=marks))
+
+    def _mark(self, name: str) -> str:
+        return f"group-coordinator/{self.cluster_id}/{TOPIC_POSITIONS.name}/upkeep/{name}"
+
+    def _append(self, rows: pa.Table, properties: CommitProperties | None = None) -> None:
+        table = DeltaTable(self.location)
+        whole = with_later_columns(rows, table)
+        write_deltalake(table, whole, mode="append", commit_properties=properties)
+
+
+_NOTED = tuple(field.name for field in structs.fields(UpkeepNote))
+
+
+def _in_sql(text: str) -> str:
+    """A text as DataFusion's SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _instant(milliseconds: int) -> datetime:
+    return _EPOCH + timedelta(milliseconds=milliseconds)

@@ -1,0 +1,51 @@
+"""Where the logs of a cluster's partitions began and ended, sample by sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+from pyspark.sql.types import IntegerType, LongType, StringType, StructType, TimestampType
+
+from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, required
+from group_coordinator.tables.position import Position
+
+TOPIC_POSITIONS = TableDefinition(
+    "topic_positions",
+    "One row per sample of a partition: from where to where its log could be read",
+    StructType(
+        [
+            CLUSTER_ID,
+            required("topic", StringType(), "The topic"),
+            required("partition", IntegerType(), "The partition"),
+            required("log_start_offset", LongType(), "The first offset that can still be read"),
+            required(
+                "log_end_offset",
+                LongType(),
+                "The offset behind the last record that can be read (Kafka's high watermark)",
+            ),
+            required(
+                "last_stable_offset",
+                LongType(),
+                "Where a read_committed consumer comes to an end: a transaction is open from there on",
+            ),
+            required(
+                "sampled_at",
+                TimestampType(),
+                "When the brokers were asked for the ends, by the clock of the machine that asked",
+            ),
+        ]
+    ),
+    # Files keep apart the times that they were written at: sorted by topic, each would have rows of all
+    # times, and what goes when it is old would be in all of them.
+    key=(CLUSTER_ID.name, "topic", "partition", "sampled_at"),
+)
+
+
+def position_rows(cluster_id: str, positions: Iterable[Position], sampled_at_ms: int) -> pa.Table:
+    """One sample of a cluster, with the table's columns."""
+    of_all = {"cluster_id": cluster_id, "sampled_at": sampled_at_ms * 1_000}
+    return pa.Table.from_pylist(
+        [position._asdict() | of_all for position in positions],
+        schema=TOPIC_POSITIONS.no_rows().schema,
+    )
