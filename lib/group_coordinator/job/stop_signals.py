@@ -50,6 +50,13 @@ def stop_on_signals(spark: SparkSession) -> Iterator[Event]:
     Call it after Spark has started, which has a handler of its own. If it was the JVM that had to end, its status is 0
     once the block has ended well.
     """
+    with stop_on_signals_to_python() as stop, _jvm_hook(spark, stop):
+        yield stop
+
+
+@contextmanager
+def stop_on_signals_to_python() -> Iterator[Event]:
+    """An event that a signal sets, for a process without a JVM."""
     stop = Event()
 
     def note(_number: int, _frame: FrameType | None) -> None:
@@ -57,8 +64,7 @@ def stop_on_signals(spark: SparkSession) -> Iterator[Event]:
 
     before = {number: signal.signal(number, note) for number in _SIGNALS}
     try:
-        with _jvm_hook(spark, stop):
-            yield stop
+        yield stop
     finally:
         for number, handler in before.items():
             signal.signal(number, handler or signal.SIG_DFL)

@@ -12,7 +12,7 @@ import click
 from group_coordinator import settings
 from group_coordinator.cli.groups import actions, usage
 from group_coordinator.cli.groups import format as layout
-from group_coordinator.cli.groups.client_properties import PropertiesError, read_client_properties
+from group_coordinator.cli.groups.client_properties import client_options
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.cluster.cluster import Cluster
@@ -96,7 +96,7 @@ def command(
     choices = {name.replace("_", "-"): value for name, value in options.items()}
     action = usage.check(choices)
     job = settings.load(config, overrides).job
-    login = {**login_options(job.security), **_client_options(command_config)}
+    login = {**login_options(job.security), **client_options(command_config)}
     connection = Connection(bootstrap_server or job.bootstrap_servers, login)
     admin = AdminClient(
         bootstrap_servers=connection.bootstrap_servers,
@@ -114,15 +114,6 @@ def command(
         actions.print_failure(error)
         went_well = False
     context.exit(0 if went_well else 1)
-
-
-def _client_options(command_config: Path | None) -> dict[str, Any]:
-    if command_config is None:
-        return {}
-    try:
-        return read_client_properties(command_config)
-    except (OSError, UnicodeDecodeError, PropertiesError) as error:
-        raise click.UsageError(str(error)) from error
 
 
 def _list(admin: AdminClient, _: Connection, options: dict[str, Any]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 from javaproperties import InvalidUEscapeError, KeyValue, parse
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
@@ -17,6 +18,20 @@ _DEFAULTS = {
     if name in KafkaConsumer.DEFAULT_CONFIG and name in KafkaProducer.DEFAULT_CONFIG
 }
 """Options that all three clients have: a client refuses to start with an option that it does not know."""
+
+
+def client_options(command_config: Path | None) -> dict[str, Any]:
+    """Options for kafka-python from the file that --command-config names, if it names one.
+
+    Raises:
+        click.UsageError: the file cannot be used.
+    """
+    if command_config is None:
+        return {}
+    try:
+        return read_client_properties(command_config)
+    except (OSError, UnicodeDecodeError, PropertiesError) as error:
+        raise click.UsageError(str(error)) from error
 
 
 class PropertiesError(ValueError):

@@ -1,0 +1,205 @@
+"""Where the logs of all partitions begin and end: samples of a cluster's topics."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from kafka import IsolationLevel, KafkaAdminClient, OffsetSpec, TopicPartition
+from kafka.errors import BrokerResponseError, KafkaError, RequestTimedOutError, for_code
+
+from group_coordinator.clients.cluster.connect_log import LOGIN_ERRORS
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.tables.position import Position
+
+_TIMEOUT_MS = 5_000
+"""How long one broker may take for an answer; the others have theirs long before."""
+_MOVED_MS = 1_000
+"""How long the new leader of a partition that moves is looked for."""
+_PATIENCE_S = 5.0
+"""How long partitions with errors are told from the others, which are asked without them."""
+
+
+class Skipped(NamedTuple):
+    """A partition, or a whole topic, that is not in a sample, and why."""
+
+    what: str
+    why: str
+
+
+class Sample(NamedTuple):
+    """The positions of one moment, sorted by topic and partition, and what is missing among them."""
+
+    positions: list[Position]
+    skipped: list[Skipped]
+    sampled_at_ms: int
+
+
+class _Question(NamedTuple):
+    """What a leader is asked about its partitions."""
+
+    spec: OffsetSpec
+    isolation_level: IsolationLevel
+
+
+# In this order what is found is in order: a log's start, and its stable end, only grow.
+_START = _Question(OffsetSpec.EARLIEST, IsolationLevel.READ_UNCOMMITTED)
+_STABLE = _Question(OffsetSpec.LATEST, IsolationLevel.READ_COMMITTED)
+_END = _Question(OffsetSpec.LATEST, IsolationLevel.READ_UNCOMMITTED)
+
+
+class PositionSampler:
+    """Asks the leaders again and again over the same connections, and connects again after a failure.
+
+    Args:
+        connection: how the cluster is reached.
+        topics: those that are sampled; None: all that the user may see, but for Kafka's internal ones.
+        now_ms: this machine's wall clock.
+        clock: seconds that never go back.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        topics: Collection[str] | None,
+        now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        patience = {"request_timeout_ms": _TIMEOUT_MS}
+        self._connection = replace(connection, options={**patience, **connection.options})
+        self._topics = None if topics is None else sorted(set(topics))
+        self._now_ms = now_ms
+        self._clock = clock
+        self._admin: KafkaAdminClient | None = None
+
+    def sample(self) -> Sample:
+        """Ask every leader three times, whatever the number of its partitions; what cannot be found out is skipped.
+
+        Raises:
+            ChannelError: the cluster does not answer, or does not let us in.
+        """
+        by_leader, skipped = leaders(self._described(), every_topic=self._topics is None)
+        asked = list(by_leader.values())
+        starts = self._ask_all(asked, _START, skipped)
+        stable = self._ask_all(_those_in(asked, starts), _STABLE, skipped)
+        before_ms = self._now_ms()
+        ends = self._ask_all(_those_in(asked, stable), _END, skipped)
+        # A broker looks at its logs between a question and its answer.
+        sampled_at_ms = (before_ms + self._now_ms()) // 2
+        found = [
+            Position(key.topic, key.partition, starts[key], stable[key], end)
+            for key, end in sorted(ends.items())
+        ]
+        positions = [position for position in found if _is_of_one_log(position)]
+        skipped += [
+            Skipped(_name(position), "its log became shorter meanwhile")
+            for position in sorted(set(found) - set(positions))
+        ]
+        return Sample(positions, sorted(skipped), sampled_at_ms)
+
+    def close(self) -> None:
+        """Disconnect."""
+        admin, self._admin = self._admin, None
+        if admin is not None:
+            admin.close()
+
+    def _described(self) -> list[dict[str, Any]]:
+        if self._admin is None:
+            self._connection.local_address()
+            self._admin = self._connection.open(KafkaAdminClient)
+        try:
+            return list(self._admin.describe_topics(self._topics))
+        except KafkaError as error:
+            self.close()
+            raise self._connection.failure(error) from error
+
+    def _ask_all(
+        self,
+        asked: Iterable[Sequence[TopicPartition]],
+        question: _Question,
+        skipped: list[Skipped],
+    ) -> dict[TopicPartition, int]:
+        """The answers of all leaders; what has none is added to `skipped`."""
+        answers: dict[TopicPartition, int] = {}
+        for partitions in asked:
+            until_s = self._clock() + _PATIENCE_S
+            answers |= self._ask(partitions, question, skipped, until_s)
+        return answers
+
+    def _ask(
+        self,
+        partitions: Sequence[TopicPartition],
+        question: _Question,
+        skipped: list[Skipped],
+        until_s: float,
+    ) -> dict[TopicPartition, int]:
+        """The answers of one leader. Its client raises the first error of any partition, and keeps the answers to itself."""
+        specs = dict.fromkeys(partitions, question.spec)
+        admin: Any = self._admin
+        try:
+            found = admin.list_partition_offsets(specs, question.isolation_level, _MOVED_MS)
+        except KafkaError as error:
+            if len(partitions) > 1 and _is_of_a_partition(error) and self._clock() < until_s:
+                middle = len(partitions) // 2
+                halves = (partitions[:middle], partitions[middle:])
+                first, second = (self._ask(each, question, skipped, until_s) for each in halves)
+                return first | second
+            skipped += [Skipped(_name(partition), _reason(error)) for partition in partitions]
+            return {}
+        return {partition: answer.offset for partition, answer in found.items()}
+
+
+def leaders(
+    described: Iterable[Mapping[str, Any]], *, every_topic: bool
+) -> tuple[dict[int, list[TopicPartition]], list[Skipped]]:
+    """The partitions of kafka-python's answer by leader, and what nobody leads.
+
+    Args:
+        described: topics with their partitions.
+        every_topic: whether it is about all topics: then internal ones, and those that have just gone, are left out.
+    """
+    by_leader: dict[int, list[TopicPartition]] = {}
+    skipped = []
+    for topic in described:
+        if every_topic and (topic["is_internal"] or not topic["partitions"]):
+            continue
+        if not topic["partitions"]:
+            skipped.append(Skipped(topic["name"], _reason(for_code(topic["error_code"])())))
+        for partition in topic["partitions"]:
+            known = TopicPartition(topic["name"], partition["partition_index"])
+            if partition["leader_id"] < 0:
+                skipped.append(Skipped(_name(known), "no leader"))
+            else:
+                by_leader.setdefault(partition["leader_id"], []).append(known)
+    return by_leader, skipped
+
+
+def _those_in(
+    asked: Iterable[Sequence[TopicPartition]], answered: Collection[TopicPartition]
+) -> list[list[TopicPartition]]:
+    """Who did not answer one question is not waited for at the next one."""
+    left = ([each for each in partitions if each in answered] for partitions in asked)
+    return [partitions for partitions in left if partitions]
+
+
+def _is_of_a_partition(error: KafkaError) -> bool:
+    """Whether it is the error of some partition, and not of the whole request."""
+    of_the_request = (RequestTimedOutError, *LOGIN_ERRORS)
+    return isinstance(error, BrokerResponseError) and not isinstance(error, of_the_request)
+
+
+def _is_of_one_log(position: Position) -> bool:
+    """Between two questions a topic may be deleted and made again, or an unclean leader cut its log."""
+    return position.log_start_offset <= position.last_stable_offset <= position.log_end_offset
+
+
+def _name(partition: TopicPartition | Position) -> str:
+    """As Kafka's logs call it."""
+    return f"{partition.topic}-{partition.partition}"
+
+
+def _reason(error: KafkaError) -> str:
+    """Kafka's name of the error where it has one."""
+    return error.message if isinstance(error, BrokerResponseError) else str(error)
