@@ -1,7 +1,9 @@
-"""The Delta tables, read without Spark and without a JVM."""
+"""The Delta tables and the views over them, read without Spark and without a JVM."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
@@ -9,7 +11,10 @@ from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import DeltaError
 
 from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.moment import Moment
 from group_coordinator.tables.roots import is_folder
+from group_coordinator.tables.views.all_views import VIEWS, named_in
+from group_coordinator.tables.views.definition import DATAFUSION
 
 TABLES = (
     *("coordinator_log", "groups", "members", "offsets", "group_configs"),
@@ -27,20 +32,33 @@ class QueryError(ClientError):
     """The SQL is wrong, or names something that is not in the tables."""
 
 
-def query(root: str, sql: str) -> pa.Table:
-    """Answer a SQL query (DataFusion's dialect) from the tables under a root folder.
+def query(root: str, sql: str, moment: Moment | None = None) -> pa.Table:
+    """Answer a SQL query (DataFusion's dialect) from the tables under a root folder, and the views over them.
+
+    Args:
+        root: the tables' folder.
+        sql: the query.
+        moment: as the tables were then; None: as they are.
 
     Raises:
         TablesUnavailableError: there are no tables under the root.
         QueryError: the query cannot be answered; the message is one line.
     """
-    builder = QueryBuilder(_SESSION)
-    for name, table in _open(root).items():
-        builder.register(name, table)
-    try:
-        return pa.table(builder.execute(sql))
-    except (DeltaError, pa.ArrowException) as error:
-        raise QueryError(" ".join(str(error).split())) from error
+    tables, builder = open_tables(root), QueryBuilder(_SESSION)
+    with TemporaryDirectory(prefix="group-coordinator-sql-") as scratch:
+        try:
+            names: Iterable[str]
+            if moment is None:
+                names = _register(builder, tables)
+            else:
+                # What compaction does knows Spark's types, whose import takes longer than most answers.
+                from group_coordinator.clients import past_tables  # noqa: PLC0415
+
+                names = past_tables.register(builder, tables, moment, sql, scratch)
+            _create_views(builder, names, named_in(sql))
+            return pa.table(builder.execute(sql))
+        except (DeltaError, pa.ArrowException) as error:
+            raise QueryError(" ".join(str(error).split())) from error
 
 
 def rows(root: str, sql: str) -> list[dict[str, Any]]:
@@ -48,7 +66,12 @@ def rows(root: str, sql: str) -> list[dict[str, Any]]:
     return list(query(root, sql).to_pylist())
 
 
-def _open(root: str) -> dict[str, DeltaTable]:
+def open_tables(root: str) -> dict[str, DeltaTable]:
+    """The tables that are there, by name.
+
+    Raises:
+        TablesUnavailableError: there are none.
+    """
     if not is_folder(root):
         raise TablesUnavailableError(
             f"tables.root = {root} is the schema of a catalog, and only Spark reads that: ask there, by "
@@ -63,3 +86,18 @@ def _open(root: str) -> dict[str, DeltaTable]:
             f"there are no tables under {root} (tables.root); `group-coordinator init` makes them"
         )
     return found
+
+
+def _register(builder: QueryBuilder, tables: dict[str, DeltaTable]) -> Iterable[str]:
+    for name, table in tables.items():
+        builder.register(name, table)
+    return tables
+
+
+def _create_views(builder: QueryBuilder, tables: Iterable[str], wanted: frozenset[str]) -> None:
+    """Those that the query is about, if their tables are there: an earlier version may have made fewer."""
+    names = {name: name for name in tables}
+    for view in VIEWS:
+        if view.name in wanted and view.sources <= names.keys():
+            builder.execute(f"CREATE VIEW {view.name} AS {view.sql(DATAFUSION, names)}")
+            names[view.name] = view.name

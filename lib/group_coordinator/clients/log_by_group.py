@@ -1,0 +1,42 @@
+"""The log, group by group, in the order of each group's records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import pyarrow as pa
+from deltalake import QueryBuilder
+
+from group_coordinator.codecs.records.record_types import RECORD_TYPES
+
+_GROUP = ("cluster_id", "group_id")
+_MICROSECONDS = 1_000
+
+
+def log_by_group(
+    builder: QueryBuilder, columns: Sequence[str], condition: str = "true"
+) -> Iterator[tuple[tuple[str, str], list[dict[str, Any]]]]:
+    """(cluster id, group id) and the group's rows, event_time in milliseconds. Of one group at a time it holds all rows.
+
+    Args:
+        builder: it knows the table, or a view of that name, as coordinator_log.
+        columns: of the table, which are wanted beside event_time.
+        condition: SQL for the rows that are wanted.
+    """
+    types = ", ".join(map(str, RECORD_TYPES))
+    wanted = ", ".join((*_GROUP, *columns))
+    rows = builder.execute(
+        f"SELECT {wanted}, arrow_cast(event_time, 'Int64') AS event_time FROM coordinator_log "  # noqa: S608
+        f"WHERE record_type IN ({types}) AND {condition} ORDER BY cluster_id, group_id, batch_id, seq"
+    )
+    for key, of_key in groupby(_one_by_one(rows), key=itemgetter(*_GROUP)):
+        yield key, list(of_key)
+
+
+def _one_by_one(batches: Any) -> Iterator[dict[str, Any]]:
+    for batch in pa.RecordBatchReader.from_stream(batches):
+        for row in batch.to_pylist():
+            yield row | {"event_time": row["event_time"] // _MICROSECONDS}

@@ -1,0 +1,71 @@
+"""The tables as they were at a time: rows that only come are left out again; what compaction keeps is folded anew from the log.
+
+Older versions of the Delta tables would not do: they are kept for a day.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+from deltalake import DeltaTable, QueryBuilder, write_deltalake
+
+from group_coordinator.clients.log_by_group import log_by_group
+from group_coordinator.clients.moment import Moment
+from group_coordinator.tables.compaction.arrow_rows import to_arrow
+from group_coordinator.tables.compaction.fold import fold
+from group_coordinator.tables.compaction.offset_rows import Retention
+from group_coordinator.tables.compaction.rows import GroupKey, GroupRows, LogEntry, TableRow
+from group_coordinator.tables.creation import COMPACTED
+from group_coordinator.tables.views.all_views import named_in
+
+TIMES = {"coordinator_log": "event_time", "dead_letters": "event_time", "writers": "claimed_at"}
+"""Tables whose rows only come, and the column that says when."""
+
+_LOG = "coordinator_log"
+_COLUMNS = tuple(name for name in LogEntry._fields if name != "event_time")
+
+
+def register(
+    builder: QueryBuilder, tables: dict[str, DeltaTable], moment: Moment, sql: str, scratch: str
+) -> list[str]:
+    """Let the builder know the tables as they were; the names of those that it knows now.
+
+    Args:
+        builder: what will answer the query.
+        tables: as they are.
+        moment: the time.
+        sql: the query; tables that it cannot be about are not folded.
+        scratch: a folder that lasts until the query is answered.
+    """
+    names = [name for name in TIMES if name in tables]
+    for name in names:
+        builder.register(f"{name}_of_now", tables[name])
+        builder.execute(
+            f"CREATE VIEW {name} AS SELECT * FROM {name}_of_now "  # noqa: S608 - names of our own
+            f"WHERE {TIMES[name]} <= to_timestamp('{moment.at.isoformat()}')"
+        )
+    folded = [definition.name for definition in COMPACTED]
+    if _LOG not in names or named_in(sql).isdisjoint(folded):
+        return names
+    rows = _folded(builder, moment)
+    for definition in COMPACTED:
+        folder = Path(scratch) / definition.name
+        write_deltalake(
+            folder, to_arrow(rows[definition.name], definition.no_rows().schema), mode="overwrite"
+        )
+        builder.register(definition.name, DeltaTable(folder))
+    return [*names, *folded]
+
+
+def _folded(builder: QueryBuilder, moment: Moment) -> dict[str, list[TableRow]]:
+    """The rows of each table."""
+    retention = Retention(
+        moment.config.retention_ms, moment.config.offsets_retention_check_interval_ms
+    )
+    rows: dict[str, list[TableRow]] = defaultdict(list)
+    for key, log in log_by_group(builder, _COLUMNS):
+        entries = [LogEntry(*(row[name] for name in LogEntry._fields)) for row in log]
+        for change in fold(GroupKey(*key), GroupRows(), entries, retention):
+            rows[change.table].append(change.row)
+    return rows

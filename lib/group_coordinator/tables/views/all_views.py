@@ -1,0 +1,35 @@
+"""All views, and which of them a query is about."""
+
+from __future__ import annotations
+
+import re
+
+from group_coordinator.tables.views.audit import AUDIT
+from group_coordinator.tables.views.commit_rate import COMMIT_RATE
+from group_coordinator.tables.views.expiring_soon import EXPIRING_SOON
+from group_coordinator.tables.views.group_timeline import GROUP_TIMELINE
+from group_coordinator.tables.views.lost_offsets import LOST_OFFSETS
+from group_coordinator.tables.views.offset_changes import OFFSET_CHANGES
+from group_coordinator.tables.views.topic_groups import TOPIC_GROUPS
+
+VIEWS = (
+    *(EXPIRING_SOON, OFFSET_CHANGES, LOST_OFFSETS, AUDIT),
+    *(GROUP_TIMELINE, COMMIT_RATE, TOPIC_GROUPS),
+)
+"""Each comes after the views that it reads."""
+
+_ABOUT_ALL = frozenset({"show", "information_schema"})
+
+
+def named_in(sql: str) -> frozenset[str]:
+    """The tables and views that a query may be about, and what those views read; other words too.
+
+    A query that lists what there is is about all views.
+    """
+    named = set(re.findall(r"\w+", sql.lower()))
+    if not _ABOUT_ALL.isdisjoint(named):
+        named |= {view.name for view in VIEWS}
+    for view in reversed(VIEWS):
+        if view.name in named:
+            named |= view.sources
+    return frozenset(named)

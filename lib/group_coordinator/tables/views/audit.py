@@ -1,0 +1,54 @@
+"""Who changed offsets in another way than by reading on."""
+
+from __future__ import annotations
+
+from group_coordinator.tables.views.definition import (
+    CLUSTER_ID,
+    GROUP_ID,
+    PARTITION,
+    PRINCIPAL,
+    TOPIC,
+    ViewDefinition,
+    optional,
+    required,
+)
+
+AUDIT = ViewDefinition(
+    "audit",
+    "One row per change of an offset that was no ordinary commit: set by somebody who is no member, set back, or lost",
+    (
+        CLUSTER_ID,
+        GROUP_ID,
+        TOPIC,
+        PARTITION,
+        optional("before", "bigint", "The offset until then; null: there was none"),
+        optional("after", "bigint", "The offset from then on; null: it was lost"),
+        required(
+            "change",
+            "string",
+            "reset: a commit to a group that has had members and has none, forward or back; rewind: any other commit of a "
+            "smaller offset; expired, deleted, group-deleted, group-expired, topic-deleted: lost",
+        ),
+        required("at", "timestamp", "When, by the group's clock"),
+        PRINCIPAL,
+        optional("client_id", "string", "Null: the log does not have the client's id"),
+    ),
+    """
+SELECT cluster_id, group_id, topic, `partition`, `before`, `after`, change, at, principal,
+  CAST(NULL AS STRING) AS client_id
+FROM (
+  SELECT changes.*,
+    CASE
+      WHEN `after` IS NULL AND reason IN ('offset-expired', 'offset-deleted') THEN substr(reason, 8)
+      WHEN `after` IS NULL THEN reason
+      WHEN NOT by_member OR reason = 'offset-reset' THEN 'reset'
+      WHEN `after` < `before` THEN 'rewind'
+    END AS change
+  FROM $offset_changes changes
+) named
+WHERE change IS NOT NULL
+""",
+    "Who moved or deleted offsets of a group, and what were they before?",
+    "SELECT at, topic, `partition`, `before`, `after`, change, principal FROM audit "
+    "WHERE group_id = 'billing' ORDER BY at DESC",
+)

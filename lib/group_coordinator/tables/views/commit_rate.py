@@ -1,0 +1,46 @@
+"""How often groups commit, and how fast they go on."""
+
+from __future__ import annotations
+
+from group_coordinator.tables.views.definition import (
+    CLUSTER_ID,
+    GROUP_ID,
+    TOPIC,
+    ViewDefinition,
+    required,
+)
+
+COMMIT_RATE = ViewDefinition(
+    "commit_rate",
+    "One row per minute in which a group committed offsets of a topic",
+    (
+        CLUSTER_ID,
+        GROUP_ID,
+        TOPIC,
+        required("minute", "timestamp", "The beginning of the minute"),
+        required("commits", "bigint", "How many offsets were committed; each partition counts"),
+        required("partitions", "bigint", "Of how many partitions"),
+        required(
+            "advanced",
+            "bigint",
+            "By how much they went forward; a first offset and a step back count 0",
+        ),
+        required("commits_per_second", "double", "commits / 60"),
+        required("offsets_per_second", "double", "advanced / 60: about records per second"),
+    ),
+    """
+SELECT cluster_id, group_id, topic, `minute`, commits, partitions, advanced,
+  CAST(commits AS DOUBLE) / 60 AS commits_per_second, CAST(advanced AS DOUBLE) / 60 AS offsets_per_second
+FROM (
+  SELECT cluster_id, group_id, topic, date_trunc('minute', at) AS `minute`, count(*) AS commits,
+    count(DISTINCT `partition`) AS partitions,
+    sum(CASE WHEN `after` > `before` THEN `after` - `before` ELSE 0 END) AS advanced
+  FROM $offset_changes
+  WHERE `after` IS NOT NULL
+  GROUP BY cluster_id, group_id, topic, date_trunc('minute', at)
+) minutes
+""",
+    "How fast does a group read a topic, and when did it stop?",
+    "SELECT `minute`, commits, offsets_per_second FROM commit_rate "
+    "WHERE group_id = 'billing' AND topic = 'orders' ORDER BY `minute` DESC LIMIT 60",
+)

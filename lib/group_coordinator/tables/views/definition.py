@@ -1,0 +1,96 @@
+"""What a view is made of. It imports nothing of Spark: `group-coordinator sql` answers without it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from string import Template
+from typing import NamedTuple
+
+
+class ViewColumn(NamedTuple):
+    """A column; its type as Spark's SQL calls it."""
+
+    name: str
+    type: str
+    meaning: str
+    nullable: bool
+
+
+class Dialect(NamedTuple):
+    """The functions that the two engines call by different names."""
+
+    explode: str
+    """From an array to a row an element; none for an array that is empty or null."""
+
+
+SPARK = Dialect(explode="explode")
+DATAFUSION = Dialect(explode="unnest")
+
+
+def required(name: str, kind: str, meaning: str) -> ViewColumn:
+    """A column that is never null."""
+    return ViewColumn(name, kind, meaning, nullable=False)
+
+
+def optional(name: str, kind: str, meaning: str) -> ViewColumn:
+    """A column that may be null; its meaning says when."""
+    return ViewColumn(name, kind, meaning, nullable=True)
+
+
+CLUSTER_ID = required("cluster_id", "string", "The Kafka cluster, setting cluster.id")
+GROUP_ID = required("group_id", "string", "The group")
+TOPIC = required("topic", "string", "The topic")
+PARTITION = required("partition", "int", "The partition")
+PRINCIPAL = optional(
+    "principal",
+    "string",
+    "Who asked, as the event says; null: it does not, or a deadline did",
+)
+BATCH_ID = required("batch_id", "bigint", "The batch of the log's record")
+SEQ = required("seq", "int", "Its place among the group's records of the batch")
+
+
+@dataclass(frozen=True, slots=True)
+class ViewDefinition:
+    """A named question.
+
+    text: a SELECT that both engines take. `$name` is a table, or a view that comes before this one; `$explode` is a
+        function of the dialect; `$$` is a dollar.
+    example: a query that shows what it is for, and `answers`, the question in words.
+    """
+
+    name: str
+    meaning: str
+    columns: tuple[ViewColumn, ...]
+    text: str
+    answers: str
+    example: str
+
+    def sql(self, dialect: Dialect, sources: Mapping[str, str]) -> str:
+        """The SELECT for an engine; `sources` says how SQL calls each table and view there.
+
+        Raises:
+            KeyError: the text names a source that is not among them.
+        """
+        return Template(self.text).substitute(sources, **dialect._asdict()).strip()
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """The tables and views that it reads."""
+        return frozenset(Template(self.text).get_identifiers()) - set(Dialect._fields)
+
+
+def number_in(json: str, field: str) -> str:
+    """SQL for a number of a record, null where it has none; of several fields of that name, the last one.
+
+    No text inside a record can look like the field: there a quote has a backslash before it.
+    """
+    found = f"""regexp_replace({json}, '^.*"{field}": ?(-?[0-9]+).*', '$$1')"""
+    return f"""CASE WHEN {json} LIKE '%"{field}":%' THEN CAST({found} AS BIGINT) END"""
+
+
+def text_in(json: str, field: str) -> str:
+    """SQL for a text of a record that has no quotes, null where there is none."""
+    found = f"""regexp_replace({json}, '^.*"{field}": ?"([^"]*)".*', '$$1')"""
+    return f"""CASE WHEN {json} LIKE '%"{field}":%' THEN {found} END"""

@@ -1,0 +1,79 @@
+"""Which offsets expire next, and what keeps the others."""
+
+from __future__ import annotations
+
+from group_coordinator.tables.views.definition import (
+    CLUSTER_ID,
+    GROUP_ID,
+    PARTITION,
+    TOPIC,
+    ViewDefinition,
+    number_in,
+    optional,
+    required,
+)
+
+# An open transaction holds the partitions that it has offsets for, also those that count no more
+# (core/offsets/expiration.py). The tables of now do not have it, the log has.
+_TEXT = f"""
+WITH records AS (
+  SELECT cluster_id, group_id, topic, `partition`, batch_id, seq, value, record_type,
+    {number_in("value", "producerId")} AS producer_id
+  FROM $coordinator_log
+  WHERE (record_type IN (1, -1) AND value LIKE '%"producerId":%')
+    OR (record_type = 1 AND value IS NULL)
+),
+ends AS (
+  SELECT records.*,
+    max(CASE WHEN record_type = -1 THEN 1 END) OVER (
+      PARTITION BY cluster_id, group_id, producer_id ORDER BY batch_id, seq
+      ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
+    ) AS has_ended,
+    max(CASE WHEN value IS NULL THEN 1 END) OVER (
+      PARTITION BY cluster_id, group_id, topic, `partition` ORDER BY batch_id, seq
+      ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
+    ) AS is_forgotten
+  FROM records
+),
+held AS (
+  SELECT DISTINCT cluster_id, group_id, topic, `partition`
+  FROM ends
+  WHERE record_type = 1 AND has_ended IS NULL AND is_forgotten IS NULL
+)
+SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset,
+  CASE WHEN held.topic IS NULL THEN own.expires_at END AS expires_at,
+  CASE
+    WHEN held.topic IS NOT NULL THEN 'transaction'
+    WHEN own.expires_at IS NOT NULL THEN NULL
+    WHEN known.expiration_base = 'never' THEN 'members'
+    ELSE 'subscription'
+  END AS protected_by
+FROM $offsets own
+LEFT JOIN $groups known ON known.cluster_id = own.cluster_id AND known.group_id = own.group_id
+LEFT JOIN held
+  ON held.cluster_id = own.cluster_id AND held.group_id = own.group_id
+  AND held.topic = own.topic AND held.`partition` = own.`partition`
+"""
+
+EXPIRING_SOON = ViewDefinition(
+    "expiring_soon",
+    "One row per committed offset: when it goes unless it is committed again, or what protects it; how soon is soon, the query says",
+    (
+        CLUSTER_ID,
+        GROUP_ID,
+        TOPIC,
+        PARTITION,
+        required("committed_offset", "bigint", "Where the group goes on reading"),
+        optional("expires_at", "timestamp", "When it expires; null: something protects it"),
+        optional(
+            "protected_by",
+            "string",
+            "subscription: a member subscribes to the topic; members: the group has members, and is not one of consumers "
+            "whose topics are known; transaction: one is open that has an offset for the partition. Null: nothing protects it",
+        ),
+    ),
+    _TEXT,
+    "Which offsets will be lost by tomorrow unless somebody commits?",
+    "SELECT group_id, topic, `partition`, committed_offset, expires_at FROM expiring_soon "
+    "WHERE expires_at < now() + INTERVAL '1' DAY ORDER BY expires_at",
+)

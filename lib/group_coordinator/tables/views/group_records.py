@@ -1,0 +1,65 @@
+"""The records of groups in their order, each with what the group was by then: the ground of several views.
+
+A name may have several lives, one after the other: each ends with the tombstone of its group, unless that gives the name
+to a group of the other kind (reasons upgrade, downgrade, join).
+"""
+
+from __future__ import annotations
+
+from group_coordinator.tables.views.definition import number_in, text_in
+
+_CONVERSIONS = "('upgrade', 'downgrade', 'join')"
+_OF_GROUP = "PARTITION BY cluster_id, group_id ORDER BY batch_id, seq"
+_SO_FAR = f"({_OF_GROUP} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
+
+# What JSON says is taken out first, so that no engine sorts the texts.
+_PARSED = f"""
+SELECT cluster_id, group_id, record_type, topic, `partition`, `offset`, member_id, reason, principal, event_time,
+  batch_id, seq, value IS NOT NULL AS has_value,
+  CASE WHEN record_type IN (1, -1) THEN {number_in("value", "producerId")} END AS producer_id,
+  CASE
+    WHEN record_type = 2 THEN {number_in("value", "generation")}
+    WHEN record_type = 3 THEN {number_in("value", "epoch")}
+  END AS generation_or_epoch,
+  CASE
+    WHEN record_type = 2 AND value IS NULL THEN 0
+    WHEN record_type = 2 THEN CAST((length(value) - length(replace(value, '"memberId":', ''))) / 11 AS BIGINT)
+  END AS classic_members,
+  CASE WHEN record_type = -2 THEN {text_in("key", "name")} END AS setting_name,
+  CASE WHEN record_type = -2 THEN {text_in("value", "value")} END AS setting_value
+FROM $coordinator_log
+WHERE record_type IN (1, 2, 3, 5, -1, -2)
+"""
+
+GROUP_RECORDS = f"""
+SELECT counted.*,
+  coalesce(last_value(classic_members) IGNORE NULLS OVER {_SO_FAR}, 0)
+    + sum(consumer_members) OVER {_SO_FAR} AS member_count,
+  coalesce(last_value(is_group) IGNORE NULLS OVER {_SO_FAR}, false) AS is_managed,
+  sum(ends_life) OVER {_SO_FAR} - ends_life AS life
+FROM (
+  SELECT placed.*,
+    CASE
+      WHEN record_type = 5 AND has_value AND NOT was_there THEN 1
+      WHEN record_type = 5 AND NOT has_value AND was_there THEN -1
+      ELSE 0
+    END AS consumer_members,
+    CASE WHEN record_type IN (2, 3) THEN has_value END AS is_group,
+    CASE
+      WHEN record_type IN (2, 3) AND NOT has_value AND reason NOT IN {_CONVERSIONS} THEN 1 ELSE 0
+    END AS ends_life
+  FROM (
+    SELECT parsed.*,
+      row_number() OVER ({_OF_GROUP}) AS `position`,
+      coalesce(
+        lag(has_value) OVER (
+          PARTITION BY cluster_id, group_id, record_type, member_id ORDER BY batch_id, seq
+        ),
+        false
+      ) AS was_there
+    FROM ({_PARSED}) parsed
+  ) placed
+) counted
+"""
+"""Columns of coordinator_log without its texts, the numbers of the record, its `position` in the group's log, and what is so
+after it: `member_count`, `is_managed` (it is no simple group, which only stores offsets) and `life`, counted from 0."""

@@ -1,0 +1,96 @@
+"""What happened to a group."""
+
+from __future__ import annotations
+
+from group_coordinator.tables.views.definition import (
+    BATCH_ID,
+    CLUSTER_ID,
+    GROUP_ID,
+    SEQ,
+    ViewDefinition,
+    optional,
+    required,
+)
+from group_coordinator.tables.views.group_records import GROUP_RECORDS
+
+_TEXT = f"""
+WITH records AS ({GROUP_RECORDS}),
+lives AS (
+  SELECT records.*,
+    row_number() OVER (
+      PARTITION BY cluster_id, group_id, life ORDER BY CASE WHEN record_type <> -2 AND has_value THEN 0 ELSE 1 END, batch_id, seq
+    ) AS place,
+    last_value(generation_or_epoch) IGNORE NULLS OVER (
+      PARTITION BY cluster_id, group_id, life ORDER BY batch_id, seq
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS last_generation
+  FROM records
+),
+told AS (
+  SELECT lives.*, 'created' AS what, reason AS detail
+  FROM lives
+  WHERE place = 1 AND record_type <> -2 AND has_value
+  UNION ALL
+  SELECT lives.*,
+    CASE
+      WHEN record_type = -2 THEN 'setting'
+      WHEN record_type = 5 AND NOT has_value AND reason = 'session-timeout' THEN 'timed-out'
+      WHEN record_type = 5 AND NOT has_value AND reason = 'rebalance-timeout' THEN 'timed-out'
+      WHEN record_type = 5 AND NOT has_value THEN 'left'
+      WHEN record_type = 5 AND was_there THEN 'member-changed'
+      WHEN record_type = 5 THEN 'joined'
+      WHEN NOT has_value AND reason = 'group-expired' THEN 'expired'
+      WHEN NOT has_value AND ends_life = 0 THEN 'converted'
+      WHEN NOT has_value THEN 'deleted'
+      WHEN member_count = 0 THEN 'emptied'
+      ELSE 'rebalanced'
+    END AS what,
+    CASE
+      WHEN record_type = -2 AND NOT has_value THEN concat(setting_name, ' taken back')
+      WHEN record_type = -2 THEN concat(setting_name, ' = ', setting_value)
+      WHEN record_type = 5 THEN concat(member_id, ': ', reason)
+      WHEN NOT has_value AND ends_life = 0 AND record_type = 2 THEN concat('to a consumer group: ', reason)
+      WHEN NOT has_value AND ends_life = 0 THEN concat('to a classic group: ', reason)
+      ELSE reason
+    END AS detail
+  FROM lives
+  WHERE record_type IN (2, 3, -2)
+    OR (record_type = 5 AND reason NOT IN ('upgrade', 'downgrade', 'group-deleted', 'group-expired'))
+)
+SELECT cluster_id, group_id, event_time AS at, what, CAST(member_count AS INT) AS members,
+  CAST(last_generation AS INT) AS generation_or_epoch, detail, batch_id, seq
+FROM told
+WHERE NOT (what = 'emptied' AND (place = 1 OR (record_type = 2 AND generation_or_epoch = 0)))
+"""
+
+GROUP_TIMELINE = ViewDefinition(
+    "group_timeline",
+    "One row per thing that happened to a group, through all lives of its name",
+    (
+        CLUSTER_ID,
+        GROUP_ID,
+        required("at", "timestamp", "When, by the group's clock"),
+        required(
+            "what",
+            "string",
+            "created; rebalanced: a new generation or epoch; emptied: its last member has gone; converted: classic to consumer "
+            "or back; deleted, expired: its end; setting: a setting of its own. Of consumer groups also "
+            "joined, member-changed, left, timed-out: one member",
+        ),
+        required("members", "int", "Members after it"),
+        optional(
+            "generation_or_epoch",
+            "int",
+            "The generation or epoch by then; null: it has none, as it only stores offsets",
+        ),
+        required(
+            "detail", "string", "The reason of the log's record; with the member, or the setting"
+        ),
+        BATCH_ID,
+        SEQ,
+    ),
+    _TEXT,
+    "What happened to a group last night?",
+    "SELECT at, what, members, generation_or_epoch, detail FROM group_timeline "
+    "WHERE group_id = 'billing' ORDER BY batch_id, seq",
+)

@@ -1,0 +1,56 @@
+"""Which committed offsets were lost."""
+
+from __future__ import annotations
+
+from group_coordinator.tables.views.definition import (
+    CLUSTER_ID,
+    GROUP_ID,
+    PARTITION,
+    PRINCIPAL,
+    TOPIC,
+    ViewDefinition,
+    optional,
+    required,
+)
+
+LOST_OFFSETS = ViewDefinition(
+    "lost_offsets",
+    "One row each time that a committed offset was lost, whether it came back or not",
+    (
+        CLUSTER_ID,
+        GROUP_ID,
+        TOPIC,
+        PARTITION,
+        required("last_offset", "bigint", "The offset that was lost"),
+        required("lost_at", "timestamp", "When, by the group's clock"),
+        required(
+            "reason",
+            "string",
+            "offset-expired, offset-deleted, group-deleted, group-expired or topic-deleted",
+        ),
+        required(
+            "inferred", "boolean", "Whether the reason was inferred; false: the coordinator said so"
+        ),
+        PRINCIPAL,
+        optional(
+            "committed_again_at",
+            "timestamp",
+            "When the group next committed the partition; null: it is lost still",
+        ),
+    ),
+    """
+SELECT cluster_id, group_id, topic, `partition`, `before` AS last_offset, at AS lost_at, reason,
+  false AS inferred, principal, next_at AS committed_again_at
+FROM (
+  SELECT changes.*,
+    lead(at) OVER (
+      PARTITION BY cluster_id, group_id, topic, `partition` ORDER BY batch_id, seq
+    ) AS next_at
+  FROM $offset_changes changes
+) followed
+WHERE `after` IS NULL
+""",
+    "Which offsets are gone, since when, and why?",
+    "SELECT topic, `partition`, last_offset, lost_at, reason, principal FROM lost_offsets "
+    "WHERE group_id = 'billing' AND committed_again_at IS NULL ORDER BY lost_at DESC",
+)

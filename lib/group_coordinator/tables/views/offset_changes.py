@@ -1,0 +1,102 @@
+"""Every change of a committed offset, as it took effect: what the views of the past are made of."""
+
+from __future__ import annotations
+
+from group_coordinator.tables.views.definition import (
+    BATCH_ID,
+    CLUSTER_ID,
+    GROUP_ID,
+    PARTITION,
+    PRINCIPAL,
+    SEQ,
+    TOPIC,
+    ViewDefinition,
+    optional,
+    required,
+)
+from group_coordinator.tables.views.group_records import GROUP_RECORDS
+
+# An offset of a transaction waits for its producer's marker. It counts from there on, if that is a commit, unless by
+# then something that was written later counts already (core/offsets/pending.py).
+_TEXT = f"""
+WITH records AS ({GROUP_RECORDS}),
+ends AS (
+  SELECT records.*,
+    min(CASE WHEN record_type = -1 THEN `position` END) OVER (
+      PARTITION BY cluster_id, group_id, producer_id ORDER BY `position`
+      ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
+    ) AS end_position
+  FROM records
+  WHERE record_type IN (1, -1)
+),
+offsets_in_order AS (
+  SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.`offset`, own.producer_id, own.`position`,
+    own.end_position, own.member_count, own.is_managed, coalesce(marker.reason, own.reason) AS reason,
+    CASE WHEN own.producer_id IS NULL THEN own.principal ELSE marker.principal END AS principal,
+    coalesce(marker.event_time, own.event_time) AS at,
+    coalesce(marker.batch_id, own.batch_id) AS batch_id, coalesce(marker.seq, own.seq) AS seq,
+    min(
+      CASE
+        WHEN own.producer_id IS NULL THEN own.`position`
+        WHEN marker.reason = 'transaction-committed' THEN own.end_position
+      END
+    ) OVER (
+      PARTITION BY own.cluster_id, own.group_id, own.topic, own.`partition` ORDER BY own.`position`
+      ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+    ) AS superseded_position
+  FROM ends own
+  LEFT JOIN records marker
+    ON marker.cluster_id = own.cluster_id AND marker.group_id = own.group_id
+    AND marker.`position` = own.end_position AND own.producer_id IS NOT NULL
+  WHERE own.record_type = 1
+),
+effective AS (
+  SELECT offsets_in_order.*,
+    lag(`offset`) OVER (
+      PARTITION BY cluster_id, group_id, topic, `partition` ORDER BY batch_id, seq
+    ) AS `before`
+  FROM offsets_in_order
+  WHERE producer_id IS NULL
+    OR (
+      reason = 'transaction-committed'
+      AND (superseded_position IS NULL OR superseded_position > end_position)
+    )
+)
+SELECT cluster_id, group_id, topic, `partition`, `before`, `offset` AS `after`, at, reason, principal,
+  CASE
+    WHEN `offset` IS NULL OR NOT is_managed THEN NULL
+    WHEN member_count > 0 THEN true
+    WHEN producer_id IS NULL THEN false
+  END AS by_member,
+  batch_id, seq
+FROM effective
+WHERE `before` IS NOT NULL OR `offset` IS NOT NULL
+"""
+
+OFFSET_CHANGES = ViewDefinition(
+    "offset_changes",
+    "One row per change of a committed offset, ordinary commits too; one of a transaction counts from the transaction's end on",
+    (
+        CLUSTER_ID,
+        GROUP_ID,
+        TOPIC,
+        PARTITION,
+        optional("before", "bigint", "The offset until then; null: there was none"),
+        optional("after", "bigint", "The offset from then on; null: it was lost"),
+        required("at", "timestamp", "When, by the group's clock"),
+        required("reason", "string", "The reason of the log's record"),
+        PRINCIPAL,
+        optional(
+            "by_member",
+            "boolean",
+            "true: a group with members takes commits of its members alone. false: it has had members and has none, so that "
+            "somebody else committed. Null: nothing tells, as in a group that only stores offsets; or it is no commit",
+        ),
+        BATCH_ID,
+        SEQ,
+    ),
+    _TEXT,
+    "What were the offsets of a partition, one after the other?",
+    "SELECT `before`, `after`, at, reason FROM offset_changes "
+    "WHERE group_id = 'billing' AND topic = 'orders' AND `partition` = 0 ORDER BY batch_id, seq",
+)

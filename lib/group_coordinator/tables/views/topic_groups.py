@@ -1,0 +1,56 @@
+"""Who reads a topic."""
+
+from __future__ import annotations
+
+from group_coordinator.tables.views.definition import (
+    CLUSTER_ID,
+    GROUP_ID,
+    TOPIC,
+    ViewDefinition,
+    optional,
+    required,
+)
+
+TOPIC_GROUPS = ViewDefinition(
+    "topic_groups",
+    "One row per topic and group that has to do with it: subscribes, has partitions assigned, or has committed offsets",
+    (
+        CLUSTER_ID,
+        TOPIC,
+        GROUP_ID,
+        required("group_type", "string", "classic or consumer"),
+        required("state", "string", "The group's state"),
+        required(
+            "is_subscribed", "boolean", "Whether a member subscribes to it, by name or by a pattern"
+        ),
+        required("subscribed_members", "bigint", "Members that subscribe to it by name"),
+        required("assigned_partitions", "bigint", "Partitions that members have"),
+        required("committed_partitions", "bigint", "Partitions with a committed offset"),
+        optional("last_commit_at", "timestamp", "When one was committed last; null: there is none"),
+    ),
+    """
+WITH signs AS (
+  SELECT cluster_id, group_id, topic, 0 AS subscription, 0 AS member, 0 AS assigned, 1 AS committed, commit_timestamp
+  FROM $offsets
+  UNION ALL
+  SELECT cluster_id, group_id, $explode(protected_topics) AS topic, 1, 0, 0, 0, NULL
+  FROM $groups
+  UNION ALL
+  SELECT cluster_id, group_id, $explode(subscribed_topics) AS topic, 1, 1, 0, 0, NULL
+  FROM $members
+  UNION ALL
+  SELECT cluster_id, group_id, held['topic'] AS topic, 0, 0, 1, 0, NULL
+  FROM (SELECT cluster_id, group_id, $explode(assigned_partitions) AS held FROM $members) assignments
+)
+SELECT signs.cluster_id, signs.topic, signs.group_id, known.group_type, known.state,
+  max(signs.subscription) = 1 AS is_subscribed, CAST(sum(signs.member) AS BIGINT) AS subscribed_members,
+  CAST(sum(signs.assigned) AS BIGINT) AS assigned_partitions,
+  CAST(sum(signs.committed) AS BIGINT) AS committed_partitions, max(signs.commit_timestamp) AS last_commit_at
+FROM signs
+JOIN $groups known ON known.cluster_id = signs.cluster_id AND known.group_id = signs.group_id
+GROUP BY signs.cluster_id, signs.topic, signs.group_id, known.group_type, known.state
+""",
+    "Who reads a topic, and would miss it?",
+    "SELECT group_id, state, subscribed_members, assigned_partitions, last_commit_at FROM topic_groups "
+    "WHERE topic = 'orders' ORDER BY group_id",
+)

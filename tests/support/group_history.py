@@ -1,0 +1,99 @@
+"""Tables as the job leaves them, made of what the state machine does, without Spark or a JVM."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from deltalake import Transaction, write_deltalake
+
+from group_coordinator.core.coordinator import Step
+from group_coordinator.core.model import requests
+from group_coordinator.runtime.output_lines import LOG, OutputLines
+from group_coordinator.tables.compaction import local
+from group_coordinator.tables.compaction.offset_rows import Retention
+from group_coordinator.tables.compaction.rows import GroupKey, LogEntry
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.creation import TABLES
+from group_coordinator.testing import GroupDriver
+from group_coordinator.testing.outcome import Outcome
+from tests.support.log_rows import EPOCH
+
+
+class GroupHistory(GroupDriver):
+    """A group whose records become rows of coordinator_log; each request, or time that passes, is a batch.
+
+    `principal` is who sends what comes next; deadlines have none.
+    """
+
+    def __init__(self, group_id: str = "g", *, cluster_id: str = "test", **settings: Any) -> None:
+        super().__init__(group_id, **settings)
+        self.cluster_id = cluster_id
+        self.principal: str | None = None
+        self.rows: list[dict[str, Any]] = []
+        self._batches = 0
+
+    def commit_in_transaction(
+        self, producer_id: int, topic: str, partition: int, offset: int
+    ) -> None:
+        entry = requests.PartitionCommit(partition, offset, None, "", None)
+        topics = (requests.TopicCommit(topic, None, (entry,)),)
+        self.send(
+            requests.TxnOffsetCommit(self.group.group_id, producer_id, None, "", None, topics), 3
+        )
+
+    def end_transaction(self, producer_id: int, *, is_commit: bool) -> None:
+        self.send(requests.EndTxn(self.group.group_id, producer_id, is_commit), 0)
+
+    def _outcome(self, correlation_id: str, steps: Iterable[Step]) -> Outcome[Any]:
+        steps = list(steps)
+        lines = OutputLines(self.group)
+        for number, step in enumerate(steps):
+            is_request = bool(correlation_id) and number == 0
+            lines.step(step, None, self.principal if is_request else None)
+        self.rows += [
+            self._row(json.loads(line.removeprefix(LOG)))
+            for text in lines
+            for line in text.split("\n")
+            if line.startswith(LOG)
+        ]
+        self._batches += 1
+        return super()._outcome(correlation_id, steps)
+
+    def _row(self, line: dict[str, Any]) -> dict[str, Any]:
+        when = EPOCH + timedelta(milliseconds=line["event_time_ms"])
+        value = line["value"]
+        return line | {
+            "cluster_id": self.cluster_id,
+            "key": json.dumps(line["key"], separators=(",", ":")),
+            "value": None if value is None else json.dumps(value, separators=(",", ":")),
+            "event_time": when,
+            "batch_id": self._batches,
+            "ingested_at": when,
+        }
+
+
+def tables_of(root: Path, *histories: GroupHistory) -> Path:
+    """The tables under a folder: the log, and what compaction makes of it."""
+    for table in TABLES:
+        table.create_on_disk(root / table.name)
+    schema = COORDINATOR_LOG.no_rows().schema
+    for version, history in enumerate(histories):
+        names = schema.names
+        rows = [{name: row.get(name) for name in names} for row in history.rows]
+        log = pa.Table.from_pylist(rows, schema)
+        write_deltalake(root / COORDINATOR_LOG.name, log, mode="append")
+        local.compact(
+            root,
+            history.cluster_id,
+            log.select([*GroupKey._fields, *LogEntry._fields]),
+            Retention(
+                history.config.retention_ms, history.config.offsets_retention_check_interval_ms
+            ),
+            Transaction("story", version),
+        )
+    return root

@@ -1,0 +1,122 @@
+"""The tables as they were: each answer is the one that would have been given then."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from group_coordinator.clients.moment import Moment
+from group_coordinator.clients.sql_tables import query
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.tables.views.all_views import VIEWS
+from tests.support.group_history import GroupHistory, tables_of
+
+SETTINGS = {"offsets_retention_ms": 60_000, "offsets_retention_check_interval_ms": 10_000}
+KEPT = ("groups", "members", "offsets", "group_configs", *(view.name for view in VIEWS))
+
+
+def at(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def living() -> GroupHistory:
+    return GroupHistory("billing", **SETTINGS)
+
+
+def first_part(group: GroupHistory) -> None:
+    """Until second 10: a member, offsets, a setting, an open transaction."""
+    group.principal = "User:billing"
+    [member] = group.form()
+    generation = group.group.membership.generation  # type: ignore[union-attr]
+    group.commit({"orders": {0: 10, 1: 20}, "refunds": {0: 5}}, member, generation)
+    group.alter_configs({"offsets.retention.ms": "30000"})
+    group.commit_in_transaction(17, "orders", 1, 99)
+    group.at(10_000)
+
+
+def second_part(group: GroupHistory) -> None:
+    """From then on: the transaction ends, all is lost, and the name is used again."""
+    group.sleep(1)
+    group.end_transaction(17, is_commit=True)
+    group.alter_configs({"offsets.retention.ms": None})
+    group.delete_offsets({"refunds": [0]})
+    group.sleep(200_000)
+    group.commit({"orders": {0: 7}})
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, CoordinatorConfig]:
+    group = living()
+    first_part(group)
+    second_part(group)
+    return str(tables_of(tmp_path_factory.mktemp("whole"), group)), group.config
+
+
+@pytest.fixture(scope="module")
+def then(tmp_path_factory: pytest.TempPathFactory) -> str:
+    group = living()
+    first_part(group)
+    return str(tables_of(tmp_path_factory.mktemp("then"), group))
+
+
+def rows(root: str, sql: str, moment: Moment | None = None) -> list[dict[str, Any]]:
+    return sorted(query(root, sql, moment).to_pylist(), key=str)
+
+
+@pytest.mark.parametrize("name", [*KEPT, "coordinator_log", "dead_letters", "writers"])
+def test_every_table_and_view_is_as_it_was(
+    whole: tuple[str, CoordinatorConfig], then: str, name: str
+) -> None:
+    root, config = whole
+    everything = f"SELECT * FROM {name}"  # noqa: S608 - names of our own
+
+    assert rows(root, everything, Moment(at(10), config)) == rows(then, everything)
+
+
+def test_it_differs_from_what_is_now(whole: tuple[str, CoordinatorConfig]) -> None:
+    root, config = whole
+    sql = "SELECT topic, `partition`, committed_offset FROM offsets"
+
+    assert [tuple(row.values()) for row in rows(root, sql)] == [("orders", 0, 7)]
+    assert [tuple(row.values()) for row in rows(root, sql, Moment(at(10), config))] == [
+        ("orders", 0, 10),
+        ("orders", 1, 20),
+        ("refunds", 0, 5),
+    ]
+    assert rows(root, "SELECT value FROM group_configs", Moment(at(10), config)) == [
+        {"value": "30000"}
+    ]
+
+
+def test_a_moment_has_its_own_records(whole: tuple[str, CoordinatorConfig]) -> None:
+    root, config = whole
+    sql = "SELECT count(*) AS lost FROM lost_offsets"
+
+    assert rows(root, sql, Moment(at(10), config)) == [{"lost": 0}]
+    assert rows(root, sql, Moment(at(10.001), config)) == [{"lost": 1}]
+
+
+def test_before_the_first_record_there_is_nothing(whole: tuple[str, CoordinatorConfig]) -> None:
+    root, config = whole
+
+    assert rows(root, "SELECT * FROM groups", Moment(at(-1), config)) == []
+    assert rows(root, "SELECT * FROM group_timeline", Moment(at(-1), config)) == []
+
+
+def test_groups_of_several_clusters(tmp_path: Path) -> None:
+    here, there = living(), GroupHistory("billing", cluster_id="there", **SETTINGS)
+    here.commit({"orders": {0: 1}})
+    there.commit({"orders": {0: 2}})
+    there.sleep(1_000)
+    there.delete()
+    root = str(tables_of(tmp_path, here, there))
+
+    sql = "SELECT cluster_id, committed_offset FROM offsets"
+    assert rows(root, sql) == [{"cluster_id": "test", "committed_offset": 1}]
+    assert rows(root, sql, Moment(at(0), here.config)) == [
+        {"cluster_id": "test", "committed_offset": 1},
+        {"cluster_id": "there", "committed_offset": 2},
+    ]

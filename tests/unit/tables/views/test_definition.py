@@ -1,0 +1,54 @@
+"""Views say what they are: their columns, their example, what they read."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from group_coordinator.clients.sql_tables import query
+from group_coordinator.tables.views.all_views import VIEWS, named_in
+from group_coordinator.tables.views.definition import ViewDefinition
+from tests.support.group_history import tables_of
+
+TYPES = {
+    pa.string(): "string",
+    pa.string_view(): "string",
+    pa.int32(): "int",
+    pa.int64(): "bigint",
+    pa.float64(): "double",
+    pa.bool_(): "boolean",
+    pa.timestamp("us", "UTC"): "timestamp",
+}
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tables_of(tmp_path_factory.mktemp("tables")))
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+def test_the_columns_are_those_that_the_view_says(view: ViewDefinition, tables: str) -> None:
+    answer = query(tables, f"SELECT * FROM {view.name}")  # noqa: S608
+
+    assert [(field.name, TYPES[field.type]) for field in answer.schema] == [
+        (column.name, column.type) for column in view.columns
+    ]
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+def test_the_example_is_a_query(view: ViewDefinition, tables: str) -> None:
+    assert view.name in view.example
+    assert query(tables, view.example).num_rows == 0
+
+
+def test_a_query_is_about_the_views_behind_its_views() -> None:
+    assert {"audit", "offset_changes", "coordinator_log"} <= named_in("select 1 from Audit")
+    assert "offsets" not in named_in("SELECT * FROM lost_offsets")
+    assert {view.name for view in VIEWS} <= named_in("SHOW TABLES")
+
+
+def test_views_can_be_looked_up(tables: str) -> None:
+    shown = query(tables, "SHOW TABLES").to_pylist()
+
+    views = {row["table_name"] for row in shown if row["table_schema"] == "public"}
+    assert {view.name for view in VIEWS} <= views
