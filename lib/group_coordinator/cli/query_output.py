@@ -1,49 +1,101 @@
-"""An answer of the tables as CSV or as JSON."""
+"""An answer of the tables as CSV, as JSON, or as a file."""
 
 from __future__ import annotations
 
 import csv
 import sys
 from base64 import b64encode
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, TextIO, TypeVar
 
 import click
 import pyarrow as pa
 from msgspec import json
+from pyarrow import parquet
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Writer = Callable[[pa.Table, TextIO], None]
+
+_PARQUET = "parquet"
+_PLAIN_TYPES = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 
 
-def print_csv(answer: pa.Table) -> None:
+def write_csv(answer: pa.Table, out: TextIO) -> None:
     """RFC 4180 with a line of headings; null is an empty field."""
-    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer = csv.writer(out, lineterminator="\n")
     writer.writerow(answer.column_names)
     writer.writerows([cell_text(value) for value in row] for row in rows_of(answer))
 
 
-def print_json(answer: pa.Table) -> None:
+def write_json(answer: pa.Table, out: TextIO) -> None:
     """An array with one object a row; times as ISO 8601, bytes as base64."""
     document = json.encode(
         [dict(zip(answer.column_names, row, strict=True)) for row in rows_of(answer)], enc_hook=str
     )
-    click.echo(json.format(document, indent=2).decode())
+    out.write(json.format(document, indent=2).decode() + "\n")
 
 
-FORMATS = {"csv": print_csv, "json": print_json}
+FORMATS: Mapping[str, Writer] = {"csv": write_csv, "json": write_json}
 
 
 def format_option(formats: Collection[str], default: str) -> Callable[[Function], Function]:
     """Add --format, by which a user chooses one of these."""
     return click.option(
         "--format",
-        "output",
+        "printed",
         type=click.Choice(list(formats)),
         default=default,
         show_default=True,
         help="How the answer is printed.",
     )
+
+
+def output_option(formats: Collection[str]) -> Callable[[Function], Function]:
+    """Add --output, by which a user chooses one of these, or Parquet, and a file."""
+    kinds = [*formats, _PARQUET]
+    return click.option(
+        "--output",
+        type=(click.Choice(kinds), click.Path(dir_okay=False, path_type=Path)),
+        metavar=f"[{'|'.join(kinds)}] FILE",
+        help="Write the answer into a file, which is replaced, instead of printing it.",
+    )
+
+
+def show(
+    answer: pa.Table,
+    writers: Mapping[str, Writer],
+    printed: str,
+    output: tuple[str, Path] | None,
+) -> None:
+    """Print the answer, or write it into a file."""
+    if output is None:
+        writers[printed](answer, sys.stdout)
+        return
+    kind, file = output
+    try:
+        if kind == _PARQUET:
+            parquet.write_table(_for_parquet(answer), file)
+        else:
+            with file.open("w", encoding="utf-8", newline="") as out:
+                writers[kind](answer, out)
+    except OSError as error:
+        raise click.FileError(str(file), error.strerror) from error
+
+
+def _for_parquet(answer: pa.Table) -> pa.Table:
+    """DataFusion's views of texts are of no file format."""
+    fields = [field.with_type(_plain(field.type)) for field in answer.schema]
+    return answer.cast(pa.schema(fields))
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_plain(kind.value_type)))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_plain(field.type)) for field in kind])
+    return _PLAIN_TYPES.get(kind, kind)
 
 
 def rows_of(answer: pa.Table) -> list[tuple[Any, ...]]:

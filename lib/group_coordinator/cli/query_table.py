@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TextIO
+
 import pyarrow as pa
 from rich import box
 from rich.console import Console
@@ -14,11 +16,11 @@ _UNLIMITED_WIDTH = 100_000
 """The width without a terminal: a file or a pipe must not lose the end of a line."""
 
 
-def print_table(answer: pa.Table) -> None:
+def print_table(answer: pa.Table, out: TextIO | None = None) -> None:
     """Aligned columns, numbers to the right; where a terminal is too narrow for them, one line a value."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, file=out)
     if not console.is_terminal:
-        console = Console(highlight=False, width=_UNLIMITED_WIDTH)
+        console = Console(highlight=False, file=out, width=_UNLIMITED_WIDTH)
     table = _aligned(answer)
     unlimited = console.options.update(max_width=_UNLIMITED_WIDTH)
     if console.measure(table, options=unlimited).maximum <= console.width:

@@ -2,43 +2,79 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import click
 
 from group_coordinator import settings
 from group_coordinator.cli.query_output import FORMATS as PLAIN_FORMATS
-from group_coordinator.cli.query_output import format_option
+from group_coordinator.cli.query_output import format_option, output_option, show
 from group_coordinator.cli.query_table import print_table
 from group_coordinator.cli.settings_options import settings_options
+from group_coordinator.cli.times import time_of
 from group_coordinator.clients import sql_tables
 from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.moment import Moment
 
 FORMATS = {"table": print_table, **PLAIN_FORMATS}
 
 
 @click.command()
 @click.argument("query")
+@click.option(
+    "--as-of",
+    type=time_of,
+    metavar="TIME",
+    help="Answer as the tables were then: 2024-01-02T03:04:05Z, or in UTC 2024-01-02 03:04.",
+)
 @format_option(FORMATS, default="table")
+@output_option(FORMATS)
 @click.option("--tables", metavar="FOLDER", help="Where the tables are. [tables.root]")
 @settings_options
 def command(
-    query: str, output: str, tables: str | None, config: Path | None, overrides: tuple[str, ...]
+    query: str,
+    as_of: datetime | None,
+    printed: str,
+    output: tuple[str, Path] | None,
+    tables: str | None,
+    config: Path | None,
+    overrides: tuple[str, ...],
 ) -> None:
-    """Ask the tables.
+    """Ask the tables, and the views over them.
 
-    They are coordinator_log, groups, members, offsets, group_configs, dead_letters, writers and topic_positions.
-    The SQL is DataFusion's, much like PostgreSQL's; SHOW TABLES and DESCRIBE offsets tell what there is.
+    \b
+    Tables: coordinator_log, groups, members, offsets, group_configs, dead_letters, writers, topic_positions
+    Views:
+      expiring_soon   when each offset goes, or what protects it
+      lost_offsets    which offsets were lost, when, why, and whether they came back
+      audit           who reset, rewound or deleted offsets, and what they were before
+      offset_changes  every change of an offset, ordinary commits too
+      group_timeline  what happened to a group, through all lives of its name
+      commit_rate     commits and offsets a second, minute by minute
+      topic_groups    who reads a topic
+
+    The SQL is DataFusion's, much like PostgreSQL's; SHOW TABLES and DESCRIBE offsets tell what there is. jobs/README.md has
+    every column, and an example a view.
+
+    --as-of works for all of them, and for any time since the first record: rows that came later are left out, and
+    groups, members, offsets and group_configs are worked out anew from coordinator_log. That takes as long as the log is.
+    Forecasts (expires_at) are made with the retention of now. now() stays now.
 
     \b
     Examples:
       group-coordinator sql "SELECT state, count(*) FROM groups GROUP BY state"
-      group-coordinator sql "SELECT * FROM coordinator_log WHERE reason = 'offset-expired'"
-      group-coordinator sql --format csv "SELECT * FROM offsets WHERE expires_at < now()"
+      group-coordinator sql "SELECT * FROM lost_offsets WHERE group_id = 'billing'"
+      group-coordinator sql "SELECT * FROM expiring_soon WHERE expires_at < now() + INTERVAL '1' DAY"
+      group-coordinator sql "SELECT * FROM offsets" --as-of 2024-01-02T03:04:05Z
+      group-coordinator sql "SELECT * FROM audit" --output parquet audit.parquet
+      group-coordinator sql "SELECT * FROM offsets WHERE expires_at < now()" --format csv
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
-    root = tables or settings.load(config, overrides).job.tables_root
+    loaded = settings.load(config, overrides)
+    root = tables or loaded.job.tables_root
+    moment = None if as_of is None else Moment(as_of, loaded.coordinator)
     try:
-        answer = sql_tables.query(root, query)
+        answer = sql_tables.query(root, query, moment)
     except ClientError as error:
         raise click.ClickException(str(error)) from error
-    FORMATS[output](answer)
+    show(answer, FORMATS, printed, output)

@@ -11,7 +11,7 @@ import click
 
 from group_coordinator.cli.findings import print_findings
 from group_coordinator.cli.job_options import job_options, job_settings, run_options
-from group_coordinator.cli.query_output import FORMATS, format_option
+from group_coordinator.cli.query_output import FORMATS, format_option, output_option, show
 from group_coordinator.cli.refusals import refusals_shown
 from group_coordinator.job.ask_tables import ask_tables
 from group_coordinator.job.create import create_tables_of
@@ -105,18 +105,20 @@ def compact(
 @jobs.command()
 @click.argument("query")
 @format_option(FORMATS, default="csv")
+@output_option(FORMATS)
 @job_options
 @_told()
 def sql(
     query: str,
-    output: str,
+    printed: str,
+    output: tuple[str, Path] | None,
     config: Path | None,
     overrides: tuple[str, ...],
     bootstrap_server: str | None,
 ) -> None:
-    """Ask the tables where this cluster has them, in Spark's SQL; the tables have their plain names."""
+    """Ask the tables where this cluster has them, in Spark's SQL; tables and views have their plain names."""
     job = job_settings(config, overrides, bootstrap_server).job
-    FORMATS[output](ask_tables(job, partial(submitted_session, job), query))
+    show(ask_tables(job, partial(submitted_session, job), query), FORMATS, printed, output)
 
 
 @jobs.command()

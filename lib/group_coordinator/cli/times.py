@@ -1,0 +1,38 @@
+"""Times and durations as options take them."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+import click
+
+_UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_DURATION = re.compile(rf"([0-9]+)({'|'.join(_UNITS_MS)})")
+
+
+def time_of(text: str) -> datetime:
+    """A time of ISO 8601; without a zone it is UTC, as all times in the tables are.
+
+    Raises:
+        click.BadParameter: it is none.
+    """
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise click.BadParameter(
+            f"{text!r} is no time; 2024-01-02T03:04:05Z and 2024-01-02 03:04 (UTC) are"
+        ) from error
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def duration_ms_of(text: str) -> int:
+    """A number and its unit, such as 90m, in milliseconds: at least 1.
+
+    Raises:
+        click.BadParameter: it is none.
+    """
+    parts = _DURATION.fullmatch(text)
+    if parts is None or not int(parts[1]):
+        raise click.BadParameter(f"{text!r} is no duration; 500ms, 30s, 90m, 12h, 7d and 2w are")
+    return int(parts[1]) * _UNITS_MS[parts[2]]
