@@ -13,6 +13,7 @@ from deltalake import Transaction, write_deltalake
 
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model import requests
+from group_coordinator.core.model.records import Record
 from group_coordinator.runtime.output_lines import LOG, OutputLines
 from group_coordinator.tables.compaction import local
 from group_coordinator.tables.compaction.offset_rows import Retention
@@ -35,6 +36,7 @@ class GroupHistory(GroupDriver):
         self.cluster_id = cluster_id
         self.principal: str | None = None
         self.rows: list[dict[str, Any]] = []
+        self.timed_log: list[tuple[int, Record]] = []
         self._batches = 0
 
     def commit_in_transaction(
@@ -55,6 +57,7 @@ class GroupHistory(GroupDriver):
         for number, step in enumerate(steps):
             is_request = bool(correlation_id) and number == 0
             lines.step(step, None, self.principal if is_request else None)
+            self.timed_log += [(step.at_ms, record) for record in step.records]
         self.rows += [
             self._row(json.loads(line.removeprefix(LOG)))
             for text in lines

@@ -20,7 +20,8 @@ COMMANDS = {
     "compact": ("cli.compact", "Fold the log into groups, members, offsets and group_configs."),
     "groups": ("cli.groups", "List, describe and delete groups, like kafka-consumer-groups."),
     "positions": ("cli.positions", "Sample where the topics' logs begin and end."),
-    "sql": ("cli.sql", "Ask the tables."),
+    "sql": ("cli.sql", "Ask the tables, as they are or as they were."),
+    "what-if": ("cli.what_if", "Say which offsets another retention would have removed."),
     "replay-events": (
         "cli.replay_events",
         "Try events on the state machine, without Kafka or Spark.",

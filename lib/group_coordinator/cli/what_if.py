@@ -1,0 +1,79 @@
+"""`group-coordinator what-if`: another retention, tried on the past; without Spark and without a JVM."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from group_coordinator import settings
+from group_coordinator.cli.query_output import FORMATS as PLAIN_FORMATS
+from group_coordinator.cli.query_output import format_option, output_option, show
+from group_coordinator.cli.query_table import print_table
+from group_coordinator.cli.settings_options import settings_options
+from group_coordinator.cli.times import duration_ms_of, time_of
+from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.moment import Moment
+from group_coordinator.clients.what_if import what_if
+
+FORMATS = {"table": print_table, **PLAIN_FORMATS}
+
+
+@click.command()
+@click.option(
+    "--retention",
+    "retention_ms",
+    type=duration_ms_of,
+    metavar="DURATION",
+    required=True,
+    help="Instead of offsets.retention.minutes: 500ms, 30s, 90m, 12h, 7d, 2w.",
+)
+@click.option(
+    "--as-of", type=time_of, metavar="TIME", help="The end of what is looked at.  [default: now]"
+)
+@click.option(
+    "--group", "groups", multiple=True, metavar="GROUP", help="Only this group. Repeatable."
+)
+@format_option(FORMATS, default="table")
+@output_option(FORMATS)
+@click.option("--tables", metavar="FOLDER", help="Where the tables are. [tables.root]")
+@settings_options
+def command(
+    retention_ms: int,
+    as_of: datetime | None,
+    groups: tuple[str, ...],
+    printed: str,
+    output: tuple[str, Path] | None,
+    tables: str | None,
+    config: Path | None,
+    overrides: tuple[str, ...],
+) -> None:
+    """Say which offsets another retention would have removed, and when.
+
+    The whole log is told again to Kafka's rules (KIP-211) with the other retention: what subscribes, commits or is open
+    protects as it did, and what the retention of then removed stays until the other one removes it. A setting
+    offsets.retention.ms of a group, and a retention that a commit brought, still come first. One row an offset:
+
+    \b
+      removed_at          when it would have gone
+      committed_again_at  when the group next committed the partition: it would not have found its place before that;
+                          empty: it has not committed it since
+      lost_in_fact_at     when the offset was lost in fact before that commit; empty: it was not
+
+    \b
+    Examples:
+      group-coordinator what-if --retention 1d
+      group-coordinator what-if --retention 2w --as-of 2024-01-02T03:04:05Z --group billing
+      group-coordinator what-if --retention 12h --output csv removed.csv
+    """  # noqa: D301 - \b is click's mark for lines that stay as they are
+    loaded = settings.load(config, overrides)
+    end = as_of or datetime.fromtimestamp(time.time_ns() / 1_000_000_000, UTC)
+    moment = Moment(end, replace(loaded.coordinator, offsets_retention_ms=retention_ms))
+    try:
+        answer = what_if(tables or loaded.job.tables_root, moment, groups)
+    except ClientError as error:
+        raise click.ClickException(str(error)) from error
+    show(answer, FORMATS, printed, output)

@@ -1,0 +1,83 @@
+"""Which offsets another retention would have removed, worked out from coordinator_log; no JVM, no Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+from deltalake import QueryBuilder
+from deltalake.exceptions import DeltaError
+
+from group_coordinator.clients.log_by_group import log_by_group
+from group_coordinator.clients.moment import Moment
+from group_coordinator.clients.sql_tables import QueryError, TablesUnavailableError, open_tables
+from group_coordinator.codecs.records import log_entry
+from group_coordinator.core.model.records import Reason
+from group_coordinator.runtime.what_if import LoggedRecord, WhatIf
+
+_INSTANT = pa.timestamp("ms", "UTC")
+SCHEMA = pa.schema(
+    [
+        ("cluster_id", pa.string()),
+        ("group_id", pa.string()),
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("last_offset", pa.int64()),
+        ("committed_at", _INSTANT),
+        ("removed_at", _INSTANT),
+        ("committed_again_at", _INSTANT),
+        ("lost_in_fact_at", _INSTANT),
+    ]
+)
+"""The columns of the answer; the last two are null where it did not happen."""
+
+_COLUMNS = ("key", "value", "reason")
+
+
+def what_if(root: str, moment: Moment, groups: Sequence[str] = ()) -> pa.Table:
+    """A row for each offset that would have been removed until the moment, had its settings been in force.
+
+    Args:
+        root: the tables' folder.
+        moment: the end, and the settings with the other retention.
+        groups: only these; none: all.
+
+    Raises:
+        TablesUnavailableError: there is no log under the root.
+        QueryError: the log cannot be read; the message is one line.
+    """
+    log = open_tables(root).get("coordinator_log")
+    if log is None:
+        raise TablesUnavailableError(f"there is no table coordinator_log under {root}")
+    builder = QueryBuilder().register("coordinator_log", log)
+    try:
+        return pa.Table.from_pylist(list(_rows(builder, moment, groups)), SCHEMA)
+    except (DeltaError, pa.ArrowException) as error:
+        raise QueryError(" ".join(str(error).split())) from error
+
+
+def _rows(builder: QueryBuilder, moment: Moment, groups: Sequence[str]) -> Iterator[dict[str, Any]]:
+    condition = f"event_time <= to_timestamp('{moment.at.isoformat()}')"
+    if groups:
+        names = ", ".join("'" + group.replace("'", "''") + "'" for group in groups)
+        condition += f" AND group_id IN ({names})"
+    until_ms = int(moment.at.timestamp() * 1_000)
+    for (cluster_id, group_id), log in log_by_group(builder, _COLUMNS, condition):
+        for gone in WhatIf(group_id, moment.config).removals(map(_logged, log), until_ms):
+            yield {
+                "cluster_id": cluster_id,
+                "group_id": group_id,
+                "topic": gone.topic,
+                "partition": gone.partition,
+                "last_offset": gone.offset,
+                "committed_at": gone.committed_at_ms,
+                "removed_at": gone.removed_at_ms,
+                "committed_again_at": gone.committed_again_at_ms,
+                "lost_in_fact_at": gone.lost_at_ms,
+            }
+
+
+def _logged(row: dict[str, Any]) -> LoggedRecord:
+    record = log_entry.decode(row["key"], row["value"], Reason(row["reason"]))
+    return LoggedRecord(row["event_time"], record)

@@ -1,0 +1,122 @@
+"""What another retention would have done to a group: its log, told again to Kafka's rules of expiration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.records import (
+    ConsumerRecord,
+    OffsetRecord,
+    Reason,
+    Record,
+    TransactionMarker,
+)
+from group_coordinator.core.offsets.expiration import next_sweep, sweep
+from group_coordinator.core.replay import replay_record
+from group_coordinator.core.value import Value
+
+_BY_RETENTION = (Reason.OFFSET_EXPIRED, Reason.GROUP_EXPIRED)
+"""Records that the retention of then wrote; the other one has its own."""
+
+
+class LoggedRecord(NamedTuple):
+    """A record and its time."""
+
+    at_ms: int
+    record: Record
+
+
+class Removal(Value, frozen=True):
+    """An offset that the other retention would have removed.
+
+    committed_again_at_ms: when the group next committed the partition; None: it has not.
+    lost_at_ms: when the offset was lost in fact before that; None: it was not.
+    """
+
+    topic: str
+    partition: int
+    offset: int
+    committed_at_ms: int
+    removed_at_ms: int
+    committed_again_at_ms: int | None = None
+    lost_at_ms: int | None = None
+
+
+class WhatIf:
+    """A group under a retention of `config`. Settings of its own and those of its commits still come first.
+
+    The log does not have rebalances that are under way, in which nothing expires: here they take no time.
+    """
+
+    def __init__(self, group_id: str, config: CoordinatorConfig) -> None:
+        self._group = Group(group_id)
+        self._config = config
+        self._clock_ms = 0
+        self._gone: dict[tuple[str, int], Removal] = {}
+        self._done: list[Removal] = []
+
+    def removals(self, log: Iterable[LoggedRecord], until_ms: int) -> list[Removal]:
+        """What would have been removed until then, in the order in which it goes."""
+        for at_ms, record in log:
+            self._pass_time(at_ms)
+            self._note(at_ms, record)
+            if record.reason not in _BY_RETENTION:
+                self._make_room(record)
+                replay_record(self._group, record, at_ms)
+        self._pass_time(until_ms)
+        found = [*self._done, *self._gone.values()]
+        return sorted(found, key=lambda gone: (gone.removed_at_ms, gone.topic, gone.partition))
+
+    def _pass_time(self, until_ms: int) -> None:
+        """Let the sweeps happen that are due; at its own time a sweep comes before a request."""
+        while True:
+            due_ms = next_sweep(self._group, self._clock_ms, self._config)
+            if due_ms is None or due_ms > until_ms:
+                break
+            for record in sweep(self._group, due_ms, self._config).records:
+                if isinstance(record, OffsetRecord):
+                    self._remove(record, due_ms)
+                replay_record(self._group, record, due_ms)
+            self._clock_ms = due_ms
+        self._clock_ms = max(self._clock_ms, until_ms)
+
+    def _remove(self, tombstone: OffsetRecord, at_ms: int) -> None:
+        topic, partition = tombstone.topic, tombstone.partition
+        lost = self._group.offsets[topic][partition]
+        self._gone[topic, partition] = Removal(
+            topic, partition, lost.offset, lost.commit_timestamp_ms, at_ms
+        )
+
+    def _note(self, at_ms: int, record: Record) -> None:
+        """What became of offsets that are gone here."""
+        match record:
+            case OffsetRecord(value=None):
+                gone = self._gone.get((record.topic, record.partition))
+                if gone is not None and gone.lost_at_ms is None:
+                    self._gone[record.topic, record.partition] = gone.replace(lost_at_ms=at_ms)
+            case OffsetRecord(producer_id=None):
+                self._note_commit(at_ms, record.topic, record.partition)
+            case TransactionMarker():
+                for topic, partition, _ in record.offsets:
+                    self._note_commit(at_ms, topic, partition)
+            case _:
+                pass  # it is about no offset that counts
+
+    def _note_commit(self, at_ms: int, topic: str, partition: int) -> None:
+        gone = self._gone.pop((topic, partition), None)
+        if gone is not None:
+            self._done.append(gone.replace(committed_again_at_ms=at_ms))
+
+    def _make_room(self, record: Record) -> None:
+        """A group that only the other retention has kept gives its name to one of the other kind."""
+        classic = self._group.classic
+        if (
+            isinstance(record, ConsumerRecord)
+            and record.value is not None
+            and classic is not None
+            and classic.protocol_type is not None
+        ):
+            self._group.membership = None
