@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import (
     ConsumerRecord,
@@ -14,8 +15,9 @@ from group_coordinator.core.model.records import (
     Record,
     TransactionMarker,
 )
+from group_coordinator.core.model.timers import NEVER_MS
 from group_coordinator.core.offsets.expiration import next_sweep, sweep
-from group_coordinator.core.replay import replay_record
+from group_coordinator.core.replay import apply
 from group_coordinator.core.value import Value
 
 _BY_RETENTION = (Reason.OFFSET_EXPIRED, Reason.GROUP_EXPIRED)
@@ -65,23 +67,29 @@ class WhatIf:
             self._note(at_ms, record)
             if record.reason not in _BY_RETENTION:
                 self._make_room(record)
-                replay_record(self._group, record, at_ms)
+                apply(self._group, Decision([record], []), at_ms, self._config)
         self._pass_time(until_ms)
         found = [*self._done, *self._gone.values()]
         return sorted(found, key=lambda gone: (gone.removed_at_ms, gone.topic, gone.partition))
 
     def _pass_time(self, until_ms: int) -> None:
         """Let the sweeps happen that are due; at its own time a sweep comes before a request."""
-        while True:
-            due_ms = next_sweep(self._group, self._clock_ms, self._config)
-            if due_ms is None or due_ms > until_ms:
-                break
-            for record in sweep(self._group, due_ms, self._config).records:
-                if isinstance(record, OffsetRecord):
-                    self._remove(record, due_ms)
-                replay_record(self._group, record, due_ms)
-            self._clock_ms = due_ms
+        group = self._group
+        # A look at all offsets for each record would take too long: `apply` lowers this to what a record may bring.
+        while group.wake_ms <= until_ms:
+            due_ms = next_sweep(group, self._clock_ms, self._config)
+            group.wake_ms = NEVER_MS if due_ms is None else due_ms
+            if due_ms is not None and due_ms <= until_ms:
+                self._sweep(due_ms)
         self._clock_ms = max(self._clock_ms, until_ms)
+
+    def _sweep(self, now_ms: int) -> None:
+        decision = sweep(self._group, now_ms, self._config)
+        for record in decision.records:
+            if isinstance(record, OffsetRecord):
+                self._remove(record, now_ms)
+        apply(self._group, decision, now_ms, self._config)
+        self._clock_ms = now_ms
 
     def _remove(self, tombstone: OffsetRecord, at_ms: int) -> None:
         topic, partition = tombstone.topic, tombstone.partition
