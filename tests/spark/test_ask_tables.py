@@ -16,6 +16,10 @@ from tests.support.log_rows import Log
 pytestmark = pytest.mark.spark
 
 COUNT = "SELECT group_id, count(*) AS records FROM coordinator_log GROUP BY group_id"
+WITH_VIEW = """
+WITH counted AS (SELECT group_id, count(*) AS records FROM coordinator_log GROUP BY group_id)
+SELECT group_id, what, records FROM group_timeline JOIN counted USING (group_id)
+"""
 
 
 @pytest.fixture
@@ -27,9 +31,9 @@ def job(configured: Settings, catalog: TableCatalog, spark: SparkSession) -> Job
     return configured.job
 
 
-def test_tables_have_their_plain_names(spark: SparkSession, job: JobSettings) -> None:
-    assert ask_tables(job, lambda: spark, COUNT).to_pylist() == [
-        {"group_id": "billing", "records": 2}
+def test_tables_and_views_have_their_plain_names(spark: SparkSession, job: JobSettings) -> None:
+    assert ask_tables(job, lambda: spark, WITH_VIEW).to_pylist() == [
+        {"group_id": "billing", "what": "created", "records": 2}
     ]
 
 

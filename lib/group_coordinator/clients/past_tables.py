@@ -17,10 +17,8 @@ from group_coordinator.tables.compaction.fold import fold
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import GroupKey, GroupRows, LogEntry, TableRow
 from group_coordinator.tables.creation import COMPACTED
+from group_coordinator.tables.row_times import ROW_TIMES
 from group_coordinator.tables.views.all_views import named_in
-
-TIMES = {"coordinator_log": "event_time", "dead_letters": "event_time", "writers": "claimed_at"}
-"""Tables whose rows only come, and the column that says when."""
 
 _LOG = "coordinator_log"
 _COLUMNS = tuple(name for name in LogEntry._fields if name != "event_time")
@@ -38,12 +36,12 @@ def register(
         sql: the query; tables that it cannot be about are not folded.
         scratch: a folder that lasts until the query is answered.
     """
-    names = [name for name in TIMES if name in tables]
+    names = [name for name in ROW_TIMES if name in tables]
     for name in names:
         builder.register(f"{name}_of_now", tables[name])
         builder.execute(
             f"CREATE VIEW {name} AS SELECT * FROM {name}_of_now "  # noqa: S608 - names of our own
-            f"WHERE {TIMES[name]} <= to_timestamp('{moment.at.isoformat()}')"
+            f"WHERE {ROW_TIMES[name]} <= to_timestamp('{moment.at.isoformat()}')"
         )
     folded = [definition.name for definition in COMPACTED]
     if _LOG not in names or named_in(sql).isdisjoint(folded):

@@ -19,6 +19,7 @@ from group_coordinator.tables.members import MEMBERS
 from group_coordinator.tables.offsets import OFFSETS
 from group_coordinator.tables.snapshots import SNAPSHOTS
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
+from group_coordinator.tables.view_creation import create_views
 
 TABLES = (
     *(COORDINATOR_LOG, GROUPS, MEMBERS, OFFSETS, GROUP_CONFIGS),
@@ -39,7 +40,7 @@ class MissingTablesError(RuntimeError):
 
 
 def create_tables(root: str, make_session: Callable[[], SparkSession]) -> list[str]:
-    """Make what is missing under a root; the names, or addresses, of all tables.
+    """Make what is missing under a root; the names, or addresses, of all tables. A schema of a catalog gets the views too.
 
     Spark, whose start takes a while, is needed only where the root is no folder of this machine.
     """
@@ -57,6 +58,8 @@ def _create_by_spark(spark: SparkSession, catalog: TableCatalog) -> None:
         spark.sql(f"CREATE SCHEMA IF NOT EXISTS {catalog.schema_name}")
     for table in TABLES:
         table.create(spark, catalog)
+    if catalog.is_schema:
+        create_views(spark, catalog)
 
 
 def upgrade_tables(spark: SparkSession, root: str) -> None:

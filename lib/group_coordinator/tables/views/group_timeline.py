@@ -23,7 +23,11 @@ lives AS (
     last_value(generation_or_epoch) IGNORE NULLS OVER (
       PARTITION BY cluster_id, group_id, life ORDER BY batch_id, seq
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS last_generation
+    ) AS last_generation,
+    last_value(CASE WHEN record_type = 2 THEN generation_or_epoch END) IGNORE NULLS OVER (
+      PARTITION BY cluster_id, group_id, life ORDER BY batch_id, seq
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) AS generation_before
   FROM records
 ),
 told AS (
@@ -43,6 +47,7 @@ told AS (
       WHEN NOT has_value AND ends_life = 0 THEN 'converted'
       WHEN NOT has_value THEN 'deleted'
       WHEN member_count = 0 THEN 'emptied'
+      WHEN record_type = 2 AND generation_or_epoch = generation_before THEN 'member-changed'
       ELSE 'rebalanced'
     END AS what,
     CASE
@@ -74,8 +79,8 @@ GROUP_TIMELINE = ViewDefinition(
             "what",
             "string",
             "created; rebalanced: a new generation or epoch; emptied: its last member has gone; converted: classic to consumer "
-            "or back; deleted, expired: its end; setting: a setting of its own. Of consumer groups also "
-            "joined, member-changed, left, timed-out: one member",
+            "or back; member-changed: a member is another one, without a rebalance; deleted, expired: its end; setting: a setting "
+            "of its own. Of consumer groups also joined, left, timed-out: one member",
         ),
         required("members", "int", "Members after it"),
         optional(

@@ -8,7 +8,7 @@ import pytest
 from group_coordinator.clients.sql_tables import query
 from group_coordinator.tables.views.all_views import VIEWS, named_in
 from group_coordinator.tables.views.definition import ViewDefinition
-from tests.support.group_history import tables_of
+from tests.support.group_history import GroupHistory, tables_of
 
 TYPES = {
     pa.string(): "string",
@@ -52,3 +52,23 @@ def test_views_can_be_looked_up(tables: str) -> None:
 
     views = {row["table_name"] for row in shown if row["table_schema"] == "public"}
     assert {view.name for view in VIEWS} <= views
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> str:
+    group = GroupHistory("billing", group_initial_rebalance_delay_ms=0)
+    [member] = group.form()
+    group.commit({"orders": {0: 1}}, member, 1)
+    return str(tables_of(tmp_path_factory.mktemp("filled"), group))
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+def test_a_condition_on_the_group_reaches_the_files(view: ViewDefinition, filled: str) -> None:
+    sql = f"EXPLAIN SELECT * FROM {view.name} WHERE group_id = 'billing'"  # noqa: S608
+
+    plans = query(filled, sql).to_pylist()
+
+    [plan] = [row["plan"] for row in plans if row["plan_type"] == "physical_plan"]
+    scans = [line for line in plan.splitlines() if "DataSourceExec" in line]
+    assert scans
+    assert [line for line in scans if "group_id in (billing)" not in line] == []

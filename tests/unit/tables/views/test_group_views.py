@@ -48,6 +48,21 @@ def test_two_lives_of_a_classic_group(tmp_path: Path) -> None:
     ]
 
 
+def test_a_static_member_that_comes_back_changes_no_generation(tmp_path: Path) -> None:
+    group = GroupHistory(group_initial_rebalance_delay_ms=0)
+    first = group.join(instance_id="i-1").response
+    group.sync(first.member_id, 1)
+    group.sleep(1_000)
+    second = group.join(instance_id="i-1").response
+
+    assert second.member_id != first.member_id
+    assert asked(tables_of(tmp_path, group), TIMELINE) == [
+        (at(0), "created", 0, 0, "join"),
+        (at(0), "rebalanced", 1, 1, "sync"),
+        (at(1), "member-changed", 1, 1, "join"),
+    ]
+
+
 def test_members_of_a_consumer_group_come_and_go(tmp_path: Path) -> None:
     group = GroupHistory(group_consumer_session_timeout_ms=45_000)
     group.learn_topics(ORDERS)

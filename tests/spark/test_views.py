@@ -1,0 +1,110 @@
+"""One text a view: Spark answers as the command line does, without a JVM, from the same tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from group_coordinator.clients.sql_tables import query
+from group_coordinator.core.model.topic import Topic
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.session_conf import session_conf
+from group_coordinator.tables.view_creation import create_views
+from group_coordinator.tables.views.all_views import VIEWS
+from tests.support.group_history import GroupHistory, tables_of
+
+pytestmark = pytest.mark.spark
+
+ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)
+SETTINGS = {"offsets_retention_ms": 60_000, "offsets_retention_check_interval_ms": 10_000}
+QUICK = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""Of a few rows each, compiling the views takes nearly all of the time."""
+SOURCES = ("coordinator_log", "groups", "members", "offsets")
+
+
+def classic_group() -> GroupHistory:
+    """Commits, a rewind, a reset, a deletion, an expiry, and a second life."""
+    group = GroupHistory("billing", **SETTINGS)
+    group.principal = "User:billing"
+    [member] = group.form()
+    generation = group.group.membership.generation  # type: ignore[union-attr]
+    group.commit({"orders": {0: 40, 1: 50}}, member, generation, metadata='"producerId":17')
+    group.commit({"orders": {0: 30}}, member, generation)
+    group.leave(member)
+    group.alter_configs({"offsets.retention.ms": "30000"})
+    group.commit({"orders": {0: 5}})
+    group.delete_offsets({"orders": [1]})
+    group.sleep(120_000)
+    group.form()
+    return group
+
+
+def transactions() -> GroupHistory:
+    """One that counts, one that is outdone, one that is aborted, one that is open."""
+    group = GroupHistory("transactions", cluster_id="other", **SETTINGS)
+    group.commit({"orders": {0: 1, 1: 2}})
+    group.commit_in_transaction(17, "orders", 0, 10)
+    group.commit_in_transaction(18, "orders", 0, 20)
+    group.end_transaction(18, is_commit=True)
+    group.end_transaction(17, is_commit=True)
+    group.commit_in_transaction(17, "orders", 0, 30)
+    group.end_transaction(17, is_commit=False)
+    group.commit_in_transaction(17, "orders", 1, 40)
+    return group
+
+
+def consumer_group() -> GroupHistory:
+    """Two members, of whom one falls silent."""
+    group = GroupHistory("consumers", group_consumer_session_timeout_ms=45_000)
+    group.learn_topics(ORDERS)
+    group.consumers.join("a", ["orders"])
+    group.consumers.join("b", ["orders"])
+    group.commit({"orders": {0: 3}}, "b", group.consumers.epochs["b"], version=9)
+    group.sleep(40_000)
+    group.consumers.beat("b", {ORDERS.topic_id: []})
+    group.sleep(10_000)
+    return group
+
+
+@pytest.fixture
+def schema(spark: SparkSession, tmp_path: Path) -> Iterator[TableCatalog]:
+    """A catalog's schema with tables that are filled."""
+    root = tables_of(tmp_path / "tables", classic_group(), transactions(), consumer_group())
+    spark.sql(f"CREATE SCHEMA of_views LOCATION '{tmp_path}/warehouse'")
+    for name in SOURCES:
+        spark.sql(f"CREATE TABLE of_views.{name} USING delta LOCATION '{root}/{name}'")
+    yield TableCatalog("spark_catalog.of_views")
+    spark.sql("DROP SCHEMA of_views CASCADE")
+
+
+def test_views_of_a_catalog_answer_as_the_command_line_does(
+    spark: SparkSession, schema: TableCatalog, tmp_path: Path
+) -> None:
+    with session_conf(spark, QUICK):
+        assert len(create_views(spark, schema)) == len(VIEWS)
+        for view in VIEWS:
+            found = spark.table(schema.location(view.name))
+            wanted = query(f"{tmp_path}/tables", f"SELECT * FROM {view.name}").to_pylist()  # noqa: S608
+
+            assert wanted
+            assert sorted(found.toArrow().to_pylist(), key=str) == sorted(wanted, key=str)
+            assert [
+                (column.name, column.dataType.simpleString(), column.metadata["comment"])
+                for column in found.schema
+            ] == [(column.name, column.type, column.meaning) for column in view.columns]
+
+
+def test_a_catalog_that_takes_no_views_is_left_without(spark: SparkSession) -> None:
+    jdbc = "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog"
+    spark.conf.set("spark.sql.catalog.bare", jdbc)
+    spark.conf.set("spark.sql.catalog.bare.url", "jdbc:derby:memory:bare;create=true")
+    spark.conf.set("spark.sql.catalog.bare.driver", "org.apache.derby.iapi.jdbc.AutoloadedDriver")
+
+    assert create_views(spark, TableCatalog("bare.app")) == []
