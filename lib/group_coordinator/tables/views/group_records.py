@@ -35,7 +35,7 @@ GROUP_RECORDS = f"""
 SELECT counted.*,
   coalesce(last_value(classic_members) IGNORE NULLS OVER {_SO_FAR}, 0)
     + sum(consumer_members) OVER {_SO_FAR} AS member_count,
-  coalesce(last_value(is_group) IGNORE NULLS OVER {_SO_FAR}, false) AS is_managed,
+  coalesce(last_value(has_begun) IGNORE NULLS OVER {_SO_FAR}, false) AS is_managed,
   sum(ends_life) OVER {_SO_FAR} - ends_life AS life
 FROM (
   SELECT placed.*,
@@ -44,7 +44,7 @@ FROM (
       WHEN record_type = 5 AND NOT has_value AND was_there THEN -1
       ELSE 0
     END AS consumer_members,
-    CASE WHEN record_type IN (2, 3) THEN has_value END AS is_group,
+    CASE WHEN record_type IN (2, 3) THEN has_value AND generation_or_epoch > 0 END AS has_begun,
     CASE
       WHEN record_type IN (2, 3) AND NOT has_value AND reason NOT IN {_CONVERSIONS} THEN 1 ELSE 0
     END AS ends_life
@@ -62,4 +62,5 @@ FROM (
 ) counted
 """
 """Columns of coordinator_log without its texts, the numbers of the record, its `position` in the group's log, and what is so
-after it: `member_count`, `is_managed` (it is no simple group, which only stores offsets) and `life`, counted from 0."""
+after it: `member_count`, `is_managed` (it has had members: it is no simple group, which only stores offsets, nor does it wait for
+its first rebalance, of which the log has nothing) and `life`, counted from 0."""

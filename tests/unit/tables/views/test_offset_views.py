@@ -77,6 +77,16 @@ def test_of_a_group_that_only_stores_offsets_nobody_knows_who_commits(
     assert asked(root, "SELECT DISTINCT by_member FROM offset_changes") == [(None,)]
 
 
+def test_of_a_commit_before_the_first_rebalance_nothing_tells(tmp_path: Path) -> None:
+    group = GroupHistory()
+    group.join(version=3)  # parked until the join phase ends: the log has an Empty group only
+    group.commit({"orders": {0: 7}}, next(iter(group.group.membership.members)), 0)  # type: ignore[union-attr]
+
+    assert asked(tables_of(tmp_path, group), "SELECT `after`, by_member FROM offset_changes") == [
+        (7, None)
+    ]
+
+
 def test_an_offset_expires_and_the_group_comes_back(group: GroupHistory, tmp_path: Path) -> None:
     group.principal = "User:billing"
     group.commit({"orders": {0: 40}})
