@@ -41,7 +41,7 @@ def register(
         builder.register(f"{name}_of_now", tables[name])
         builder.execute(
             f"CREATE VIEW {name} AS SELECT * FROM {name}_of_now "  # noqa: S608 - names of our own
-            f"WHERE {ROW_TIMES[name]} <= to_timestamp('{moment.at.isoformat()}')"
+            f"WHERE {moment.has_seen(ROW_TIMES[name])}"
         )
     folded = [definition.name for definition in COMPACTED]
     if _LOG not in names or named_in(sql).isdisjoint(folded):

@@ -33,6 +33,7 @@ SCHEMA = pa.schema(
 """The columns of the answer; the last two are null where it did not happen."""
 
 _COLUMNS = ("key", "value", "reason")
+_REASONS = {reason.value: reason for reason in Reason}
 
 
 def what_if(root: str, moment: Moment, groups: Sequence[str] = ()) -> pa.Table:
@@ -58,13 +59,12 @@ def what_if(root: str, moment: Moment, groups: Sequence[str] = ()) -> pa.Table:
 
 
 def _rows(builder: QueryBuilder, moment: Moment, groups: Sequence[str]) -> Iterator[dict[str, Any]]:
-    condition = f"event_time <= to_timestamp('{moment.at.isoformat()}')"
+    condition = moment.has_seen("event_time")
     if groups:
         names = ", ".join("'" + group.replace("'", "''") + "'" for group in groups)
         condition += f" AND group_id IN ({names})"
-    until_ms = int(moment.at.timestamp() * 1_000)
     for (cluster_id, group_id), log in log_by_group(builder, _COLUMNS, condition):
-        for gone in WhatIf(group_id, moment.config).removals(map(_logged, log), until_ms):
+        for gone in WhatIf(group_id, moment.config).removals(map(_logged, log), moment.in_ms):
             yield {
                 "cluster_id": cluster_id,
                 "group_id": group_id,
@@ -79,5 +79,7 @@ def _rows(builder: QueryBuilder, moment: Moment, groups: Sequence[str]) -> Itera
 
 
 def _logged(row: dict[str, Any]) -> LoggedRecord:
-    record = log_entry.decode(row["key"], row["value"], Reason(row["reason"]))
+    # A reason that a later version writes is none of those that matter here.
+    reason = _REASONS.get(row["reason"], Reason.MIRRORED)
+    record = log_entry.decode(row["key"], row["value"], reason)
     return LoggedRecord(row["event_time"], record)

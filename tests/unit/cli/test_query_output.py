@@ -104,6 +104,10 @@ def test_an_earlier_time(tables: str, time: str) -> None:
     assert result.stdout.splitlines()[1:] == ["orders,0,41,1970-01-01 00:00:00.000Z"]
 
 
+def test_a_time_that_no_clock_will_show(tables: str) -> None:
+    assert sql(tables, QUERY, "--as-of", "9999-12-31").stdout.endswith("2 rows\n")
+
+
 def test_a_time_that_is_none(tables: str) -> None:
     result = sql(tables, QUERY, "--as-of", "yesterday")
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 from group_coordinator.core.group_configs import OFFSETS_RETENTION
+from group_coordinator.core.model.records import OffsetRecord, Reason
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.runtime.what_if import LoggedRecord, Removal, WhatIf
 from tests.support.group_history import GroupHistory
@@ -165,3 +167,40 @@ def test_a_group_that_only_another_retention_keeps_gives_its_name_to_a_consumer_
     group.sleep(2 * DAY)
 
     assert removals(group, DAY) == [Removal("orders", 0, 10, 0, DAY)]
+
+
+def test_the_retention_of_then_removes_what_it_removed() -> None:
+    """Members come and go, transactions hold partitions, groups die and come back."""
+    removed = 0
+    for seed in range(50):
+        group, random = living(retention_ms=DAY), Random(seed)  # noqa: S311 - the same lives every time
+        group.learn_topics(ORDERS, REFUNDS)
+        for offset in range(60):
+            live_on(group, random, offset)
+
+        found = removals(group, DAY)
+        assert [(gone.topic, gone.partition, gone.removed_at_ms) for gone in found] == [
+            (record.topic, record.partition, at_ms)
+            for at_ms, record in group.timed_log
+            if isinstance(record, OffsetRecord) and record.reason is Reason.OFFSET_EXPIRED
+        ]
+        assert [gone.lost_at_ms for gone in found] == [gone.removed_at_ms for gone in found]
+        removed += len(found)
+    assert removed > 100
+
+
+def live_on(group: GroupHistory, random: Random, offset: int) -> None:
+    topic, partition = random.choice(["orders", "refunds"]), random.randrange(2)
+    match random.randrange(7):
+        case 0 | 1:
+            group.commit({topic: {partition: offset}})
+        case 2:
+            group.commit_in_transaction(17, topic, partition, offset)
+        case 3:
+            group.end_transaction(17, is_commit=random.random() < 0.5)
+        case 4:
+            group.consumers.join("a", [topic])
+        case 5 if "a" in group.consumers.epochs:
+            group.consumers.leave("a")
+        case _:
+            group.sleep(random.choice([1, HOUR, DAY - 1, DAY]))
