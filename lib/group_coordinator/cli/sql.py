@@ -12,7 +12,7 @@ from group_coordinator.cli.query_output import FORMATS as PLAIN_FORMATS
 from group_coordinator.cli.query_output import format_option, output_option, show
 from group_coordinator.cli.query_table import print_table
 from group_coordinator.cli.settings_options import settings_options
-from group_coordinator.cli.times import time_of
+from group_coordinator.cli.times import as_of_option
 from group_coordinator.clients import sql_tables
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.moment import Moment
@@ -22,12 +22,7 @@ FORMATS = {"table": print_table, **PLAIN_FORMATS}
 
 @click.command()
 @click.argument("query")
-@click.option(
-    "--as-of",
-    type=time_of,
-    metavar="TIME",
-    help="Answer as the tables were then: 2024-01-02T03:04:05Z, or in UTC 2024-01-02 03:04.",
-)
+@as_of_option
 @format_option(FORMATS, default="table")
 @output_option(FORMATS)
 @click.option("--tables", metavar="FOLDER", help="Where the tables are. [tables.root]")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from group_coordinator.cli.findings import print_findings
 from group_coordinator.cli.job_options import job_options, job_settings, run_options
 from group_coordinator.cli.query_output import FORMATS, format_option, output_option, show
 from group_coordinator.cli.refusals import refusals_shown
+from group_coordinator.cli.times import as_of_option
 from group_coordinator.job.ask_tables import ask_tables
 from group_coordinator.job.create import create_tables_of
 from group_coordinator.job.preflight import preflight
@@ -104,12 +106,14 @@ def compact(
 
 @jobs.command()
 @click.argument("query")
+@as_of_option
 @format_option(FORMATS, default="csv")
 @output_option(FORMATS)
 @job_options
 @_told()
 def sql(
     query: str,
+    as_of: datetime | None,
     printed: str,
     output: tuple[str, Path] | None,
     config: Path | None,
@@ -117,8 +121,9 @@ def sql(
     bootstrap_server: str | None,
 ) -> None:
     """Ask the tables where this cluster has them, in Spark's SQL; tables and views have their plain names."""
-    job = job_settings(config, overrides, bootstrap_server).job
-    show(ask_tables(job, partial(submitted_session, job), query), FORMATS, printed, output)
+    settings = job_settings(config, overrides, bootstrap_server)
+    answer = ask_tables(settings, partial(submitted_session, settings.job), query, as_of)
+    show(answer, FORMATS, printed, output)
 
 
 @jobs.command()

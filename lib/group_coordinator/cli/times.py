@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any, TypeVar
 
 import click
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _DURATION = re.compile(rf"([0-9]+)({'|'.join(_UNITS_MS)})")
 
@@ -24,6 +27,17 @@ def time_of(text: str) -> datetime:
             f"{text!r} is no time; 2024-01-02T03:04:05Z and 2024-01-02 03:04 (UTC) are"
         ) from error
     return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def as_of_option(function: Function) -> Function:
+    """Add --as-of, which becomes a time, or None."""
+    option = click.option(
+        "--as-of",
+        type=time_of,
+        metavar="TIME",
+        help="Answer as the tables were then: 2024-01-02T03:04:05Z, or in UTC 2024-01-02 03:04.",
+    )
+    return option(function)
 
 
 def duration_ms_of(text: str) -> int:

@@ -2,33 +2,75 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pyarrow as pa
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from group_coordinator.job.refusal_causes import refusals_told
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.job.session_life import MakeSession, session
-from group_coordinator.settings import JobSettings
+from group_coordinator.settings import Settings
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.compaction.compaction import entries_of
+from group_coordinator.tables.compaction.offset_rows import Retention
+from group_coordinator.tables.compaction.spark import folded
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import TABLES, check_tables
+from group_coordinator.tables.row_times import ROW_TIMES
 from group_coordinator.tables.view_creation import create_temporary_views
 
 
 @refusals_told()
-def ask_tables(job: JobSettings, make_session: MakeSession, query: str) -> pa.Table:
+def ask_tables(
+    settings: Settings, make_session: MakeSession, query: str, as_of: datetime | None = None
+) -> pa.Table:
     """The answer to a query in Spark's SQL, in which tables and views have their plain names.
+
+    Args:
+        settings: where the tables are, and the retention that forecasts for an earlier time are made with.
+        make_session: Spark.
+        query: the query.
+        as_of: as the tables were then; None: as they are.
 
     Raises:
         JobRefusedError: there are no tables, or the query cannot be answered; the message is one line.
     """
-    catalog = TableCatalog(job.tables_root)
+    catalog = TableCatalog(settings.job.tables_root)
     with session(make_session) as spark:
-        check_tables(spark, job.tables_root)
-        present = [table.name for table in TABLES if catalog.exists(spark, table.name)]
-        for name in present:
-            catalog.read(spark, name).createOrReplaceTempView(name)
-        create_temporary_views(spark, present, query)
+        check_tables(spark, catalog.root)
+        tables = _tables(spark, catalog)
+        if as_of is not None:
+            tables = _as_of(tables, as_of, settings)
+        for name, table in tables.items():
+            table.createOrReplaceTempView(name)
+        create_temporary_views(spark, tables, query)
         try:
             return spark.sql(query).toArrow()
         except PySparkException as error:
             raise JobRefusedError(" ".join(str(error).split("\n\nJVM")[0].split())) from error
+
+
+def _tables(spark: SparkSession, catalog: TableCatalog) -> dict[str, DataFrame]:
+    """Those that are there: an earlier version may have made fewer."""
+    return {
+        table.name: catalog.read(spark, table.name)
+        for table in TABLES
+        if catalog.exists(spark, table.name)
+    }
+
+
+def _as_of(
+    tables: dict[str, DataFrame], time: datetime, settings: Settings
+) -> dict[str, DataFrame]:
+    """As they were: without rows that came later, and what compaction keeps folded anew from the log."""
+    past = {
+        name: tables[name].where(F.col(column) <= F.lit(time))
+        for name, column in ROW_TIMES.items()
+        if name in tables
+    }
+    config = settings.coordinator
+    retention = Retention(config.retention_ms, config.offsets_retention_check_interval_ms)
+    return past | folded(entries_of(past[COORDINATOR_LOG.name]), retention)

@@ -34,6 +34,12 @@ _TRIES = Retrying(
 )
 
 
+def entries_of(log: DataFrame) -> DataFrame:
+    """What matters of coordinator_log here: the columns of GROUP_KEY and LogEntry, of records that groups are made of."""
+    of_groups = F.col("record_type").isin(*RECORD_TYPES)
+    return log.where(of_groups).select(*GROUP_KEY, *LogEntry._fields)
+
+
 @dataclass(frozen=True, slots=True)
 class Compaction:
     """Takes stretches of the log into the tables of a catalog; each stretch is a version of the application."""
@@ -46,10 +52,7 @@ class Compaction:
     def apply(self, log: DataFrame, version: int) -> None:
         """Bring the tables to what this stretch of the log says of the cluster's groups."""
         is_ours = F.col(CLUSTER_ID.name) == self.cluster_id
-        of_groups = log.where(is_ours & F.col("record_type").isin(*RECORD_TYPES)).select(
-            *GROUP_KEY, *LogEntry._fields
-        )
-        _TRIES(self._apply, of_groups, Transaction(self.application, version))
+        _TRIES(self._apply, entries_of(log.where(is_ours)), Transaction(self.application, version))
 
     def _apply(self, log: DataFrame, transaction: Transaction) -> None:
         root = self.catalog.local_root

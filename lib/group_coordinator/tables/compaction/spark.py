@@ -54,13 +54,8 @@ def compact(
 ) -> None:
     """Bring the tables to what a stretch of a cluster's log says; each table takes one version of an application once."""
     ranges = touched_groups(log)
-    changes = (
-        _groups_with_their_log(catalog, log, condition(cluster_id, ranges, "present"))
-        .repartition(*GROUP_KEY)
-        .sortWithinPartitions(*GROUP_KEY)
-        .mapInPandas(partial(_fold_all, retention=retention), _CHANGES)
-    )
-    with _kept(changes) as kept:
+    groups = _groups_with_their_log(catalog, log, condition(cluster_id, ranges, "present"))
+    with _kept(_changes(groups, retention)) as kept:
         [(changed,)] = kept.agg(F.collect_set("table")).collect()
         for definition in COMPACTED:
             if definition.name in changed:
@@ -68,6 +63,17 @@ def compact(
                 rows, touched = _rows(kept, definition), condition(cluster_id, ranges, "old")
                 with once(log.sparkSession, application, transaction.version):
                     _merge(catalog, definition, rows, touched)
+
+
+def folded(log: DataFrame, retention: Retention) -> dict[str, DataFrame]:
+    """What the whole log leaves in each table, by the table's name.
+
+    Args:
+        log: the columns of GROUP_KEY and LogEntry, of any clusters.
+        retention: for the forecasts.
+    """
+    changes = _changes(_in_one_shape(log, _LOG, [*LogEntry._fields]), retention)
+    return {definition.name: _rows(changes, definition).drop("delete") for definition in COMPACTED}
 
 
 @contextmanager
@@ -85,6 +91,14 @@ def _kept(frame: DataFrame) -> Iterator[DataFrame]:
         yield DataFrame(session._jsparkSession.createDataFrame(rows, java.schema()), session)  # noqa: SLF001
     finally:
         rows.unpersist()
+
+
+def _changes(groups: DataFrame, retention: Retention) -> DataFrame:
+    return (
+        groups.repartition(*GROUP_KEY)
+        .sortWithinPartitions(*GROUP_KEY)
+        .mapInPandas(partial(_fold_all, retention=retention), _CHANGES)
+    )
 
 
 def _groups_with_their_log(catalog: TableCatalog, log: DataFrame, touched: Column) -> DataFrame:
