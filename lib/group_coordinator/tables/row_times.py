@@ -6,6 +6,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 ROW_TIMES: Mapping[str, str] = MappingProxyType(
-    {"coordinator_log": "event_time", "dead_letters": "event_time", "writers": "claimed_at"}
+    {
+        "coordinator_log": "event_time",
+        "dead_letters": "event_time",
+        "writers": "claimed_at",
+        "topic_positions": "sampled_at",
+    }
 )
 """The column that says it, by table."""
