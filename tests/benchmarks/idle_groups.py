@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
 
-from kafka import KafkaProducer
+from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -44,7 +44,8 @@ from tests.benchmarks.throughput import commit_of
 IDLE_BATCHES = 30
 _METADATA_BYTES = 4_000
 """Less than offset.metadata.max.bytes."""
-TIMEOUT_S = 1_800
+_FLUSHED_EVENTS = 10_000
+"""Fewer than librdkafka's queue holds."""
 
 
 class IdleBatches:
@@ -99,12 +100,21 @@ def measure(spark: SparkSession, chosen: Settings, groups: int, state_bytes: int
 def _commit_once(chosen: Settings, groups: int, state_bytes: int) -> None:
     partitions = dict.fromkeys(range(-(-state_bytes // _METADATA_BYTES) or 1), 1)
     metadata = "m" * (state_bytes // len(partitions)) or None
-    producer = KafkaProducer(bootstrap_servers=chosen.job.bootstrap_servers, linger_ms=50)
+    # Murmur2 is the hash of Kafka's own clients.
+    producer = Producer(
+        {
+            "bootstrap.servers": chosen.job.bootstrap_servers,
+            "linger.ms": 50,
+            "partitioner": "murmur2_random",
+        }
+    )
     for number in range(groups):
         name = f"group-{number}"
         value = commit_of(name, {"orders": partitions}, number, metadata)
-        producer.send(chosen.job.events_topic, key=name.encode(), value=value)
-    producer.close()
+        producer.produce(chosen.job.events_topic, key=name.encode(), value=value)
+        if number % _FLUSHED_EVENTS == 0:
+            producer.flush()
+    producer.flush()
 
 
 def run(counts: list[int], state_bytes: int) -> Mapping[str, float]:
