@@ -5,17 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from group_coordinator.core.model.errors import ErrorCode
 from tests.cluster.stage import RUN_S, Stage
 from tests.end_to_end.commits import Commits
 from tests.end_to_end.installation import Installation
-from tests.faults.judgement import contradictions
+from tests.faults.judgement import contradictions, error_of
 from tests.faults.members_away import Started, outage_outlived
 from tests.faults.result import Result
 from tests.support.job_process import JobProcess
 
 _METADATA = "who"
-_OTHER = ("--set", "offset.metadata.max.bytes=2")
-"""With it every commit is refused that was taken before."""
+_TURNS = (
+    (int(ErrorCode.NONE), ()),
+    (int(ErrorCode.OFFSET_METADATA_TOO_LARGE), ("--set", "offset.metadata.max.bytes=2")),
+)
+"""What every commit is told, and the setting that makes it so."""
 _KILLS = 3
 _ANSWERS = 60
 _AWAY_S = 90.0
@@ -37,19 +41,25 @@ def changed_setting(stage: Stage) -> Result:
     installation = stage.installed(stage.installation("changed-setting"))
     with Commits(installation, metadata=_METADATA):
         for kill in range(_KILLS):
-            with stage.submit(installation, *_OTHER * (kill % 2)) as job:
-                _await_more_answers(installation, job)
+            error, options = _TURNS[kill % 2]
+            with stage.submit(installation, *options) as job:
+                _await_more_answers(installation, job, error)
                 job.kill()
     stage.run_to_end(installation, "--drain", "--with-compaction")
     return contradictions("changed-setting", installation, _KILLS + 1)
 
 
-def _await_more_answers(installation: Installation, job: JobProcess) -> None:
-    wanted = len(installation.answers()) + _ANSWERS
+def _await_more_answers(installation: Installation, job: JobProcess, error: int) -> None:
+    """Answers that this setting gives: a start first gives those of the batch that the last one left open."""
+
+    def given() -> int:
+        return sum(error_of(sent[0]) == error for sent in installation.answers().values())
+
+    wanted = given() + _ANSWERS
     job.until(
-        lambda: len(installation.answers()) >= wanted,
+        lambda: given() >= wanted,
         seconds=RUN_S,
-        awaited=f"{wanted} answers",
+        awaited=f"{wanted} answers with error {error}",
         poll_s=1,
     )
 

@@ -54,7 +54,7 @@ def contradictions(fault: str, installation: Installation, runs: int) -> Result:
     For runs with several settings: which of them a commit met does not follow from the events.
     """
     answers = installation.answers()
-    taken = {each for each, sent in answers.items() if _error(sent[0]) == 0}
+    taken = {each for each, sent in answers.items() if error_of(sent[0]) == 0}
     rows = installation.rows(_LOG_IN_ORDER)
     log = Counter(
         f"{row['source_topic']}-{row['source_partition']}-{row['source_offset']}" for row in rows
@@ -72,7 +72,8 @@ def contradictions(fault: str, installation: Installation, runs: int) -> Result:
     return Result(fault, runs, lost, doubled, problems, figures)
 
 
-def _error(answer: bytes) -> int:
+def error_of(answer: bytes) -> int:
+    """What the answer to a commit of one partition says."""
     [topic] = json.loads(answer)["body"]["topics"]
     return int(topic["partitions"][0]["errorCode"])
 
