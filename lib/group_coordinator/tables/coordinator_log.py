@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
+    BooleanType,
     IntegerType,
     LongType,
     StringType,
@@ -65,6 +66,11 @@ COORDINATOR_LOG = TableDefinition(
             BATCH_ID,
             required("seq", IntegerType(), "Position among the group's records of the batch"),
             INGESTED_AT,
+            optional(
+                "inferred",
+                BooleanType(),
+                "True: a mirrored record, which does not say the reason, so that it was inferred; null: not mirrored",
+            ),
         ]
     ),
     properties={"delta.dataSkippingStatsColumns": "group_id,event_time,batch_id"},
@@ -82,4 +88,5 @@ def log_row(row: Column, *, cluster_id: Column, source_topic: Column) -> Column:
         *(row[name].alias(name) for name in names),
         instant(row["event_time_ms"]).alias("event_time"),
         F.when(row["source_offset"].isNotNull(), source_topic).alias("source_topic"),
+        F.lit(None).cast(BooleanType()).alias("inferred"),
     )

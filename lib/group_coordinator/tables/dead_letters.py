@@ -1,4 +1,4 @@
-"""Events that could not be taken: where they are, why, and their bytes."""
+"""Events, and messages of a mirrored topic, that could not be taken: where they are, why, and their bytes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from group_coordinator.tables.line_schema import line_schema
 
 DEAD_LETTERS = TableDefinition(
     "dead_letters",
-    "One row per event that could not be taken; it changed no group",
+    "One row per event, or message of a mirrored topic, that could not be taken; it changed no group",
     StructType(
         [
             required("source_topic", StringType(), "Topic of the event"),
@@ -41,9 +41,16 @@ DEAD_LETTERS = TableDefinition(
             INGESTED_AT,
             CLUSTER_ID,
             optional(
-                "group_id", StringType(), "The event's key; bytes that are not UTF-8 are replaced"
+                "group_id",
+                StringType(),
+                "The event's key; bytes that are not UTF-8 are replaced; null: a mirrored message",
             ),
             BATCH_ID,
+            optional(
+                "key",
+                BinaryType(),
+                "The bytes of a mirrored message's key; null: it had none, or is an event",
+            ),
         ]
     ),
     properties={"delta.dataSkippingNumIndexedCols": "0"},
@@ -62,4 +69,5 @@ def dead_letter_row(row: Column, *, cluster_id: Column, source_topic: Column) ->
         instant(row["event_time_ms"]).alias("event_time"),
         cluster_id.alias("cluster_id"),
         row["group_id"].alias("group_id"),
+        F.lit(None).cast(BinaryType()).alias("key"),
     )

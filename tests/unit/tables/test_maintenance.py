@@ -22,7 +22,8 @@ from group_coordinator.tables.maintenance import Maintenance, Notebook
 
 HOUR = 3_600_000
 NOON = 490_000 * HOUR
-VALUES = {"string": "x", "integer": 1, "long": 1, "timestamp": 1, "array": [], "binary": b"x"}
+VALUES = {"string": "x", "integer": 1, "long": 1, "timestamp": 1, "array": []}
+VALUES |= {"binary": b"x", "boolean": True}
 NO_SPARK: Any = None
 
 
