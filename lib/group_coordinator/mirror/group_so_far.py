@@ -1,0 +1,196 @@
+"""A group while the rows of its log are read: as much of it as the reason of a tombstone depends on.
+
+Members and state are core's; an offset stays the row that it came in until somebody asks for it, as most are committed anew
+before anybody does.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple, cast
+
+from group_coordinator.codecs.records import log_entry, offset, record_types
+from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.group import Group, is_empty
+from group_coordinator.core.model.offset import CommittedOffset
+from group_coordinator.core.model.records import Reason
+from group_coordinator.core.offsets.expiration import ExpirationRule, rule_of
+from group_coordinator.core.replay import replay_record
+from group_coordinator.mirror.group_kinds import GROUPS, KINDS, OFFSETS
+from group_coordinator.mirror.other_group import OtherGroup, OtherKind
+from group_coordinator.tables.compaction.classic_rows import CLASSIC, classic_group
+from group_coordinator.tables.compaction.consumer_rows import CONSUMER, consumer_group
+from group_coordinator.tables.compaction.offset_rows import committed_offset
+from group_coordinator.tables.compaction.rows import GroupRows
+
+_OTHERS = ("share", "streams")
+_OF_MEMBERSHIP = (
+    record_types.GROUP_METADATA,
+    record_types.GROUP_EPOCH,
+    record_types.MEMBER_METADATA,
+    record_types.REGULAR_EXPRESSION,
+)
+"""Who is in a group and what they subscribe to; who has which partition matters to no offset's end."""
+
+REPLAYED = (
+    *OFFSETS,
+    *_OF_MEMBERSHIP,
+    *(number for number, kind in KINDS.items() if kind in _OTHERS),
+)
+"""The record types that a group's state here is made of."""
+
+
+class LoggedRow(NamedTuple):
+    """A row of coordinator_log, as far as it matters here; `event_time` in milliseconds."""
+
+    batch_id: int
+    seq: int
+    record_type: int
+    key: str
+    value: str | None
+    topic: str | None
+    partition: int | None
+    event_time: int
+    reason: str
+    source_partition: int
+    source_offset: int
+
+    @property
+    def is_lost_offset(self) -> bool:
+        """Whether it takes an offset away."""
+        return self.value is None and self.record_type in OFFSETS
+
+    @property
+    def is_end_of_group(self) -> bool:
+        """Whether it is the tombstone of a group, of any kind."""
+        return self.value is None and self.record_type in GROUPS.values()
+
+
+class GroupSoFar:
+    """The group that left these rows in the tables, and what the log's rows since then make of it."""
+
+    def __init__(self, group_id: str, before: GroupRows) -> None:
+        self._group = Group(group_id)
+        self._other: OtherGroup | None = None
+        self._rule: ExpirationRule | None = None
+        self._offsets: dict[str, dict[int, CommittedOffset | LoggedRow]] = defaultdict(dict)
+        for row in before.offsets.values():
+            self._offsets[row.topic][row.partition] = committed_offset(row)
+        self._load(before)
+
+    def _load(self, before: GroupRows) -> None:
+        row = before.group
+        if row is None:
+            return
+        if row.group_type == CLASSIC:
+            self._group.membership = classic_group(row)
+        elif row.group_type == CONSUMER:
+            self._group.membership = consumer_group(row, before.members.values())
+        else:
+            kind = cast("OtherKind", row.group_type)
+            topics = frozenset(row.protected_topics)
+            self._other = OtherGroup(kind, set(before.members), topics)
+
+    # ---- questions --------------------------------------------------------------------------
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything is known of it: that it exists, or an offset."""
+        return self._exists or any(self._offsets.values())
+
+    @property
+    def _exists(self) -> bool:
+        return self._group.membership is not None or self._other is not None
+
+    @property
+    def has_members(self) -> bool:
+        """Whether it has members, by the log."""
+        if self._other is not None:
+            return bool(self._other.member_ids)
+        membership = self._group.membership
+        return membership is not None and not is_empty(membership)
+
+    @property
+    def has_offsets(self) -> bool:
+        """Whether it holds an offset."""
+        return any(self._offsets.values())
+
+    @property
+    def rule(self) -> ExpirationRule:
+        """How its offsets age at present; one that only stores offsets has no record of its own."""
+        if self._rule is None:
+            self._rule = self._current_rule()
+        return self._rule
+
+    def _current_rule(self) -> ExpirationRule:
+        if self._other is not None:
+            return self._other.rule()
+        membership = self._group.membership
+        return ExpirationRule("commit") if membership is None else rule_of(membership)
+
+    def refuses_offset_delete(self, topic: str) -> bool:
+        """Whether Kafka refuses OffsetDelete for the topic: NON_EMPTY_GROUP, GROUP_SUBSCRIBED_TO_TOPIC."""
+        match self._group.membership:
+            case ClassicGroup() as membership:
+                is_busy = not is_empty(membership) and not membership.is_of_consumers
+                return is_busy or membership.is_subscribed_to(topic)
+            case ConsumerGroup() as membership:
+                return membership.is_subscribed_to(topic)
+            case _:
+                return topic in self.rule.protected_topics
+
+    def offset(self, topic: str, partition: int) -> CommittedOffset | None:
+        """The partition's offset; None: no row has it."""
+        found = self._offsets.get(topic, {}).get(partition)
+        return None if found is None else _read(found)
+
+    def offsets_of(self, topic: str) -> Iterator[CommittedOffset]:
+        """The topic's offsets."""
+        return map(_read, self._offsets.get(topic, {}).values())
+
+    # ---- changes ----------------------------------------------------------------------------
+
+    def apply(self, row: LoggedRow) -> None:
+        """Take the next row."""
+        if row.topic is not None and row.partition is not None:
+            self._apply_offset(row, row.topic, row.partition)
+            return
+        self._rule = None
+        if row.record_type in _OF_MEMBERSHIP:
+            self._apply_membership(row)
+        elif KINDS.get(row.record_type) in _OTHERS:
+            self._apply_other(row, cast("OtherKind", KINDS[row.record_type]))
+
+    def _apply_offset(self, row: LoggedRow, topic: str, partition: int) -> None:
+        if row.value is None:
+            self._offsets[topic].pop(partition, None)
+        else:
+            self._offsets[topic][partition] = row
+
+    def _apply_membership(self, row: LoggedRow) -> None:
+        """A value of another kind replaces the group: the cleaner may have taken the tombstone between the two."""
+        if row.value is not None:
+            self._other = None
+            if row.record_type != record_types.GROUP_METADATA and self._group.classic is not None:
+                self._group.membership = None
+        replay_record(self._group, log_entry.decode(row.key, row.value), row.event_time)
+
+    def _apply_other(self, row: LoggedRow, kind: OtherKind) -> None:
+        if row.value is not None:
+            self._group.membership = None
+            if self._other is None or self._other.kind != kind:
+                self._other = OtherGroup(kind, set())
+        if self._other is None or self._other.kind != kind:
+            return
+        if row.is_end_of_group:
+            self._other = None
+        else:
+            self._other.apply(row.record_type, row.key, row.value)
+
+
+def _read(found: CommittedOffset | LoggedRow) -> CommittedOffset:
+    if isinstance(found, CommittedOffset):
+        return found
+    return cast("CommittedOffset", offset.decode(found.key, found.value, Reason.MIRRORED).value)

@@ -1,0 +1,192 @@
+"""Why a tombstone stands in a live cluster's log: Kafka does not write it down, so it is inferred from one group's rows.
+
+What an operation of the coordinator appends has one timestamp (CoordinatorRuntime.append in Kafka 4.4), and the records
+of a group stand together in it. So all rows of a group with one timestamp are taken for one append, and an append has one
+reason. A sweep removes whatever was due and nothing else, DeleteGroups all offsets and the group, OffsetDelete what nobody
+subscribes to, the deletion of a topic all its offsets, whoever subscribes. jobs/README.md has the rules as a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+
+from group_coordinator.core.model.offset import CommittedOffset
+from group_coordinator.core.model.records import Reason
+from group_coordinator.mirror.group_kinds import KINDS, OFFSETS
+from group_coordinator.mirror.group_so_far import GroupSoFar, LoggedRow
+
+
+class ClusterFacts(NamedTuple):
+    """What is known of the cluster beside its log.
+
+    retention_ms: its offsets.retention.minutes.
+    topics: the ids of the topics that it has now, by name; none at all: nobody knows which it has.
+    """
+
+    retention_ms: int
+    topics: Mapping[str, str]
+
+
+class InferredReason(NamedTuple):
+    """The reason of the row that comes from this place."""
+
+    source_partition: int
+    source_offset: int
+    reason: str
+
+
+class _LostOffset(NamedTuple):
+    """A tombstone of an offset, and what was so before it; `offset` None: no row has what it removed."""
+
+    row: LoggedRow
+    topic: str
+    offset: CommittedOffset | None
+    was_due: bool
+    was_in_use: bool
+
+
+class _Append(NamedTuple):
+    """What an append took away; `ended`: the group itself is gone, and has not become one of another kind."""
+
+    lost: Sequence[_LostOffset]
+    ends: Sequence[LoggedRow]
+    ended: bool
+
+    @property
+    def is_sweep(self) -> bool:
+        """Whether all that it took away was due. What no row has waited for a transaction, which a sweep leaves alone."""
+        return all(lost.was_due for lost in self.lost)
+
+
+def infer_reasons(
+    group: GroupSoFar, rows: Iterable[LoggedRow], batch_id: int, cluster: ClusterFacts
+) -> Iterator[InferredReason]:
+    """The reasons of a batch's tombstones, as far as anything tells them.
+
+    Args:
+        group: as the tables have it; it is brought up to date.
+        rows: of the log, which may be older than the tables, up to the end of the batch; in any order.
+        batch_id: the batch whose rows' reasons are wanted.
+        cluster: what is known of it beside its log.
+    """
+    in_order = sorted(rows, key=attrgetter("batch_id", "seq", "source_partition"))
+    for _, of_append in groupby(in_order, key=attrgetter("event_time")):
+        appended = list(of_append)
+        if any(row.value is None for row in appended):
+            append = _applied(group, appended, batch_id, cluster)
+            yield from _reasons(append, group, batch_id, cluster)
+        else:
+            for row in appended:
+                group.apply(row)
+
+
+def _applied(
+    group: GroupSoFar, rows: Sequence[LoggedRow], batch_id: int, cluster: ClusterFacts
+) -> _Append:
+    had_members = group.has_members
+    is_known = False
+    lost, ends = [], []
+    for row in rows:
+        if row.is_lost_offset:
+            lost.append(_lost_offset(group, row, batch_id, cluster))
+        elif row.is_end_of_group:
+            ends.append(row)
+        is_known = is_known or group.is_known
+        group.apply(row)
+    converted = had_members or group.has_offsets or _has_value_of_another_kind(rows, ends)
+    return _Append(lost, ends, bool(ends) and is_known and not converted)
+
+
+def _lost_offset(
+    group: GroupSoFar, row: LoggedRow, batch_id: int, cluster: ClusterFacts
+) -> _LostOffset:
+    topic, partition = str(row.topic), int(row.partition or 0)
+    offset = group.offset(topic, partition)
+    if (
+        row.batch_id < batch_id
+    ):  # the tables may be past it: what was inferred then says what was so
+        was_due = row.reason == Reason.OFFSET_EXPIRED
+    else:
+        was_due = _is_due(group, topic, offset, row.event_time, cluster.retention_ms)
+    return _LostOffset(row, topic, offset, was_due, group.refuses_offset_delete(topic))
+
+
+def _is_due(
+    group: GroupSoFar, topic: str, offset: CommittedOffset | None, at_ms: int, retention_ms: int
+) -> bool:
+    due_ms = None if offset is None else group.rule.due_ms(topic, offset, retention_ms)
+    return due_ms is not None and due_ms <= at_ms
+
+
+def _has_value_of_another_kind(rows: Sequence[LoggedRow], ends: Sequence[LoggedRow]) -> bool:
+    ended = {KINDS[row.record_type] for row in ends}
+    written = {
+        KINDS[row.record_type]
+        for row in rows
+        if row.value is not None and row.record_type not in OFFSETS
+    }
+    return bool(ended) and not written <= ended
+
+
+def _reasons(
+    append: _Append, group: GroupSoFar, batch_id: int, cluster: ClusterFacts
+) -> Iterator[InferredReason]:
+    """Of what an append took away, in the order of the log's rows."""
+    for row in append.ends:
+        if append.ended and row.batch_id == batch_id:
+            yield _inferred(row, _end_of_group(append, row))
+    known = [lost for lost in append.lost if lost.offset is not None]
+    reason = _end_of_offsets(append, known, group, cluster) if known else None
+    if reason is not None:
+        yield from (_inferred(lost.row, reason) for lost in known if lost.row.batch_id == batch_id)
+
+
+def _inferred(row: LoggedRow, reason: Reason) -> InferredReason:
+    return InferredReason(row.source_partition, row.source_offset, reason)
+
+
+def _end_of_group(append: _Append, row: LoggedRow) -> Reason:
+    """A sweep removes an empty group that has no offsets left; share groups stay."""
+    expires = append.is_sweep and KINDS[row.record_type] != "share"
+    return Reason.GROUP_EXPIRED if expires else Reason.GROUP_DELETED
+
+
+def _end_of_offsets(
+    append: _Append, known: Sequence[_LostOffset], group: GroupSoFar, cluster: ClusterFacts
+) -> Reason | None:
+    if append.is_sweep:
+        return Reason.OFFSET_EXPIRED
+    if append.ended:
+        return Reason.GROUP_DELETED
+    return _deletion(known, group, cluster.topics)
+
+
+def _deletion(
+    known: Sequence[_LostOffset], group: GroupSoFar, topics: Mapping[str, str]
+) -> Reason | None:
+    if any(lost.was_in_use for lost in known):
+        return Reason.TOPIC_DELETED
+    if any(_part_stays(group, lost.topic, known) for lost in known):
+        return Reason.OFFSET_DELETED
+    if not topics:
+        return None
+    gone = all(_is_gone(lost, topics) for lost in known)
+    return Reason.TOPIC_DELETED if gone else Reason.OFFSET_DELETED
+
+
+def _part_stays(group: GroupSoFar, topic: str, known: Sequence[_LostOffset]) -> bool:
+    """Whether offsets of the topic are left that its deletion removes: those of its id, and those without one."""
+    ids = {lost.offset.topic_id for lost in known if lost.offset and lost.topic == topic}
+    return any(
+        offset.topic_id is None or offset.topic_id in ids for offset in group.offsets_of(topic)
+    )
+
+
+def _is_gone(lost: _LostOffset, topics: Mapping[str, str]) -> bool:
+    """Whether the cluster has the topic no more, or another one of that name."""
+    topic_id = None if lost.offset is None else lost.offset.topic_id
+    present = topics.get(lost.topic)
+    return present is None or (topic_id is not None and present != topic_id)

@@ -1,0 +1,97 @@
+"""What is known of groups before a batch: their rows in the compacted tables, and the log's rows that those may not have.
+
+Compaction writes groups last, so that all tables have what groups have of a batch, and of every batch before. To replay
+what they have once more changes nothing. The batch before this one is read in any case: a limit on the source's batches may
+have cut an append in two, and its first half, with its reasons, is there.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import DeltaTable
+from msgspec import convert
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from group_coordinator.mirror.group_so_far import REPLAYED, LoggedRow
+from group_coordinator.mirror.mirror_batch import MirrorBatch
+from group_coordinator.tables.compaction.arrow_rows import from_arrow
+from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupRows
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_ID, TableDefinition
+from group_coordinator.tables.groups import GROUPS
+from group_coordinator.tables.members import MEMBERS
+from group_coordinator.tables.offsets import OFFSETS
+
+STATE = (OFFSETS, MEMBERS, GROUPS)
+"""The compacted tables that say what a group is; in an order in which the last one is the oldest."""
+LOGGED = (GROUP_ID.name, *LoggedRow._fields)
+_NO_BATCH = -1
+
+
+def last_folded_batch(batch: MirrorBatch) -> int:
+    """The batch up to which the log need not be read; -1: it must be read from its beginning."""
+    folder = batch.catalog.local_folder(GROUPS.name)
+    if folder is not None:
+        of_cluster = pc.field(CLUSTER_ID.name) == batch.cluster_id
+        found = DeltaTable(folder).to_pyarrow_table(columns=[BATCH_ID.name], filters=of_cluster)
+        last = pc.max(found[BATCH_ID.name]).as_py()
+    else:
+        groups = batch.catalog.read(batch.spark, GROUPS.name)
+        of_cluster = groups.where(F.col(CLUSTER_ID.name) == batch.cluster_id)
+        [(last,)] = of_cluster.agg(F.max(BATCH_ID.name)).collect()
+    return _NO_BATCH if last is None else min(int(last), batch.batch_id - 2)
+
+
+def log_since(batch: MirrorBatch, after: int) -> DataFrame:
+    """The log's rows of the cluster between a batch and this one, as far as states are made of them."""
+    in_between = (F.col(BATCH_ID.name) > after) & (F.col(BATCH_ID.name) < batch.batch_id)
+    return (
+        batch.catalog.read(batch.spark, COORDINATOR_LOG.name)
+        .where((F.col(CLUSTER_ID.name) == batch.cluster_id) & in_between)
+        .where(F.col("record_type").isin(*REPLAYED))
+        .select(*LOGGED)
+    )
+
+
+def log_of_groups(batch: MirrorBatch, after: int, groups: Sequence[str], most: int) -> pa.Table:
+    """As log_since, of some groups: no more rows than `most` and one."""
+    folder = batch.catalog.local_folder(COORDINATOR_LOG.name)
+    if folder is None:
+        of_groups = log_since(batch, after).where(F.col(GROUP_ID.name).isin(*groups))
+        return of_groups.limit(most + 1).toArrow()
+    wanted = (
+        _of_groups(batch, groups)
+        & (pc.field(BATCH_ID.name) > after)
+        & (pc.field(BATCH_ID.name) < batch.batch_id)
+        & pc.field("record_type").isin(REPLAYED)
+    )
+    return DeltaTable(folder).to_pyarrow_dataset().head(most + 1, columns=LOGGED, filter=wanted)
+
+
+def rows_of_groups(batch: MirrorBatch, groups: Sequence[str]) -> Mapping[str, GroupRows]:
+    """What the compacted tables have of these groups, by group id."""
+    found: dict[str, GroupRows] = defaultdict(GroupRows)
+    for definition in STATE:
+        for columns in from_arrow(_present(batch, definition, groups)):
+            row = convert(columns, ROW_TYPES[definition.name])
+            found[row.group_id].add(row)
+    return found
+
+
+def _present(batch: MirrorBatch, definition: TableDefinition, groups: Sequence[str]) -> pa.Table:
+    folder = batch.catalog.local_folder(definition.name)
+    if folder is not None:
+        return DeltaTable(folder).to_pyarrow_table(filters=_of_groups(batch, groups))
+    of_cluster = F.col(CLUSTER_ID.name) == batch.cluster_id
+    table = batch.catalog.read(batch.spark, definition.name)
+    return table.where(of_cluster & F.col(GROUP_ID.name).isin(*groups)).toArrow()
+
+
+def _of_groups(batch: MirrorBatch, groups: Sequence[str]) -> pc.Expression:
+    of_cluster = pc.field(CLUSTER_ID.name) == batch.cluster_id
+    return of_cluster & pc.field(GROUP_ID.name).isin(groups)

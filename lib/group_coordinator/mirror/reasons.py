@@ -1,0 +1,104 @@
+"""Reasons for the tombstones of a batch of mirrored rows, before the batch is appended to the log.
+
+What was before a tombstone is in the compacted tables, in the log's rows that they may not have, and in the batch itself.
+Few rows are looked at on the driver. A first load of a topic that is full of tombstones is left to Spark's workers.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from group_coordinator.mirror import reasons_by_spark
+from group_coordinator.mirror.group_kinds import GROUPS, OFFSETS
+from group_coordinator.mirror.group_so_far import REPLAYED, GroupSoFar, LoggedRow
+from group_coordinator.mirror.inference import InferredReason, infer_reasons
+from group_coordinator.mirror.known_rows import (
+    LOGGED,
+    last_folded_batch,
+    log_of_groups,
+    rows_of_groups,
+)
+from group_coordinator.mirror.mirror_batch import MirrorBatch
+from group_coordinator.tables.compaction.arrow_rows import from_arrow
+from group_coordinator.tables.definition import BATCH_ID, GROUP_ID
+from group_coordinator.tables.driver_limits import MOST_ROWS
+
+__all__ = ["MirrorBatch", "with_reasons"]
+
+_PLACE = ("source_partition", "source_offset")
+_TOMBSTONES = (*OFFSETS, *GROUPS.values())
+
+
+def with_reasons(decoded: DataFrame, batch: MirrorBatch) -> DataFrame:
+    """The rows with the reasons of their tombstones, as far as something tells them.
+
+    A batch without tombstones costs one look for them; one with tombstones is read up to four times, so that it should be
+    persisted.
+
+    Args:
+        decoded: columns of coordinator_log but batch_id and ingested_at; reason `mirrored` and inferred false.
+        batch: what is known beside the rows.
+    """
+    tombstones = decoded.where(
+        F.col("value").isNull() & F.col("record_type").isin(*_TOMBSTONES)
+    ).select(GROUP_ID.name)
+    few = tombstones.limit(MOST_ROWS + 1).toArrow()
+    if not few.num_rows:
+        return decoded
+    groups = few[GROUP_ID.name].unique().to_pylist()
+    found = None if few.num_rows > MOST_ROWS else _found_on_driver(decoded, groups, batch)
+    if found is None:
+        return _joined(decoded, reasons_by_spark.inferred(_replayed(decoded, batch), batch))
+    if not found:
+        return decoded
+    columns = zip(*found, strict=True)
+    reasons = pa.table([pa.array(column) for column in columns], [*InferredReason._fields])
+    return _joined(decoded, F.broadcast(batch.spark.createDataFrame(reasons)))
+
+
+def _replayed(decoded: DataFrame, batch: MirrorBatch) -> DataFrame:
+    of_batch = decoded.withColumn(BATCH_ID.name, F.lit(batch.batch_id).cast("long"))
+    return of_batch.where(F.col("record_type").isin(*REPLAYED)).select(*LOGGED)
+
+
+def _found_on_driver(
+    decoded: DataFrame, groups: Sequence[str], batch: MirrorBatch
+) -> list[InferredReason] | None:
+    """The reasons in the batch's groups that lose something; None: they have too many rows for the driver."""
+    of_groups = _replayed(decoded, batch).where(F.col(GROUP_ID.name).isin(*groups))
+    new = of_groups.limit(MOST_ROWS + 1).toArrow()
+    old = log_of_groups(batch, last_folded_batch(batch), groups, MOST_ROWS)
+    if new.num_rows + old.num_rows > MOST_ROWS:
+        return None
+    rows = _by_group([*from_arrow(old), *from_arrow(new)])
+    before = rows_of_groups(batch, groups)
+    return [
+        reason
+        for group_id in groups
+        for reason in infer_reasons(
+            GroupSoFar(group_id, before[group_id]), rows[group_id], batch.batch_id, batch.facts
+        )
+    ]
+
+
+def _by_group(rows: Iterable[dict[str, object]]) -> dict[str, list[LoggedRow]]:
+    found: dict[str, list[LoggedRow]] = defaultdict(list)
+    for row in rows:
+        found[str(row.pop(GROUP_ID.name))].append(LoggedRow(**row))  # type: ignore[arg-type]
+    return found
+
+
+def _joined(decoded: DataFrame, reasons: DataFrame) -> DataFrame:
+    of_place = reasons.withColumnRenamed("reason", "found")
+    found = F.col("found")
+    return (
+        decoded.join(of_place, [*_PLACE], "left")
+        .withColumn("reason", F.coalesce(found, "reason"))
+        .withColumn("inferred", found.isNotNull())
+        .select(*decoded.columns)
+    )
