@@ -5,6 +5,7 @@ from __future__ import annotations
 from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
     GROUP_ID,
+    INFERRED,
     PARTITION,
     PRINCIPAL,
     TOPIC,
@@ -27,15 +28,19 @@ AUDIT = ViewDefinition(
             "change",
             "string",
             "reset: a commit to a group that has had members and has none, forward or back; rewind: any other commit of a "
-            "smaller offset; expired, deleted, group-deleted, group-expired, topic-deleted: lost",
+            "smaller offset; expired, deleted, group-deleted, group-expired, topic-deleted: lost; mirrored: lost, nobody knows why",
         ),
         required("at", "timestamp", "When, by the group's clock"),
         PRINCIPAL,
-        optional("client_id", "string", "Null: the log does not have the client's id"),
+        optional(
+            "client_id",
+            "string",
+            "Of a rewind by a member: the client's id, if all members have the same one. Null: nothing tells",
+        ),
+        INFERRED,
     ),
     """
-SELECT cluster_id, group_id, topic, `partition`, `before`, `after`, change, at, principal,
-  CAST(NULL AS STRING) AS client_id
+SELECT cluster_id, group_id, topic, `partition`, `before`, `after`, change, at, principal, client_id, inferred
 FROM (
   SELECT changes.*,
     CASE

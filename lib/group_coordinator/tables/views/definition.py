@@ -47,6 +47,11 @@ PRINCIPAL = optional(
     "string",
     "Who asked, as the event says; null: it does not, or a deadline did",
 )
+INFERRED = required(
+    "inferred",
+    "boolean",
+    "Whether the reason was inferred: a mirrored cluster does not write it down. False: the log's record says it, or nobody knows it",
+)
 BATCH_ID = required("batch_id", "bigint", "The batch of the log's record")
 SEQ = required("seq", "int", "Its place among the group's records of the batch")
 
@@ -94,3 +99,10 @@ def text_in(json: str, field: str) -> str:
     """SQL for a text of a record that has no quotes, null where there is none."""
     found = f"""regexp_replace({json}, '^.*"{field}": ?"([^"]*)".*', '$$1')"""
     return f"""CASE WHEN {json} LIKE '%"{field}":%' THEN {found} END"""
+
+
+def number_of(text: str, part: str) -> str:
+    """SQL for how often a text has a part; both are SQL, and the part is not empty."""
+    return (
+        f"CAST((length({text}) - length(replace({text}, {part}, ''))) / length({part}) AS BIGINT)"
+    )

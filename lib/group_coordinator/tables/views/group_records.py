@@ -1,34 +1,50 @@
 """The records of groups in their order, each with what the group was by then: the ground of several views.
 
 A name may have several lives, one after the other: each ends with the tombstone of its group, unless that gives the name
-to a group of the other kind (reasons upgrade, downgrade, join).
+to a group of the other kind: reasons upgrade, downgrade, join, and mirrored, which has such a tombstone in a mirrored log unless nothing
+is known of the group (mirror/inference.py). Records of share and streams groups are taken for those of consumer groups, and the
+oldest kind of an offset for the one that came after it.
 """
 
 from __future__ import annotations
 
-from group_coordinator.tables.views.definition import number_in, text_in
+from group_coordinator.tables.views.definition import number_in, number_of, text_in
 
-_CONVERSIONS = "('upgrade', 'downgrade', 'join')"
+_CONVERSIONS = "('upgrade', 'downgrade', 'join', 'mirrored')"
+_EPOCHS = "(3, 11, 17)"
+_MEMBERS = "(5, 10, 19)"
 _OF_GROUP = "PARTITION BY cluster_id, group_id ORDER BY batch_id, seq"
 _SO_FAR = f"({_OF_GROUP} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
 
+_MEMBER_COUNT = number_of("value", "'\"memberId\":'")
+_CLIENT = text_in("value", "clientId")
+_CLIENT_COUNT = number_of("value", f"""concat('"clientId":"', {_CLIENT}, '"')""")
+
 # What JSON says is taken out first, so that no engine sorts the texts.
 _PARSED = f"""
-SELECT cluster_id, group_id, record_type, topic, `partition`, `offset`, member_id, reason, principal, event_time,
-  batch_id, seq, value IS NOT NULL AS has_value,
+SELECT cluster_id, group_id, topic, `partition`, `offset`, member_id, reason, principal, event_time,
+  batch_id, seq, value IS NOT NULL AS has_value, coalesce(inferred, false) AS inferred,
+  CASE
+    WHEN record_type = 0 THEN 1
+    WHEN record_type IN {_EPOCHS} THEN 3
+    WHEN record_type IN {_MEMBERS} THEN 5
+    ELSE record_type
+  END AS record_type,
   CASE WHEN record_type IN (1, -1) THEN {number_in("value", "producerId")} END AS producer_id,
   CASE
     WHEN record_type = 2 THEN {number_in("value", "generation")}
-    WHEN record_type = 3 THEN {number_in("value", "epoch")}
+    WHEN record_type IN {_EPOCHS} THEN {number_in("value", "epoch")}
   END AS generation_or_epoch,
   CASE
     WHEN record_type = 2 AND value IS NULL THEN 0
-    WHEN record_type = 2 THEN CAST((length(value) - length(replace(value, '"memberId":', ''))) / 11 AS BIGINT)
+    WHEN record_type = 2 THEN {_MEMBER_COUNT}
   END AS classic_members,
+  CASE WHEN record_type = 2 THEN CASE WHEN {_CLIENT_COUNT} = {_MEMBER_COUNT} THEN {_CLIENT} ELSE '' END END AS classic_client,
+  CASE WHEN record_type IN {_MEMBERS} THEN {_CLIENT} END AS consumer_client,
   CASE WHEN record_type = -2 THEN {text_in("key", "name")} END AS setting_name,
   CASE WHEN record_type = -2 THEN {text_in("value", "value")} END AS setting_value
 FROM $coordinator_log
-WHERE record_type IN (1, 2, 3, 5, -1, -2)
+WHERE record_type IN (0, 1, 2, -1, -2) OR record_type IN {_EPOCHS} OR record_type IN {_MEMBERS}
 """
 
 GROUP_RECORDS = f"""
@@ -36,7 +52,13 @@ SELECT counted.*,
   coalesce(last_value(classic_members) IGNORE NULLS OVER {_SO_FAR}, 0)
     + sum(consumer_members) OVER {_SO_FAR} AS member_count,
   coalesce(last_value(has_begun) IGNORE NULLS OVER {_SO_FAR}, false) AS is_managed,
-  sum(ends_life) OVER {_SO_FAR} - ends_life AS life
+  sum(ends_life) OVER {_SO_FAR} - ends_life AS life,
+  CASE
+    WHEN sum(consumer_members) OVER {_SO_FAR} = 0 THEN
+      nullif(last_value(classic_client) IGNORE NULLS OVER {_SO_FAR}, '')
+    WHEN min(consumer_client) OVER {_SO_FAR} = max(consumer_client) OVER {_SO_FAR} THEN
+      max(consumer_client) OVER {_SO_FAR}
+  END AS client_id
 FROM (
   SELECT placed.*,
     CASE
@@ -63,4 +85,5 @@ FROM (
 """
 """Columns of coordinator_log without its texts, the numbers of the record, its `position` in the group's log, and what is so
 after it: `member_count`, `is_managed` (it has had members: it is no simple group, which only stores offsets, nor does it wait for
-its first rebalance, of which the log has nothing) and `life`, counted from 0."""
+its first rebalance, of which the log has nothing), `life`, counted from 0, and `client_id`, if all of its members have the same (in a consumer
+group: all that it has ever had)."""

@@ -6,6 +6,7 @@ from group_coordinator.tables.views.definition import (
     BATCH_ID,
     CLUSTER_ID,
     GROUP_ID,
+    INFERRED,
     SEQ,
     ViewDefinition,
     optional,
@@ -13,6 +14,8 @@ from group_coordinator.tables.views.definition import (
 )
 from group_coordinator.tables.views.group_records import GROUP_RECORDS
 
+# Kafka converts a group in one append: the tombstone of the one kind and the group of the other have one timestamp, and what
+# their members' records say is no coming and going.
 _TEXT = f"""
 WITH records AS ({GROUP_RECORDS}),
 lives AS (
@@ -27,7 +30,11 @@ lives AS (
     last_value(CASE WHEN record_type = 2 THEN generation_or_epoch END) IGNORE NULLS OVER (
       PARTITION BY cluster_id, group_id, life ORDER BY batch_id, seq
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-    ) AS generation_before
+    ) AS generation_before,
+    reason = 'mirrored' AND 2 = (
+      max(CASE WHEN record_type = 2 THEN 1 ELSE 0 END) OVER (PARTITION BY cluster_id, group_id, event_time)
+      + max(CASE WHEN record_type = 3 THEN 1 ELSE 0 END) OVER (PARTITION BY cluster_id, group_id, event_time)
+    ) AS is_converted
   FROM records
 ),
 told AS (
@@ -44,6 +51,7 @@ told AS (
       WHEN record_type = 5 AND was_there THEN 'member-changed'
       WHEN record_type = 5 THEN 'joined'
       WHEN NOT has_value AND reason = 'group-expired' THEN 'expired'
+      WHEN NOT has_value AND reason = 'mirrored' AND NOT is_converted THEN NULL
       WHEN NOT has_value AND ends_life = 0 THEN 'converted'
       WHEN NOT has_value THEN 'deleted'
       WHEN member_count = 0 THEN 'emptied'
@@ -60,12 +68,12 @@ told AS (
     END AS detail
   FROM lives
   WHERE record_type IN (2, 3, -2)
-    OR (record_type = 5 AND reason NOT IN ('upgrade', 'downgrade', 'group-deleted', 'group-expired'))
+    OR (record_type = 5 AND reason NOT IN ('upgrade', 'downgrade', 'group-deleted', 'group-expired') AND NOT is_converted)
 )
 SELECT cluster_id, group_id, event_time AS at, what, CAST(member_count AS INT) AS members,
-  CAST(last_generation AS INT) AS generation_or_epoch, detail, batch_id, seq
+  CAST(last_generation AS INT) AS generation_or_epoch, detail, inferred, batch_id, seq
 FROM told
-WHERE NOT (what = 'emptied' AND (place = 1 OR (record_type = 2 AND generation_or_epoch = 0)))
+WHERE what IS NOT NULL AND NOT (what = 'emptied' AND (place = 1 OR (record_type = 2 AND generation_or_epoch = 0)))
 """
 
 GROUP_TIMELINE = ViewDefinition(
@@ -91,6 +99,7 @@ GROUP_TIMELINE = ViewDefinition(
         required(
             "detail", "string", "The reason of the log's record; with the member, or the setting"
         ),
+        INFERRED,
         BATCH_ID,
         SEQ,
     ),

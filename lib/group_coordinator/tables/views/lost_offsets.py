@@ -5,6 +5,7 @@ from __future__ import annotations
 from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
     GROUP_ID,
+    INFERRED,
     PARTITION,
     PRINCIPAL,
     TOPIC,
@@ -26,11 +27,9 @@ LOST_OFFSETS = ViewDefinition(
         required(
             "reason",
             "string",
-            "offset-expired, offset-deleted, group-deleted, group-expired or topic-deleted",
+            "offset-expired, offset-deleted, group-deleted, group-expired or topic-deleted; mirrored: nobody knows",
         ),
-        required(
-            "inferred", "boolean", "Whether the reason was inferred; false: the coordinator said so"
-        ),
+        INFERRED,
         PRINCIPAL,
         optional(
             "committed_again_at",
@@ -40,7 +39,7 @@ LOST_OFFSETS = ViewDefinition(
     ),
     """
 SELECT cluster_id, group_id, topic, `partition`, `before` AS last_offset, at AS lost_at, reason,
-  false AS inferred, principal, next_at AS committed_again_at
+  inferred, principal, next_at AS committed_again_at
 FROM (
   SELECT changes.*,
     lead(at) OVER (

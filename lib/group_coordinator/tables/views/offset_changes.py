@@ -6,6 +6,7 @@ from group_coordinator.tables.views.definition import (
     BATCH_ID,
     CLUSTER_ID,
     GROUP_ID,
+    INFERRED,
     PARTITION,
     PRINCIPAL,
     SEQ,
@@ -31,7 +32,7 @@ ends AS (
 ),
 offsets_in_order AS (
   SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.`offset`, own.producer_id, own.`position`,
-    own.end_position, own.member_count, own.is_managed, coalesce(marker.reason, own.reason) AS reason,
+    own.end_position, own.member_count, own.is_managed, own.client_id, own.inferred, coalesce(marker.reason, own.reason) AS reason,
     CASE WHEN own.producer_id IS NULL THEN own.principal ELSE marker.principal END AS principal,
     coalesce(marker.event_time, own.event_time) AS at,
     coalesce(marker.batch_id, own.batch_id) AS batch_id, coalesce(marker.seq, own.seq) AS seq,
@@ -68,7 +69,8 @@ SELECT cluster_id, group_id, topic, `partition`, `before`, `offset` AS `after`, 
     WHEN member_count > 0 THEN true
     WHEN producer_id IS NULL THEN false
   END AS by_member,
-  batch_id, seq
+  CASE WHEN `offset` IS NOT NULL AND is_managed AND member_count > 0 THEN client_id END AS client_id,
+  inferred, batch_id, seq
 FROM effective
 WHERE `before` IS NOT NULL OR `offset` IS NOT NULL
 """
@@ -92,6 +94,13 @@ OFFSET_CHANGES = ViewDefinition(
             "true: a group with members takes commits of its members alone. false: it has had members and has none, so that "
             "somebody else committed. Null: nothing tells, as in a group that only stores offsets; or it is no commit",
         ),
+        optional(
+            "client_id",
+            "string",
+            "The client's id, where a member committed and all members have the same one (in a consumer group: all that it has had). "
+            "Null: nothing tells",
+        ),
+        INFERRED,
         BATCH_ID,
         SEQ,
     ),

@@ -125,7 +125,7 @@ def test_two_lives_of_a_name(group: GroupHistory, tmp_path: Path) -> None:
         (at(1), 0, 40, None, "group-deleted", "User:admin"),
         (at(3), 0, 7, None, "group-deleted", "User:admin"),
     ]
-    assert asked(root, "SELECT DISTINCT inferred, client_id FROM lost_offsets, audit") == [
+    assert asked(root, "SELECT DISTINCT audit.inferred, client_id FROM lost_offsets, audit") == [
         (False, None)
     ]
 

@@ -1,0 +1,52 @@
+"""How offsets and groups end: messages of a real broker's __consumer_offsets, as a mirror has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from msgspec import json
+
+from group_coordinator.codecs.offsets_topic import decode_entry
+
+RECORDED: Final = Path(__file__).parents[1] / "data" / "endings.jsonl"
+RETENTION_MS: Final = 60_000
+"""Of the broker that wrote it."""
+
+
+class Recording(NamedTuple):
+    """Rows as the mirror's log has them, by column name, and the ids of the cluster's topics at the end."""
+
+    rows: list[dict[str, Any]]
+    topics: Mapping[str, str]
+
+
+def recording() -> Recording:
+    """The file."""
+    first, *messages = map(json.decode, RECORDED.read_bytes().splitlines())
+    return Recording(
+        [_row(number, message) for number, message in enumerate(messages)], first["topics"]
+    )
+
+
+def _row(number: int, message: dict[str, Any]) -> dict[str, Any]:
+    value = message["value"]
+    group_id, entry = decode_entry(
+        bytes.fromhex(message["key"]), None if value is None else bytes.fromhex(value)
+    )
+    return {
+        "group_id": group_id,
+        "record_type": entry.key.type,
+        "key": json.encode(entry.key).decode(),
+        "value": None if entry.value is None else json.encode(entry.value).decode(),
+        "topic": entry.topic,
+        "partition": entry.partition,
+        "member_id": entry.member_id,
+        "offset": entry.offset,
+        "reason": "mirrored",
+        "event_time_ms": message["timestamp"],
+        "source_partition": 0,
+        "source_offset": message["offset"],
+        "seq": number,
+    }
