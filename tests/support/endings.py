@@ -14,6 +14,39 @@ RECORDED: Final = Path(__file__).parents[1] / "data" / "endings.jsonl"
 RETENTION_MS: Final = 60_000
 """Of the broker that wrote it."""
 
+_EXPIRED = ["orders-0 offset-expired", "group group-expired"]
+
+ENDINGS: Final[Mapping[str, list[str]]] = {
+    "simple expires": ["orders-0 offset-expired", "orders-1 offset-expired", "group group-expired"],
+    "classic expires": [
+        "orders-0 offset-expired",
+        "orders-1 offset-expired",
+        "group group-expired",
+    ],
+    "consumer expires": _EXPIRED,
+    "unsubscribed expires": ["refunds-0 offset-expired"],
+    "explicit expires": _EXPIRED,
+    "nothing expires": ["group group-expired"],
+    "simple deleted": ["orders-0 group-deleted", "group group-deleted", *_EXPIRED],
+    "classic deleted": ["orders-0 group-deleted", "orders-1 group-deleted", "group group-deleted"],
+    "consumer deleted": ["orders-0 group-deleted", "group group-deleted"],
+    "part deleted": ["refunds-1 offset-deleted", "refunds-0 offset-deleted", *_EXPIRED],
+    "live deleted": ["group mirrored", "refunds-0 offset-deleted", "refunds-1 offset-deleted"],
+    "topic gone": ["gone-0 topic-deleted", "gone-1 topic-deleted", *_EXPIRED],
+    "reader of gone": ["gone-0 topic-deleted", "gone-1 topic-deleted", "group group-expired"],
+    "topic again": ["again-0 topic-deleted", "group mirrored"],
+    "converted online": ["group mirrored", "group mirrored"],
+    "converted empty": [
+        *("group mirrored", "group mirrored"),
+        *("orders-0 group-deleted", "group group-deleted"),
+    ],
+    "transaction deleted": ["orders-0 group-deleted", "orders-1 mirrored", "group group-deleted"],
+}
+"""What was done to each group, as its tombstones are to tell it, in the order of the log.
+
+A group that has become one of another kind, or has only stored offsets and has none, leaves a tombstone that tells nothing.
+"""
+
 
 class Recording(NamedTuple):
     """Rows as the mirror's log has them, by column name, and the ids of the cluster's topics at the end."""

@@ -82,8 +82,8 @@ class GroupSoFar:
 
     def _load(self, before: GroupRows) -> None:
         row = before.group
-        if row is None:
-            return
+        if row is None or (not row.protocol_type and row.empty_since is None):
+            return  # at most offsets, which say of themselves that there is a group
         if row.group_type == CLASSIC:
             self._group.membership = classic_group(row)
         elif row.group_type == CONSUMER:
