@@ -86,18 +86,19 @@ def infer_reasons(
 def _applied(
     group: GroupSoFar, rows: Sequence[LoggedRow], batch_id: int, cluster: ClusterFacts
 ) -> _Append:
-    had_members = group.has_members
-    is_known = False
     lost, ends = [], []
+    # The tombstones of members and offsets stand before the group's: what was there before them counts.
+    had_members, was_known = group.has_members, group.is_known
     for row in rows:
         if row.is_lost_offset:
             lost.append(_lost_offset(group, row, batch_id, cluster))
         elif row.is_end_of_group:
             ends.append(row)
-        is_known = is_known or group.is_known
         group.apply(row)
-    converted = had_members or group.has_offsets or _has_value_of_another_kind(rows, ends)
-    return _Append(lost, ends, bool(ends) and is_known and not converted)
+        if row.value is not None:
+            had_members, was_known = group.has_members, True
+    stays = had_members or group.has_offsets or _has_value_of_another_kind(rows, ends)
+    return _Append(lost, ends, bool(ends) and was_known and not stays)
 
 
 def _lost_offset(
