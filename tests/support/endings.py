@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from msgspec import json
 
 from group_coordinator.codecs.offsets_topic import decode_entry
+from group_coordinator.mirror.group_so_far import LoggedRow
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 
 RECORDED: Final = Path(__file__).parents[1] / "data" / "endings.jsonl"
 RETENTION_MS: Final = 60_000
@@ -40,6 +43,8 @@ ENDINGS: Final[Mapping[str, list[str]]] = {
         *("group mirrored", "group mirrored"),
         *("orders-0 group-deleted", "group group-deleted"),
     ],
+    "moved classic": [],
+    "moved consumer": [],
     "transaction deleted": ["orders-0 group-deleted", "orders-1 mirrored", "group group-deleted"],
 }
 """What was done to each group, as its tombstones are to tell it, in the order of the log.
@@ -61,6 +66,30 @@ def recording() -> Recording:
     return Recording(
         [_row(number, message) for number, message in enumerate(messages)], first["topics"]
     )
+
+
+def in_the_table(
+    row: Mapping[str, Any], batch_id: int = 0, reason: str = "mirrored"
+) -> dict[str, Any]:
+    """A row with all columns of coordinator_log."""
+    when = datetime.fromtimestamp(row["event_time_ms"] / 1000, UTC)
+    beside = {
+        "cluster_id": "live",
+        "source_topic": "__consumer_offsets",
+        "event_time": when,
+        "ingested_at": when,
+        "batch_id": batch_id,
+        "reason": reason,
+        "inferred": reason != "mirrored",
+    }
+    known = {**row, **beside}
+    return {name: known.get(name) for name in COORDINATOR_LOG.schema.names}
+
+
+def as_logged(row: Mapping[str, Any], batch_id: int = 0) -> LoggedRow:
+    """A row as the inference takes it."""
+    known = {**row, "batch_id": batch_id, "event_time": row["event_time_ms"]}
+    return LoggedRow(**{name: known[name] for name in LoggedRow._fields})
 
 
 def _row(number: int, message: dict[str, Any]) -> dict[str, Any]:

@@ -29,3 +29,6 @@ GROUPS: dict[GroupKind, int] = {
     "streams": STREAMS_GROUP,
 }
 """The record whose tombstone ends a group, by kind."""
+
+EXPLAINED = (*OFFSETS, *GROUPS.values())
+"""The record types whose tombstones have a reason that may be inferred."""

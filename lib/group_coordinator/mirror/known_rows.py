@@ -70,7 +70,8 @@ def log_of_groups(batch: MirrorBatch, after: int, groups: Sequence[str], most: i
         & (pc.field(BATCH_ID.name) < batch.batch_id)
         & pc.field("record_type").isin(REPLAYED)
     )
-    return DeltaTable(folder).to_pyarrow_dataset().head(most + 1, columns=LOGGED, filter=wanted)
+    log = DeltaTable(folder).to_pyarrow_dataset()
+    return log.head(most + 1, columns=[*LOGGED], filter=wanted)
 
 
 def rows_of_groups(batch: MirrorBatch, groups: Sequence[str]) -> Mapping[str, GroupRows]:

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from group_coordinator.mirror import reasons_by_spark
-from group_coordinator.mirror.group_kinds import GROUPS, OFFSETS
+from group_coordinator.mirror.group_kinds import EXPLAINED
 from group_coordinator.mirror.group_so_far import REPLAYED, GroupSoFar, LoggedRow
 from group_coordinator.mirror.inference import InferredReason, infer_reasons
 from group_coordinator.mirror.known_rows import (
@@ -31,7 +31,8 @@ from group_coordinator.tables.driver_limits import MOST_ROWS
 __all__ = ["MirrorBatch", "with_reasons"]
 
 _PLACE = ("source_partition", "source_offset")
-_TOMBSTONES = (*OFFSETS, *GROUPS.values())
+_MOST_GROUPS = 1_000
+"""Groups that a condition names one by one."""
 
 
 def with_reasons(decoded: DataFrame, batch: MirrorBatch) -> DataFrame:
@@ -45,13 +46,14 @@ def with_reasons(decoded: DataFrame, batch: MirrorBatch) -> DataFrame:
         batch: what is known beside the rows.
     """
     tombstones = decoded.where(
-        F.col("value").isNull() & F.col("record_type").isin(*_TOMBSTONES)
+        F.col("value").isNull() & F.col("record_type").isin(*EXPLAINED)
     ).select(GROUP_ID.name)
     few = tombstones.limit(MOST_ROWS + 1).toArrow()
     if not few.num_rows:
         return decoded
     groups = few[GROUP_ID.name].unique().to_pylist()
-    found = None if few.num_rows > MOST_ROWS else _found_on_driver(decoded, groups, batch)
+    is_short = few.num_rows <= MOST_ROWS and len(groups) <= _MOST_GROUPS
+    found = _found_on_driver(decoded, groups, batch) if is_short else None
     if found is None:
         return _joined(decoded, reasons_by_spark.inferred(_replayed(decoded, batch), batch))
     if not found:

@@ -17,7 +17,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, TimestampType
 
-from group_coordinator.mirror.group_kinds import GROUPS, OFFSETS
+from group_coordinator.mirror.group_kinds import EXPLAINED, OFFSETS
 from group_coordinator.mirror.group_so_far import GroupSoFar, LoggedRow
 from group_coordinator.mirror.inference import ClusterFacts, InferredReason, infer_reasons
 from group_coordinator.mirror.known_rows import STATE, last_folded_batch, log_since
@@ -58,7 +58,7 @@ def inferred(rows: DataFrame, batch: MirrorBatch) -> DataFrame:
 
 
 def _is_tombstone() -> Column:
-    return F.col("value").isNull() & F.col("record_type").isin(*OFFSETS, *GROUPS.values())
+    return F.col("value").isNull() & F.col("record_type").isin(*EXPLAINED)
 
 
 def _of_cluster(batch: MirrorBatch, table: str) -> DataFrame:

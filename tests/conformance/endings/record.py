@@ -182,6 +182,17 @@ def _change_protocols(cluster: Cluster) -> None:
     cluster.delete_group("converted empty")
 
 
+def _move(cluster: Cluster) -> None:
+    """A member goes back, an administrator sets the offset of a group without members, a member reads on."""
+    for group, config in (("moved classic", _CLASSIC), ("moved consumer", {})):
+        cluster.visit(group, "orders-0=60", **config)
+        member = cluster.join(group, "orders", **config)
+        assert member.commit("orders-0=55") == 0
+        member.close()
+        cluster.commit(group, "orders-0=10")
+        assert cluster.join(group, "orders", **config).commit("orders-0=12") == 0
+
+
 def _delete_in_a_transaction(cluster: Cluster) -> None:
     """A group with an offset of a transaction that nobody has ended: its tombstone is of a key that readers never saw."""
     producers = Producers(cluster.broker)
@@ -233,6 +244,7 @@ def main() -> None:
         _delete(cluster)
         _delete_topics(cluster)
         _change_protocols(cluster)
+        _move(cluster)
         _delete_in_a_transaction(cluster)
         expired_at = aging_since + RETENTION_MS / 1000 + _SWEPT_S
         cluster.wait(expired_at - time.monotonic())

@@ -13,7 +13,7 @@ from group_coordinator.mirror.inference import ClusterFacts, infer_reasons
 from group_coordinator.tables.compaction.fold import fold
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import GroupKey, GroupRows, LogEntry
-from tests.support.endings import ENDINGS, RETENTION_MS, recording
+from tests.support.endings import ENDINGS, RETENTION_MS, as_logged, recording
 
 RECORDING = recording()
 FACTS = ClusterFacts(RETENTION_MS, RECORDING.topics)
@@ -21,15 +21,7 @@ RETENTION = Retention(RETENTION_MS, check_interval_ms=1_000)
 
 
 def rows_of(group_id: str) -> list[LoggedRow]:
-    return [
-        LoggedRow(
-            batch_id=0,
-            event_time=row["event_time_ms"],
-            **{name: row[name] for name in LoggedRow._fields if name in row},
-        )
-        for row in RECORDING.rows
-        if row["group_id"] == group_id
-    ]
+    return [as_logged(row) for row in RECORDING.rows if row["group_id"] == group_id]
 
 
 def with_reasons(

@@ -1,0 +1,103 @@
+"""What the views tell of a mirrored cluster: a recording of a real broker, with the reasons that are inferred of it."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+
+from group_coordinator.clients.sql_tables import query
+from group_coordinator.mirror.group_so_far import GroupSoFar
+from group_coordinator.mirror.inference import ClusterFacts, infer_reasons
+from group_coordinator.tables.compaction.rows import GroupRows
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.creation import TABLES
+from tests.support.endings import RETENTION_MS, as_logged, in_the_table, recording
+
+
+def mirrored_rows() -> list[dict[str, Any]]:
+    rows, topics = recording()
+    facts = ClusterFacts(RETENTION_MS, topics)
+    by_group = groupby(sorted(rows, key=itemgetter("group_id", "seq")), key=itemgetter("group_id"))
+    found = {
+        one.source_offset: one.reason
+        for group_id, of_group in by_group
+        for one in infer_reasons(
+            GroupSoFar(group_id, GroupRows()), map(as_logged, of_group), 0, facts
+        )
+    }
+    return [in_the_table(row, reason=found.get(row["source_offset"], "mirrored")) for row in rows]
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("mirrored")
+    for table in TABLES:
+        table.create_on_disk(folder / table.name)
+    log = pa.Table.from_pylist(mirrored_rows(), COORDINATOR_LOG.no_rows().schema)
+    write_deltalake(folder / COORDINATOR_LOG.name, log, mode="append")
+    return folder
+
+
+def asked(root: Path, sql: str) -> list[tuple[Any, ...]]:
+    return [tuple(row.values()) for row in query(str(root), sql).to_pylist()]
+
+
+LOST = "SELECT group_id, topic, `partition`, last_offset, reason, inferred FROM lost_offsets ORDER BY lost_at, last_offset"
+AUDIT = "SELECT group_id, `before`, `after`, change, client_id, inferred FROM audit ORDER BY at"
+TIMELINE = "SELECT group_id, what, members, generation_or_epoch, detail, inferred FROM group_timeline ORDER BY batch_id, seq"
+
+
+def test_what_was_lost_says_that_its_reason_is_inferred(root: Path) -> None:
+    assert of_group("part deleted", root, LOST) == [
+        ("refunds", 1, 21, "offset-deleted", True),
+        ("refunds", 0, 20, "offset-deleted", True),
+        ("orders", 0, 22, "offset-expired", True),
+    ]
+    assert of_group("reader of gone", root, LOST) == [
+        ("gone", 0, 33, "topic-deleted", True),
+        ("gone", 1, 34, "topic-deleted", True),
+    ]
+
+
+def test_what_an_administrator_sets_is_told_from_what_a_member_goes_back(root: Path) -> None:
+    assert of_group("moved classic", root, AUDIT) == [
+        (60, 55, "rewind", "moved classic-client", False),
+        (55, 10, "reset", None, False),
+    ]
+    assert of_group("moved consumer", root, AUDIT) == [
+        (60, 55, "rewind", "moved consumer-client", False),
+        (55, 10, "reset", None, False),
+    ]
+
+
+def test_a_group_that_becomes_one_of_another_kind_and_back_has_one_life(root: Path) -> None:
+    assert of_group("converted online", root, TIMELINE) == [
+        ("created", 0, 0, "mirrored", False),
+        ("rebalanced", 1, 1, "mirrored", False),
+        ("converted", 0, 1, "to a consumer group: mirrored", False),
+        ("rebalanced", 1, 1, "mirrored", False),
+        ("rebalanced", 2, 2, "mirrored", False),
+        ("converted", 0, 2, "to a classic group: mirrored", False),
+        ("rebalanced", 1, 2, "mirrored", False),
+        ("rebalanced", 1, 3, "mirrored", False),
+    ]
+
+
+def test_each_life_of_a_group_ends_with_its_inferred_reason(root: Path) -> None:
+    assert of_group("simple deleted", root, TIMELINE) == [
+        ("created", 0, None, "mirrored", False),
+        ("deleted", 0, None, "group-deleted", True),
+        ("created", 0, None, "mirrored", False),
+        ("expired", 0, None, "group-expired", True),
+    ]
+
+
+def of_group(group_id: str, root: Path, sql: str) -> list[tuple[Any, ...]]:
+    """The answer without the group, whose rows alone are in it."""
+    return [tuple(row) for of, *row in asked(root, sql) if of == group_id]
