@@ -11,8 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
-import pyarrow.compute as pc
-from deltalake import DeltaTable
+from deltalake import DeltaTable, QueryBuilder
 from msgspec import convert
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -28,18 +27,16 @@ from group_coordinator.tables.members import MEMBERS
 from group_coordinator.tables.offsets import OFFSETS
 
 STATE = (OFFSETS, MEMBERS, GROUPS)
-"""The compacted tables that say what a group is; in an order in which the last one is the oldest."""
+"""The compacted tables that say what a group is."""
 LOGGED = (GROUP_ID.name, *LoggedRow._fields)
 _NO_BATCH = -1
 
 
 def last_folded_batch(batch: MirrorBatch) -> int:
     """The batch up to which the log need not be read; -1: it must be read from its beginning."""
-    folder = batch.catalog.local_folder(GROUPS.name)
-    if folder is not None:
-        of_cluster = pc.field(CLUSTER_ID.name) == batch.cluster_id
-        found = DeltaTable(folder).to_pyarrow_table(columns=[BATCH_ID.name], filters=of_cluster)
-        last = pc.max(found[BATCH_ID.name]).as_py()
+    if batch.catalog.local_root is not None:
+        asked = f"SELECT max(batch_id) AS last FROM present WHERE {_of_cluster(batch)}"  # noqa: S608
+        last = _on_disk(batch, GROUPS, asked)["last"][0].as_py()
     else:
         groups = batch.catalog.read(batch.spark, GROUPS.name)
         of_cluster = groups.where(F.col(CLUSTER_ID.name) == batch.cluster_id)
@@ -60,18 +57,17 @@ def log_since(batch: MirrorBatch, after: int) -> DataFrame:
 
 def log_of_groups(batch: MirrorBatch, after: int, groups: Sequence[str], most: int) -> pa.Table:
     """As log_since, of some groups: no more rows than `most` and one."""
-    folder = batch.catalog.local_folder(COORDINATOR_LOG.name)
-    if folder is None:
+    if batch.catalog.local_root is None:
         of_groups = log_since(batch, after).where(F.col(GROUP_ID.name).isin(*groups))
         return of_groups.limit(most + 1).toArrow()
-    wanted = (
-        _of_groups(batch, groups)
-        & (pc.field(BATCH_ID.name) > after)
-        & (pc.field(BATCH_ID.name) < batch.batch_id)
-        & pc.field("record_type").isin(REPLAYED)
-    )
-    log = DeltaTable(folder).to_pyarrow_dataset()
-    return log.head(most + 1, columns=[*LOGGED], filter=wanted)
+    columns = ", ".join(f'"{name}"' for name in LOGGED)
+    wanted = [
+        _of_groups(batch, groups),
+        f"batch_id > {after} AND batch_id < {batch.batch_id}",
+        f"record_type IN ({', '.join(map(str, REPLAYED))})",
+    ]
+    asked = f"SELECT {columns} FROM present WHERE {' AND '.join(wanted)} LIMIT {most + 1}"  # noqa: S608
+    return _on_disk(batch, COORDINATOR_LOG, asked)
 
 
 def rows_of_groups(batch: MirrorBatch, groups: Sequence[str]) -> Mapping[str, GroupRows]:
@@ -85,14 +81,26 @@ def rows_of_groups(batch: MirrorBatch, groups: Sequence[str]) -> Mapping[str, Gr
 
 
 def _present(batch: MirrorBatch, definition: TableDefinition, groups: Sequence[str]) -> pa.Table:
-    folder = batch.catalog.local_folder(definition.name)
-    if folder is not None:
-        return DeltaTable(folder).to_pyarrow_table(filters=_of_groups(batch, groups))
+    if batch.catalog.local_root is not None:
+        asked = f"SELECT * FROM present WHERE {_of_groups(batch, groups)}"  # noqa: S608
+        return _on_disk(batch, definition, asked)
     of_cluster = F.col(CLUSTER_ID.name) == batch.cluster_id
     table = batch.catalog.read(batch.spark, definition.name)
     return table.where(of_cluster & F.col(GROUP_ID.name).isin(*groups)).toArrow()
 
 
-def _of_groups(batch: MirrorBatch, groups: Sequence[str]) -> pc.Expression:
-    of_cluster = pc.field(CLUSTER_ID.name) == batch.cluster_id
-    return of_cluster & pc.field(GROUP_ID.name).isin(groups)
+def _on_disk(batch: MirrorBatch, definition: TableDefinition, asked: str) -> pa.Table:
+    table = DeltaTable(str(batch.catalog.local_folder(definition.name)))
+    return pa.table(QueryBuilder().register("present", table).execute(asked))
+
+
+def _of_cluster(batch: MirrorBatch) -> str:
+    return f"cluster_id = {_in_sql(batch.cluster_id)}"
+
+
+def _of_groups(batch: MirrorBatch, groups: Sequence[str]) -> str:
+    return f"{_of_cluster(batch)} AND group_id IN ({', '.join(map(_in_sql, groups))})"
+
+
+def _in_sql(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
