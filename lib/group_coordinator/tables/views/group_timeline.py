@@ -30,12 +30,15 @@ lives AS (
     last_value(CASE WHEN record_type = 2 THEN generation_or_epoch END) IGNORE NULLS OVER (
       PARTITION BY cluster_id, group_id, life ORDER BY batch_id, seq
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-    ) AS generation_before,
-    reason = 'mirrored' AND 2 = (
-      max(CASE WHEN record_type = 2 THEN 1 ELSE 0 END) OVER (PARTITION BY cluster_id, group_id, event_time)
-      + max(CASE WHEN record_type = 3 THEN 1 ELSE 0 END) OVER (PARTITION BY cluster_id, group_id, event_time)
-    ) AS is_converted
+    ) AS generation_before
   FROM records
+),
+conversions AS (
+  SELECT cluster_id, group_id, event_time
+  FROM $coordinator_log
+  WHERE record_type IN (2, 3, 17) AND reason = 'mirrored'
+  GROUP BY cluster_id, group_id, event_time
+  HAVING count(DISTINCT record_type) = 2
 ),
 told AS (
   SELECT lives.*, 'created' AS what, reason AS detail
@@ -51,7 +54,7 @@ told AS (
       WHEN record_type = 5 AND was_there THEN 'member-changed'
       WHEN record_type = 5 THEN 'joined'
       WHEN NOT has_value AND reason = 'group-expired' THEN 'expired'
-      WHEN NOT has_value AND reason = 'mirrored' AND NOT is_converted THEN NULL
+      WHEN NOT has_value AND reason = 'mirrored' AND conversions.group_id IS NULL THEN NULL
       WHEN NOT has_value AND ends_life = 0 THEN 'converted'
       WHEN NOT has_value THEN 'deleted'
       WHEN member_count = 0 THEN 'emptied'
@@ -67,8 +70,11 @@ told AS (
       ELSE reason
     END AS detail
   FROM lives
+  LEFT JOIN conversions
+    ON conversions.cluster_id = lives.cluster_id AND conversions.group_id = lives.group_id
+    AND conversions.event_time = lives.event_time
   WHERE record_type IN (2, 3, -2)
-    OR (record_type = 5 AND reason NOT IN ('upgrade', 'downgrade', 'group-deleted', 'group-expired') AND NOT is_converted)
+    OR (record_type = 5 AND reason NOT IN ('upgrade', 'downgrade', 'group-deleted', 'group-expired') AND (reason <> 'mirrored' OR conversions.group_id IS NULL))
 )
 SELECT cluster_id, group_id, event_time AS at, what, CAST(member_count AS INT) AS members,
   CAST(last_generation AS INT) AS generation_or_epoch, detail, inferred, batch_id, seq
