@@ -10,12 +10,7 @@ from group_coordinator.codecs.offsets_topic.decoder import decode_entry
 from group_coordinator.codecs.offsets_topic.encoder import encode_entry
 from group_coordinator.codecs.offsets_topic.errors import UnknownRecordTypeError
 from group_coordinator.codecs.records import log_entry
-from group_coordinator.codecs.records.envelope import Key
-from group_coordinator.codecs.records.record_types import (
-    LEGACY_OFFSET_COMMIT,
-    OFFSET_COMMIT,
-    RECORD_TYPES,
-)
+from group_coordinator.codecs.records.record_types import LEGACY_OFFSET_COMMIT, RECORD_TYPES
 from group_coordinator.core.model.records import ConsumerRecord, GroupRecord, OffsetRecord
 
 MessageRecord: TypeAlias = OffsetRecord | GroupRecord | ConsumerRecord
@@ -40,12 +35,10 @@ def decode(key: bytes, value: bytes | None) -> tuple[str, MessageRecord]:
     """
     group_id, entry = decode_entry(key, value)
     record_type = entry.key.type
-    if record_type == LEGACY_OFFSET_COMMIT:
-        record_type = OFFSET_COMMIT
-    elif record_type not in RECORD_TYPES:
+    if record_type not in (LEGACY_OFFSET_COMMIT, *RECORD_TYPES):
         raise UnknownRecordTypeError(
             f"key: record type: {record_type} is of no classic or consumer group"
         )
-    about = json.encode(Key(record_type, entry.key.data)).decode()
+    about = json.encode(entry.key).decode()
     says = None if entry.value is None else json.encode(entry.value).decode()
     return group_id, cast("MessageRecord", log_entry.decode(about, says))

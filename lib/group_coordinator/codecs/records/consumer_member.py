@@ -106,7 +106,7 @@ def _value(record: RecordOfMember, topics: Mapping[str, Topic]) -> NamedValue[An
             return NamedValue(data=_member_data(metadata))
         case dict() as assignment:
             names = _names(assignment.keys(), topics)
-            return NamedValue(data=_target_data(assignment), topic_names=names)
+            return NamedValue(data=target_data(assignment), topic_names=names)
         case CurrentAssignment() as current:
             names = _names(current.assigned.keys() | current.pending_revocation.keys(), topics)
             return NamedValue(data=_current_data(current), topic_names=names)
@@ -138,7 +138,8 @@ def _classic_data(classic: ClassicMetadata) -> ClassicData:
     return ClassicData(classic.session_timeout_ms, protocols)
 
 
-def _target_data(assignment: Assignment) -> TargetData:
+def target_data(assignment: Assignment) -> TargetData:
+    """A target assignment as Kafka's record has it."""
     topics = sorted(assignment.items())
     return TargetData([TopicPartitions(topic_id, list(found)) for topic_id, found in topics])
 

@@ -71,6 +71,18 @@ def encode(  # noqa: PLR0911 - one line a record
             assert_never(record)
 
 
+def type_of(key: str) -> int:
+    """The record type of a log entry.
+
+    Raises:
+        RecordError: the key has none.
+    """
+    try:
+        return _decode_kind(key).type
+    except DecodeError as fault:
+        raise RecordError(f"{key}: {fault}") from fault
+
+
 def decode(key: str, value: str | None, reason: Reason = Reason.MIRRORED) -> Record:
     """The record of a log entry; the reason is not part of Kafka's record.
 
@@ -86,7 +98,7 @@ def decode(key: str, value: str | None, reason: Reason = Reason.MIRRORED) -> Rec
 def _record(key: str, value: str | None, reason: Reason) -> Record:  # noqa: PLR0911 - one line a record
     record_type = _decode_kind(key).type
     match record_type:
-        case record_types.OFFSET_COMMIT:
+        case record_types.OFFSET_COMMIT | record_types.LEGACY_OFFSET_COMMIT:
             return offset.decode(key, value, reason)
         case record_types.GROUP_METADATA:
             return group_metadata.decode(value, reason)

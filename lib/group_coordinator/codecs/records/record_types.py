@@ -24,6 +24,21 @@ TARGET_EPOCH = 6
 TARGET_ASSIGNMENT = 7
 CURRENT_ASSIGNMENT = 8
 REGULAR_EXPRESSION = 16
+
+SHARE_MEMBER_METADATA = 10
+SHARE_GROUP_EPOCH = 11
+SHARE_TARGET_EPOCH = 12
+SHARE_TARGET_ASSIGNMENT = 13
+SHARE_CURRENT_ASSIGNMENT = 14
+SHARE_STATE_OF_TOPICS = 15
+
+STREAMS_GROUP_EPOCH = 17
+STREAMS_MEMBER_METADATA = 19
+STREAMS_TARGET_EPOCH = 20
+STREAMS_TARGET_ASSIGNMENT = 21
+STREAMS_CURRENT_ASSIGNMENT = 22
+STREAMS_TOPOLOGY = 23
+
 TRANSACTION_MARKER = -1
 """Ours: Kafka's control records have numbers of their own, which mean something else among these."""
 GROUP_CONFIG = -2
@@ -48,7 +63,30 @@ RECORD_TYPES = (
     TRANSACTION_MARKER,
     GROUP_CONFIG,
 )
-"""All that groups are made of."""
+"""All that the groups of a coordinator of ours are made of."""
+OF_SHARE_GROUPS = (
+    SHARE_MEMBER_METADATA,
+    SHARE_GROUP_EPOCH,
+    SHARE_TARGET_EPOCH,
+    SHARE_TARGET_ASSIGNMENT,
+    SHARE_CURRENT_ASSIGNMENT,
+    SHARE_STATE_OF_TOPICS,
+)
+"""What share groups (KIP-932) write; only a mirrored log has them."""
+OF_STREAMS_GROUPS = (
+    STREAMS_GROUP_EPOCH,
+    STREAMS_MEMBER_METADATA,
+    STREAMS_TARGET_EPOCH,
+    STREAMS_TARGET_ASSIGNMENT,
+    STREAMS_CURRENT_ASSIGNMENT,
+    STREAMS_TOPOLOGY,
+)
+"""What streams groups (KIP-1071) write; only a mirrored log has them."""
+COMPACTED_TYPES = (
+    *(LEGACY_OFFSET_COMMIT, *RECORD_TYPES),
+    *(*OF_SHARE_GROUPS, *OF_STREAMS_GROUPS),
+)
+"""All that groups are made of, whoever coordinates them."""
 
 
 def member_of(record: ConsumerRecord) -> str | None:

@@ -1,0 +1,48 @@
+"""Values of the record types 10 to 15 (ShareGroup*.json in Kafka), as far as tables show them."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from msgspec import Struct, json
+
+from group_coordinator.codecs.records import record_types
+from group_coordinator.codecs.records.consumer_group import GroupEpochData, TargetEpochData
+from group_coordinator.codecs.records.consumer_member import TargetData
+from group_coordinator.codecs.records.consumer_values import TopicPartitions
+from group_coordinator.codecs.records.newest_values import Readers
+
+
+class ShareMemberData(Struct, frozen=True, gc=False, rename="camel"):
+    """Record type 10: who the member is and what it wants."""
+
+    rack_id: str | None = None
+    client_id: str = ""
+    client_host: str = ""
+    subscribed_topic_names: list[str] = []
+
+
+class ShareCurrentData(Struct, frozen=True, gc=False, rename="camel"):
+    """Record type 14: what the member has; `state` is 0 for a member that is where it is to be."""
+
+    member_epoch: int = 0
+    previous_member_epoch: int = 0
+    state: int = 0
+    assigned_partitions: list[TopicPartitions] = []
+
+
+class ShareStateData(Struct, frozen=True, gc=False):
+    """Record type 15: whose state a share coordinator keeps; no table shows it."""
+
+
+READERS: Readers = MappingProxyType(
+    {
+        record_types.SHARE_MEMBER_METADATA: json.Decoder(ShareMemberData).decode,
+        record_types.SHARE_GROUP_EPOCH: json.Decoder(GroupEpochData).decode,
+        record_types.SHARE_TARGET_EPOCH: json.Decoder(TargetEpochData).decode,
+        record_types.SHARE_TARGET_ASSIGNMENT: json.Decoder(TargetData).decode,
+        record_types.SHARE_CURRENT_ASSIGNMENT: json.Decoder(ShareCurrentData).decode,
+        record_types.SHARE_STATE_OF_TOPICS: json.Decoder(ShareStateData).decode,
+    }
+)
+"""By record type: from a value's `data`."""
