@@ -18,7 +18,7 @@ from group_coordinator.tables.views.definition import DATAFUSION
 
 TABLES = (
     *("coordinator_log", "groups", "members", "offsets", "group_configs"),
-    *("dead_letters", "writers", "topic_positions"),
+    *("dead_letters", "writers", "topic_positions", "topic_ids"),
 )
 _SESSION = {"datafusion.catalog.information_schema": "true"}
 """Lets SHOW TABLES and SHOW COLUMNS work."""

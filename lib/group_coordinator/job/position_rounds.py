@@ -20,6 +20,7 @@ from group_coordinator.tables.append import TableWriteError
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.maintenance import Maintenance
 from group_coordinator.tables.positions_folder import PositionsFolder
+from group_coordinator.tables.topic_ids_folder import TopicIdsFolder
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 
 _NAMED = 10
@@ -72,11 +73,12 @@ def positions_folder(job: JobSettings) -> PositionsFolder:
 
 
 class PositionRounds:
-    """Each round takes a sample, appends it, and looks after the table."""
+    """Each round takes a sample, appends it, notes new topic ids, and looks after the table."""
 
     def __init__(self, job: JobSettings, sampler: PositionSampler, folder: PositionsFolder) -> None:
         self._sampler = sampler
         self._folder = folder
+        self._topic_ids = TopicIdsFolder(folder.catalog, folder.cluster_id)
         self._retention_ms = job.positions_retention_ms
         self._maintenance = (
             Maintenance(None, job, [TOPIC_POSITIONS], folder.notebook())
@@ -91,12 +93,13 @@ class PositionRounds:
         Raises:
             NothingSampledError: the sample is empty.
             ClientError: the cluster does not answer, or does not let us in.
-            TableWriteError: the table does not take the sample.
+            TableWriteError: a table does not take the sample.
         """
         sample = self._sampler.sample()
         if not sample.positions:
             raise NothingSampledError(summary(sample))
         self._folder.append(sample.positions, sample.sampled_at_ms)
+        self._topic_ids.note(sample.topic_ids, sample.sampled_at_ms)
         self._tell(sample)
         self._look_after_the_table(sample.sampled_at_ms)
 

@@ -18,16 +18,17 @@ from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.members import MEMBERS
 from group_coordinator.tables.offsets import OFFSETS
 from group_coordinator.tables.snapshots import SNAPSHOTS
+from group_coordinator.tables.topic_ids import TOPIC_IDS
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 from group_coordinator.tables.view_creation import create_views
 
 TABLES = (
     *(COORDINATOR_LOG, GROUPS, MEMBERS, OFFSETS, GROUP_CONFIGS),
-    *(DEAD_LETTERS, WRITERS, SNAPSHOTS, TOPIC_POSITIONS),
+    *(DEAD_LETTERS, WRITERS, SNAPSHOTS, TOPIC_POSITIONS, TOPIC_IDS),
 )
 """All tables."""
 
-_LATER_TABLES = (GROUP_CONFIGS, WRITERS, SNAPSHOTS, TOPIC_POSITIONS)
+_LATER_TABLES = (GROUP_CONFIGS, WRITERS, SNAPSHOTS, TOPIC_POSITIONS, TOPIC_IDS)
 """Tables that version 0.2.0 did not have."""
 
 # Groups last: whoever sees a group's new row finds its members and offsets.

@@ -11,6 +11,7 @@ ROW_TIMES: Mapping[str, str] = MappingProxyType(
         "dead_letters": "event_time",
         "writers": "claimed_at",
         "topic_positions": "sampled_at",
+        "topic_ids": "first_seen_at",
     }
 )
 """The column that says it, by table."""

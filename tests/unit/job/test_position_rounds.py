@@ -24,6 +24,7 @@ from group_coordinator.job.position_rounds import (
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.settings import JobSettings
 from group_coordinator.tables.position import Position
+from group_coordinator.tables.topic_ids import TOPIC_IDS
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 
 HOUR = 3_600_000
@@ -181,3 +182,28 @@ def test_a_table_that_cannot_be_written_is_refused_at_the_start(
 ) -> None:
     with pytest.raises(JobRefusedError, match=message):
         positions_folder(replace(job, tables_root=root))
+
+
+def test_a_topics_id_is_noted_when_it_is_new(job: JobSettings) -> None:
+    TOPIC_IDS.create_on_disk(Path(job.tables_root) / TOPIC_IDS.name)
+    orders, refunds = "4ksO1bcLSgCStYJnTlCVLg", "AAAAAAAAAAAAAAAAAAAAAQ"
+    first = rounds(
+        job,
+        sampled(NOON)._replace(topic_ids={orders: "orders"}),
+        sampled(NOON + 1)._replace(topic_ids={orders: "orders", refunds: "refunds"}),
+    )
+    first.run_alone()
+    first.run_alone()
+    rounds(job, sampled(NOON + 2)._replace(topic_ids={orders: "orders"})).run_alone()
+
+    rows = DeltaTable(f"{job.tables_root}/topic_ids").to_pyarrow_table().to_pylist()
+    assert sorted(
+        (row["cluster_id"], row["topic"], row["topic_id"], row["first_seen_at"].timestamp() * 1_000)
+        for row in rows
+    ) == [("eu-1", "orders", orders, NOON), ("eu-1", "refunds", refunds, NOON + 1)]
+
+
+def test_tables_of_an_earlier_version_have_no_place_for_topic_ids(job: JobSettings) -> None:
+    rounds(job, sampled(NOON)._replace(topic_ids={"4ksO1bcLSgCStYJnTlCVLg": "orders"})).run_alone()
+
+    assert times(job) == [NOON]

@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from kafka import IsolationLevel, KafkaAdminClient, OffsetSpec, TopicPartition
 from kafka.errors import BrokerResponseError, KafkaError, RequestTimedOutError, for_code
 
+from group_coordinator.clients.cluster.cluster_topics import topic_id
 from group_coordinator.clients.cluster.connect_log import LOGIN_ERRORS
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.codecs.uuids import ZERO_UUID
 from group_coordinator.tables.position import Position
 
 _TIMEOUT_MS = 5_000
@@ -35,6 +38,8 @@ class Sample(NamedTuple):
     positions: list[Position]
     skipped: list[Skipped]
     sampled_at_ms: int
+    topic_ids: Mapping[str, str] = MappingProxyType({})
+    """The name that each topic id stands for, of all topics that were described."""
 
 
 class _Question(NamedTuple):
@@ -80,7 +85,8 @@ class PositionSampler:
         Raises:
             ChannelError: the cluster does not answer, or does not let us in.
         """
-        by_leader, skipped = leaders(self._described(), every_topic=self._topics is None)
+        described = self._described()
+        by_leader, skipped = leaders(described, every_topic=self._topics is None)
         asked = list(by_leader.values())
         starts = self._ask_all(asked, _START, skipped)
         stable = self._ask_all(_those_in(asked, starts), _STABLE, skipped)
@@ -97,7 +103,7 @@ class PositionSampler:
             Skipped(_name(position), "its log became shorter meanwhile")
             for position in sorted(set(found) - set(positions))
         ]
-        return Sample(positions, sorted(skipped), sampled_at_ms)
+        return Sample(positions, sorted(skipped), sampled_at_ms, topic_names(described))
 
     def close(self) -> None:
         """Disconnect."""
@@ -174,6 +180,12 @@ def leaders(
             else:
                 by_leader.setdefault(partition["leader_id"], []).append(known)
     return by_leader, skipped
+
+
+def topic_names(described: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """The names in kafka-python's answer by id; topics of a broker before Kafka 2.8, and those that are gone, have no id."""
+    known = [topic for topic in described if topic.get("topic_id") and topic["partitions"]]
+    return {topic_id(topic): topic["name"] for topic in known if topic_id(topic) != ZERO_UUID}
 
 
 def _those_in(

@@ -1,0 +1,61 @@
+"""Which topic an id is of: records of groups name topics by their ids alone, and a mirrored log has nothing beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StringType, StructType, TimestampType
+
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, required
+
+TOPIC_IDS = TableDefinition(
+    "topic_ids",
+    "One row per topic id that was seen in a cluster; rows stay when the topic goes",
+    StructType(
+        [
+            CLUSTER_ID,
+            required(
+                "topic_id",
+                StringType(),
+                "The topic's id; a topic that is made again gets another one",
+            ),
+            required("topic", StringType(), "The topic"),
+            required("first_seen_at", TimestampType(), "When it was first seen, by the wall clock"),
+        ]
+    ),
+    key=(CLUSTER_ID.name, "topic_id"),
+)
+
+
+def topic_id_rows(cluster_id: str, topics: Mapping[str, str], seen_at_ms: int) -> pa.Table:
+    """Names by id, with the table's columns."""
+    of_all = {"cluster_id": cluster_id, "first_seen_at": seen_at_ms * 1_000}
+    return pa.Table.from_pylist(
+        [{"topic_id": topic_id, "topic": topic, **of_all} for topic_id, topic in topics.items()],
+        schema=TOPIC_IDS.no_rows().schema,
+    )
+
+
+def topic_names_in(folder: str, cluster_id: str) -> dict[str, str]:
+    """Names of a cluster's topics by id, from the table's folder; none where an earlier version made the tables."""
+    if not DeltaTable.is_deltatable(folder):
+        return {}
+    ours = [(CLUSTER_ID.name, "=", cluster_id)]
+    rows = DeltaTable(folder).to_pyarrow_table(filters=ours, columns=["topic_id", "topic"])
+    return dict(zip(*(rows[name].to_pylist() for name in rows.column_names), strict=True))
+
+
+def topic_names(spark: SparkSession, catalog: TableCatalog, cluster_id: str) -> dict[str, str]:
+    """As topic_names_in, wherever the table is."""
+    folder = catalog.local_folder(TOPIC_IDS.name)
+    if folder is not None:
+        return topic_names_in(str(folder), cluster_id)
+    if not catalog.exists(spark, TOPIC_IDS.name):
+        return {}
+    rows = catalog.read(spark, TOPIC_IDS.name).where(F.col(CLUSTER_ID.name) == cluster_id)
+    return {row["topic_id"]: row["topic"] for row in rows.select("topic_id", "topic").collect()}
