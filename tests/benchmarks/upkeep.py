@@ -32,7 +32,7 @@ NOON_MS = 1_764_000_000_000
 ROWS = 50
 STEP = 1_000
 CHECKPOINT = 50
-VALUES = {"string": "x", "integer": 1, "long": 1, "timestamp": 1}
+VALUES = {"string": "x", "integer": 1, "long": 1, "timestamp": 1, "boolean": False}
 WAYS = ("with-upkeep", "without")
 NO_SPARK: Any = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -46,14 +46,17 @@ KEY = GroupKey("c", "g")
 class Tables:
     """The rows of one group, kept up by compaction."""
 
-    def __init__(self, *stretches: Sequence[LogEntry]) -> None:
+    def __init__(
+        self, *stretches: Sequence[LogEntry], topic_names: Mapping[str, str] | None = None
+    ) -> None:
         self.rows = GroupRows()
+        self.topic_names = topic_names or {}
         for stretch in stretches:
             self.take(stretch)
 
     def take(self, stretch: Sequence[LogEntry]) -> int:
         """How many rows a stretch of the log changes."""
-        changes = list(fold(KEY, self.rows, stretch, RETENTION))
+        changes = list(fold(KEY, self.rows, stretch, RETENTION, self.topic_names))
         for _, delete, row in changes:
             if not delete:
                 self.rows.add(row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import datetime
 
 import pyarrow as pa
@@ -20,6 +21,7 @@ from group_coordinator.tables.compaction.spark import folded
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import TABLES, check_tables
 from group_coordinator.tables.row_times import ROW_TIMES
+from group_coordinator.tables.topic_ids import TOPIC_IDS
 from group_coordinator.tables.view_creation import create_temporary_views
 
 
@@ -73,4 +75,8 @@ def _as_of(
     }
     config = settings.coordinator
     retention = Retention(config.retention_ms, config.offsets_retention_check_interval_ms)
-    return past | folded(entries_of(past[COORDINATOR_LOG.name]), retention)
+    names: dict[str, dict[str, str]] = defaultdict(dict)
+    if TOPIC_IDS.name in past:
+        for row in past[TOPIC_IDS.name].collect():
+            names[row["cluster_id"]][row["topic_id"]] = row["topic"]
+    return past | folded(entries_of(past[COORDINATOR_LOG.name]), retention, names)

@@ -35,7 +35,7 @@ COORDINATOR_LOG = TableDefinition(
             required(
                 "record_type",
                 IntegerType(),
-                "Kafka's record type: 1 an offset, 2 to 16 the group and its members; negative: ours",
+                "Kafka's record type: 0 and 1 an offset, 2 to 23 the group and its members; negative: ours",
             ),
             required("key", StringType(), "JSON: Kafka's key fields"),
             optional(

@@ -41,14 +41,20 @@ GROUPS = TableDefinition(
         [
             CLUSTER_ID,
             GROUP_ID,
-            required("group_type", StringType(), "classic or consumer"),
+            required(
+                "group_type",
+                StringType(),
+                "classic or consumer; in a mirrored cluster also share or streams",
+            ),
             required(
                 "state",
                 StringType(),
                 "State by the log; of a classic group: Stable with members, Empty without",
             ),
             optional(
-                "protocol_type", StringType(), "Null: a simple group, which only stores offsets"
+                "protocol_type",
+                StringType(),
+                "Null, or empty in a mirrored cluster: a simple group, which only stores offsets",
             ),
             optional(
                 "protocol",
@@ -58,12 +64,12 @@ GROUPS = TableDefinition(
             required(
                 "generation_or_epoch",
                 IntegerType(),
-                "Generation of a classic group, epoch of a consumer group",
+                "Generation of a classic group, epoch of any other group",
             ),
             optional(
                 "leader",
                 StringType(),
-                "The member that assigns; null: a consumer group, or no members",
+                "The member that assigns; null: not a classic group, or no members",
             ),
             required("member_count", IntegerType(), "Number of members"),
             required("offset_count", IntegerType(), "Number of committed offsets"),
@@ -87,7 +93,7 @@ GROUPS = TableDefinition(
             required(
                 "protected_topics", ArrayType(StringType()), "Topics whose offsets do not expire"
             ),
-            # What only consumer groups (KIP-848) have.
+            # What classic groups do not have.
             optional(
                 "assignment_epoch",
                 IntegerType(),
@@ -103,6 +109,12 @@ GROUPS = TableDefinition(
                 "resolved_regexes",
                 RESOLVED_REGEXES,
                 "The topics that its members' patterns matched",
+            ),
+            optional(
+                "records",
+                StringType(),
+                "JSON: the newest values of a share or streams group's records, by record type; of a consumer group "
+                "targets of members that have no other record yet",
             ),
         ]
     ),

@@ -77,8 +77,12 @@ MEMBERS = TableDefinition(
             ),
             UPDATED_AT,
             UPDATE_BATCH_ID,
-            # What only members of consumer groups (KIP-848) have.
-            optional("member_type", StringType(), "Protocol it speaks: classic or consumer"),
+            # What members of classic groups do not have.
+            optional(
+                "member_type",
+                StringType(),
+                "Protocol it speaks: classic, consumer, share or streams",
+            ),
             optional("rack_id", StringType(), "Rack of the client"),
             optional("subscribed_regex", StringType(), "Pattern that it subscribes to"),
             optional("server_assignor", StringType(), "Assignor that it asks for"),

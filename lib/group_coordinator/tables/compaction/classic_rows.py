@@ -29,7 +29,7 @@ def classic_group(row: GroupRow) -> ClassicGroup:
         state=ClassicState(row.state),
         state_timestamp_ms=row.empty_since,
         generation=row.generation_or_epoch,
-        protocol_type=row.protocol_type,
+        protocol_type=row.protocol_type or None,
         protocol=row.protocol,
         leader=row.leader,
         subscribed_topics=frozenset(row.protected_topics) if is_readable else None,

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
-from group_coordinator.codecs.records.record_types import RECORD_TYPES
+from group_coordinator.codecs.records.record_types import COMPACTED_TYPES
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import local, spark
 from group_coordinator.tables.compaction.offset_rows import Retention
@@ -35,9 +35,15 @@ _TRIES = Retrying(
 
 
 def entries_of(log: DataFrame) -> DataFrame:
-    """What matters of coordinator_log here: the columns of GROUP_KEY and LogEntry, of records that groups are made of."""
-    of_groups = F.col("record_type").isin(*RECORD_TYPES)
-    return log.where(of_groups).select(*GROUP_KEY, *LogEntry._fields)
+    """What matters of coordinator_log here: the columns of GROUP_KEY and LogEntry, of records that groups are made of.
+
+    A table that no later version has upgraded lacks the last of them.
+    """
+    of_groups = F.col("record_type").isin(*COMPACTED_TYPES)
+    columns = (
+        F.col(name) if name in log.columns else F.lit(None).alias(name) for name in LogEntry._fields
+    )
+    return log.where(of_groups).select(*GROUP_KEY, *columns)
 
 
 @dataclass(frozen=True, slots=True)

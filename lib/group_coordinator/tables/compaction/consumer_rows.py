@@ -9,6 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
+from msgspec import Raw, json
+
+from group_coordinator.codecs.records import consumer_member
+from group_coordinator.codecs.records.consumer_values import assignment
+from group_coordinator.codecs.records.newest_values import NewestValues
+from group_coordinator.codecs.records.record_types import TARGET_ASSIGNMENT
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
@@ -33,6 +39,7 @@ from group_coordinator.tables.compaction.rows import (
     Stamp,
     TargetPartition,
 )
+from group_coordinator.tables.instants import shown_ms_or_none
 
 CONSUMER = "consumer"
 Column = TypeVar("Column")
@@ -57,12 +64,25 @@ def consumer_group_row(
         expiration_base=rule.base,
         protected_topics=sorted(rule.protected_topics),
         assignment_epoch=membership.assignment_epoch,
-        assignment_timestamp=membership.assignment_timestamp_ms or None,
+        assignment_timestamp=shown_ms_or_none(membership.assignment_timestamp_ms or None),
         metadata_hash=membership.metadata_hash,
         resolved_regexes=[
             ResolvedPattern(regex, list(resolved.topics), resolved.version, resolved.timestamp_ms)
             for regex, resolved in sorted(membership.regexes.items())
         ],
+        records=_targets_of_nobody(membership).in_json(),
+    )
+
+
+def _targets_of_nobody(membership: ConsumerGroup) -> NewestValues:
+    """A cleaned log may have a member's target before anything else of it."""
+    targets = membership.targets.items()
+    return NewestValues(
+        members={
+            member_id: {TARGET_ASSIGNMENT: Raw(json.encode(consumer_member.target_data(target)))}
+            for member_id, target in targets
+            if target and member_id not in membership.members
+        }
     )
 
 
@@ -109,6 +129,9 @@ def consumer_group(row: GroupRow, members: Iterable[MemberRow]) -> ConsumerGroup
         entry.regex: ResolvedRegex(tuple(entry.topics), entry.version, entry.resolved_at_ms)
         for entry in _known(row.resolved_regexes)
     }
+    for member_id, values in NewestValues.of_json(row.records).members.items():
+        target = json.decode(values[TARGET_ASSIGNMENT], type=consumer_member.TargetData)
+        membership.targets[member_id] = assignment(target.topic_partitions)
     for member in members:
         membership.put(ConsumerMember(member.member_id, _metadata_of(member), _current_of(member)))
         membership.targets[member.member_id] = _target_of(member)
@@ -116,7 +139,7 @@ def consumer_group(row: GroupRow, members: Iterable[MemberRow]) -> ConsumerGroup
 
 
 def topic_names_in(members: Iterable[MemberRow]) -> dict[str, str]:
-    """The topics' names by id, as far as the rows know them."""
+    """The topics' names by id, as far as the rows know them: an id in the place of a name is none."""
     return {
         entry.topic_id: entry.topic
         for member in members
@@ -126,6 +149,7 @@ def topic_names_in(members: Iterable[MemberRow]) -> dict[str, str]:
             member.target_assignment,
         )
         for entry in entries or ()
+        if entry.topic != entry.topic_id
     }
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from msgspec import structs
@@ -10,6 +11,8 @@ from msgspec import structs
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.replayed_group import ReplayedGroup
 from group_coordinator.tables.compaction.rows import GroupKey, GroupRows, LogEntry, TableRow
+
+_NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 class Change(NamedTuple):
@@ -21,13 +24,25 @@ class Change(NamedTuple):
 
 
 def fold(
-    key: GroupKey, before: GroupRows, log: Iterable[LogEntry], retention: Retention
+    key: GroupKey,
+    before: GroupRows,
+    log: Iterable[LogEntry],
+    retention: Retention,
+    topic_names: Mapping[str, str] = _NO_NAMES,
 ) -> Iterator[Change]:
-    """The changes that bring a group's rows up to date: none if they are, so that it may be done again."""
+    """The changes that bring a group's rows up to date: none if they are, so that it may be done again.
+
+    Args:
+        key: the group.
+        before: its rows.
+        log: what is new of it, in any order.
+        retention: for the forecasts.
+        topic_names: names of the cluster's topics by id, beside those that the log and the rows tell.
+    """
     entries = sorted(log)
     if not entries:
         return
-    group = ReplayedGroup(key, before)
+    group = ReplayedGroup(key, before, topic_names)
     for entry in entries:
         group.apply(entry)
     after = group.rows(entries[-1], retention).by_table()

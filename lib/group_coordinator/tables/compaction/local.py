@@ -21,6 +21,7 @@ from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupKey, GroupRows, LogEntry
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import TableDefinition
+from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_names_in
 
 
 def compact(
@@ -42,10 +43,13 @@ def compact(
         key = GroupKey(*(row[name] for name in GroupKey._fields))
         entries[key].append(LogEntry(*(row[name] for name in LogEntry._fields)))
     before = _rows_of_groups(root, cluster_id, entries)
+    is_mirrored = any(entry.is_mirrored for log in entries.values() for entry in log)
+    # Our own log has names beside the ids, and waits for no other table.
+    topic_names = topic_names_in(str(root / TOPIC_IDS.name), cluster_id) if is_mirrored else {}
     changes = [
         change
         for key in sorted(entries)
-        for change in fold(key, before[key], entries[key], retention)
+        for change in fold(key, before[key], entries[key], retention, topic_names)
     ]
     _merge_all(root, cluster_id, changes, transaction)
 

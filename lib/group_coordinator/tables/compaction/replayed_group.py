@@ -1,32 +1,39 @@
 """A group while entries of its log are applied: rows become core's group, core replays, and the group becomes rows again.
 
-What rows have and core's group has not is kept beside it, by key: which entry changed what, since when a consumer group
-is empty, and the names of the topics that its records name by id alone.
+What rows have and core's group has not is kept beside it, by key: which entry changed what, since when a group is empty,
+and the names of the topics that its records name by id alone. Share and streams groups, which core does not know, are
+beside it too (foreign_kinds.py); a group is of one kind at a time, that of its newest record.
+
+A log that was mirrored from a cluster may be a cleaned one. So nothing is asked of the order of siblings, and what only a
+record could say that the cleaner takes away is not kept: a group without a record of its own is there as long as it has
+offsets.
 """
 
 from __future__ import annotations
 
+import logging
+from collections import ChainMap
+from collections.abc import Mapping, MutableMapping
+from typing import cast
+
 from msgspec import structs
 
-from group_coordinator.codecs.records import consumer_member, log_entry
-from group_coordinator.codecs.records.record_types import member_of
+from group_coordinator.codecs.records import log_entry
+from group_coordinator.codecs.records.log_entry import RecordError
 from group_coordinator.core.group_configs import offsets_retention_ms
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import (
-    ConfigRecord,
     ConsumerRecord,
+    GroupEpochRecord,
     GroupRecord,
-    OffsetRecord,
     Record,
-    TransactionMarker,
 )
 from group_coordinator.core.offsets.expiration import ExpirationRule, rule_of
 from group_coordinator.core.replay import replay_record
 from group_coordinator.tables.compaction.classic_rows import (
-    CLASSIC,
     classic_group,
     classic_group_row,
     classic_member_row,
@@ -35,8 +42,20 @@ from group_coordinator.tables.compaction.consumer_rows import (
     consumer_group,
     consumer_group_row,
     consumer_member_row,
-    topic_names_in,
 )
+from group_coordinator.tables.compaction.foreign_group import (
+    ForeignGroup,
+    foreign_group_row,
+    foreign_member_row,
+)
+from group_coordinator.tables.compaction.foreign_kinds import (
+    FOREIGN_KINDS,
+    ForeignKind,
+    ForeignMembership,
+    foreign_membership,
+)
+from group_coordinator.tables.compaction.names_told import names_in, names_told
+from group_coordinator.tables.compaction.newest_entries import NewestEntries
 from group_coordinator.tables.compaction.offset_rows import (
     Forecast,
     Retention,
@@ -46,19 +65,23 @@ from group_coordinator.tables.compaction.offset_rows import (
 from group_coordinator.tables.compaction.rows import (
     ConfigRow,
     GroupKey,
+    GroupRow,
     GroupRows,
     LogEntry,
     MemberRow,
     OffsetRow,
     OffsetTotals,
+    Stamp,
     stamp,
 )
+
+_log = logging.getLogger(__name__)
 
 
 class ReplayedGroup:
     """The group that left these rows, and what the entries since then make of it."""
 
-    def __init__(self, key: GroupKey, before: GroupRows) -> None:
+    def __init__(self, key: GroupKey, before: GroupRows, topic_names: Mapping[str, str]) -> None:
         self._key = key
         self._before = before
         self._group = Group(key.group_id, _membership(before))
@@ -66,24 +89,68 @@ class ReplayedGroup:
         for row in before.offsets.values():
             self._group.store_offset(row.topic, row.partition, committed_offset(row))
         self._loaded_classic = self._group.classic
+        self._foreign = foreign_membership(before.group)
         self._empty_since_ms = None if before.group is None else before.group.empty_since
-        self._topic_names = _topic_names(before)
-        self._offset_entries: dict[tuple[str, int], LogEntry] = {}
-        self._member_entries: dict[str, LogEntry] = {}
-        self._config_entries: dict[str, LogEntry] = {}
+        # Only the first of the two is ever written.
+        others = cast("MutableMapping[str, str]", topic_names)
+        self._topic_names = ChainMap(names_in(before), others)
+        self._newest = NewestEntries()
 
     def apply(self, entry: LogEntry) -> None:
-        """Replay one entry, and note which rows it is about."""
-        record = log_entry.decode(entry.key, entry.value)
+        """Replay one entry, and note which rows it is about.
+
+        Raises:
+            RecordError: our own coordinator wrote no such record.
+        """
+        try:
+            record_type = log_entry.type_of(entry.key)
+            kind = FOREIGN_KINDS.get(record_type)
+            if kind is None:
+                self._replay(log_entry.decode(entry.key, entry.value), entry)
+            else:
+                self._replay_foreign(kind, record_type, entry)
+        except RecordError as fault:
+            if not entry.is_mirrored:
+                raise
+            _log.warning("%s: a mirrored record is left out: %s", self._key, fault)
+
+    def _replay(self, record: Record, entry: LogEntry) -> None:
+        if self._foreign is not None and isinstance(record, GroupRecord | ConsumerRecord):
+            if record.value is None:
+                return
+            self._foreign = self._empty_since_ms = None
         if isinstance(record, ConsumerRecord) and record.value is not None:
-            self._forget_later_classic_group()
+            self._give_way_to_a_consumer_group()
         replay_record(self._group, record, entry.event_time)
-        self._note_rows(record, entry)
+        self._newest.note(record, entry)
+        self._topic_names |= names_told(record, entry.value)
         self._note_emptiness(record, entry)
 
-    def _forget_later_classic_group(self) -> None:
-        """A log that is read once more finds what its end made of the group: here a downgrade."""
-        if self._loaded_classic is not None and self._group.membership is self._loaded_classic:
+    def _replay_foreign(self, kind: ForeignKind, record_type: int, entry: LogEntry) -> None:
+        present = self._foreign
+        if present is None or present.kind is not kind:
+            if entry.value is None:
+                return
+            present = ForeignMembership(kind)
+        member_id = present.values.take(record_type, entry.key, entry.value, kind.readers)
+        if self._foreign is not present:
+            self._foreign, self._empty_since_ms = present, None
+        self._group.membership = None  # its offsets make a simple group of it for core
+        self._newest.note_member(member_id, entry)
+        if present.values:
+            is_epoch = record_type == kind.epoch_type
+            self._note_time(entry, has_members=present.has_members, is_epoch=is_epoch)
+        else:
+            self._foreign = self._empty_since_ms = None
+
+    def _give_way_to_a_consumer_group(self) -> None:
+        """The newest record says of which kind the group is.
+
+        Only a log that is read once more, or that is damaged, has records of a consumer group over a classic one: it
+        finds what its end made of the group, here a downgrade.
+        """
+        classic = self._group.classic
+        if classic is not None and (classic.protocol_type or classic is self._loaded_classic):
             self._group.membership = self._empty_since_ms = None
 
     def _note_emptiness(self, record: Record, entry: LogEntry) -> None:
@@ -94,55 +161,37 @@ class ReplayedGroup:
             self._empty_since_ms = (
                 None if metadata is None or metadata.members else metadata.state_timestamp_ms
             )
-        elif membership is None or membership.members:
+        elif isinstance(membership, ConsumerGroup):
+            is_epoch = isinstance(record, GroupEpochRecord)
+            self._note_time(entry, has_members=bool(membership.members), is_epoch=is_epoch)
+        elif self._foreign is None and (membership is None or membership.members):
             self._empty_since_ms = None
-        elif self._empty_since_ms is None and isinstance(membership, ConsumerGroup):
+
+    def _note_time(self, entry: LogEntry, *, has_members: bool, is_epoch: bool) -> None:
+        """The epoch's record comes with the last member's tombstones, and stays when a cleaner takes those away."""
+        if has_members:
+            self._empty_since_ms = None
+        elif self._empty_since_ms is None or (is_epoch and entry.is_mirrored):
             self._empty_since_ms = entry.event_time
-
-    def _note_rows(self, record: Record, entry: LogEntry) -> None:
-        match record:
-            case OffsetRecord(producer_id=None):
-                self._note_offset(record.topic, record.partition, record.value, entry)
-            case TransactionMarker():
-                for topic, partition, offset in record.offsets:
-                    self._note_offset(topic, partition, offset, entry)
-            case OffsetRecord():
-                pass  # it waits for its transaction's marker
-            case ConfigRecord():
-                self._config_entries[record.name] = entry
-            case GroupRecord():
-                members = () if record.value is None else record.value.members
-                self._member_entries = {member.member_id: entry for member in members}
-            case _:
-                self._note_member(record, entry)
-
-    def _note_offset(
-        self, topic: str, partition: int, offset: CommittedOffset | None, entry: LogEntry
-    ) -> None:
-        self._offset_entries[topic, partition] = entry
-        if offset is not None and offset.topic_id is not None:
-            self._topic_names[offset.topic_id] = topic
-
-    def _note_member(self, record: ConsumerRecord, entry: LogEntry) -> None:
-        if entry.value is not None:
-            self._topic_names |= consumer_member.topic_names(entry.value)
-        member_id = member_of(record)
-        if member_id is not None:
-            self._member_entries[member_id] = entry
 
     def rows(self, last: LogEntry, retention: Retention) -> GroupRows:
         """What the group leaves, with what follows from the rest: forecasts and counts.
 
         A row has the entry that changed it, or the last one where none was about the row alone.
         """
-        configs, offsets = self._config_rows(), self._offset_rows(last, retention)
+        foreign = None if self._foreign is None else self._foreign.shown(self._topic_names)
+        configs = self._config_rows()
+        offsets = self._offset_rows(foreign.rule if foreign else self._rule(), last, retention)
         expiries = [row.expires_at for row in offsets.values() if row.expires_at is not None]
         totals: OffsetTotals = {
             "offset_count": len(offsets),
             "next_expiration": min(expiries, default=None),
         }
         group_stamp = stamp(self._key, last)
-        membership = self._group.membership
+        if foreign is not None:
+            row = foreign_group_row(foreign, self._empty_since_ms, totals, group_stamp)
+            return GroupRows(row, self._foreign_member_rows(foreign, last), offsets, configs)
+        membership = self._membership_at_end(last)
         match membership:
             case None:
                 return GroupRows(None, {}, offsets, configs)
@@ -156,42 +205,59 @@ class ReplayedGroup:
                 return GroupRows(row, self._before.members, offsets, configs)
             case ClassicGroup():
                 row = classic_group_row(membership, self._empty_since_ms, totals, group_stamp)
-                return GroupRows(row, self._classic_member_rows(membership), offsets, configs)
+                if last.is_mirrored and row.protocol_type is None:
+                    row = structs.replace(row, protocol_type="")
+                return GroupRows(row, self._classic_member_rows(membership, last), offsets, configs)
 
-    def _classic_member_rows(self, membership: ClassicGroup) -> dict[str, MemberRow]:
+    def _membership_at_end(self, last: LogEntry) -> ClassicGroup | ConsumerGroup | None:
+        """In a mirrored log offsets alone make a simple group, and its last offset ends it."""
+        membership = self._group.membership
+        if not last.is_mirrored or not (membership is None or self._is_simple(membership)):
+            return membership
+        return (membership or ClassicGroup()) if self._group.offsets else None
+
+    def _is_simple(self, membership: ClassicGroup | ConsumerGroup) -> bool:
+        """Whether it has no record of its own; the record of a group that nobody has joined yet has a time."""
+        return (
+            isinstance(membership, ClassicGroup)
+            and membership.protocol_type is None
+            and self._empty_since_ms is None
+        )
+
+    def _foreign_member_rows(self, group: ForeignGroup, last: LogEntry) -> dict[str, MemberRow]:
         return {
-            member_id: classic_member_row(
-                membership, member, stamp(self._key, self._member_entries[member_id])
-            )
-            for member_id, member in membership.members.items()
+            member_id: foreign_member_row(member_id, member, self._member_stamp(member_id, last))
+            for member_id, member in group.members.items()
         }
 
-    def _consumer_member_rows(
-        self, membership: ConsumerGroup, last: LogEntry
-    ) -> dict[str, MemberRow]:
+    def _classic_member_rows(self, group: ClassicGroup, last: LogEntry) -> dict[str, MemberRow]:
+        return {
+            member_id: classic_member_row(group, member, self._member_stamp(member_id, last))
+            for member_id, member in group.members.items()
+        }
+
+    def _consumer_member_rows(self, group: ConsumerGroup, last: LogEntry) -> dict[str, MemberRow]:
         return {
             member_id: consumer_member_row(
-                membership,
-                member,
-                self._topic_names,
-                stamp(self._key, self._member_entries.get(member_id, last)),
+                group, member, self._topic_names, self._member_stamp(member_id, last)
             )
-            for member_id, member in sorted(membership.members.items())
+            for member_id, member in sorted(group.members.items())
         }
+
+    def _member_stamp(self, member_id: str, last: LogEntry) -> Stamp:
+        return stamp(self._key, self._newest.members.get(member_id, last))
 
     def _config_rows(self) -> dict[str, ConfigRow]:
         return {
-            name: ConfigRow(**stamp(self._key, self._config_entries[name]), name=name, value=value)
-            if name in self._config_entries
+            name: ConfigRow(**stamp(self._key, self._newest.configs[name]), name=name, value=value)
+            if name in self._newest.configs
             else self._before.configs[name]
             for name, value in self._group.configs.items()
         }
 
     def _offset_rows(
-        self, last: LogEntry, retention: Retention
+        self, rule: ExpirationRule, last: LogEntry, retention: Retention
     ) -> dict[tuple[str, int], OffsetRow]:
-        membership = self._group.membership
-        rule = ExpirationRule("commit") if membership is None else rule_of(membership)
         own_ms = offsets_retention_ms(self._group, retention.retention_ms)
         forecast = Forecast(rule, retention._replace(retention_ms=own_ms), last.event_time)
         return {
@@ -202,6 +268,10 @@ class ReplayedGroup:
             )
         }
 
+    def _rule(self) -> ExpirationRule:
+        membership = self._group.membership
+        return ExpirationRule("commit") if membership is None else rule_of(membership)
+
     def _offset_row(
         self,
         key: tuple[str, int],
@@ -209,7 +279,7 @@ class ReplayedGroup:
         expires_at: int | None,
         last: LogEntry,
     ) -> OffsetRow:
-        entry = self._offset_entries.get(key)
+        entry = self._newest.offsets.get(key)
         if entry is not None:
             return offset_row(*key, offset, expires_at, stamp(self._key, entry))
         row = self._before.offsets[key]
@@ -220,14 +290,10 @@ class ReplayedGroup:
 
 
 def _membership(rows: GroupRows) -> ClassicGroup | ConsumerGroup | None:
-    if rows.group is None:
-        return None
-    if rows.group.group_type == CLASSIC:
-        return classic_group(rows.group)
-    return consumer_group(rows.group, rows.members.values())
-
-
-def _topic_names(rows: GroupRows) -> dict[str, str]:
-    """Names of topics by id: the records of consumer groups have the ids alone."""
-    committed = {row.topic_id: row.topic for row in rows.offsets.values() if row.topic_id}
-    return committed | topic_names_in(rows.members.values())
+    match rows.group:
+        case GroupRow(group_type="classic"):
+            return classic_group(rows.group)
+        case GroupRow(group_type="consumer"):
+            return consumer_group(rows.group, rows.members.values())
+        case _:
+            return None

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias, TypedDict, assert_never
 
 from msgspec import Struct
 
+from group_coordinator.core.model.records import Reason
 from group_coordinator.tables.group_configs import GROUP_CONFIGS
 from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.members import MEMBERS
@@ -29,6 +30,14 @@ class LogEntry(NamedTuple):
     key: str
     value: str | None
     event_time: int
+    reason: str | None = None
+    inferred: bool | None = None
+    """Null, or no column: a row that an earlier version wrote."""
+
+    @property
+    def is_mirrored(self) -> bool:
+        """Whether the record is one of somebody else's coordinator."""
+        return self.reason == Reason.MIRRORED or bool(self.inferred)
 
 
 class Stamp(TypedDict):
@@ -95,11 +104,13 @@ class GroupRow(Row, frozen=True, kw_only=True, gc=False):
     next_expiration: int | None
     expiration_base: str
     protected_topics: list[str]
-    # What only consumer groups (KIP-848) have.
+    # What classic groups do not have.
     assignment_epoch: int | None = None
     assignment_timestamp: int | None = None
     metadata_hash: int | None = None
     resolved_regexes: list[ResolvedPattern] | None = None
+    # JSON of newest_values.py: what the next stretch of the log builds on and no other column has.
+    records: str | None = None
 
 
 class AssignedPartition(Struct, frozen=True, gc=False):
@@ -138,7 +149,7 @@ class MemberRow(Row, frozen=True, kw_only=True, gc=False):
     subscribed_topics: list[str] | None
     assigned_partitions: list[AssignedPartition] | None
     member_epoch: int | None = None
-    # What only members of consumer groups (KIP-848) have.
+    # What members of classic groups do not have.
     member_type: str | None = None
     rack_id: str | None = None
     subscribed_regex: str | None = None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial, reduce
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import pandas as pd
 from deltalake import Transaction
@@ -32,9 +32,12 @@ from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupKey, GroupR
 from group_coordinator.tables.compaction.touched import condition, touched_groups
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import GROUP_KEY, TableDefinition
+from group_coordinator.tables.topic_ids import topic_names
 
 CHANGES = "changes of the tables that follow from the log"
 """What Spark's UI calls them."""
+TopicNames: TypeAlias = Mapping[str, Mapping[str, str]]
+"""Names of topics by id, by cluster."""
 _LOG = "log"
 _CHANGES = StructType(
     [
@@ -55,7 +58,8 @@ def compact(
     """Bring the tables to what a stretch of a cluster's log says; each table takes one version of an application once."""
     ranges = touched_groups(log)
     groups = _groups_with_their_log(catalog, log, condition(cluster_id, ranges, "present"))
-    with _kept(_changes(groups, retention)) as kept:
+    names = {cluster_id: topic_names(log.sparkSession, catalog, cluster_id)}
+    with _kept(_changes(groups, retention, names)) as kept:
         [(changed,)] = kept.agg(F.collect_set("table")).collect()
         for definition in COMPACTED:
             if definition.name in changed:
@@ -65,14 +69,15 @@ def compact(
                     _merge(catalog, definition, rows, touched)
 
 
-def folded(log: DataFrame, retention: Retention) -> dict[str, DataFrame]:
+def folded(log: DataFrame, retention: Retention, names: TopicNames) -> dict[str, DataFrame]:
     """What the whole log leaves in each table, by the table's name.
 
     Args:
         log: the columns of GROUP_KEY and LogEntry, of any clusters.
         retention: for the forecasts.
+        names: what is known of the clusters' topics beside the log.
     """
-    changes = _changes(_in_one_shape(log, _LOG, [*LogEntry._fields]), retention)
+    changes = _changes(_in_one_shape(log, _LOG, [*LogEntry._fields]), retention, names)
     return {definition.name: _rows(changes, definition).drop("delete") for definition in COMPACTED}
 
 
@@ -93,11 +98,11 @@ def _kept(frame: DataFrame) -> Iterator[DataFrame]:
         rows.unpersist()
 
 
-def _changes(groups: DataFrame, retention: Retention) -> DataFrame:
+def _changes(groups: DataFrame, retention: Retention, names: TopicNames) -> DataFrame:
     return (
         groups.repartition(*GROUP_KEY)
         .sortWithinPartitions(*GROUP_KEY)
-        .mapInPandas(partial(_fold_all, retention=retention), _CHANGES)
+        .mapInPandas(partial(_fold_all, retention=retention, names=names), _CHANGES)
     )
 
 
@@ -133,7 +138,9 @@ def _without_instants(column: StructField) -> Column:
     return F.col(column.name)
 
 
-def _fold_all(frames: Iterable[pd.DataFrame], retention: Retention) -> Iterator[pd.DataFrame]:
+def _fold_all(
+    frames: Iterable[pd.DataFrame], retention: Retention, names: TopicNames
+) -> Iterator[pd.DataFrame]:
     """Fold one group after the other; a partition holds whole groups, one behind the other."""
     rows = chain.from_iterable(
         zip(frame["cluster_id"], frame["group_id"], frame["kind"], frame["row"], strict=True)
@@ -146,7 +153,8 @@ def _fold_all(frames: Iterable[pd.DataFrame], retention: Retention) -> Iterator[
                 log.append(LogEntry(**json.decode(text)))
             else:
                 before.add(json.decode(text, type=ROW_TYPES[kind]))
-        changes = list(fold(GroupKey(*group_id), before, log, retention))
+        key = GroupKey(*group_id)
+        changes = list(fold(key, before, log, retention, names.get(key.cluster_id, {})))
         if changes:
             yield _frame(changes)
 

@@ -115,6 +115,7 @@ def test_a_member_joins_and_has_its_partitions() -> None:
         "assignment_timestamp": 1_000,
         "metadata_hash": -77,
         "resolved_regexes": [],
+        "records": None,
     }
     assert to_builtins(tables.rows.members) == {
         "a": {

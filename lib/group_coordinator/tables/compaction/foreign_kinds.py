@@ -1,0 +1,77 @@
+"""Which record type belongs to which kind of foreign group, and such a group while its log is replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from msgspec import structs
+
+from group_coordinator.codecs.records import record_types, share_values, streams_values
+from group_coordinator.codecs.records.newest_values import NewestValues, Readers
+from group_coordinator.tables.compaction import share_rows, streams_rows
+from group_coordinator.tables.compaction.foreign_group import ForeignGroup
+from group_coordinator.tables.compaction.rows import GroupRow
+
+
+class ForeignKind(NamedTuple):
+    """How groups of a kind are read."""
+
+    group_type: str
+    record_types: tuple[int, ...]
+    epoch_type: int
+    member_types: frozenset[int]
+    readers: Readers
+    group_of: Callable[[NewestValues, Mapping[str, str]], ForeignGroup]
+    """What tables show, from the values and from the names of topics by id."""
+
+
+_KINDS = (
+    ForeignKind(
+        share_rows.SHARE,
+        record_types.OF_SHARE_GROUPS,
+        record_types.SHARE_GROUP_EPOCH,
+        share_rows.MAKE_A_MEMBER,
+        share_values.READERS,
+        share_rows.share_group,
+    ),
+    ForeignKind(
+        streams_rows.STREAMS,
+        record_types.OF_STREAMS_GROUPS,
+        record_types.STREAMS_GROUP_EPOCH,
+        streams_rows.MAKE_A_MEMBER,
+        streams_values.READERS,
+        lambda values, _topic_names: streams_rows.streams_group(values),
+    ),
+)
+FOREIGN_KINDS = {record_type: kind for kind in _KINDS for record_type in kind.record_types}
+"""By record type."""
+_BY_NAME = {kind.group_type: kind for kind in _KINDS}
+
+
+@dataclass(slots=True)
+class ForeignMembership:
+    """A share or streams group as its newest values have it."""
+
+    kind: ForeignKind
+    values: NewestValues = field(default_factory=NewestValues)
+
+    @property
+    def has_members(self) -> bool:
+        """Whether anybody is in it."""
+        member_types = self.kind.member_types
+        return any(not member_types.isdisjoint(found) for found in self.values.members.values())
+
+    def shown(self, topic_names: Mapping[str, str]) -> ForeignGroup:
+        """What tables show of it."""
+        group = self.kind.group_of(self.values, topic_names)
+        return structs.replace(group, records=self.values.in_json())
+
+
+def foreign_membership(row: GroupRow | None) -> ForeignMembership | None:
+    """The group that left this row; None: it is of no such kind."""
+    kind = None if row is None else _BY_NAME.get(row.group_type)
+    if row is None or kind is None:
+        return None
+    return ForeignMembership(kind, NewestValues.of_json(row.records))
