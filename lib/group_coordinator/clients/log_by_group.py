@@ -10,14 +10,16 @@ from typing import Any
 import pyarrow as pa
 from deltalake import QueryBuilder
 
-from group_coordinator.codecs.records.record_types import RECORD_TYPES
+from group_coordinator.codecs.records.record_types import COMPACTED_TYPES
 
 _GROUP = ("cluster_id", "group_id")
 _MICROSECONDS = 1_000
 
 
 def log_by_group(
-    builder: QueryBuilder, columns: Sequence[str], condition: str = "true"
+    builder: QueryBuilder,
+    columns: Sequence[str],
+    condition: str = "true",
 ) -> Iterator[tuple[tuple[str, str], list[dict[str, Any]]]]:
     """(cluster id, group id) and the group's rows, event_time in milliseconds. Of one group at a time it holds all rows.
 
@@ -26,7 +28,7 @@ def log_by_group(
         columns: of the table, which are wanted beside event_time.
         condition: SQL for the rows that are wanted.
     """
-    types = ", ".join(map(str, RECORD_TYPES))
+    types = ", ".join(map(str, COMPACTED_TYPES))
     wanted = ", ".join((*_GROUP, *columns))
     rows = builder.execute(
         f"SELECT {wanted}, arrow_cast(event_time, 'Int64') AS event_time FROM coordinator_log "  # noqa: S608

@@ -6,8 +6,10 @@ Older versions of the Delta tables would not do: they are kept for a day.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 
+import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder, write_deltalake
 
 from group_coordinator.clients.log_by_group import log_by_group
@@ -21,7 +23,7 @@ from group_coordinator.tables.row_times import ROW_TIMES
 from group_coordinator.tables.views.all_views import named_in
 
 _LOG = "coordinator_log"
-_COLUMNS = tuple(name for name in LogEntry._fields if name != "event_time")
+_TOPIC_IDS = "topic_ids"
 
 
 def register(
@@ -46,7 +48,8 @@ def register(
     folded = [definition.name for definition in COMPACTED]
     if _LOG not in names or named_in(sql).isdisjoint(folded):
         return names
-    rows = _folded(builder, moment)
+    names_of_topics = _topic_names(builder) if _TOPIC_IDS in names else {}
+    rows = _folded(builder, moment, tables[_LOG], names_of_topics)
     for definition in COMPACTED:
         folder = Path(scratch) / definition.name
         write_deltalake(
@@ -56,14 +59,33 @@ def register(
     return [*names, *folded]
 
 
-def _folded(builder: QueryBuilder, moment: Moment) -> dict[str, list[TableRow]]:
+def _topic_names(builder: QueryBuilder) -> dict[str, dict[str, str]]:
+    """Names by id, by cluster, as far as they were known."""
+    names: dict[str, dict[str, str]] = defaultdict(dict)
+    found = builder.execute(f"SELECT cluster_id, topic_id, topic FROM {_TOPIC_IDS}")  # noqa: S608
+    for row in pa.table(found).to_pylist():
+        names[row["cluster_id"]][row["topic_id"]] = row["topic"]
+    return names
+
+
+def _folded(
+    builder: QueryBuilder,
+    moment: Moment,
+    log_table: DeltaTable,
+    names: Mapping[str, Mapping[str, str]],
+) -> dict[str, list[TableRow]]:
     """The rows of each table."""
     retention = Retention(
         moment.config.retention_ms, moment.config.offsets_retention_check_interval_ms
     )
+    present = {field.name for field in log_table.schema().fields}
+    columns = [name for name in LogEntry._fields if name in present and name != "event_time"]
     rows: dict[str, list[TableRow]] = defaultdict(list)
-    for key, log in log_by_group(builder, _COLUMNS):
-        entries = [LogEntry(*(row[name] for name in LogEntry._fields)) for row in log]
-        for change in fold(GroupKey(*key), GroupRows(), entries, retention):
+    for (cluster_id, group_id), log in log_by_group(builder, columns):
+        key, topic_names = GroupKey(cluster_id, group_id), names.get(cluster_id, {})
+        entries = [
+            LogEntry(**{name: row[name] for name in (*columns, "event_time")}) for row in log
+        ]
+        for change in fold(key, GroupRows(), entries, retention, topic_names):
             rows[change.table].append(change.row)
     return rows

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +14,10 @@ from group_coordinator.clients.log_by_group import log_by_group
 from group_coordinator.clients.moment import Moment
 from group_coordinator.clients.sql_tables import QueryError, TablesUnavailableError, open_tables
 from group_coordinator.codecs.records import log_entry
-from group_coordinator.core.model.records import Reason
+from group_coordinator.codecs.records.log_entry import RecordError
+from group_coordinator.codecs.records.record_types import OF_SHARE_GROUPS, OF_STREAMS_GROUPS
+from group_coordinator.core.model.records import Reason, Record
+from group_coordinator.runtime.streams_as_consumers import StreamsAsConsumers
 from group_coordinator.runtime.what_if import LoggedRecord, WhatIf
 
 _INSTANT = pa.timestamp("ms", "UTC")
@@ -32,6 +36,7 @@ SCHEMA = pa.schema(
 )
 """The columns of the answer; the last two are null where it did not happen."""
 
+_log = logging.getLogger(__name__)
 _COLUMNS = ("key", "value", "reason")
 _REASONS = {reason.value: reason for reason in Reason}
 
@@ -64,7 +69,7 @@ def _rows(builder: QueryBuilder, moment: Moment, groups: Sequence[str]) -> Itera
         names = ", ".join("'" + group.replace("'", "''") + "'" for group in groups)
         condition += f" AND group_id IN ({names})"
     for (cluster_id, group_id), log in log_by_group(builder, _COLUMNS, condition):
-        for gone in WhatIf(group_id, moment.config).removals(map(_logged, log), moment.in_ms):
+        for gone in WhatIf(group_id, moment.config).removals(_logged(log), moment.in_ms):
             yield {
                 "cluster_id": cluster_id,
                 "group_id": group_id,
@@ -78,8 +83,23 @@ def _rows(builder: QueryBuilder, moment: Moment, groups: Sequence[str]) -> Itera
             }
 
 
-def _logged(row: dict[str, Any]) -> LoggedRecord:
-    # A reason that a later version writes is none of those that matter here.
-    reason = _REASONS.get(row["reason"], Reason.MIRRORED)
-    record = log_entry.decode(row["key"], row["value"], reason)
-    return LoggedRecord(row["event_time"], record)
+def _logged(log: Iterable[dict[str, Any]]) -> Iterator[LoggedRecord]:
+    """What core replays of a group's rows. Share groups have no offsets here; streams groups are told as consumers."""
+    streams = StreamsAsConsumers()
+    for row in log:
+        # A reason that a later version writes is none of those that matter here.
+        reason = _REASONS.get(row["reason"], Reason.MIRRORED)
+        try:
+            for record in _records(row["key"], row["value"], reason, streams):
+                yield LoggedRecord(row["event_time"], record)
+        except RecordError as fault:
+            _log.warning("a record is left out: %s", fault)
+
+
+def _records(
+    key: str, value: str | None, reason: Reason, streams: StreamsAsConsumers
+) -> Iterable[Record]:
+    record_type = log_entry.type_of(key)
+    if record_type in OF_STREAMS_GROUPS:
+        return streams.records(record_type, key, value, reason)
+    return () if record_type in OF_SHARE_GROUPS else (log_entry.decode(key, value, reason),)

@@ -10,6 +10,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.codecs.records.record_types import RECORD_TYPES
+from group_coordinator.core.model.records import Reason
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.ownership import WRITTEN
 from group_coordinator.streaming.rebuild.rebuilt_groups import COLUMNS
@@ -59,6 +60,13 @@ def progress_after(
         if row["source_topic"] == job.events_topic and row["source_partition"] is not None
     }
     return Progress(handled, max((row["batch_id"] for row in rows), default=-1))
+
+
+def is_mirrored(spark: SparkSession, job: JobSettings, after: int) -> bool:
+    """Whether batches behind `after` have what another coordinator decided: its groups are none of ours to go on with."""
+    log = TableCatalog(job.tables_root).read(spark, COORDINATOR_LOG.name)
+    mirrored = log.where(_of(job, after, LAST) & (F.col("reason") == Reason.MIRRORED.value))
+    return not mirrored.isEmpty()
 
 
 def groups_after(spark: SparkSession, job: JobSettings, after: int, until: int = LAST) -> DataFrame:

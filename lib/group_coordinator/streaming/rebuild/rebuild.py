@@ -21,7 +21,12 @@ from group_coordinator.streaming.checkpoint.layout import (
     write_origin,
 )
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError, take_over
-from group_coordinator.streaming.rebuild.log_after import farthest, groups_after, progress_after
+from group_coordinator.streaming.rebuild.log_after import (
+    farthest,
+    groups_after,
+    is_mirrored,
+    progress_after,
+)
 from group_coordinator.streaming.rebuild.rebuilt_groups import seeds
 from group_coordinator.streaming.rebuild.snapshots import newest_snapshot
 from group_coordinator.streaming.rebuild.starting_offsets import starting_offsets
@@ -47,7 +52,7 @@ def rebuild(spark: SparkSession, job: JobSettings, present: Mapping[int, range])
         present: the offsets that the events topic holds, by partition.
 
     Raises:
-        CheckpointError: a checkpoint exists, or there is nothing to make one from.
+        CheckpointError: a checkpoint exists, or there is nothing to make one from, or another coordinator's log.
         ForeignLogError: the log was written from another topic.
     """
     folder = coordinator_folder(spark, job)
@@ -57,6 +62,11 @@ def rebuild(spark: SparkSession, job: JobSettings, present: Mapping[int, range])
             "take the folder away first"
         )
     snapshot = newest_snapshot(spark, job)
+    if is_mirrored(spark, job, snapshot.batch_id):
+        raise CheckpointError(
+            f"cluster.id = {job.cluster_id} has records that were mirrored from another coordinator: there is no checkpoint to "
+            "rebuild, `group-coordinator mirror` goes on by itself; give the cluster.id of a cluster that `run` writes"
+        )
     progress = progress_after(spark, job, snapshot.batch_id)
     if max(snapshot.batch_id, progress.batch_id) < 0:
         raise CheckpointError(

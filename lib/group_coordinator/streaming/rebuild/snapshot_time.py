@@ -61,7 +61,8 @@ class SnapshotTime:
             taken = take_snapshot(self._spark, self._job)
             self._failures = 0
             self._due_ms = _now_ms() + interval_ms
-            _log.info("a rebuild would begin behind batch %d", taken.batch_id)
+            if taken.taken_ms:
+                _log.info("a rebuild would begin behind batch %d", taken.batch_id)
 
     def _begun_ms(self) -> int:
         snapshot = newest_snapshot(self._spark, self._job)

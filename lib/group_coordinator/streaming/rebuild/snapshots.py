@@ -16,7 +16,12 @@ from pyspark.sql import functions as F
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.rebuild.log_after import farthest, groups_after, progress_after
+from group_coordinator.streaming.rebuild.log_after import (
+    farthest,
+    groups_after,
+    is_mirrored,
+    progress_after,
+)
 from group_coordinator.streaming.rebuild.rebuilt_groups import STATES, states
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import newest_claim
@@ -51,12 +56,16 @@ def newest_snapshot(spark: SparkSession, job: JobSettings) -> Snapshot:
 def take_snapshot(spark: SparkSession, job: JobSettings) -> Snapshot:
     """Replace the cluster's snapshot by one that goes as far as the log; which one there is now.
 
+    A mirrored cluster has none: nothing goes on from it.
+
     The topic is that of the cluster's owner: compaction itself reads no events, and may know of another one.
     """
     owner = newest_claim(spark, TableCatalog(job.tables_root), job.cluster_id)
     if owner is not None:
         job = replace(job, events_topic=owner.events_topic)
     before = newest_snapshot(spark, job)
+    if is_mirrored(spark, job, before.batch_id):
+        return before
     last_batch_id = _last_batch(spark, job, before) - 1
     if last_batch_id <= before.batch_id:
         return before
