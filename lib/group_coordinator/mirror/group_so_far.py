@@ -6,11 +6,14 @@ before anybody does.
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple, cast
 
 from group_coordinator.codecs.records import log_entry, offset, record_types
+from group_coordinator.codecs.records.log_entry import RecordError
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group, is_empty
@@ -18,14 +21,22 @@ from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.offsets.expiration import ExpirationRule, rule_of
 from group_coordinator.core.replay import replay_record
-from group_coordinator.mirror.group_kinds import GROUPS, KINDS, OFFSETS
-from group_coordinator.mirror.other_group import OtherGroup, OtherKind
+from group_coordinator.mirror.group_kinds import GROUPS, OFFSETS
 from group_coordinator.tables.compaction.classic_rows import CLASSIC, classic_group
 from group_coordinator.tables.compaction.consumer_rows import CONSUMER, consumer_group
+from group_coordinator.tables.compaction.foreign_kinds import (
+    FOREIGN_KINDS,
+    ForeignKind,
+    ForeignMembership,
+    foreign_membership,
+)
 from group_coordinator.tables.compaction.offset_rows import committed_offset
 from group_coordinator.tables.compaction.rows import GroupRows
 
-_OTHERS = ("share", "streams")
+_NO_NAMES: Mapping[str, str] = MappingProxyType({})
+"""No offset's end depends on how a topic is called that a share group's record names by its id."""
+_log = logging.getLogger(__name__)
+
 _OF_MEMBERSHIP = (
     record_types.GROUP_METADATA,
     record_types.GROUP_EPOCH,
@@ -34,11 +45,7 @@ _OF_MEMBERSHIP = (
 )
 """Who is in a group and what they subscribe to; who has which partition matters to no offset's end."""
 
-REPLAYED = (
-    *OFFSETS,
-    *_OF_MEMBERSHIP,
-    *(number for number, kind in KINDS.items() if kind in _OTHERS),
-)
+REPLAYED = (*OFFSETS, *_OF_MEMBERSHIP, *FOREIGN_KINDS)
 """The record types that a group's state here is made of."""
 
 
@@ -65,7 +72,7 @@ class LoggedRow(NamedTuple):
     @property
     def is_end_of_group(self) -> bool:
         """Whether it is the tombstone of a group, of any kind."""
-        return self.value is None and self.record_type in GROUPS.values()
+        return self.value is None and self.record_type in GROUPS
 
 
 class GroupSoFar:
@@ -73,7 +80,7 @@ class GroupSoFar:
 
     def __init__(self, group_id: str, before: GroupRows) -> None:
         self._group = Group(group_id)
-        self._other: OtherGroup | None = None
+        self._foreign: ForeignMembership | None = None
         self._rule: ExpirationRule | None = None
         self._offsets: dict[str, dict[int, CommittedOffset | LoggedRow]] = defaultdict(dict)
         for row in before.offsets.values():
@@ -89,9 +96,7 @@ class GroupSoFar:
         elif row.group_type == CONSUMER:
             self._group.membership = consumer_group(row, before.members.values())
         else:
-            kind = cast("OtherKind", row.group_type)
-            topics = frozenset(row.protected_topics)
-            self._other = OtherGroup(kind, set(before.members), topics)
+            self._foreign = foreign_membership(row)
 
     # ---- questions --------------------------------------------------------------------------
 
@@ -102,13 +107,13 @@ class GroupSoFar:
 
     @property
     def _exists(self) -> bool:
-        return self._group.membership is not None or self._other is not None
+        return self._group.membership is not None or self._foreign is not None
 
     @property
     def has_members(self) -> bool:
         """Whether it has members, by the log."""
-        if self._other is not None:
-            return bool(self._other.member_ids)
+        if self._foreign is not None:
+            return self._foreign.has_members
         membership = self._group.membership
         return membership is not None and not is_empty(membership)
 
@@ -125,8 +130,8 @@ class GroupSoFar:
         return self._rule
 
     def _current_rule(self) -> ExpirationRule:
-        if self._other is not None:
-            return self._other.rule()
+        if self._foreign is not None:
+            return self._foreign.kind.group_of(self._foreign.values, _NO_NAMES).rule
         membership = self._group.membership
         return ExpirationRule("commit") if membership is None else rule_of(membership)
 
@@ -153,15 +158,21 @@ class GroupSoFar:
     # ---- changes ----------------------------------------------------------------------------
 
     def apply(self, row: LoggedRow) -> None:
-        """Take the next row."""
+        """Take the next row. One that is not readable is left out, as compaction does with it."""
         if row.topic is not None and row.partition is not None:
             self._apply_offset(row, row.topic, row.partition)
             return
         self._rule = None
+        try:
+            self._apply_to_group(row)
+        except RecordError as fault:
+            _log.warning("%s: a mirrored record tells nothing: %s", self._group.group_id, fault)
+
+    def _apply_to_group(self, row: LoggedRow) -> None:
         if row.record_type in _OF_MEMBERSHIP:
             self._apply_membership(row)
-        elif KINDS.get(row.record_type) in _OTHERS:
-            self._apply_other(row, cast("OtherKind", KINDS[row.record_type]))
+        elif row.record_type in FOREIGN_KINDS:
+            self._apply_foreign(row, FOREIGN_KINDS[row.record_type])
 
     def _apply_offset(self, row: LoggedRow, topic: str, partition: int) -> None:
         if row.value is None:
@@ -172,22 +183,20 @@ class GroupSoFar:
     def _apply_membership(self, row: LoggedRow) -> None:
         """A value of another kind replaces the group: the cleaner may have taken the tombstone between the two."""
         if row.value is not None:
-            self._other = None
+            self._foreign = None
             if row.record_type != record_types.GROUP_METADATA and self._group.classic is not None:
                 self._group.membership = None
         replay_record(self._group, log_entry.decode(row.key, row.value), row.event_time)
 
-    def _apply_other(self, row: LoggedRow, kind: OtherKind) -> None:
-        if row.value is not None:
+    def _apply_foreign(self, row: LoggedRow, kind: ForeignKind) -> None:
+        present = self._foreign
+        if present is None or present.kind is not kind:
+            if row.value is None:
+                return
+            present = ForeignMembership(kind)
             self._group.membership = None
-            if self._other is None or self._other.kind != kind:
-                self._other = OtherGroup(kind, set())
-        if self._other is None or self._other.kind != kind:
-            return
-        if row.is_end_of_group:
-            self._other = None
-        else:
-            self._other.apply(row.record_type, row.key, row.value)
+        present.values.take(row.record_type, row.key, row.value, kind.readers)
+        self._foreign = present if present.values else None
 
 
 def _read(found: CommittedOffset | LoggedRow) -> CommittedOffset:

@@ -17,6 +17,7 @@ from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import Reason
 from group_coordinator.mirror.group_kinds import KINDS, OFFSETS
 from group_coordinator.mirror.group_so_far import GroupSoFar, LoggedRow
+from group_coordinator.tables.compaction.share_rows import SHARE
 
 
 class ClusterFacts(NamedTuple):
@@ -151,7 +152,7 @@ def _inferred(row: LoggedRow, reason: Reason) -> InferredReason:
 
 def _end_of_group(append: _Append, row: LoggedRow) -> Reason:
     """A sweep removes an empty group that has no offsets left; share groups stay."""
-    expires = append.is_sweep and KINDS[row.record_type] != "share"
+    expires = append.is_sweep and KINDS[row.record_type] != SHARE
     return Reason.GROUP_EXPIRED if expires else Reason.GROUP_DELETED
 
 

@@ -186,7 +186,11 @@ def test_a_consumer_group_s_offsets_age_by_their_commit_while_it_has_members(
 def test_a_streams_group_protects_the_topics_of_its_topology_while_it_has_members(
     log: MirroredLog,
 ) -> None:
-    source = {"sourceTopics": ["orders"], "repartitionSourceTopics": [{"name": "by-customer"}]}
+    source = {
+        "subtopologyId": "0",
+        "sourceTopics": ["orders"],
+        "repartitionSourceTopics": [{"name": "by-customer"}],
+    }
     log.add(0, 17, {"groupId": "g"}, {"epoch": 1})
     log.add(0, 23, {"groupId": "g"}, {"epoch": 1, "subtopologies": [source]})
     log.add(0, 19, {"groupId": "g", "memberId": "m"}, {})
@@ -203,6 +207,17 @@ def test_a_streams_group_protects_the_topics_of_its_topology_while_it_has_member
         "orders-0 offset-expired",
         "group group-expired",
     ]
+
+
+def test_a_record_that_nobody_can_read_keeps_no_other_from_its_reason(
+    log: MirroredLog, caplog: pytest.LogCaptureFixture
+) -> None:
+    log.commit(1_000, "orders-0")
+    log.add(2_000, 2, {"group": "g"}, {"generation": "one"})
+    log.lose(HOUR + 1_000, "orders-0")
+
+    assert log.reasons() == ["orders-0 offset-expired"]
+    assert "a mirrored record tells nothing" in caplog.text
 
 
 def test_share_groups_do_not_expire(log: MirroredLog) -> None:
