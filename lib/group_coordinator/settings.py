@@ -68,6 +68,9 @@ class JobSettings:
     maintenance_new_files: Positive
     topic_metadata_interval_ms: NotNegative
     positions_retention_ms: NotNegative
+    mirror_interval_ms: Positive
+    mirror_max_offsets_per_trigger: NotNegative
+    mirror_positions_interval_ms: NotNegative
     security: Security
 
 
@@ -109,6 +112,16 @@ def load(
     except ConfigError as error:
         raise SettingsError(str(error)) from error
     return Settings(coordinator, _build(JobSettings, values, security=security))
+
+
+def keys_given(path: Path | None = None, overrides: Sequence[str] = ()) -> frozenset[str]:
+    """The keys that a file of one's own, or a `KEY=VALUE` text, gives a value.
+
+    Raises:
+        SettingsError: as for `load`.
+    """
+    in_file = {} if path is None else _read(path)
+    return frozenset({*in_file, *(key for key, _ in map(_parse, overrides))})
 
 
 def _build(part: type[Part], values: Mapping[str, Any], **built: Any) -> Part:

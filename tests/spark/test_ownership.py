@@ -104,7 +104,7 @@ def test_a_second_checkpoint_for_the_same_rows_is_refused(
 
     assert str(refusal.value) == (
         f"cluster.id = test in tables.root = {job.tables_root} is written by checkpoint "
-        f"{job.checkpoint_location}/coordinator, from events.topic = group-events, and not by "
+        f"{job.checkpoint_location}/coordinator, from topic group-events, and not by "
         f"{job.checkpoint_location}-elsewhere/coordinator: give this run a cluster.id of its own; or, if that "
         "checkpoint is lost or must not write any more, end its run, take this one away and run "
         "`group-coordinator rebuild`"

@@ -61,6 +61,9 @@ def test_the_defaults_of_the_job() -> None:
         maintenance_new_files=500,
         topic_metadata_interval_ms=1_000,
         positions_retention_ms=2_592_000_000,
+        mirror_interval_ms=5_000,
+        mirror_max_offsets_per_trigger=2_000_000,
+        mirror_positions_interval_ms=30_000,
         security=Security(
             security_protocol="PLAINTEXT",
             sasl_mechanism="SCRAM-SHA-512",
@@ -134,3 +137,13 @@ def test_a_file_that_is_not_toml_is_named(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"absent\.toml"):
         settings.load(tmp_path / "absent.toml")
+
+
+def test_which_settings_are_given(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text('cluster.id = "eu-1"\n')
+
+    given = settings.keys_given(file, ["offsets.retention.minutes=10080"])
+
+    assert given == {"cluster.id", "offsets.retention.minutes"}
+    assert settings.keys_given() == frozenset()

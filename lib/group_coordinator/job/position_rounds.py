@@ -73,9 +73,16 @@ def positions_folder(job: JobSettings) -> PositionsFolder:
 
 
 class PositionRounds:
-    """Each round takes a sample, appends it, notes new topic ids, and looks after the table."""
+    """Each round takes a sample, appends it, notes new topic ids, lets `hear` have it, and looks after the table."""
 
-    def __init__(self, job: JobSettings, sampler: PositionSampler, folder: PositionsFolder) -> None:
+    def __init__(
+        self,
+        job: JobSettings,
+        sampler: PositionSampler,
+        folder: PositionsFolder,
+        hear: Callable[[Sample], None] = lambda _sample: None,
+    ) -> None:
+        self._hear = hear
         self._sampler = sampler
         self._folder = folder
         self._topic_ids = TopicIdsFolder(folder.catalog, folder.cluster_id)
@@ -101,6 +108,7 @@ class PositionRounds:
         self._folder.append(sample.positions, sample.sampled_at_ms)
         self._topic_ids.note(sample.topic_ids, sample.sampled_at_ms)
         self._tell(sample)
+        self._hear(sample)
         self._look_after_the_table(sample.sampled_at_ms)
 
     def run_or_tell(self) -> None:

@@ -21,6 +21,7 @@ _OUTAGE = re.compile(
     r"|NotEnoughReplicas\w*)Exception[^\n]*|Cannot fetch record for offset[^\n]*|BrokerUnreachableError: [^\n]*"
 )
 _REFUSAL = re.compile(rf"{_KAFKA}\w*(?:Authorization|Authentication)Exception: ([^\n]*)")
+_LOST = re.compile(r"KAFKA_DATA_LOSS[^\n]*")
 _TABLE = re.compile(r"(?:TableWriteError|NotTheWriterError): ([^\n]*)")
 _DISK = re.compile(
     r"[^\n]*(?:No space left on device|Disk quota exceeded|Read-only file system|Permission denied"
@@ -60,6 +61,12 @@ def sentence(text: str, job: JobSettings) -> str | None:
             f"tables.root = {job.tables_root}, checkpoint.location = {job.checkpoint_location}"
         )
         return f"a folder of the job cannot be written ({folders}): {broken.strip()}"
+    if _LOST.search(text) is not None:
+        return (
+            f"topic {job.events_topic} at {job.bootstrap_servers} has lost records that were not read yet: they are older "
+            "than its retention, or the topic was made anew. What they said is not in the tables, so this run cannot go "
+            "on; a run with another cluster.id, and a checkpoint of its own, begins with what the topic has now"
+        )
     waited = outage(text)
     return None if waited is None else f"Kafka at {job.bootstrap_servers} does not answer: {waited}"
 

@@ -20,6 +20,7 @@ SCRIPTS = {
     "check_setup.py": "check",
     "run_coordinator.py": "run",
     "compact_tables.py": "compact",
+    "mirror_offsets_topic.py": "mirror",
     "ask_tables.py": "sql",
     "rebuild_checkpoint.py": "rebuild",
 }

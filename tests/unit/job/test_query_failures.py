@@ -45,6 +45,16 @@ def test_the_broker_does_not_answer() -> None:
     )
 
 
+def test_records_are_gone_that_were_not_read() -> None:
+    loss = "[KAFKA_DATA_LOSS.START_OFFSET_RESET] Some data may have been lost because they are not available"
+
+    told = sentence(caused_by(f"java.lang.IllegalStateException: {loss}"), JOB)
+    assert told is not None
+    assert told.startswith(
+        "topic group-events at localhost:9092 has lost records that were not read yet"
+    )
+
+
 def test_a_defect_of_ours_is_not_told_as_the_users() -> None:
     assert sentence(caused_by("java.lang.IllegalStateException: a defect"), JOB) is None
 

@@ -34,6 +34,14 @@ def client_options(command_config: Path | None) -> dict[str, Any]:
         raise click.UsageError(str(error)) from error
 
 
+def java_properties(command_config: Path | None) -> dict[str, str]:
+    """The properties of the file as Java's clients take them; `client_options` says whether it can be used."""
+    if command_config is None:
+        return {}
+    # --bootstrap-server gives the address.
+    return {key: value for key, value in _properties(command_config) if key != "bootstrap.servers"}
+
+
 class PropertiesError(ValueError):
     """The file has a line or a property that cannot be used; the message names it."""
 

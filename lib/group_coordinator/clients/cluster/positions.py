@@ -63,6 +63,7 @@ class PositionSampler:
         topics: those that are sampled; None: all that the user may see, but for Kafka's internal ones.
         now_ms: this machine's wall clock.
         clock: seconds that never go back.
+        internal: those of Kafka's internal topics that are sampled among all.
     """
 
     def __init__(
@@ -71,10 +72,13 @@ class PositionSampler:
         topics: Collection[str] | None,
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         clock: Callable[[], float] = time.monotonic,
+        *,
+        internal: Collection[str] = (),
     ) -> None:
         patience = {"request_timeout_ms": _TIMEOUT_MS}
         self._connection = replace(connection, options={**patience, **connection.options})
         self._topics = None if topics is None else sorted(set(topics))
+        self._internal = frozenset(internal)
         self._now_ms = now_ms
         self._clock = clock
         self._admin: KafkaAdminClient | None = None
@@ -86,7 +90,9 @@ class PositionSampler:
             ChannelError: the cluster does not answer, or does not let us in.
         """
         described = self._described()
-        by_leader, skipped = leaders(described, every_topic=self._topics is None)
+        by_leader, skipped = leaders(
+            described, every_topic=self._topics is None, internal=self._internal
+        )
         asked = list(by_leader.values())
         starts = self._ask_all(asked, _START, skipped)
         stable = self._ask_all(_those_in(asked, starts), _STABLE, skipped)
@@ -158,18 +164,23 @@ class PositionSampler:
 
 
 def leaders(
-    described: Iterable[Mapping[str, Any]], *, every_topic: bool
+    described: Iterable[Mapping[str, Any]],
+    *,
+    every_topic: bool,
+    internal: Collection[str] = (),
 ) -> tuple[dict[int, list[TopicPartition]], list[Skipped]]:
     """The partitions of kafka-python's answer by leader, and what nobody leads.
 
     Args:
         described: topics with their partitions.
         every_topic: whether it is about all topics: then internal ones, and those that have just gone, are left out.
+        internal: internal topics that are not left out.
     """
     by_leader: dict[int, list[TopicPartition]] = {}
     skipped = []
     for topic in described:
-        if every_topic and (topic["is_internal"] or not topic["partitions"]):
+        is_unwanted = topic["is_internal"] and topic["name"] not in internal
+        if every_topic and (is_unwanted or not topic["partitions"]):
             continue
         if not topic["partitions"]:
             skipped.append(Skipped(topic["name"], _reason(for_code(topic["error_code"])())))

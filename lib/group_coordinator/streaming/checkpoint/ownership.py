@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from secrets import token_hex
+from typing import NamedTuple
 
 from msgspec import Struct, json
 from pyspark.sql import SparkSession
@@ -19,7 +20,8 @@ from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.copies import is_copy
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import (
-    coordinator_folder,
+    QUERY_NAME,
+    checkpoint_of,
     has_begun,
     last_planned_batch,
     read_origin,
@@ -40,6 +42,31 @@ class CheckpointError(RuntimeError):
     """The checkpoint does not fit the tables, or is missing, or is there where none may be."""
 
 
+class Claimant(NamedTuple):
+    """A query that wants to write a cluster's rows, and what its user does where the checkpoint may not: ends of sentences."""
+
+    query_name: str
+    to_read_another_topic: str
+    to_take_over: str
+    """Beside a cluster.id of its own; may be empty."""
+    where_it_is_older: str
+    where_it_is_lost: str
+
+    def folder(self, spark: SparkSession, job: JobSettings) -> CheckpointFolder:
+        """The query's checkpoint."""
+        return CheckpointFolder(spark, checkpoint_of(job, self.query_name))
+
+
+COORDINATOR = Claimant(
+    QUERY_NAME,
+    "take it away and run `group-coordinator rebuild`",
+    "; or, if that checkpoint is lost or must not write any more, end its run, take this one away and run "
+    "`group-coordinator rebuild`",
+    "Take it away, and run `group-coordinator rebuild` with the same settings",
+    "run `group-coordinator rebuild` with the same settings first",
+)
+
+
 class Identity(Struct, frozen=True):
     """Who writes, and where: `epoch` is None until the table writers has the claim."""
 
@@ -50,36 +77,43 @@ class Identity(Struct, frozen=True):
 
 
 def checked_writer(
-    spark: SparkSession, job: JobSettings, before_the_first_event: Callable[[], None]
+    spark: SparkSession,
+    job: JobSettings,
+    before_the_first_event: Callable[[], None],
+    claimant: Claimant = COORDINATOR,
 ) -> Writer:
     """The writer that the checkpoint is; a new one claims the cluster's rows.
 
     Args and raises: as for `check_may_write`.
     """
-    identity = check_may_write(spark, job, before_the_first_event)
+    identity = check_may_write(spark, job, before_the_first_event, claimant)
     if identity.epoch is None:
-        return _claimed(spark, job, identity, epoch=1)
-    folder = coordinator_folder(spark, job)
+        return _claimed(spark, job, identity, 1, claimant)
+    folder = claimant.folder(spark, job)
     if identity.place != folder.address_in_full:
         _write(folder, identity)
     return _writer(job, identity.epoch)
 
 
 def check_may_write(
-    spark: SparkSession, job: JobSettings, before_the_first_event: Callable[[], None]
+    spark: SparkSession,
+    job: JobSettings,
+    before_the_first_event: Callable[[], None],
+    claimant: Claimant = COORDINATOR,
 ) -> Identity:
     """Who the checkpoint is; without epoch if it has to claim the cluster's rows first. Writes nothing that stays.
 
     Args:
         spark: the session.
         job: where tables and checkpoint are.
-        before_the_first_event: called before a coordinator that has never run claims anything; may refuse it.
+        before_the_first_event: called before a checkpoint that has never run claims anything; may refuse it.
+        claimant: the query whose checkpoint it is.
 
     Raises:
         CheckpointError: the checkpoint must not write the tables.
     """
-    folder, catalog = coordinator_folder(spark, job), TableCatalog(job.tables_root)
-    _check_age(spark, job, folder)
+    folder, catalog = claimant.folder(spark, job), TableCatalog(job.tables_root)
+    _check_age(spark, job, folder, claimant)
     identity = _read(folder) or Identity(token_hex(8))
     _check_place(spark, folder, identity)
     owner = newest_claim(spark, catalog, job.cluster_id)
@@ -93,11 +127,11 @@ def check_may_write(
             f"{folder.location} has written before: give this run the tables and the cluster.id that it had"
         )
     if owner.writer_id != identity.writer_id:
-        raise CheckpointError(_owned_by(owner, job, folder))
+        raise CheckpointError(_owned_by(owner, job, folder, claimant))
     if owner.events_topic != job.events_topic:
         raise CheckpointError(
-            f"checkpoint {folder.location} reads events.topic = {owner.events_topic}, not {job.events_topic}: to go on "
-            "with another topic, take it away and run `group-coordinator rebuild`"
+            f"checkpoint {folder.location} reads topic {owner.events_topic}, not {job.events_topic}: to go on with "
+            f"another topic, {claimant.to_read_another_topic}"
         )
     return Identity(identity.writer_id, owner.epoch, identity.place)
 
@@ -111,7 +145,7 @@ def take_over(spark: SparkSession, job: JobSettings) -> None:
     catalog = TableCatalog(job.tables_root)
     owner = newest_claim(spark, catalog, job.cluster_id)
     epoch = 1 if owner is None else owner.epoch + 1
-    writer = _claimed(spark, job, Identity(token_hex(8)), epoch)
+    writer = _claimed(spark, job, Identity(token_hex(8)), epoch, COORDINATOR)
     for table in WRITTEN:
         writer.shut_out_earlier_ones(spark, table)
 
@@ -125,9 +159,11 @@ def check_still_owner(spark: SparkSession, writer: Writer) -> None:
         )
 
 
-def _claimed(spark: SparkSession, job: JobSettings, identity: Identity, epoch: int) -> Writer:
+def _claimed(
+    spark: SparkSession, job: JobSettings, identity: Identity, epoch: int, claimant: Claimant
+) -> Writer:
     """The identity is written first, without epoch: who is killed here finds its claim, or claims again."""
-    folder, catalog = coordinator_folder(spark, job), TableCatalog(job.tables_root)
+    folder, catalog = claimant.folder(spark, job), TableCatalog(job.tables_root)
     _write(folder, identity)
     version = group_coordinator.__version__
     claim = Claim(
@@ -136,7 +172,7 @@ def _claimed(spark: SparkSession, job: JobSettings, identity: Identity, epoch: i
     write_claim(spark, catalog, claim)
     owner = newest_claim(spark, catalog, job.cluster_id)
     if owner is None or owner.writer_id != identity.writer_id:
-        raise CheckpointError(_owned_by(owner or claim, job, folder))
+        raise CheckpointError(_owned_by(owner or claim, job, folder, claimant))
     _write(folder, Identity(identity.writer_id, owner.epoch))
     return _writer(job, owner.epoch)
 
@@ -145,16 +181,17 @@ def _writer(job: JobSettings, epoch: int) -> Writer:
     return Writer(TableCatalog(job.tables_root), job.cluster_id, epoch)
 
 
-def _owned_by(owner: Claim, job: JobSettings, folder: CheckpointFolder) -> str:
+def _owned_by(owner: Claim, job: JobSettings, folder: CheckpointFolder, claimant: Claimant) -> str:
     return (
         f"cluster.id = {job.cluster_id} in tables.root = {job.tables_root} is written by checkpoint "
-        f"{owner.checkpoint}, from events.topic = {owner.events_topic}, and not by {folder.location}: give this run "
-        "a cluster.id of its own; or, if that checkpoint is lost or must not write any more, end its run, take "
-        "this one away and run `group-coordinator rebuild`"
+        f"{owner.checkpoint}, from topic {owner.events_topic}, and not by {folder.location}: give this run "
+        f"a cluster.id of its own{claimant.to_take_over}"
     )
 
 
-def _check_age(spark: SparkSession, job: JobSettings, folder: CheckpointFolder) -> None:
+def _check_age(
+    spark: SparkSession, job: JobSettings, folder: CheckpointFolder, claimant: Claimant
+) -> None:
     """Whatever the tables have of a later batch, an earlier life of the checkpoint wrote."""
     origin = read_origin(folder)
     last_batch_id = last_planned_batch(folder) + (origin.first_batch_id if origin else 0)
@@ -163,12 +200,11 @@ def _check_age(spark: SparkSession, job: JobSettings, folder: CheckpointFolder) 
     if has_begun(folder) or origin is not None:
         raise CheckpointError(
             f"{folder.location} is older than the tables in tables.root = {job.tables_root}: it is at batch "
-            f"{last_batch_id}, and they have later ones. Take it away, and run `group-coordinator rebuild` with "
-            "the same settings"
+            f"{last_batch_id}, and they have later ones. {claimant.where_it_is_older}"
         )
     raise CheckpointError(
         f"{folder.location} is no checkpoint, but tables.root = {job.tables_root} has records of cluster.id = "
-        f"{job.cluster_id}: run `group-coordinator rebuild` with the same settings first"
+        f"{job.cluster_id}: {claimant.where_it_is_lost}"
     )
 
 

@@ -5,7 +5,11 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.cli.groups.client_properties import PropertiesError, read_client_properties
+from group_coordinator.cli.groups.client_properties import (
+    PropertiesError,
+    java_properties,
+    read_client_properties,
+)
 
 
 def read(folder: Path, text: str) -> dict[str, Any]:
@@ -93,3 +97,11 @@ def test_a_property_that_kafka_python_does_not_have(tmp_path: Path) -> None:
 def test_a_line_that_is_no_property(tmp_path: Path) -> None:
     with pytest.raises(PropertiesError, match="'nonsense' is not KEY=VALUE"):
         read(tmp_path, "nonsense\n")
+
+
+def test_javas_clients_get_the_properties_as_they_are(tmp_path: Path) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("security.protocol=SASL_SSL\nbootstrap.servers=elsewhere:9092\nretries = 3\n")
+
+    assert java_properties(file) == {"security.protocol": "SASL_SSL", "retries": "3"}
+    assert java_properties(None) == {}

@@ -140,6 +140,20 @@ def test_internal_topics_and_those_just_deleted_are_left_out_unless_they_are_ask
     assert sample.skipped == [Skipped("gone", "UNKNOWN_TOPIC_OR_PARTITION")]
 
 
+def test_an_internal_topic_may_be_sampled_among_all() -> None:
+    internal = {TopicPartition("__consumer_offsets", 0), TopicPartition("__transaction_state", 0)}
+    leaders = dict.fromkeys([*internal, orders(0)], 1)
+    brokers = Brokers(leaders, frozenset(partition.topic for partition in internal))
+    asked = PositionSampler(
+        To("kafka:9092", brokers=brokers), None, lambda: NOON_MS, internal=["__consumer_offsets"]
+    )
+
+    assert [position.topic for position in asked.sample().positions] == [
+        "__consumer_offsets",
+        "orders",
+    ]
+
+
 def test_a_partition_without_a_leader_is_skipped() -> None:
     brokers = Brokers({orders(0): 1, orders(1): LEADERLESS})
 

@@ -1,0 +1,8 @@
+"""The mirror of a live cluster, for spark-submit. README.md has the command line; `group-coordinator-job` of the wheel is the same."""
+
+from __future__ import annotations
+
+from group_coordinator.cli.submitted import mirror
+
+if __name__ == "__main__":
+    mirror()

@@ -1,0 +1,44 @@
+"""`group-coordinator mirror`: another cluster's groups in the same tables, on this machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from group_coordinator.cli.mirror_options import mirror_options, mirroring
+from group_coordinator.job.mirror import run_mirror
+from group_coordinator.job.run import checkpoints_held
+from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.scratch import scratch_folder
+from group_coordinator.mirror.query import QUERY_NAME
+from group_coordinator.streaming import compaction_query
+from group_coordinator.streaming.session import local_session
+
+
+@click.command()
+@mirror_options
+def command(**given: Any) -> None:
+    """Read a live cluster's __consumer_offsets into the tables: no client of it changes anything.
+
+    Every record becomes a row of coordinator_log, exactly once; with --with-compaction groups, members
+    and offsets are kept current too. It reads committed records alone, from the topic's beginning on the first run
+    and from where it stopped later, and leaves no trace in the cluster: it needs DESCRIBE and READ on
+    the topic. What cannot be decoded is in dead_letters. The ends of all topics are sampled into
+    topic_positions meanwhile (mirror.positions.interval.ms). Tables that are missing are made.
+
+    Several clusters share the tables: each has a name, and one mirror. Its checkpoint is
+    checkpoint.location/mirror-NAME. Until Ctrl-C or SIGTERM, or, with --drain, until what is readable now is read.
+
+    \b
+    Examples:
+      group-coordinator mirror --bootstrap-server kafka-1:9092 --cluster eu-1 --with-compaction
+      group-coordinator mirror --cluster eu-1 --drain --with-compaction     # as a scheduled job
+      group-coordinator sql "SELECT group_id, topic, partition, committed_offset FROM offsets"
+    """  # noqa: D301 - \b is click's mark for lines that stay as they are
+    settings, keys, options = mirroring(**given)
+    queries = [QUERY_NAME] + [compaction_query.QUERY_NAME] * options.with_compaction
+    with checkpoints_held(settings.job, *queries), scratch_folder() as scratch:
+        run_mirror(
+            settings, keys, lambda: local_session(settings.job, spark_jars(), scratch), options
+        )

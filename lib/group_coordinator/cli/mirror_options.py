@@ -1,0 +1,76 @@
+"""The options of the commands that mirror a cluster, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import click
+
+from group_coordinator.cli.groups.client_properties import client_options, java_properties
+from group_coordinator.cli.settings_options import settings_options
+from group_coordinator.job.mirror import MirrorOptions, mirror_settings
+from group_coordinator.settings import Settings, keys_given, load
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Mirroring(NamedTuple):
+    """What a command hands to the job."""
+
+    settings: Settings
+    given: frozenset[str]
+    options: MirrorOptions
+
+
+def mirror_options(function: Function) -> Function:
+    """Add all options of a mirror, which `mirroring` takes by their names."""
+    options = (
+        click.option(
+            "--bootstrap-server",
+            metavar="HOST:PORT",
+            help="The Kafka cluster that is mirrored. [bootstrap.servers]",
+        ),
+        click.option("--cluster", metavar="NAME", help="What the tables call it. [cluster.id]"),
+        click.option(
+            "--topic",
+            default="__consumer_offsets",
+            show_default=True,
+            help="The topic that is read; a copy of __consumer_offsets has its bytes under another name.",
+        ),
+        click.option("--drain", is_flag=True, help="Mirror what is readable now, and end."),
+        click.option(
+            "--with-compaction", is_flag=True, help="Fold the log into the tables as well."
+        ),
+        click.option(
+            "--command-config",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            help="Kafka's client properties, for a cluster that wants a login.",
+        ),
+        settings_options,
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def mirroring(
+    *,
+    bootstrap_server: str | None,
+    cluster: str | None,
+    topic: str,
+    drain: bool,
+    with_compaction: bool,
+    command_config: Path | None,
+    config: Path | None,
+    overrides: tuple[str, ...],
+) -> Mirroring:
+    """The settings and the options that a command line amounts to."""
+    named = {"bootstrap.servers": bootstrap_server, "cluster.id": cluster}
+    from_options = [f"{key}={value}" for key, value in named.items() if value is not None]
+    settings = mirror_settings(load(config, [*overrides, *from_options]), topic)
+    options = MirrorOptions(
+        drain, with_compaction, java_properties(command_config), client_options(command_config)
+    )
+    return Mirroring(settings, keys_given(config, overrides), options)

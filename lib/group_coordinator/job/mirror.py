@@ -1,0 +1,258 @@
+"""What `group-coordinator mirror` and jobs/mirror_offsets_topic.py share: from settings to the end of the run."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import sha256
+from threading import Event
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from group_coordinator.clients.cluster.broker_retention import (
+    CHECK_INTERVAL,
+    RETENTION,
+    broker_retention,
+)
+from group_coordinator.clients.cluster.cluster import Cluster
+from group_coordinator.clients.cluster.connection import Connection, login_options
+from group_coordinator.clients.cluster.positions import PositionSampler
+from group_coordinator.job.beside import running_beside
+from group_coordinator.job.mirror_progress import MirrorProgress
+from group_coordinator.job.outages import outlast_outages
+from group_coordinator.job.owner_watch import OwnerWatch
+from group_coordinator.job.position_rounds import PositionRounds, positions_folder, repeat
+from group_coordinator.job.query_failures import query_failures_told
+from group_coordinator.job.refusal_causes import refusals_told
+from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.job.run import prepare_tables
+from group_coordinator.job.session_life import MakeSession, session_and_stop
+from group_coordinator.job.storage_check import check_other_clusters, check_storage
+from group_coordinator.mirror.query import MIRROR, QUERY_NAME, MirrorRun
+from group_coordinator.mirror.sinks import MirrorSinks
+from group_coordinator.observability.logs import set_up_logs
+from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.streaming.checkpoint.ownership import WRITTEN, checked_writer
+from group_coordinator.streaming.cluster_options import cluster_options
+from group_coordinator.streaming.compaction_query import CompactionQuery
+from group_coordinator.streaming.pools import in_pool
+from group_coordinator.streaming.upkeep import maintenance_of
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.claims import WRITERS
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.creation import create_tables
+from group_coordinator.tables.maintenance import Maintenance
+
+_PLAIN = re.compile(r"[A-Za-z0-9._-]+")
+_HASH_DIGITS = 8
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorOptions:
+    """How to mirror: until a signal or until all is read, with compaction in the same process or without.
+
+    `java` and `python` are what the clients of both sides are given beside the settings, in their own words.
+    """
+
+    drain: bool
+    with_compaction: bool
+    java: Mapping[str, str] = field(default_factory=dict, repr=False)
+    python: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+def mirror_settings(settings: Settings, topic: str) -> Settings:
+    """The settings of a mirror of this topic; its checkpoints are in a folder named after the cluster."""
+    job = settings.job
+    root = job.checkpoint_location.rstrip("/")
+    folder = f"{root}/mirror-{_folder_name(job.cluster_id)}"
+    return replace(settings, job=replace(job, events_topic=topic, checkpoint_location=folder))
+
+
+def _folder_name(cluster_id: str) -> str:
+    """Of a name that no folder may have, a part and a hash, so that two clusters never share one."""
+    if _PLAIN.fullmatch(cluster_id):
+        return cluster_id
+    plain = "".join(_PLAIN.findall(cluster_id))
+    return f"{plain}~{sha256(cluster_id.encode()).hexdigest()[:_HASH_DIGITS]}"
+
+
+@refusals_told()
+def run_mirror(
+    settings: Settings, given: Collection[str], make_session: MakeSession, options: MirrorOptions
+) -> None:
+    """Mirror the topic `events_topic` of mirror_settings, and end between two batches when a signal says so.
+
+    Args:
+        settings: those of mirror_settings.
+        given: the keys of settings that are not defaults: the brokers' own retention does not replace these.
+        make_session: makes Spark's session.
+        options: how to run.
+
+    Raises:
+        JobRefusedError: the message says why it does not run, or not any longer, and what to do.
+    """
+    set_up_logs()
+    job = settings.job
+    connection = Connection(
+        job.bootstrap_servers, {**login_options(job.security), **options.python}
+    )
+    partitions = _partitions(connection, job)
+    settings = with_retention_of_brokers(settings, given, connection)
+    with session_and_stop(make_session) as (spark, stop):
+        _prepare(spark, job)
+        mirror = _Mirror(spark, settings, connection, options, partitions, stop)
+        with query_failures_told(job):
+            mirror.drain() if options.drain else mirror.run()
+
+
+def _partitions(connection: Connection, job: JobSettings) -> frozenset[int]:
+    with closing(Cluster(connection)) as cluster:
+        found = cluster.partitions([job.events_topic])
+    if job.events_topic not in found:
+        raise JobRefusedError(
+            f"topic {job.events_topic} is not there at {job.bootstrap_servers}, or this user may not see it (ACL DESCRIBE); "
+            "Kafka makes __consumer_offsets when the first group commits or joins"
+        )
+    return found[job.events_topic]
+
+
+def with_retention_of_brokers(
+    settings: Settings, given: Collection[str], connection: Connection
+) -> Settings:
+    """The settings with the brokers' retention of offsets, for forecasts, unless they say otherwise themselves.
+
+    Raises:
+        ChannelError: the cluster does not answer, or does not let us in.
+    """
+    coordinator = settings.coordinator
+    if {RETENTION, "offsets.retention.ms"} & set(given):
+        _log.info("offsets are kept for %d ms, by the settings", coordinator.retention_ms)
+        return settings
+    found = broker_retention(connection)
+    if found is None:
+        _log.warning(
+            "the brokers do not tell %s (ACL DESCRIBE_CONFIGS on the cluster): forecasts go by the setting, %d",
+            RETENTION,
+            coordinator.offsets_retention_minutes,
+        )
+        return settings
+    _log.info("the brokers keep offsets for %d minutes: forecasts go by that", found[0])
+    check_interval_ms = (
+        coordinator.offsets_retention_check_interval_ms
+        if CHECK_INTERVAL in given
+        else found.check_interval_ms
+    )
+    theirs = replace(
+        coordinator,
+        offsets_retention_minutes=found.retention_minutes,
+        offsets_retention_check_interval_ms=check_interval_ms,
+    )
+    return replace(settings, coordinator=theirs)
+
+
+def _prepare(spark: SparkSession, job: JobSettings) -> None:
+    """Whoever mirrors need not have made the tables: there is one command for all of it."""
+    check_storage(spark, job)
+    if not TableCatalog(job.tables_root).exists(spark, COORDINATOR_LOG.name):
+        create_tables(job.tables_root, lambda: spark)
+        _log.info("tables.root = %s: the tables have been made", job.tables_root)
+    prepare_tables(spark, job)
+    check_other_clusters(spark, job)
+
+
+class _Mirror:
+    """A run of the mirror with all that goes on beside it."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        settings: Settings,
+        connection: Connection,
+        options: MirrorOptions,
+        partitions: Collection[int],
+        stop: Event,
+    ) -> None:
+        self._spark = spark
+        self._settings = settings
+        self._connection = connection
+        self._options = options
+        self._stop = stop
+        job = settings.job
+        writer = checked_writer(spark, job, lambda: None, MIRROR)
+        self._progress = MirrorProgress(
+            job.events_topic, lambda: time.time_ns() // 1_000_000, time.monotonic
+        )
+        sinks = MirrorSinks(writer, job.events_topic, _as_they_are, self._progress.batch_done)
+        java = {f"kafka.{key}": value for key, value in options.java.items()}
+        watches = (self._progress.look, OwnerWatch(spark, writer).look)
+        self._query = MirrorRun(
+            spark, job, {**cluster_options(job), **java}, partitions, sinks, stop, watches
+        )
+
+    def drain(self) -> None:
+        """All that is readable now, then one round of everything else."""
+        with self._rounds() as rounds:
+            if rounds is not None:
+                rounds.run_or_tell()
+        outlast_outages(self._query.drain, self._stop)
+        self._progress.tell()
+        if self._settings.job.maintenance_interval_ms:
+            self._maintenance().look_if_time()
+        if self._options.with_compaction and not self._stop.is_set():
+            CompactionQuery(self._spark, self._settings).drain()
+
+    def run(self) -> None:
+        """Until `stop` is set."""
+        with ExitStack() as beside:
+            rounds = beside.enter_context(self._rounds())
+            if rounds is not None:
+                every_s = self._settings.job.mirror_positions_interval_ms / 1000
+                sample = partial(_sample, rounds, every_s)
+                beside.enter_context(running_beside(sample, self._stop, "positions"))
+            if self._options.with_compaction:
+                compaction = CompactionQuery(self._spark, self._settings)
+                run = compaction.run_again_and_again
+                beside.enter_context(running_beside(run, self._stop, "compaction"))
+            if self._settings.job.maintenance_interval_ms:
+                beside.enter_context(running_beside(self._maintain, self._stop, "maintenance"))
+            outlast_outages(self._query.run, self._stop)
+
+    @contextmanager
+    def _rounds(self) -> Iterator[PositionRounds | None]:
+        """Samples of the topics' ends; None where they are not wanted, or the tables are in no folder."""
+        job = self._settings.job
+        if not job.mirror_positions_interval_ms:
+            yield None
+            return
+        if TableCatalog(job.tables_root).is_schema:
+            _log.warning(
+                "tables.root = %s is the schema of a catalog: topic_positions gets no samples",
+                job.tables_root,
+            )
+            yield None
+            return
+        sampler = PositionSampler(self._connection, None, internal=[job.events_topic])
+        with closing(sampler):
+            yield PositionRounds(job, sampler, positions_folder(job), self._progress.sampled)
+
+    def _maintain(self, ended: Event) -> None:
+        with in_pool(self._spark, "maintenance"):
+            self._maintenance().run(ended)
+
+    def _maintenance(self) -> Maintenance:
+        return maintenance_of(self._spark, self._settings.job, QUERY_NAME, (*WRITTEN, WRITERS))
+
+
+def _sample(rounds: PositionRounds, every_s: float, ended: Event) -> None:
+    repeat(rounds.run_or_tell, every_s, time.monotonic, ended.wait)
+
+
+def _as_they_are(rows: DataFrame, _batch_id: int) -> DataFrame:
+    return rows

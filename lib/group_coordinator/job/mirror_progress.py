@@ -1,0 +1,74 @@
+"""What a mirror says while it runs: how much it has read, how fast, how far behind, and what it has to wait for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from group_coordinator.clients.cluster.positions import Sample
+from group_coordinator.mirror.sinks import MirroredBatch
+
+_INTERVAL_S = 15.0
+_log = logging.getLogger(__name__)
+
+
+class MirrorProgress:
+    """Hears of batches and of samples, and tells a line now and then.
+
+    Args:
+        topic: the topic that is mirrored.
+        now_ms: this machine's wall clock.
+        clock: seconds that never go back.
+    """
+
+    def __init__(self, topic: str, now_ms: Callable[[], int], clock: Callable[[], float]) -> None:
+        self._topic = topic
+        self._now_ms = now_ms
+        self._clock = clock
+        self._since_s = clock()
+        self._records = 0
+        self._behind_s: float | None = None
+        self._held: list[str] = []
+
+    def batch_done(self, batch_id: int, found: MirroredBatch) -> None:
+        """A batch is in the tables."""
+        self._records += found.records + found.dead_letters
+        if found.newest is not None:
+            self._behind_s = max(0.0, self._now_ms() / 1000 - found.newest.timestamp())
+        if found.dead_letters:
+            _log.warning(
+                "batch %d: %d messages could not be decoded: dead_letters has them and says why",
+                batch_id,
+                found.dead_letters,
+            )
+
+    def sampled(self, sample: Sample) -> None:
+        """The ends of the topics are known: what lies between two of them is not readable yet."""
+        held = [
+            f"partition {position.partition}: "
+            f"{position.log_end_offset - position.last_stable_offset} records wait for the end of a transaction"
+            for position in sample.positions
+            if position.topic == self._topic
+            and position.last_stable_offset < position.log_end_offset
+        ]
+        if held and held != self._held:
+            _log.info("%s", "; ".join(held))
+        self._held = held
+
+    def look(self, _query: object) -> None:
+        """Tell, if it is time to and there is something to tell."""
+        if self._clock() - self._since_s >= _INTERVAL_S:
+            self.tell()
+
+    def tell(self) -> None:
+        """Tell what has been read since the last time, if anything has."""
+        passed_s, self._since_s = self._clock() - self._since_s, self._clock()
+        if self._records:
+            _log.info(
+                "%s: %d records, %d records/s, %.1f s behind",
+                self._topic,
+                self._records,
+                self._records / max(passed_s, 1e-3),
+                self._behind_s or 0.0,
+            )
+        self._records = 0

@@ -1,0 +1,149 @@
+"""Messages of __consumer_offsets to rows of coordinator_log, a whole Arrow batch at once.
+
+Most messages are commits: their keys and values are read together where they are laid out alike (commit_keys.py,
+commit_values.py), and all else goes through `codecs.offsets_topic` one by one. The result is what that decoder gives for
+each message by itself, byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from msgspec import json
+
+from group_coordinator.codecs.offsets_topic import OffsetsTopicError, decode_entry
+from group_coordinator.codecs.records import record_types
+from group_coordinator.mirror.byte_columns import ByteColumn
+from group_coordinator.mirror.commit_values import read_commit_values
+from group_coordinator.mirror.key_facts import KeyFacts
+
+DECODED = (
+    "group_id STRING, record_type INT, key STRING, value STRING, topic STRING, partition INT, member_id STRING, "
+    "offset BIGINT, event_time TIMESTAMP, source_partition INT, source_offset BIGINT, seq INT, "
+    "letter STRUCT<reason: STRING, key: BINARY, value: BINARY>"
+)
+"""The columns of the answer, as Spark writes them. Where `letter` is not null, those of the log have what the key said."""
+
+_LETTER = pa.struct([("reason", pa.string()), ("key", pa.binary()), ("value", pa.binary())])
+_to_json = json.Encoder().encode
+
+
+class _Single(NamedTuple):
+    """What one message says beside its key; with a fault the value could not be read."""
+
+    value: str | None = None
+    offset: int | None = None
+    fault: str | None = None
+
+
+def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """A task's messages, as Spark hands them over: key, value, partition, offset, timestamp. The answer has DECODED."""
+    counts: dict[int, int] = {}
+    for batch in batches:
+        yield decode_batch(batch, counts)
+
+
+def decode_batch(batch: pa.RecordBatch, counts: dict[int, int]) -> pa.RecordBatch:
+    """One batch; `counts` has how many messages of each source partition came before it, and is brought up to date."""
+    keys = KeyFacts(batch["key"])
+    says = _Answers(batch, keys)
+    partitions = batch["partition"]
+    columns = {
+        "group_id": keys.column("group_id"),
+        "record_type": keys.column("record_type"),
+        "key": keys.column("text"),
+        "value": says.values(),
+        "topic": keys.column("topic"),
+        "partition": keys.column("partition"),
+        "member_id": keys.column("member_id"),
+        "offset": says.offsets(),
+        "event_time": batch["timestamp"],
+        "source_partition": partitions,
+        "source_offset": batch["offset"],
+        "seq": pa.array(_positions(partitions.to_numpy(), counts)),
+        "letter": says.letters(),
+    }
+    return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+
+
+def _positions(partitions: npt.NDArray[Any], counts: dict[int, int]) -> npt.NDArray[np.int32]:
+    """How many messages of its partition came before each one; those of a partition mostly follow each other."""
+    found = np.empty(len(partitions), np.int32)
+    borders = np.flatnonzero(np.diff(partitions)) + 1
+    for run in np.split(np.arange(len(partitions)), borders):
+        if len(run):
+            partition = int(partitions[run[0]])
+            before = counts.get(partition, 0)
+            counts[partition] = before + len(run)
+            found[run] = np.arange(before, counts[partition])
+    return found
+
+
+class _Answers:
+    """What the messages of a batch say beside their keys."""
+
+    def __init__(self, batch: pa.RecordBatch, keys: KeyFacts) -> None:
+        self._batch = batch
+        fault_of_key = keys.column("fault")
+        bad_keys = fault_of_key.is_valid().to_numpy(zero_copy_only=False)
+        left = batch["value"].is_valid().to_numpy(zero_copy_only=False) & ~bad_keys
+        types = keys.column("record_type").fill_null(0).to_numpy()
+        commits = np.flatnonzero(left & (types == record_types.OFFSET_COMMIT))
+        self._read = list(read_commit_values(ByteColumn.of(batch["value"]), commits))
+        for read in self._read:
+            left[read.rows] = False
+        self._singles = self._read_singles(np.flatnonzero(left))
+        self._faults = {int(row): fault_of_key[row].as_py() for row in np.flatnonzero(bad_keys)}
+        self._faults |= {row: one.fault for row, one in self._singles.items() if one.fault}
+
+    def _read_singles(self, rows: npt.NDArray[np.int64]) -> dict[int, _Single]:
+        keys, values = (
+            self._batch[name].take(pa.array(rows)).to_pylist() for name in ("key", "value")
+        )
+        return dict(zip(rows.tolist(), map(_single, keys, values), strict=True))
+
+    def values(self) -> pa.StringArray:
+        """Their JSON; null of a tombstone, and of what cannot be read."""
+        ones = pa.array([single.value for single in self._singles.values()], pa.string())
+        # What none of them has points behind them all: a null.
+        every = [*(read.json for read in self._read), ones, pa.nulls(1, pa.string())]
+        whole = pa.concat_arrays(every)
+        rows = [*(read.rows for read in self._read), np.array([*self._singles], np.int64)]
+        places = np.full(len(self._batch), len(whole) - 1, np.int64)
+        places[np.concatenate(rows)] = np.arange(len(whole) - 1)
+        return whole.take(pa.array(places))
+
+    def offsets(self) -> pa.Int64Array:
+        """Committed offsets; null of anything else."""
+        found = np.zeros(len(self._batch), np.int64)
+        is_absent = np.ones(len(self._batch), bool)
+        for read in self._read:
+            found[read.rows] = read.offsets
+            is_absent[read.rows] = False
+        for row, single in self._singles.items():
+            if single.offset is not None:
+                found[row] = single.offset
+                is_absent[row] = False
+        return pa.array(found, mask=is_absent)
+
+    def letters(self) -> pa.StructArray:
+        """Why a message could not be read, and its bytes; null of all others."""
+        if not self._faults:
+            return pa.nulls(len(self._batch), _LETTER)
+        found: list[dict[str, Any] | None] = [None] * len(self._batch)
+        for row, fault in self._faults.items():
+            key, value = (self._batch[name][row].as_py() for name in ("key", "value"))
+            found[row] = {"reason": fault, "key": key, "value": value}
+        return pa.array(found, _LETTER)
+
+
+def _single(key: bytes, value: bytes) -> _Single:
+    try:
+        _, entry = decode_entry(key, value)
+    except OffsetsTopicError as fault:
+        return _Single(fault=str(fault))
+    return _Single(_to_json(entry.value).decode(), entry.offset)

@@ -1,0 +1,163 @@
+"""Many values of offset commits at once: bytes of one length and version differ in numbers alone.
+
+A value that is not laid out as Kafka writes it, or whose metadata would need an escape in JSON, is left to the decoder
+of single messages: this one never decides that something is damaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from group_coordinator.core.uuids import uuid_text
+from group_coordinator.mirror.byte_columns import (
+    FEWEST,
+    PLAIN,
+    ByteColumn,
+    Rows,
+    characters,
+    digits,
+    layout_of,
+    texts,
+)
+
+_SHORTEST = 20
+"""bytes. A value of version 0 without metadata."""
+_WITH_LEADER_EPOCH, _FLEXIBLE = 3, 4
+"""The first versions that have it, and that are it."""
+_WITH_EXPIRY = 1
+"""The only version that has it."""
+_UUID_SIZE = 16
+_FLEXIBLE_LENGTH_AT = 14
+"""Where version 4 has the length of the metadata plus one; up to 127 it is one byte."""
+_LONGEST_IN_ONE_BYTE = 126
+
+
+class ReadValues(NamedTuple):
+    """Values that have been read: their rows, their JSON, their offsets."""
+
+    rows: Rows
+    json: pa.StringArray
+    offsets: npt.NDArray[np.int64]
+
+
+class _Layout(NamedTuple):
+    """What tells values apart in which something else is at the same place."""
+
+    version: int
+    metadata_size: int
+    has_topic_id: bool = False
+
+    @property
+    def is_flexible(self) -> bool:
+        return self.version >= _FLEXIBLE
+
+    @property
+    def fields(self) -> dict[str, tuple[str, int]]:
+        """Numpy's format and the size of each field, in the order of the bytes."""
+        found = {"version": (">i2", 2), "offset": (">i8", 8)}
+        if self.version >= _WITH_LEADER_EPOCH:
+            found["leaderEpoch"] = (">i4", 4)
+        found["length"] = ("u1", 1) if self.is_flexible else (">i2", 2)
+        found["metadata"] = characters(self.metadata_size)
+        found["commitTimestamp"] = (">i8", 8)
+        if self.version == _WITH_EXPIRY:
+            found["expireTimestamp"] = (">i8", 8)
+        if self.is_flexible:
+            found["tags"] = ("u1", 1)
+        if self.has_topic_id:
+            found |= {"tag": ("u1", 1), "size": ("u1", 1), "topicId": characters(_UUID_SIZE)}
+        return found
+
+    def fits(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Which of the values have what Kafka writes at the places that are the same in all."""
+        announced = self.metadata_size + 1 if self.is_flexible else self.metadata_size
+        good: npt.NDArray[np.bool_] = values["length"] == announced
+        if self.metadata_size:
+            good &= PLAIN[values["metadata"]].all(axis=1)
+        if self.is_flexible:
+            good &= values["tags"] == int(self.has_topic_id)
+        if self.has_topic_id:
+            good &= (values["tag"] == 0) & (values["size"] == _UUID_SIZE)
+            # The JSON leaves out an id of zeros: it is the default.
+            good &= values["topicId"].any(axis=1)
+        return good
+
+
+def read_commit_values(values: ByteColumn, rows: Rows) -> Iterator[ReadValues]:
+    """What can be read at once of the values in these rows; one that is in no answer must be read by itself."""
+    rows = rows[values.lengths[rows] >= _SHORTEST]
+    codes = _codes(values, rows)
+    present, inverse, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    for number in np.flatnonzero(counts >= FEWEST):
+        layout = _layout(int(present[number]))
+        if layout is not None:
+            yield _read(values, rows[inverse == number], layout)
+
+
+def _codes(values: ByteColumn, rows: Rows) -> npt.NDArray[np.int64]:
+    """One number for what tells the layouts apart: length, version, and in version 4 the length of the metadata."""
+    versions = values.int16(rows, 0)
+    announced = values.data[values.starts[rows] + _FLEXIBLE_LENGTH_AT]
+    return (
+        (values.lengths[rows] << 24)
+        | (versions << 8)
+        | np.where(versions == _FLEXIBLE, announced, 0)
+    )
+
+
+@lru_cache
+def _layout(code: int) -> _Layout | None:
+    length, version, announced = code >> 24, (code >> 8) & 0xFFFF, code & 0xFF
+    if version == _FLEXIBLE and 1 <= announced <= _LONGEST_IN_ONE_BYTE + 1:
+        layouts = (_Layout(version, announced - 1, has_topic_id) for has_topic_id in (False, True))
+        return next((each for each in layouts if _size(each) == length), None)
+    metadata_size = length - _size(_Layout(version, 0))
+    is_possible = version < _FLEXIBLE and metadata_size >= 0
+    return _Layout(version, metadata_size) if is_possible else None
+
+
+def _size(layout: _Layout) -> int:
+    return sum(size for _, size in layout.fields.values())
+
+
+def _read(values: ByteColumn, rows: Rows, layout: _Layout) -> ReadValues:
+    found = values.records(rows, layout_of(layout.fields))
+    good = layout.fits(found)
+    rows, found = rows[good], found[good]
+    return ReadValues(rows, _json(found, layout), found["offset"].astype(np.int64))
+
+
+def _json(found: npt.NDArray[Any], layout: _Layout) -> pa.StringArray:
+    fields = layout.fields
+    pieces: list[Any] = [
+        f'{{"version":{layout.version},"data":{{"offset":',
+        digits(found["offset"]),
+    ]
+    if "leaderEpoch" in fields:
+        pieces += [',"leaderEpoch":', digits(found["leaderEpoch"])]
+    if layout.metadata_size:
+        pieces += [',"metadata":"', texts(found["metadata"]), '","commitTimestamp":']
+    else:
+        pieces += [',"metadata":"","commitTimestamp":']
+    pieces.append(digits(found["commitTimestamp"]))
+    if "expireTimestamp" in fields:
+        pieces += [',"expireTimestamp":', digits(found["expireTimestamp"])]
+    if layout.has_topic_id:
+        pieces += [',"topicId":"', _uuids(found["topicId"]), '"']
+    return pc.binary_join_element_wise(*pieces, "}}", "")
+
+
+def _uuids(found: npt.NDArray[np.uint8]) -> pa.StringArray:
+    """Topics are few."""
+    content = pa.py_buffer(np.ascontiguousarray(found))
+    kind = pa.binary(_UUID_SIZE)
+    ids = pa.Array.from_buffers(kind, len(found), [None, content]).dictionary_encode()
+    known = [uuid_text(each) for each in ids.dictionary.to_pylist()]
+    return pa.array(known, pa.string()).take(ids.indices)

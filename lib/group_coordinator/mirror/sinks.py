@@ -1,0 +1,111 @@
+"""Where a batch of the mirror goes: rows to coordinator_log, then what could not be decoded to dead_letters.
+
+As with the coordinator (streaming/sinks.py) Spark commits a batch after `MirrorSinks.write` returns, and does it again if
+anything fails before. The messages are then the same, so the rows are; a table takes a batch once (tables/writer.py). The
+log goes first: who sees a dead letter of a batch sees its rows too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from pyspark import StorageLevel
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from group_coordinator.core.model.records import Reason
+from group_coordinator.tables.append import Size
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.dead_letters import DEAD_LETTERS
+from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefinition
+from group_coordinator.tables.writer import Writer
+
+Explain = Callable[[DataFrame, int], DataFrame]
+"""Gives the rows of a batch, by its number in the tables, the reasons that can be inferred."""
+
+
+class MirroredBatch(NamedTuple):
+    """What there was in a batch; `newest` is the time of its last record."""
+
+    records: int
+    dead_letters: int
+    newest: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorSinks:
+    """Writes decoded batches; may be called with the same batch again."""
+
+    writer: Writer
+    topic: str
+    explain: Explain
+    report: Callable[[int, MirroredBatch], None]
+
+    def write(self, batch: DataFrame, batch_id: int) -> None:
+        """Append to the tables what this batch has not appended before."""
+        # The cache is on disk: a first batch may have gigabytes.
+        batch.persist(StorageLevel.DISK_ONLY)
+        try:
+            volume = _volume(batch)
+            if volume.found.records:
+                rows = self.explain(self._log(batch), batch_id)
+                self.writer.append_once(rows, volume.log, COORDINATOR_LOG, batch_id)
+            if volume.found.dead_letters:
+                letters = self._letters(batch)
+                self.writer.append_once(letters, volume.letters, DEAD_LETTERS, batch_id)
+            self.report(batch_id, volume.found)
+        finally:
+            batch.unpersist()
+
+    def _log(self, batch: DataFrame) -> DataFrame:
+        constants = {
+            "cluster_id": F.lit(self.writer.cluster_id),
+            "reason": F.lit(Reason.MIRRORED),
+            "principal": F.lit(None).cast("string"),
+            "source_topic": F.lit(self.topic),
+            "inferred": F.lit(False),  # noqa: FBT003 - Spark's signature
+        }
+        return _columns(batch.where("letter IS NULL"), COORDINATOR_LOG, constants)
+
+    def _letters(self, batch: DataFrame) -> DataFrame:
+        others = {
+            "cluster_id": F.lit(self.writer.cluster_id),
+            "source_topic": F.lit(self.topic),
+            **{name: F.col(f"letter.{name}") for name in ("reason", "key", "value")},
+        }
+        return _columns(batch.where("letter IS NOT NULL"), DEAD_LETTERS, others)
+
+
+def _columns(rows: DataFrame, table: TableDefinition, others: dict[str, Column]) -> DataFrame:
+    """The table's columns but those of the batch, which the writer adds."""
+    names = [name for name in table.schema.names if name not in {BATCH_ID.name, INGESTED_AT.name}]
+    return rows.select(*(others.get(name, F.col(name)).alias(name) for name in names))
+
+
+class _Volume(NamedTuple):
+    """How much of a batch goes to which table."""
+
+    found: MirroredBatch
+    log: Size
+    letters: Size
+
+
+_VOLUME = (
+    "count_if(letter IS NULL) AS records",
+    "count_if(letter IS NOT NULL) AS dead_letters",
+    "max(event_time) AS newest",
+    "coalesce(sum(octet_length(key) + coalesce(octet_length(value), 0)), 0) AS record_bytes",
+    "coalesce(sum(octet_length(letter.key) + coalesce(octet_length(letter.value), 0)), 0) AS letter_bytes",
+)
+
+
+def _volume(batch: DataFrame) -> _Volume:
+    [row] = batch.selectExpr(*_VOLUME).collect()
+    return _Volume(
+        MirroredBatch(row.records, row.dead_letters, row.newest),
+        Size(row.records, row.record_bytes),
+        Size(row.dead_letters, row.letter_bytes),
+    )

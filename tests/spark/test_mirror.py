@@ -1,0 +1,259 @@
+"""The mirror on a real broker: what is in the topic is in the log, exactly once, whatever happens on the way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Producer
+from confluent_kafka import TopicPartition as LibrdkafkaPartition
+from deltalake import DeltaTable
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
+from kafka.admin import NewTopic
+from pyspark.sql import SparkSession
+
+from group_coordinator.codecs.offsets_topic import encode_entry
+from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
+from group_coordinator.job.mirror import MirrorOptions, mirror_settings, run_mirror
+from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.settings import Settings
+from group_coordinator.streaming.checkpoint.ownership import CheckpointError, checked_writer
+from group_coordinator.tables.dead_letters import DEAD_LETTERS
+from group_coordinator.tables.writer import Writer
+from tests.support.message_batches import Bytes, expected
+from tests.support.offsets_topic_messages import recorded
+
+pytestmark = [pytest.mark.spark, pytest.mark.kafka]
+
+OFFSETS = "__consumer_offsets"
+COPY = "mirror-copy"
+DRAIN = MirrorOptions(drain=True, with_compaction=False)
+
+
+class Mirror:
+    """Runs of the mirror of one topic, and what they leave in the tables."""
+
+    def __init__(self, spark: SparkSession, configured: Settings, broker: EmbeddedBroker) -> None:
+        self._spark = spark
+        job = replace(
+            configured.job,
+            bootstrap_servers=broker.bootstrap_servers,
+            cluster_id="eu-1",
+            mirror_positions_interval_ms=0,
+        )
+        self.settings = replace(configured, job=job)
+
+    def drain(self, topic: str, options: MirrorOptions = DRAIN, **job: Any) -> None:
+        settings = replace(self.settings, job=replace(self.settings.job, **job))
+        run_mirror(
+            mirror_settings(settings, topic),
+            {"offsets.retention.minutes"},
+            lambda: self._spark,
+            options,
+        )
+
+    def rows(self, table: str = "coordinator_log", **wanted: object) -> list[dict[str, Any]]:
+        """In the order of the source."""
+        found = DeltaTable(Path(self.settings.job.tables_root) / table).to_pyarrow_table()
+        rows = [row for row in found.to_pylist() if wanted.items() <= row.items()]
+        if table in {"coordinator_log", "dead_letters"}:
+            rows.sort(key=lambda row: (row["source_partition"], row["source_offset"]))
+        return rows
+
+
+@pytest.fixture
+def mirror(spark: SparkSession, configured: Settings, broker: EmbeddedBroker) -> Mirror:
+    return Mirror(spark, configured, broker)
+
+
+@pytest.fixture
+def admin(broker: EmbeddedBroker) -> Iterator[KafkaAdminClient]:
+    with closing(KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers)) as client:
+        yield client
+
+
+def new_topic(admin: KafkaAdminClient, name: str, partitions: int) -> str:
+    admin.create_topics([NewTopic(name, partitions, 1)], wait_for_metadata=True)
+    return name
+
+
+def produce(broker: EmbeddedBroker, topic: str, messages: Iterable[Bytes], partition: int) -> None:
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
+    for at_ms, (key, value) in enumerate(messages, start=1):
+        producer.produce(topic, value, key, partition=partition, timestamp=at_ms)
+    assert producer.flush(30) == 0
+
+
+def commit(offset: int, group: str = "billing") -> Bytes:
+    key = Key(1, {"group": group, "topic": "orders", "partition": 0})
+    says = {
+        "offset": offset,
+        "leaderEpoch": -1,
+        "metadata": "",
+        "commitTimestamp": 1_700_000_000_000,
+    }
+    return encode_entry(LogEntry(key, Value(version=3, data=says)))
+
+
+def test_a_copy_of_the_topic_is_in_the_tables_once(
+    mirror: Mirror, broker: EmbeddedBroker, admin: KafkaAdminClient
+) -> None:
+    """Messages of all types, and damaged ones, in two partitions; restarts in the middle; batches of a part."""
+    topic = new_topic(admin, COPY, 2)
+    messages = [message for message, _ in recorded()]
+    produce(broker, topic, messages, partition=0)
+    mirror.drain(topic, mirror_max_offsets_per_trigger=100)
+    produce(broker, topic, [*messages[:20], commit(7)], partition=1)
+    mirror.drain(topic)
+    mirror.drain(topic)
+
+    wanted = [expected(message) for message in [*messages, *messages[:20], commit(7)]]
+    log, letters = mirror.rows(), mirror.rows("dead_letters")
+    names = ("group_id", "record_type", "key", "value", "topic", "partition", "member_id", "offset")
+    assert [{name: row[name] for name in names} for row in log] == [
+        {name: row[name] for name in names} for row in wanted if not row["letter"]
+    ]
+    assert [{name: row[name] for name in ("reason", "key", "value")} for row in letters] == [
+        row["letter"] for row in wanted if row["letter"]
+    ]
+    places = [(row["source_partition"], row["source_offset"]) for row in (*log, *letters)]
+    assert sorted(places) == [(0, n) for n in range(len(messages))] + [(1, n) for n in range(21)]
+    last = log[-1]
+    assert (last["cluster_id"], last["reason"], last["principal"]) == ("eu-1", "mirrored", None)
+    assert (last["source_topic"], last["inferred"]) == (COPY, False)
+    assert last["event_time"].timestamp() == 0.021
+    assert max(row["batch_id"] for row in log if row["source_partition"] == 0) == 2
+    of_last_batch = [row["seq"] for row in log if row["source_partition"] == 1]
+    assert of_last_batch == sorted(set(of_last_batch))
+    assert last["batch_id"] == 3
+
+
+def test_a_batch_that_failed_between_the_two_tables_is_ended_by_the_next_run(
+    mirror: Mirror,
+    broker: EmbeddedBroker,
+    admin: KafkaAdminClient,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    topic = new_topic(admin, "mirror-failure", 1)
+    produce(broker, topic, [commit(1), (b"\x00\x63", b"odd"), commit(2)], partition=0)
+    append_once = Writer.append_once
+
+    def disk_is_full(self: Writer, *arguments: Any) -> None:
+        if arguments[2] is DEAD_LETTERS:
+            raise OSError("the disk is full")
+        append_once(self, *arguments)
+
+    monkeypatch.setattr(Writer, "append_once", disk_is_full)
+    with pytest.raises(Exception, match="the disk is full"):
+        mirror.drain(topic)
+    assert [row["offset"] for row in mirror.rows()] == [1, 2]
+    monkeypatch.undo()
+    mirror.drain(topic)
+
+    assert [row["offset"] for row in mirror.rows()] == [1, 2]
+    [letter] = mirror.rows("dead_letters")
+    assert (letter["key"], letter["value"], letter["source_offset"]) == (b"\x00\x63", b"odd", 1)
+    assert (letter["reason"], letter["group_id"]) == ("key: record type: 99 is unknown", None)
+
+
+def test_only_what_was_committed_counts_and_nothing_behind_an_open_transaction(
+    mirror: Mirror, broker: EmbeddedBroker, admin: KafkaAdminClient
+) -> None:
+    topic = new_topic(admin, "mirror-transactions", 1)
+    options = {"bootstrap.servers": broker.bootstrap_servers, "transactional.id": topic}
+    producer = Producer(options)
+    producer.init_transactions(30)
+
+    def in_transaction(offset: int) -> None:
+        producer.begin_transaction()
+        key, value = commit(offset)
+        producer.produce(topic, value, key)
+        producer.flush(30)
+
+    in_transaction(1)
+    producer.commit_transaction(30)
+    in_transaction(2)
+    producer.abort_transaction(30)
+    mirror.drain(topic)
+    assert [row["offset"] for row in mirror.rows()] == [1]
+
+    in_transaction(3)
+    produce(broker, topic, [commit(4)], partition=0)
+    mirror.drain(topic, mirror_positions_interval_ms=1_000)
+    assert [row["offset"] for row in mirror.rows()] == [1]
+    [position] = mirror.rows("topic_positions", topic=topic)
+    assert (position["last_stable_offset"], position["log_end_offset"]) == (4, 6)
+
+    producer.commit_transaction(30)
+    mirror.drain(topic)
+    assert [row["offset"] for row in mirror.rows()] == [1, 3, 4]
+
+
+def test_groups_of_real_clients_are_in_the_tables(
+    mirror: Mirror, broker: EmbeddedBroker, admin: KafkaAdminClient
+) -> None:
+    """The topic is internal: Spark's usual way to look for offsets would find nothing in it."""
+    topic = new_topic(admin, "mirror-orders", 1)
+    servers = broker.bootstrap_servers
+    with closing(KafkaProducer(bootstrap_servers=servers)) as producer:
+        producer.send(topic, b"order").get(30)
+    with closing(KafkaConsumer(bootstrap_servers=servers, group_id="mirror-python")) as consumer:
+        consumer.assign([TopicPartition(topic, 0)])
+        consumer.commit({TopicPartition(topic, 0): OffsetAndMetadata(1, "half way", -1)})
+    librdkafka = Consumer({"bootstrap.servers": servers, "group.id": "mirror-librdkafka"})
+    librdkafka.commit(offsets=[LibrdkafkaPartition(topic, 0, 1)], asynchronous=False)
+    librdkafka.close()
+    admin.delete_groups(["mirror-librdkafka"])
+    mirror.drain(OFFSETS, MirrorOptions(drain=True, with_compaction=True))
+
+    [log] = mirror.rows(group_id="mirror-python", record_type=1)
+    assert json.loads(log["key"])["data"] == {
+        "group": "mirror-python",
+        "topic": topic,
+        "partition": 0,
+    }
+    assert json.loads(log["value"])["data"]["metadata"] == "half way"
+    lost = mirror.rows(group_id="mirror-librdkafka", record_type=1)
+    assert [row["offset"] for row in lost] == [1, None]
+    offsets = mirror.rows("offsets", topic=topic)
+    assert [(row["group_id"], row["committed_offset"]) for row in offsets] == [("mirror-python", 1)]
+    groups = {row["group_id"] for row in mirror.rows("groups")}
+    assert "mirror-python" in groups
+    # Spark's own consumers have joined no group.
+    assert not [group for group in groups if group.startswith("spark-kafka")]
+
+
+def test_a_clusters_rows_have_one_writer(
+    mirror: Mirror,
+    broker: EmbeddedBroker,
+    admin: KafkaAdminClient,
+    spark: SparkSession,
+    tmp_path: Path,
+) -> None:
+    topic = new_topic(admin, "mirror-once", 1)
+    produce(broker, topic, [commit(1)], partition=0)
+    mirror.drain(topic)
+
+    with pytest.raises(JobRefusedError, match=r"has records of cluster\.id = eu-1: bring back"):
+        mirror.drain(topic, checkpoint_location=f"{tmp_path}/another")
+    with pytest.raises(
+        CheckpointError, match=r"is no checkpoint, but tables\.root = .* cluster\.id = eu-1: run "
+    ):
+        checked_writer(spark, mirror.settings.job, lambda: None)
+    with pytest.raises(
+        JobRefusedError, match=r"reads topic mirror-once, not __consumer_offsets: .* --cluster"
+    ):
+        mirror.drain(OFFSETS)
+    mirror.drain(topic, cluster_id="eu-2")
+    assert [row["cluster_id"] for row in mirror.rows()] == ["eu-1", "eu-2"]
+
+
+def test_a_topic_that_is_not_there_is_named(mirror: Mirror) -> None:
+    with pytest.raises(JobRefusedError, match="topic nothing-here is not there at"):
+        mirror.drain("nothing-here")

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import logging
+from datetime import UTC, datetime
+
+import pytest
+
+from group_coordinator.clients.cluster.positions import Sample
+from group_coordinator.job.mirror_progress import MirrorProgress
+from group_coordinator.mirror.sinks import MirroredBatch
+from group_coordinator.tables.position import Position
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+NOON_MS = int(NOON.timestamp()) * 1000
+
+
+class Time:
+    def __init__(self) -> None:
+        self.s = 0.0
+
+    def now_ms(self) -> int:
+        return NOON_MS + round(self.s * 1000)
+
+    def clock(self) -> float:
+        return self.s
+
+
+@pytest.fixture
+def time() -> Time:
+    return Time()
+
+
+@pytest.fixture
+def progress(time: Time, caplog: pytest.LogCaptureFixture) -> MirrorProgress:
+    caplog.set_level(logging.INFO)
+    return MirrorProgress("offsets", time.now_ms, time.clock)
+
+
+def held(partition: int, records: int, topic: str = "offsets") -> Position:
+    return Position(topic, partition, 0, 100, 100 + records)
+
+
+def test_a_line_every_fifteen_seconds_if_something_was_read(
+    progress: MirrorProgress, time: Time, caplog: pytest.LogCaptureFixture
+) -> None:
+    time.s = 4
+    progress.batch_done(0, MirroredBatch(2_000, 0, NOON))
+    time.s = 14.9
+    progress.look(None)
+    assert caplog.messages == []
+    time.s = 16
+    progress.batch_done(1, MirroredBatch(400, 0, datetime(2026, 1, 1, 12, 0, 13, tzinfo=UTC)))
+    progress.look(None)
+    time.s = 40
+    progress.look(None)
+
+    assert caplog.messages == ["offsets: 2400 records, 150 records/s, 3.0 s behind"]
+
+
+def test_what_cannot_be_decoded_is_told_with_its_batch(
+    progress: MirrorProgress, caplog: pytest.LogCaptureFixture
+) -> None:
+    progress.batch_done(7, MirroredBatch(0, 3, None))
+
+    assert caplog.messages == [
+        "batch 7: 3 messages could not be decoded: dead_letters has them and says why"
+    ]
+
+
+def test_what_an_open_transaction_holds_back_is_told_once(
+    progress: MirrorProgress, caplog: pytest.LogCaptureFixture
+) -> None:
+    positions = [held(0, 0), held(3, 120), held(0, 5, "orders")]
+    for _ in range(2):
+        progress.sampled(Sample(positions, [], NOON_MS))
+    progress.sampled(Sample([held(3, 0)], [], NOON_MS))
+    progress.sampled(Sample([held(3, 1)], [], NOON_MS))
+
+    assert caplog.messages == [
+        "partition 3: 120 records wait for the end of a transaction",
+        "partition 3: 1 records wait for the end of a transaction",
+    ]

@@ -1,0 +1,144 @@
+"""Whole batches are decoded as single messages are, whatever is in them."""
+
+from __future__ import annotations
+
+from itertools import islice
+from random import Random
+
+import pyarrow as pa
+import pytest
+
+from group_coordinator.codecs.offsets_topic import encode_entry
+from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
+from group_coordinator.mirror.arrow_decoder import decode_batch, decode_batches
+from tests.support.message_batches import batch_of, expected
+from tests.support.offsets_topic_messages import Message, damaged, recorded
+
+TOPIC_ID = "4ksO1bcLSgCStYJnTlCVLg"
+FUZZED, FUZZED_AT_ONCE = 100_000, 10_000
+METADATA = ("", "m", "two words", 'a "quote"', "back\\slash", "tab\t", "del\x7f", "ü", "x" * 126)
+METADATA += ("x" * 127, "x" * 20)
+
+
+def commit(offset: int = 42, version: int = 3, partition: int = 0, **fields: object) -> Message:
+    key = Key(1, {"group": "billing", "topic": "orders", "partition": partition})
+    says = {
+        "offset": offset,
+        "leaderEpoch": 7,
+        "metadata": "",
+        "commitTimestamp": 1_700_000_000_000,
+        "expireTimestamp": 1_800_000_000_000,
+        **fields,
+    }
+    return Message(*encode_entry(LogEntry(key, Value(version=version, data=says))))
+
+
+def of_the_bytes(decoded: pa.RecordBatch) -> list[dict[str, object]]:
+    others = {"event_time", "source_partition", "source_offset", "seq"}
+    rows = decoded.to_pylist()
+    return [{name: row[name] for name in row if name not in others} for row in rows]
+
+
+def check(messages: list[Message]) -> None:
+    assert of_the_bytes(decode_batch(batch_of(messages), {})) == [*map(expected, messages)]
+
+
+def test_a_commit_is_a_row_with_kafkas_json() -> None:
+    [row] = decode_batch(batch_of([commit(metadata="m")]), {}).to_pylist()
+
+    assert row["group_id"] == "billing"
+    assert row["record_type"] == 1
+    assert row["key"] == '{"type":1,"data":{"group":"billing","topic":"orders","partition":0}}'
+    assert row["value"] == (
+        '{"version":3,"data":{"offset":42,"leaderEpoch":7,"metadata":"m","commitTimestamp":1700000000000}}'
+    )
+    assert (row["topic"], row["partition"], row["member_id"]) == ("orders", 0, None)
+    assert (row["offset"], row["letter"]) == (42, None)
+
+
+@pytest.mark.parametrize("version", range(5))
+@pytest.mark.parametrize("metadata", METADATA)
+def test_many_commits_of_one_layout_are_read_as_single_ones(version: int, metadata: str) -> None:
+    offsets = (0, 1, -1, 2**63 - 1, -(2**63), 123_456_789)
+    check([commit(offsets[n % 6], version, leaderEpoch=n, metadata=metadata) for n in range(40)])
+
+
+@pytest.mark.parametrize("metadata", METADATA)
+def test_a_topic_id_is_read_whatever_stands_before_it(metadata: str) -> None:
+    ids = (TOPIC_ID, "A" * 22, "AAAAAAAAAAAAAAAAAAAAAQ", "_" * 21 + "w")
+    check([commit(n, 4, metadata=metadata, topicId=ids[n % 4]) for n in range(64)])
+
+
+def test_messages_of_every_type_and_version_and_damaged_ones() -> None:
+    """Of each layout there are enough to be read together."""
+    check([message for message, _ in recorded()] * 17)
+
+
+def test_values_that_end_elsewhere_are_left_to_the_decoder_of_single_messages() -> None:
+    """A topic id whose size is announced wrong, bytes behind the last field, two tags, an unknown one."""
+    good = commit(5, 4, topicId=TOPIC_ID)
+    assert good.value is not None
+    tags = good.value[:-18]
+    odd = [
+        good.value[:24] + b"\x00\x11" + good.value[26:],
+        good.value + b"\x00",
+        tags[:-1] + b"\x02" + good.value[-18:] + good.value[-18:],
+        tags + b"\x05" + good.value[-17:],
+        good.value[:14] + b"\x00" + good.value[15:],
+        good.value[:14] + b"\x81\x00" + good.value[15:],
+    ]
+    check([Message(good.key, value) for value in odd for _ in range(20)])
+
+
+def test_damaged_messages_never_stop_it() -> None:
+    """Most keep their length, so that they stand among whole ones of their layout."""
+    random = Random(15)  # noqa: S311 - the same damages every time
+    whole = [commit(n, 3 + n % 2, n % 3, metadata="m" * (n % 2)) for n in range(8)]
+    whole += [commit(n, 4, topicId=TOPIC_ID) for n in range(4)]
+    whole += [message for message, verdict in recorded() if "json" in verdict][:40]
+    fuzzed = (damaged(random, random.choice(whole)) for _ in range(FUZZED))
+    while messages := list(islice(fuzzed, FUZZED_AT_ONCE)):
+        check(messages)
+
+
+def test_a_message_without_key_is_a_letter() -> None:
+    decoded = decode_batch(batch_of([(None, b"\x00"), commit()]), {}).to_pylist()
+
+    assert decoded[0]["letter"] == {"reason": "key: is null", "key": None, "value": b"\x00"}
+    assert decoded[0]["group_id"] is None
+    assert decoded[1]["letter"] is None
+
+
+def test_a_letter_names_the_group_where_its_key_could_be_read() -> None:
+    [row] = decode_batch(batch_of([(commit().key, b"\x00\x09")]), {}).to_pylist()
+
+    assert row["group_id"] == "billing"
+    assert row["letter"]["reason"] == "OffsetCommitValue: version: 9 is not in 0-4"
+    assert (row["value"], row["offset"]) == (None, None)
+
+
+def test_an_empty_batch_has_no_rows() -> None:
+    assert decode_batch(batch_of([]), {}).num_rows == 0
+
+
+def test_a_slice_of_a_batch_is_decoded_as_it_is() -> None:
+    messages = [commit(n) for n in range(50)]
+    decoded = decode_batch(batch_of(messages).slice(7, 30), {}).to_pylist()
+
+    assert [row["offset"] for row in decoded] == list(range(7, 37))
+
+
+def test_rows_are_counted_by_source_partition_over_the_batches_of_a_task() -> None:
+    counts = [(0, 2), (3, 1), (0, 1)]
+    batches = [batch_of([commit()] * count, partition) for partition, count in counts]
+    decoded = list(decode_batches(iter(batches)))
+
+    assert [each["seq"].to_pylist() for each in decoded] == [[0, 1], [0], [2]]
+    assert [each["source_partition"].to_pylist() for each in decoded] == [[0, 0], [3], [0]]
+
+
+def test_times_and_places_stay_as_they_are() -> None:
+    rows = decode_batch(batch_of([commit()] * 3), {}).to_pylist()
+
+    assert [row["source_offset"] for row in rows] == [0, 1, 2]
+    assert [row["event_time"].timestamp() for row in rows] == [0, 1, 2]
