@@ -86,6 +86,23 @@ def _decoder(figures: Figures) -> list[Measure]:
     ]
 
 
+def _mirror(figures: Figures) -> list[Measure]:
+    return [
+        Measure(
+            f"the first load of a mirror, {figures['records']:,} messages",
+            f"{figures['mirror_records_per_second']:,}/s",
+            "at least 150,000/s",
+            f"{figures['identity_records_per_second']:,}/s, raw bytes",
+            f"{figures['time_ratio']} x",
+        ),
+        Measure(
+            "the mirror's decoder alone, one thread",
+            f"{figures['decoder_alone_records_per_second']:,}/s",
+            "",
+        ),
+    ]
+
+
 def _latency(figures: Figures) -> list[Measure]:
     rate = f"{figures['events_per_second']} events/s, compaction running"
     return [
@@ -208,6 +225,7 @@ def _topic_looks(figures: Figures) -> list[Measure]:
 BENCHMARKS = {
     "core_alone": Benchmark([], _core_alone),
     "decoder": Benchmark([], _decoder),
+    "mirror": Benchmark([], _mirror),
     "big_group": Benchmark([], _big_group),
     "throughput": Benchmark([], _throughput),
     "cores": Benchmark([], _cores),

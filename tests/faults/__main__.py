@@ -32,6 +32,7 @@ from tests.faults.catch_up import catch_up
 from tests.faults.changed_settings import settings_changed
 from tests.faults.kills import driver_killed, worker_killed
 from tests.faults.members_away import members_outlive_an_outage
+from tests.faults.mirror_kills import mirror_killed
 from tests.faults.outages import broker_away, disk_full
 from tests.faults.result import Result
 from tests.faults.runs import second_job, sigterm
@@ -61,6 +62,7 @@ def faults(kills: int, seed: int, backlog: int) -> dict[str, Inject]:
         **killed,
         in_a_row: partial(driver_killed, name=in_a_row, steps=steps),
         "kill-worker": worker_killed,
+        "kill-mirror": mirror_killed,
         "second-job": second_job,
         "sigterm": sigterm,
         "broker-away": partial(broker_away, away_s=_AWAY_S),

@@ -58,7 +58,7 @@ class Trigger:
 
 
 def before_the_state_commit(trigger: Trigger) -> None:
-    _before(Sinks, "write", _noting_batch(trigger))
+    before(Sinks, "write", _noting_batch(trigger))
 
 
 def amid_the_state_commit(trigger: Trigger) -> None:
@@ -69,7 +69,7 @@ def amid_the_state_commit(trigger: Trigger) -> None:
         if trigger.is_due:
             _watch(trigger, sinks_, batch_id)
 
-    _before(Sinks, "write", watch)
+    before(Sinks, "write", watch)
 
 
 def driver_alone(trigger: Trigger) -> None:
@@ -81,12 +81,12 @@ def driver_alone(trigger: Trigger) -> None:
             trigger.kill = _kill_driver
             _watch(trigger, sinks_, batch_id)
 
-    _before(Sinks, "write", watch)
+    before(Sinks, "write", watch)
 
 
 def before_the_responses(trigger: Trigger) -> None:
     _note_batches(trigger)
-    _before(Sinks, "_send", lambda *_: trigger.fire())
+    before(Sinks, "_send", lambda *_: trigger.fire())
 
 
 def amid_the_responses(trigger: Trigger) -> None:
@@ -99,12 +99,12 @@ def amid_the_responses(trigger: Trigger) -> None:
         trigger.fire()
         send(sinks_, batch)
 
-    setattr(Sinks, "_send", send_some)  # noqa: B010 - as in _before
+    setattr(Sinks, "_send", send_some)  # noqa: B010 - as in before
 
 
 def after_the_responses(trigger: Trigger) -> None:
     _note_batches(trigger)
-    _before(Sinks, "_append", lambda *_: trigger.fire())
+    before(Sinks, "_append", lambda *_: trigger.fire())
 
 
 def after_the_log(trigger: Trigger) -> None:
@@ -115,25 +115,25 @@ def after_the_log(trigger: Trigger) -> None:
         if table == COORDINATOR_LOG:
             trigger.fire()
 
-    _after(Writer, "append_once", of_the_log)
+    after(Writer, "append_once", of_the_log)
 
 
 def before_the_commit(trigger: Trigger) -> None:
     """All is written; only Spark does not know it yet."""
     _note_batches(trigger)
-    _after(Sinks, "write", lambda *_: trigger.fire())
+    after(Sinks, "write", lambda *_: trigger.fire())
 
 
 def between_members_and_offsets(trigger: Trigger) -> None:
-    _before(local, "_merge", _at_table(trigger, OFFSETS))
+    before(local, "_merge", _at_table(trigger, OFFSETS))
 
 
 def between_offsets_and_groups(trigger: Trigger) -> None:
-    _before(local, "_merge", _at_table(trigger, GROUPS))
+    before(local, "_merge", _at_table(trigger, GROUPS))
 
 
 def after_all_merges(trigger: Trigger) -> None:
-    _after(local, "_merge", _at_table(trigger, GROUPS))
+    after(local, "_merge", _at_table(trigger, GROUPS))
 
 
 def worker_amid_a_batch(trigger: Trigger) -> None:
@@ -152,7 +152,7 @@ def _note_batches(trigger: Trigger) -> None:
     def note(_sinks: Sinks, _batch: Any, batch_id: int) -> None:
         trigger.current_batch = batch_id
 
-    _before(Sinks, "write", note)
+    before(Sinks, "write", note)
 
 
 def _noting_batch(trigger: Trigger) -> Callable[..., None]:
@@ -185,7 +185,8 @@ def _watch(trigger: Trigger, sinks_: Sinks, batch_id: int) -> None:
     Thread(target=fire).start()
 
 
-def _before(owner: Any, name: str, first: Callable[..., None]) -> None:
+def before(owner: Any, name: str, first: Callable[..., None]) -> None:
+    """Let something happen before each call of a function."""
     function = getattr(owner, name)
 
     def changed(*arguments: Any) -> Any:
@@ -195,7 +196,8 @@ def _before(owner: Any, name: str, first: Callable[..., None]) -> None:
     setattr(owner, name, changed)
 
 
-def _after(owner: Any, name: str, then: Callable[..., None]) -> None:
+def after(owner: Any, name: str, then: Callable[..., None]) -> None:
+    """Let something happen after each call of a function."""
     function = getattr(owner, name)
 
     def changed(*arguments: Any) -> None:

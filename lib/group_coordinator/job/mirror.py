@@ -13,18 +13,15 @@ from hashlib import sha256
 from threading import Event
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
-from group_coordinator.clients.cluster.broker_retention import (
-    CHECK_INTERVAL,
-    RETENTION,
-    broker_retention,
-)
 from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.cluster.connection import Connection, login_options
 from group_coordinator.clients.cluster.positions import PositionSampler
 from group_coordinator.job.beside import running_beside
 from group_coordinator.job.mirror_progress import MirrorProgress
+from group_coordinator.job.mirror_reasons import MirrorReasons
+from group_coordinator.job.mirror_retention import with_retention_of_brokers
 from group_coordinator.job.outages import outlast_outages
 from group_coordinator.job.owner_watch import OwnerWatch
 from group_coordinator.job.position_rounds import PositionRounds, positions_folder, repeat
@@ -123,40 +120,6 @@ def _partitions(connection: Connection, job: JobSettings) -> frozenset[int]:
     return found[job.events_topic]
 
 
-def with_retention_of_brokers(
-    settings: Settings, given: Collection[str], connection: Connection
-) -> Settings:
-    """The settings with the brokers' retention of offsets, for forecasts, unless they say otherwise themselves.
-
-    Raises:
-        ChannelError: the cluster does not answer, or does not let us in.
-    """
-    coordinator = settings.coordinator
-    if {RETENTION, "offsets.retention.ms"} & set(given):
-        _log.info("offsets are kept for %d ms, by the settings", coordinator.retention_ms)
-        return settings
-    found = broker_retention(connection)
-    if found is None:
-        _log.warning(
-            "the brokers do not tell %s (ACL DESCRIBE_CONFIGS on the cluster): forecasts go by the setting, %d",
-            RETENTION,
-            coordinator.offsets_retention_minutes,
-        )
-        return settings
-    _log.info("the brokers keep offsets for %d minutes: forecasts go by that", found[0])
-    check_interval_ms = (
-        coordinator.offsets_retention_check_interval_ms
-        if CHECK_INTERVAL in given
-        else found.check_interval_ms
-    )
-    theirs = replace(
-        coordinator,
-        offsets_retention_minutes=found.retention_minutes,
-        offsets_retention_check_interval_ms=check_interval_ms,
-    )
-    return replace(settings, coordinator=theirs)
-
-
 def _prepare(spark: SparkSession, job: JobSettings) -> None:
     """Whoever mirrors need not have made the tables: there is one command for all of it."""
     check_storage(spark, job)
@@ -189,7 +152,8 @@ class _Mirror:
         self._progress = MirrorProgress(
             job.events_topic, lambda: time.time_ns() // 1_000_000, time.monotonic
         )
-        sinks = MirrorSinks(writer, job.events_topic, _as_they_are, self._progress.batch_done)
+        reasons = MirrorReasons(settings, connection)
+        sinks = MirrorSinks(writer, job.events_topic, reasons.explain, self._progress.batch_done)
         java = {f"kafka.{key}": value for key, value in options.java.items()}
         watches = (self._progress.look, OwnerWatch(spark, writer).look)
         self._query = MirrorRun(
@@ -252,7 +216,3 @@ class _Mirror:
 
 def _sample(rounds: PositionRounds, every_s: float, ended: Event) -> None:
     repeat(rounds.run_or_tell, every_s, time.monotonic, ended.wait)
-
-
-def _as_they_are(rows: DataFrame, _batch_id: int) -> DataFrame:
-    return rows

@@ -24,7 +24,7 @@ from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefi
 from group_coordinator.tables.writer import Writer
 
 Explain = Callable[[DataFrame, int], DataFrame]
-"""Gives the rows of a batch, by its number in the tables, the reasons that can be inferred."""
+"""Gives tombstones among the rows of a batch, by its number in the tables, the reasons that can be inferred."""
 
 
 class MirroredBatch(NamedTuple):
@@ -51,7 +51,9 @@ class MirrorSinks:
         try:
             volume = _volume(batch)
             if volume.found.records:
-                rows = self.explain(self._log(batch), batch_id)
+                rows = self._log(batch)
+                if volume.tombstones:
+                    rows = self.explain(rows, batch_id)
                 self.writer.append_once(rows, volume.log, COORDINATOR_LOG, batch_id)
             if volume.found.dead_letters:
                 letters = self._letters(batch)
@@ -89,6 +91,7 @@ class _Volume(NamedTuple):
     """How much of a batch goes to which table."""
 
     found: MirroredBatch
+    tombstones: int
     log: Size
     letters: Size
 
@@ -96,6 +99,7 @@ class _Volume(NamedTuple):
 _VOLUME = (
     "count_if(letter IS NULL) AS records",
     "count_if(letter IS NOT NULL) AS dead_letters",
+    "count_if(letter IS NULL AND value IS NULL) AS tombstones",
     "max(event_time) AS newest",
     "coalesce(sum(octet_length(key) + coalesce(octet_length(value), 0)), 0) AS record_bytes",
     "coalesce(sum(octet_length(letter.key) + coalesce(octet_length(letter.value), 0)), 0) AS letter_bytes",
@@ -106,6 +110,7 @@ def _volume(batch: DataFrame) -> _Volume:
     [row] = batch.selectExpr(*_VOLUME).collect()
     return _Volume(
         MirroredBatch(row.records, row.dead_letters, row.newest),
+        row.tombstones,
         Size(row.records, row.record_bytes),
         Size(row.dead_letters, row.letter_bytes),
     )

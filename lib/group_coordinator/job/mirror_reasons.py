@@ -1,0 +1,41 @@
+"""Why a mirrored tombstone stands there: the tables are asked, and the cluster which topics it has."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from pyspark.sql import DataFrame
+
+from group_coordinator.clients.cluster.cluster import Cluster
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.mirror.mirror_batch import MirrorBatch
+from group_coordinator.mirror.reasons import with_reasons
+from group_coordinator.settings import Settings
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.compaction.offset_rows import Retention
+
+
+class MirrorReasons:
+    """Infers the reasons of tombstones from the tables, and from the topics that the cluster has at that moment."""
+
+    def __init__(self, settings: Settings, connection: Connection) -> None:
+        """Of the cluster that is reached so."""
+        coordinator = settings.coordinator
+        self._cluster_id = settings.job.cluster_id
+        self._catalog = TableCatalog(settings.job.tables_root)
+        self._retention = Retention(
+            coordinator.retention_ms, coordinator.offsets_retention_check_interval_ms
+        )
+        self._connection = connection
+
+    def explain(self, rows: DataFrame, batch_id: int) -> DataFrame:
+        """The rows with these reasons.
+
+        Raises:
+            ChannelError: the cluster does not answer, or does not let us in.
+        """
+        with closing(Cluster(self._connection)) as cluster:
+            topics = cluster.topic_ids()
+        spark, catalog, cluster_id = rows.sparkSession, self._catalog, self._cluster_id
+        batch = MirrorBatch(spark, catalog, cluster_id, batch_id, self._retention, topics)
+        return with_reasons(rows, batch)
