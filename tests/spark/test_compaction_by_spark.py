@@ -20,17 +20,23 @@ from group_coordinator.tables.compaction import local
 from group_coordinator.tables.compaction import spark as spark_compaction
 from group_coordinator.tables.compaction.compaction import Compaction
 from group_coordinator.tables.compaction.offset_rows import Retention
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.maintenance import Maintenance, Notebook
 from group_coordinator.tables.members import MEMBERS
 from group_coordinator.tables.offsets import OFFSETS
+from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_id_rows
 from tests.support.log_rows import Log
+from tests.support.mirrored_log import table_rows
+from tests.unit.tables.compaction.test_share_fold import ORDERS
+from tests.unit.tables.compaction.test_share_fold import joined as share_group
 
 pytestmark = pytest.mark.spark
 
 NOON = 1_764_000_000_000
 RETENTION = Retention(retention_ms=60_000, check_interval_ms=10_000)
+NAMES = [("eu-1", "orders"), ("us-1", "another cluster's")]
 
 
 @pytest.fixture
@@ -153,3 +159,17 @@ def test_files_are_put_together_and_sorted_cluster_by_cluster(
     operations = [commit["operation"] for commit in DeltaTable(folder).history(3)]
     assert operations == ["VACUUM END", "VACUUM START", "OPTIMIZE"]
     assert len(pages) == 2  # a note a table, also of the empty one
+
+
+def test_a_mirrored_share_group_has_its_topics_names_from_the_table_of_ids(
+    spark: SparkSession, elsewhere: TableCatalog, tmp_path: Path
+) -> None:
+    TOPIC_IDS.create_on_disk(tmp_path / "elsewhere" / TOPIC_IDS.name)
+    ids = [topic_id_rows(cluster, {ORDERS: name}, NOON) for cluster, name in NAMES]
+    write_deltalake(f"{elsewhere.root}/{TOPIC_IDS.name}", pa.concat_tables(ids), mode="append")
+    log = spark.createDataFrame(table_rows(share_group()), COORDINATOR_LOG.schema)
+
+    Compaction(elsewhere, "eu-1", RETENTION, "query").apply(log, 1)
+
+    [row] = elsewhere.read(spark, MEMBERS.name).collect()
+    assert (row.member_type, row.assigned_partitions) == ("share", [("orders", 0)])

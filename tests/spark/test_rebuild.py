@@ -304,3 +304,15 @@ def test_groups_are_offered_until_the_first_batch_is_not_the_last(
     assert folder_of_groups(folder) == folder.address(GROUPS)
     Path(folder.address("commits/1")).touch()
     assert list(Path(folder_of_groups(folder)).iterdir()) == []
+
+
+def test_a_mirrored_cluster_has_no_checkpoint_to_rebuild_and_no_snapshot(
+    spark: SparkSession, job: JobSettings
+) -> None:
+    frame = some_groups().frame(spark).withColumn("reason", F.lit("mirrored"))
+    table = TableCatalog(job.tables_root).location("coordinator_log")
+    frame.write.format("delta").mode("append").save(table)
+
+    assert take_snapshot(spark, job) == Snapshot()
+    with pytest.raises(CheckpointError, match="that were mirrored from another coord"):
+        rebuild(spark, job, TOPIC_HOLDS)

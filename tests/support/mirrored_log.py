@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+from deltalake import Transaction, write_deltalake
+
+from group_coordinator.tables.compaction import local
 from group_coordinator.tables.compaction.fold import fold
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import (
@@ -16,6 +22,10 @@ from group_coordinator.tables.compaction.rows import (
     MemberRow,
     OffsetRow,
 )
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.creation import TABLES
+from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_id_rows
+from tests.support.log_rows import EPOCH
 
 MINUTE = Retention(retention_ms=60_000, check_interval_ms=10_000)
 KEY = GroupKey("eu-1", "g")
@@ -48,6 +58,45 @@ class MirroredLog:
 
     def forget(self, topic: str, partition: int) -> None:
         self.record(1, None, topic=topic, partition=partition)
+
+
+def table_rows(log: MirroredLog) -> pa.Table:
+    """The log with all columns of coordinator_log."""
+    schema = COORDINATOR_LOG.no_rows().schema
+    return pa.Table.from_pylist([_row(entry, schema.names) for entry in log.entries], schema)
+
+
+def _row(entry: LogEntry, names: list[str]) -> JsonObject:
+    key = json.loads(entry.key)
+    data = {} if entry.value is None else json.loads(entry.value)["data"]
+    when = EPOCH + timedelta(milliseconds=entry.event_time)
+    known = {
+        **KEY._asdict(),
+        **entry._asdict(),
+        "record_type": key["type"],
+        "topic": key["data"].get("topic"),
+        "partition": key["data"].get("partition"),
+        "member_id": key["data"].get("memberId"),
+        "offset": data.get("offset"),
+        "source_topic": "__consumer_offsets",
+        "source_partition": 0,
+        "source_offset": entry.batch_id,
+        "event_time": when,
+        "ingested_at": when,
+    }
+    return {name: known.get(name) for name in names}
+
+
+def tables_of_mirror(root: Path, log: MirroredLog, topic_names: dict[str, str]) -> str:
+    """The tables under a folder: the log, the ids of topics, and what compaction makes of them."""
+    for table in TABLES:
+        table.create_on_disk(root / table.name)
+    rows, ids = table_rows(log), topic_id_rows(KEY.cluster_id, topic_names, 0)
+    write_deltalake(root / COORDINATOR_LOG.name, rows, mode="append")
+    write_deltalake(root / TOPIC_IDS.name, ids, mode="append")
+    entries = rows.select([*GroupKey._fields, *LogEntry._fields])
+    local.compact(root, KEY.cluster_id, entries, MINUTE, Transaction("mirror", 0))
+    return str(root)
 
 
 class MirroredTables:

@@ -19,10 +19,12 @@ from kafka.admin import NewTopic
 from group_coordinator import settings
 from group_coordinator.cli.main import main
 from group_coordinator.clients import sql_tables
+from group_coordinator.clients.cluster.cluster_topics import topic_id
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.positions import PositionSampler
 from group_coordinator.job.position_rounds import PositionRounds, positions_folder
 from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_names_in
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 from tests.support.until import until
 
@@ -33,7 +35,8 @@ ORDERS, REFUNDS, LATER = "positions-orders", "positions-refunds", "positions-lat
 
 @pytest.fixture
 def tables(tmp_path: Path) -> str:
-    TOPIC_POSITIONS.create_on_disk(tmp_path / TOPIC_POSITIONS.name)
+    for table in (TOPIC_POSITIONS, TOPIC_IDS):
+        table.create_on_disk(tmp_path / table.name)
     return str(tmp_path)
 
 
@@ -99,6 +102,10 @@ def test_each_round_has_what_is_there(
             ("eu-1", REFUNDS, 0, 0, 0, 0),
             ("eu-1", REFUNDS, 1, 0, 0, 0),
         ]
+        names = topic_names_in(f"{tables}/{TOPIC_IDS.name}", "eu-1")
+        assert {ORDERS, REFUNDS, LATER} <= set(names.values())
+        [described] = kafka_admin.describe_topics([REFUNDS])
+        assert names[topic_id(described)] == REFUNDS
 
 
 @pytest.mark.usefixtures("cluster_topics")

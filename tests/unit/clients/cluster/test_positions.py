@@ -18,7 +18,7 @@ from kafka.structs import OffsetAndTimestamp
 
 from group_coordinator.clients.channel_errors import BrokerUnreachableError
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.clients.cluster.positions import PositionSampler, Skipped
+from group_coordinator.clients.cluster.positions import PositionSampler, Skipped, topic_names
 from group_coordinator.tables.position import Position
 
 LEADERLESS = -1
@@ -240,3 +240,19 @@ def test_an_answer_is_awaited_for_five_seconds_unless_the_user_says_how_long() -
     PositionSampler(patient, None).sample()
 
     assert seen == [5_000, 60_000]
+
+
+def test_names_by_id_of_topics_that_have_one() -> None:
+    """Brokers before Kafka 2.8 know no ids, or say the one that stands for none; a topic that has just gone has no partition."""
+    some = [{"partition_index": 0}]
+    described: list[dict[str, Any]] = [
+        {
+            "name": "orders",
+            "topic_id": "e24b0ed5-b70b-4a00-9231-89c9c5c95216",
+            "partitions": some,
+        },
+        {"name": "old", "topic_id": "00000000-0000-0000-0000-000000000000", "partitions": some},
+        {"name": "older", "topic_id": None, "partitions": some},
+        {"name": "gone", "topic_id": "e24b0ed5-b70b-4a00-9231-89c9c5c95217", "partitions": []},
+    ]
+    assert topic_names(described) == {"4ksO1bcLSgCSMYnJxclSFg": "orders"}
