@@ -6,11 +6,12 @@ without a rate limit: the batches of the disturbed ones are others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 
 from kafka import KafkaProducer
 from pyspark.sql import SparkSession
@@ -88,11 +89,13 @@ def open_scene(folder: Path, bootstrap_servers: str) -> Iterator[Scene]:
 
 
 def run_to_end(
-    installation: Installation, *arguments: str, program: tuple[str, ...] = COMMAND
+    installation: Installation,
+    *arguments: str,
+    program: tuple[str, ...] = COMMAND,
+    variables: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    with JobProcess(
-        [*arguments, *installation.options], installation.folder, program=program
-    ) as job:
+    command = [*arguments, *installation.options]
+    with JobProcess(command, installation.folder, program, variables) as job:
         assert job.wait(RUN_S) == 0, job.log
 
 
