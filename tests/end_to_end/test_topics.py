@@ -26,7 +26,9 @@ PATIENT = (
     "group.consumer.max.session.timeout.ms=600000",
 )
 """The member is silent while the job starts."""
-MEMBERS = "SELECT member_id, assigned_partitions FROM members"
+MEMBERS = "SELECT member_id, assigned_partitions FROM members WHERE group_id = 'g'"
+REBUILT = {"groupId": "rebuilt"}
+WISHES = {**REBUILT, "rebalanceTimeoutMs": 60_000, "subscribedTopicNames": [STEADY]}
 _numbers = count(1)
 
 
@@ -81,12 +83,32 @@ def assigned(
     return epoch, given
 
 
-def test_a_consumer_group_follows_its_topics(installation: Installation) -> None:
+def test_groups_follow_their_topics_over_a_restart_and_a_rebuild(
+    installation: Installation,
+) -> None:
     installation = replace(installation, overrides=(*installation.overrides, *PATIENT))
-    run = ["run", "--with-compaction", *installation.options]
-    admin = KafkaAdminClient(bootstrap_servers=installation.bootstrap_servers)
+    with closing(KafkaAdminClient(bootstrap_servers=installation.bootstrap_servers)) as admin:
+        grows, stays = first_life(installation, admin)
+        after_a_restart(installation, admin, *grows)
+    shutil.rmtree(installation.folder / installation.settings.job.checkpoint_location)
+    with JobProcess(["rebuild", *installation.options], installation.folder) as rebuild:
+        assert rebuild.wait(DEADLINE_S) == 0, rebuild.log
+    after_a_rebuild(installation, *stays)
+
+
+def started(installation: Installation) -> JobProcess:
+    return JobProcess(["run", "--with-compaction", *installation.options], installation.folder)
+
+
+def first_life(
+    installation: Installation, admin: KafkaAdminClient
+) -> tuple[tuple[int, Row], tuple[int, Any]]:
+    """A topic is made before the job starts, and one while it runs; epochs and assignments of those who want them."""
+    admin.create_topics([NewTopic(STEADY, 2, 1)], wait_for_metadata=True)
     joins = {"rebalanceTimeoutMs": 60_000, "subscribedTopicNames": [GROWING]}
-    with JobProcess(run, installation.folder) as job:
+    with started(installation) as job:
+        joined = heartbeat(installation, job, 0, **WISHES, topicPartitions=[])
+        stays = assigned(installation, job, joined["memberEpoch"], **REBUILT)
         admin.create_topics([NewTopic(GROWING, 2, 1)], wait_for_metadata=True)
         joined = heartbeat(installation, job, 0, **joins, topicPartitions=[])
         epoch, [orders] = assigned(installation, job, joined["memberEpoch"])
@@ -97,38 +119,26 @@ def test_a_consumer_group_follows_its_topics(installation: Installation) -> None
             lambda: installation.rows(MEMBERS) == wanted, seconds=DEADLINE_S, awaited=f"{wanted}"
         )
         assert job.stop() == 0, job.log
+    return (epoch, orders), stays
 
-    with JobProcess(run, installation.folder) as job:
+
+def after_a_restart(
+    installation: Installation, admin: KafkaAdminClient, epoch: int, orders: Row
+) -> None:
+    with started(installation) as job:
         admin.create_partitions({GROWING: NewPartitions(3)})
-        epoch, [grown] = assigned(installation, job, epoch)
+        _, [grown] = assigned(installation, job, epoch)
         assert grown == {"topicId": orders["topicId"], "partitions": [0, 1, 2]}
         assert job.stop() == 0, job.log
-    admin.close()
 
 
-def test_a_rebuilt_group_hears_of_its_topics_and_keeps_its_partitions(
-    installation: Installation,
-) -> None:
-    installation = replace(installation, overrides=(*installation.overrides, *PATIENT))
-    run = ["run", *installation.options]
-    group = {"groupId": "rebuilt"}
-    wishes = {**group, "rebalanceTimeoutMs": 60_000, "subscribedTopicNames": [STEADY]}
-    with closing(KafkaAdminClient(bootstrap_servers=installation.bootstrap_servers)) as admin:
-        admin.create_topics([NewTopic(STEADY, 2, 1)], wait_for_metadata=True)
-    with JobProcess(run, installation.folder) as job:
-        joined = heartbeat(installation, job, 0, **wishes, topicPartitions=[])
-        epoch, refunds = assigned(installation, job, joined["memberEpoch"], **group)
-        assert job.stop() == 0, job.log
-
-    shutil.rmtree(installation.folder / installation.settings.job.checkpoint_location)
-    with JobProcess(["rebuild", *installation.options], installation.folder) as rebuild:
-        assert rebuild.wait(DEADLINE_S) == 0, rebuild.log
-
-    with JobProcess(run, installation.folder) as job:
+def after_a_rebuild(installation: Installation, epoch: int, refunds: Any) -> None:
+    """The group hears of its topics again, and its member keeps its partitions."""
+    with started(installation) as job:
         answer: Row = {"errorCode": COORDINATOR_LOAD_IN_PROGRESS}
         while answer["errorCode"] == COORDINATOR_LOAD_IN_PROGRESS:
             answer = answer_to_heartbeat(
-                installation, job, epoch, **wishes, topicPartitions=refunds
+                installation, job, epoch, **WISHES, topicPartitions=refunds
             )
         assert (answer["errorCode"], answer["memberEpoch"]) == (0, epoch)
         assert answer["assignment"] == {"topicPartitions": refunds}
