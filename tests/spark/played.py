@@ -75,7 +75,7 @@ class Played:
             .start()
         )
         while len(self.lines) < 3 or not self.is_over(context):
-            assert not query.awaitTermination(1), "the query ended"
+            assert not query.awaitTermination(0.05), "the query ended"
         query.stop()
         self.states = self._states_of(spark, folder)
 

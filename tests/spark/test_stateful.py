@@ -86,7 +86,7 @@ def play(
         .start()
     )
     while len(done) < batches:
-        assert not query.awaitTermination(1), "the query ended"
+        assert not query.awaitTermination(0.05), "the query ended"
     query.stop()
     return lines
 
