@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from deltalake import write_deltalake
 from pyspark.sql import SparkSession
 
 from group_coordinator.job.ask_tables import ask_tables
@@ -24,12 +25,12 @@ FOLDED = "SELECT what, committed_offset FROM group_timeline JOIN offsets USING (
 
 
 @pytest.fixture
-def settings(configured: Settings, catalog: TableCatalog, spark: SparkSession) -> Settings:
+def settings(configured: Settings, catalog: TableCatalog) -> Settings:
     """Two commits, a second apart, which nobody has compacted."""
     log = Log()
     log.commit("billing", "orders", 0, 41)
     log.commit("billing", "orders", 0, 42)
-    catalog.save(log.frame(spark).write.format("delta").mode("append"), "coordinator_log")
+    write_deltalake(catalog.location("coordinator_log"), log.table(), mode="append")
     return configured
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import deltalake
 import pytest
+from deltalake import write_deltalake
 from pyspark.sql import SparkSession
 
 from group_coordinator.settings import Settings
@@ -38,9 +39,8 @@ def of_cluster(configured: Settings, cluster_id: str) -> Settings:
     )
 
 
-def append(spark: SparkSession, catalog: TableCatalog, log: Log) -> None:
-    writer = log.frame(spark).write.format("delta").mode("append")
-    catalog.save(writer, "coordinator_log")
+def append(catalog: TableCatalog, log: Log) -> None:
+    write_deltalake(catalog.location("coordinator_log"), log.table(), mode="append")
 
 
 def commits(cluster_id: str, batch_id: int, **offsets: int) -> Log:
@@ -59,13 +59,13 @@ def test_one_that_is_far_behind_does_not_hold_the_other_back(
     spark: SparkSession, configured: Settings, catalog: TableCatalog
 ) -> None:
     east, west = (CompactionQuery(spark, of_cluster(configured, name)) for name in ("east", "west"))
-    append(spark, catalog, commits("east", 0, billing=1, audit=1))
-    append(spark, catalog, commits("west", 0, billing=100))
+    append(catalog, commits("east", 0, billing=1, audit=1))
+    append(catalog, commits("west", 0, billing=100))
     east.drain()
     assert offsets(spark, catalog) == {("east", "billing"): 1, ("east", "audit"): 1}
 
-    append(spark, catalog, commits("east", 1, billing=2))
-    append(spark, catalog, commits("west", 1, billing=200))
+    append(catalog, commits("east", 1, billing=2))
+    append(catalog, commits("west", 1, billing=200))
     west.drain()
     assert offsets(spark, catalog) == {
         ("east", "billing"): 1,
@@ -84,7 +84,7 @@ def test_one_that_is_far_behind_does_not_hold_the_other_back(
 def test_the_checkpoint_of_another_cluster_is_refused(
     spark: SparkSession, configured: Settings, catalog: TableCatalog
 ) -> None:
-    append(spark, catalog, commits("east", 0, billing=1))
+    append(catalog, commits("east", 0, billing=1))
     settings = of_cluster(configured, "east")
     CompactionQuery(spark, settings).drain()
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from deltalake import DeltaTable
+from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.job import run
@@ -33,12 +33,11 @@ def of_the_log(configured: Settings) -> Settings:
     return replace(configured, job=replace(configured.job, cluster_id="test"))
 
 
-def append(spark: SparkSession, catalog: TableCatalog, batch_id: int, *groups: str) -> None:
+def append(catalog: TableCatalog, batch_id: int, *groups: str) -> None:
     log = Log(batch_id, now_ms=batch_id * 1_000)
     for group in groups:
         log.commit(group, "orders", 0, batch_id)
-    frame = log.frame(spark)
-    frame.write.format("delta").mode("append").save(catalog.location("coordinator_log"))
+    write_deltalake(catalog.location("coordinator_log"), log.table(), mode="append")
 
 
 def offsets(catalog: TableCatalog) -> dict[str, int]:
@@ -61,14 +60,14 @@ def test_after_weeks_of_standing_still_it_goes_on_with_what_the_tables_have_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     query = CompactionQuery(spark, of_the_log)
-    append(spark, catalog, 0, "a", "b")
+    append(catalog, 0, "a", "b")
     query.drain()
-    append(spark, catalog, 1, "b")
-    append(spark, catalog, 2, "c")
+    append(catalog, 1, "b")
+    append(catalog, 2, "c")
     folder = catalog.local_folder("coordinator_log")
     assert folder is not None
     forget_versions(folder)
-    append(spark, catalog, 3, "c")
+    append(catalog, 3, "c")
     folded: list[list[int]] = []
 
     def compact(root: Path, cluster_id: str, log: pa.Table, *arguments: Any) -> None:
@@ -89,7 +88,7 @@ def test_a_batch_that_fails_is_not_the_end_of_compact_tables(
     catalog: TableCatalog,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    append(spark, catalog, 0, "a")
+    append(catalog, 0, "a")
     stop, failures, apply = Event(), iter(["an executor was lost"]), Compaction.apply
 
     def apply_at_last(compaction: Compaction, log: DataFrame, version: int) -> None:

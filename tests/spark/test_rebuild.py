@@ -5,9 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.model import requests
@@ -59,18 +60,17 @@ def job(configured: Settings, catalog: TableCatalog) -> JobSettings:
     return replace(configured.job, cluster_id="test")
 
 
-def write(spark: SparkSession, job: JobSettings, log: Log, cluster_id: str = "test") -> None:
+def write(job: JobSettings, log: Log, cluster_id: str = "test") -> None:
     """Rows whose events are in partition 0, each at the offset that is the row's number."""
-    frame = log.frame(spark).withColumns(
-        {
-            "cluster_id": F.lit(cluster_id),
-            "source_topic": F.lit("group-events"),
-            "source_partition": F.lit(0),
-            "source_offset": F.col("seq").cast("long"),
-        }
-    )
-    table = TableCatalog(job.tables_root).location("coordinator_log")
-    frame.write.format("delta").mode("append").save(table)
+    places = log.table()["seq"].cast(pa.int64())
+    rows = log.table(cluster_id=cluster_id, source_topic="group-events", source_partition=0)
+    at = rows.column_names.index("source_offset")
+    placed = rows.set_column(at, rows.schema.field(at), places)
+    write_deltalake(log_table(job), placed, mode="append")
+
+
+def log_table(job: JobSettings) -> DeltaTable:
+    return DeltaTable(TableCatalog(job.tables_root).location("coordinator_log"))
 
 
 def some_groups(batch_id: int = 7) -> Log:
@@ -106,8 +106,8 @@ def loaded(spark: SparkSession, job: JobSettings) -> dict[str, Group]:
 def test_groups_offsets_and_batches_come_from_the_tables(
     spark: SparkSession, job: JobSettings
 ) -> None:
-    write(spark, job, some_groups())
-    write(spark, job, Log(batch_id=3), cluster_id="another")
+    write(job, some_groups())
+    write(job, Log(batch_id=3), cluster_id="another")
     letter = spark.range(1).selectExpr(*(f"{value} AS {key}" for key, value in DEAD_LETTER.items()))
     letter.write.format("delta").mode("append").save(f"{job.tables_root}/dead_letters")
 
@@ -126,7 +126,7 @@ def test_groups_offsets_and_batches_come_from_the_tables(
 
 def test_a_consumer_group_is_as_its_log_says(spark: SparkSession, job: JobSettings) -> None:
     log, before = of_consumers()
-    write(spark, job, log)
+    write(job, log)
 
     assert rebuild(spark, job, TOPIC_HOLDS).groups == 1
 
@@ -143,20 +143,19 @@ def test_a_rebuild_reads_the_snapshot_and_the_log_behind_it(
     spark: SparkSession, job: JobSettings
 ) -> None:
     """The rows that are in the snapshot are taken away, so that nothing can read them."""
-    write(spark, job, some_groups(batch_id=7))
+    write(job, some_groups(batch_id=7))
     later = Log(batch_id=8, now_ms=60_000)
     later.commit("simple", "orders", 1, 5)
     later.commit("new", "orders", 0, 9)
-    write(spark, job, later)
-    write(spark, job, Log(batch_id=3), cluster_id="another")
+    write(job, later)
+    write(job, Log(batch_id=3), cluster_id="another")
     assert newest_snapshot(spark, job) == Snapshot()
 
     taken = take_snapshot(spark, job)
 
     assert (taken.batch_id, taken.handled) == (7, {0: 5})
     assert newest_snapshot(spark, job) == taken == take_snapshot(spark, job)
-    log = TableCatalog(job.tables_root).writable(spark, "coordinator_log")
-    log.delete("batch_id = 7")
+    log_table(job).delete("batch_id = 7")
     assert rebuild(spark, job, TOPIC_HOLDS) == Rebuilt(3, Origin(9, {0: 6, 1: 5}), {0: 5})
     groups = loaded(spark, job)
     offsets = {name: group.offsets for name, group in groups.items() if name != "shop"}
@@ -170,17 +169,15 @@ def test_a_rebuild_reads_the_snapshot_and_the_log_behind_it(
 
 
 def test_each_snapshot_is_made_of_the_one_before(spark: SparkSession, job: JobSettings) -> None:
-    write(spark, job, some_groups(batch_id=7))
-    write(spark, job, some_groups(batch_id=8), cluster_id="another")
+    write(job, some_groups(batch_id=7))
+    write(job, some_groups(batch_id=8), cluster_id="another")
     for batch_id in (8, 9):
         log = Log(batch_id=batch_id, now_ms=60_000)
         log.commit("simple", "orders", batch_id, 5)
         log.end("shop")
-        write(spark, job, log)
+        write(job, log)
         take_snapshot(spark, job)
-        TableCatalog(job.tables_root).writable(spark, "coordinator_log").delete(
-            f"cluster_id = 'test' AND batch_id < {batch_id}"
-        )
+        log_table(job).delete(f"cluster_id = 'test' AND batch_id < {batch_id}")
 
     rows = TableCatalog(job.tables_root).read(spark, "snapshots").collect()
     assert {(row.cluster_id, row.group_id, row.batch_id) for row in rows} == {
@@ -201,15 +198,15 @@ def test_a_snapshot_is_due_an_interval_after_the_first_claim_and_after_each_snap
 ) -> None:
     hourly = replace(job, snapshot_interval_ms=3_600_000)
     checked_writer(spark, hourly, lambda: None)
-    write(spark, job, some_groups(batch_id=7))
-    write(spark, job, some_groups(batch_id=8))
+    write(job, some_groups(batch_id=7))
+    write(job, some_groups(batch_id=8))
     now_s = time.time()
     taken = []
     for minutes in (0, 59, 61, 119, 122):
         monkeypatch.setattr(
             snapshot_time.time, "time_ns", lambda at=minutes: int((now_s + at * 60) * 1e9)
         )
-        write(spark, job, some_groups(batch_id=9 + minutes))
+        write(job, some_groups(batch_id=9 + minutes))
         SnapshotTime(spark, hourly).look()
         taken.append(newest_snapshot(spark, job).batch_id)
 
@@ -221,12 +218,12 @@ def test_a_snapshot_that_is_taken_meanwhile_loses_no_group(
 ) -> None:
     """A compaction of its own goes on while a checkpoint is rebuilt."""
     for batch_id in (7, 8):
-        write(spark, job, some_groups(batch_id))
+        write(job, some_groups(batch_id))
     take_snapshot(spark, job)
-    write(spark, job, Log(batch_id=9))
+    write(job, Log(batch_id=9))
     later = Log(batch_id=10)
     later.commit("new", "orders", 0, 1)
-    write(spark, job, later)
+    write(job, later)
     usual, taken = rebuild_module.progress_after, []
 
     def progress_after(*given: Any) -> Any:
@@ -247,7 +244,7 @@ def test_a_snapshot_is_of_the_topic_that_the_clusters_owner_reads(
     """A compaction of its own may have another one in its settings."""
     checked_writer(spark, job, lambda: None)
     for batch_id in (7, 8):
-        write(spark, job, some_groups(batch_id))
+        write(job, some_groups(batch_id))
 
     taken = take_snapshot(spark, replace(job, events_topic="not-mine"))
 
@@ -257,8 +254,8 @@ def test_a_snapshot_is_of_the_topic_that_the_clusters_owner_reads(
 def test_another_topics_snapshot_says_nothing_of_this_ones_events(
     spark: SparkSession, job: JobSettings
 ) -> None:
-    write(spark, job, some_groups(batch_id=7))
-    write(spark, job, some_groups(batch_id=8))
+    write(job, some_groups(batch_id=7))
+    write(job, some_groups(batch_id=8))
     take_snapshot(spark, job)
 
     moved = replace(job, events_topic="group-events-2")
@@ -266,7 +263,7 @@ def test_another_topics_snapshot_says_nothing_of_this_ones_events(
 
 
 def test_another_clusters_log_is_not_ours(spark: SparkSession, job: JobSettings) -> None:
-    write(spark, job, some_groups(), cluster_id="another")
+    write(job, some_groups(), cluster_id="another")
 
     checked_writer(spark, job, lambda: None)
     with pytest.raises(CheckpointError, match=r"has nothing of cluster\.id = test"):
@@ -276,7 +273,7 @@ def test_another_clusters_log_is_not_ours(spark: SparkSession, job: JobSettings)
 def test_a_rebuild_may_be_repeated_until_the_job_has_begun(
     spark: SparkSession, job: JobSettings
 ) -> None:
-    write(spark, job, some_groups())
+    write(job, some_groups())
     folder = coordinator_folder(spark, job)
 
     with pytest.raises(CheckpointError, match="run `group-coordinator rebuild` with the same"):
@@ -293,7 +290,7 @@ def test_a_rebuild_may_be_repeated_until_the_job_has_begun(
 def test_groups_are_offered_until_the_first_batch_is_not_the_last(
     spark: SparkSession, job: JobSettings
 ) -> None:
-    write(spark, job, some_groups())
+    write(job, some_groups())
     rebuild(spark, job, TOPIC_HOLDS)
     folder = coordinator_folder(spark, job)
 

@@ -77,16 +77,16 @@ class Log:
 
     def entries(self) -> pa.Table:
         """As compaction takes them on the driver."""
-        wanted = [
-            COORDINATOR_LOG.schema.names.index(name)
-            for name in (*GroupKey._fields, *LogEntry._fields)
-        ]
-        whole = [in_the_table(row, self.cluster_id) for row in self.rows]
+        columns = COORDINATOR_LOG.schema.names
+        wanted = {*GroupKey._fields, *LogEntry._fields}
+        return self.table().select([name for name in columns if name in wanted])
+
+    def table(self, **others: object) -> pa.Table:
+        """As they are appended on a local disk; each row has these `others` too."""
         columns = COORDINATOR_LOG.no_rows().schema
-        return pa.Table.from_pydict(
-            {columns.names[at]: [row[at] for row in whole] for at in wanted},
-            pa.schema([columns.field(at) for at in wanted]),
-        )
+        rows = (in_the_table(row, self.cluster_id) for row in self.rows)
+        whole = [dict(zip(columns.names, row, strict=True)) | others for row in rows]
+        return pa.Table.from_pylist(whole, columns)
 
     def _add(self, group: str, kind: int, key: JsonObject, data: JsonObject | None) -> None:
         value = None if data is None else json.dumps({"version": 4, "data": data})
