@@ -22,14 +22,35 @@ OVERRIDES = (
     "offsets.retention.minutes=1",
     "offsets.retention.check.interval.ms=10000",
 )
+# Code that Spark makes of a plan pays off where the plan meets many rows. It is made by default, on the cluster and in all
+# that starts the job as a process, and where a test asks for the fixture `compiled`.
+COMPILED = {
+    "spark.sql.codegen.wholeStage": ("false", "true"),
+    "spark.sql.codegen.factoryMode": ("NO_CODEGEN", "FALLBACK"),
+}
+"""Setting -> without and with code."""
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     with scratch_folder() as scratch:
         session = local_session(settings.load(overrides=OVERRIDES).job, spark_jars(), scratch)
+        set_compiled(session, with_code=False)
         yield session
         session.stop()
+
+
+@pytest.fixture
+def compiled(spark: SparkSession) -> Iterator[None]:
+    """Spark makes code of the plans, as it does by default."""
+    set_compiled(spark, with_code=True)
+    yield
+    set_compiled(spark, with_code=False)
+
+
+def set_compiled(spark: SparkSession, *, with_code: bool) -> None:
+    for setting, values in COMPILED.items():
+        spark.conf.set(setting, values[with_code])
 
 
 @pytest.fixture

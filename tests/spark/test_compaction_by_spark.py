@@ -32,7 +32,7 @@ from tests.support.mirrored_log import table_rows
 from tests.unit.tables.compaction.test_share_fold import ORDERS
 from tests.unit.tables.compaction.test_share_fold import joined as share_group
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("compiled")]
 
 NOON = 1_764_000_000_000
 RETENTION = Retention(retention_ms=60_000, check_interval_ms=10_000)
