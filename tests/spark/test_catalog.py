@@ -7,35 +7,12 @@ import deltalake
 import pytest
 from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
-from pyspark.sql.types import StructType
 
 from group_coordinator.settings import Settings
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.creation import (
-    TABLES,
-    MissingTablesError,
-    check_tables,
-    create_tables,
-    upgrade_tables,
-)
+from group_coordinator.tables.creation import TABLES, create_tables, upgrade_tables
 
 pytestmark = pytest.mark.spark
-
-SINCE_CONSUMER_GROUPS = {
-    "assignment_epoch",
-    "assignment_timestamp",
-    "metadata_hash",
-    "resolved_regexes",
-    "member_type",
-    "rack_id",
-    "subscribed_regex",
-    "server_assignor",
-    "previous_member_epoch",
-    "member_state",
-    "current_assignment",
-    "pending_revocation",
-    "target_assignment",
-}
 
 
 def test_tables_are_alike_whoever_makes_them(
@@ -54,32 +31,6 @@ def test_tables_are_alike_whoever_makes_them(
         assert detail is not None
         assert detail["partitionColumns"] == list(table.partitioned_by)
         assert detail["properties"]["delta.checkpointInterval"] == "50"
-
-
-def test_tables_that_are_there_stay_as_they_are(
-    spark: SparkSession, configured: Settings, catalog: TableCatalog
-) -> None:
-    create_tables(configured.job.tables_root, lambda: spark)
-    check_tables(spark, configured.job.tables_root)
-    history = catalog.writable(spark, "groups").history().count()
-    assert history == 1
-
-
-def test_columns_that_came_later_are_added(spark: SparkSession, tmp_path: Path) -> None:
-    catalog = TableCatalog(f"{tmp_path}/earlier")
-    for table in TABLES:
-        fields = [column for column in table.schema if column.name not in SINCE_CONSUMER_GROUPS]
-        earlier = replace(table, schema=StructType(fields))
-        earlier.create_on_disk(Path(catalog.location(table.name)))
-
-    upgrade_tables(spark, catalog.root)
-    upgrade_tables(spark, catalog.root)
-
-    for table in TABLES:
-        made = catalog.read(spark, table.name).schema
-        assert made == table.schema
-        assert [column.metadata for column in made] == [column.metadata for column in table.schema]
-    assert catalog.writable(spark, "groups").history().count() == 2
 
 
 @pytest.mark.parametrize(("scheme", "versions"), [("", "30 minutes"), ("file:", "1 days")])
@@ -104,8 +55,3 @@ def test_tables_of_0_2_0_forget_versions_sooner_and_keep_files_longer(
         present = table.metadata().configuration
         assert {key: present[key] for key in expected} == expected
         assert table.version() == 1
-
-
-def test_missing_tables_are_named(spark: SparkSession, tmp_path: Path) -> None:
-    with pytest.raises(MissingTablesError, match=r"coordinator_log, .* `group-coordinator init`"):
-        check_tables(spark, str(tmp_path))

@@ -334,6 +334,8 @@ def test_tables_in_a_catalog_are_claimed_and_fenced_too(
     forgotten = checked_writer(spark, job)
     append(spark, forgotten, 0)
     append(spark, forgotten, 0, LARGE)
+    with pytest.raises(CheckpointError, match="is no checkpoint, but"):
+        checked_writer(spark, job)
     plan(spark, job, 0)
     assert checked_writer(spark, job) == forgotten
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import deltalake
 from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 
@@ -78,6 +79,8 @@ class TableCatalog:
         location = self.location(table)
         if self.is_schema:
             return spark.catalog.tableExists(location)
+        if self.local_root is not None:
+            return deltalake.DeltaTable.is_deltatable(location)
         return DeltaTable.isDeltaTable(spark, location)
 
     def read(self, spark: SparkSession, table: str) -> DataFrame:

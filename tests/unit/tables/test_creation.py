@@ -1,0 +1,77 @@
+"""Tables on this machine's disk, which are made and looked at without Spark."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
+
+from group_coordinator.tables.creation import (
+    TABLES,
+    MissingTablesError,
+    check_tables,
+    create_tables,
+    upgrade_tables,
+)
+
+SINCE_CONSUMER_GROUPS = {
+    "assignment_epoch",
+    "assignment_timestamp",
+    "metadata_hash",
+    "resolved_regexes",
+    "member_type",
+    "rack_id",
+    "subscribed_regex",
+    "server_assignor",
+    "previous_member_epoch",
+    "member_state",
+    "current_assignment",
+    "pending_revocation",
+    "target_assignment",
+}
+
+
+class NoSpark(SparkSession):
+    """Whatever it is asked for, it has not."""
+
+    def __init__(self) -> None:
+        """Start nothing."""
+
+
+def no_session() -> SparkSession:
+    raise AssertionError
+
+
+def test_tables_that_are_there_stay_as_they_are(tmp_path: Path) -> None:
+    root = str(tmp_path)
+    create_tables(root, no_session)
+
+    create_tables(root, no_session)
+    check_tables(NoSpark(), root)
+    upgrade_tables(NoSpark(), root)
+
+    assert [DeltaTable(tmp_path / table.name).version() for table in TABLES] == [0] * len(TABLES)
+
+
+def test_columns_that_came_later_are_added_once(tmp_path: Path) -> None:
+    for table in TABLES:
+        fields = [column for column in table.schema if column.name not in SINCE_CONSUMER_GROUPS]
+        replace(table, schema=StructType(fields)).create_on_disk(tmp_path / table.name)
+
+    upgrade_tables(NoSpark(), str(tmp_path))
+    upgrade_tables(NoSpark(), str(tmp_path))
+
+    for table in TABLES:
+        made = json.loads(DeltaTable(tmp_path / table.name).schema().to_json())
+        assert made == json.loads(table.schema.json())
+    assert DeltaTable(tmp_path / "groups").version() == 1
+
+
+def test_missing_tables_are_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingTablesError, match=r"coordinator_log, .* `group-coordinator init`"):
+        check_tables(NoSpark(), str(tmp_path))
