@@ -15,6 +15,7 @@ from group_coordinator.tables.session_conf import session_conf
 from group_coordinator.tables.view_creation import create_views
 from group_coordinator.tables.views.all_views import VIEWS
 from tests.support.group_history import GroupHistory, tables_of
+from tests.support.samples import sample
 
 pytestmark = pytest.mark.spark
 
@@ -26,7 +27,7 @@ QUICK = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 """Of a few rows each, compiling the views takes nearly all of the time."""
-SOURCES = ("coordinator_log", "groups", "members", "offsets")
+SOURCES = ("coordinator_log", "groups", "members", "offsets", "topic_positions")
 
 
 def classic_group() -> GroupHistory:
@@ -73,10 +74,19 @@ def consumer_group() -> GroupHistory:
     return group
 
 
+def sample_orders(root: Path) -> None:
+    """It grows, rests, and is made again; in the other cluster it is gone in the end."""
+    for seconds, end in [(1, 30), (5, 60), (45, 60), (110, 90), (125, 40), (155, 55)]:
+        sample(root, seconds, "orders", {0: end, 1: end, 2: end}, held_back=3)
+    sample(root, 1, "orders", {0: 30, 1: 30}, cluster_id="other")
+    sample(root, 100_000, "bills", {0: 30}, cluster_id="other")
+
+
 @pytest.fixture
 def schema(spark: SparkSession, tmp_path: Path) -> Iterator[TableCatalog]:
     """A catalog's schema with tables that are filled."""
     root = tables_of(tmp_path / "tables", classic_group(), transactions(), consumer_group())
+    sample_orders(root)
     spark.sql(f"CREATE SCHEMA of_views LOCATION '{tmp_path}/warehouse'")
     for name in SOURCES:
         spark.sql(f"CREATE TABLE of_views.{name} USING delta LOCATION '{root}/{name}'")

@@ -13,6 +13,7 @@ from group_coordinator.clients.sql_tables import query
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.tables.views.all_views import VIEWS
 from tests.support.group_history import GroupHistory, tables_of
+from tests.support.samples import sample
 
 SETTINGS = {"offsets_retention_ms": 60_000, "offsets_retention_check_interval_ms": 10_000}
 KEPT = ("groups", "members", "offsets", "group_configs", *(view.name for view in VIEWS))
@@ -47,26 +48,40 @@ def second_part(group: GroupHistory) -> None:
     group.commit({"orders": {0: 7}})
 
 
+def first_samples(root: Path) -> None:
+    """Until second 10: the group has read everything, and then it has not."""
+    sample(root, 4, "orders", {0: 10, 1: 20})
+    sample(root, 10, "orders", {0: 40, 1: 20})
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, CoordinatorConfig]:
     group = living()
     first_part(group)
     second_part(group)
-    return str(tables_of(tmp_path_factory.mktemp("whole"), group)), group.config
+    root = tables_of(tmp_path_factory.mktemp("whole"), group)
+    first_samples(root)
+    sample(root, 11, "orders", {0: 90, 1: 90})
+    sample(root, 300, "refunds", {0: 80})
+    return str(root), group.config
 
 
 @pytest.fixture(scope="module")
 def then(tmp_path_factory: pytest.TempPathFactory) -> str:
     group = living()
     first_part(group)
-    return str(tables_of(tmp_path_factory.mktemp("then"), group))
+    root = tables_of(tmp_path_factory.mktemp("then"), group)
+    first_samples(root)
+    return str(root)
 
 
 def rows(root: str, sql: str, moment: Moment | None = None) -> list[dict[str, Any]]:
     return sorted(query(root, sql, moment).to_pylist(), key=str)
 
 
-@pytest.mark.parametrize("name", [*KEPT, "coordinator_log", "dead_letters", "writers"])
+@pytest.mark.parametrize(
+    "name", [*KEPT, "coordinator_log", "dead_letters", "topic_positions", "writers"]
+)
 def test_every_table_and_view_is_as_it_was(
     whole: tuple[str, CoordinatorConfig], then: str, name: str
 ) -> None:
@@ -97,6 +112,18 @@ def test_a_moment_has_its_own_records(whole: tuple[str, CoordinatorConfig]) -> N
 
     assert rows(root, sql, Moment(at(10), config)) == [{"lost": 0}]
     assert rows(root, sql, Moment(at(10.001), config)) == [{"lost": 1}]
+
+
+def test_lag_of_then_is_that_of_the_samples_of_then(whole: tuple[str, CoordinatorConfig]) -> None:
+    root, config = whole
+    sql = "SELECT topic, `partition`, lag, lag_seconds FROM lag JOIN time_lag USING (topic, `partition`)"
+
+    def asked(seconds: float) -> list[tuple[Any, ...]]:
+        return [tuple(row.values()) for row in rows(root, sql, Moment(at(seconds), config))]
+
+    assert asked(4) == [("orders", 0, 0, 0.0), ("orders", 1, 0, 0.0), ("refunds", 0, None, None)]
+    assert asked(10) == [("orders", 0, 30, 6.0), ("orders", 1, 0, 0.0), ("refunds", 0, None, None)]
+    assert asked(400) == [("orders", 0, 83, 7.0), ("orders", 1, None, None)]
 
 
 def test_before_the_first_record_there_is_nothing(whole: tuple[str, CoordinatorConfig]) -> None:

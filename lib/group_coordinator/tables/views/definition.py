@@ -22,10 +22,12 @@ class Dialect(NamedTuple):
 
     explode: str
     """From an array to a row an element; none for an array that is empty or null."""
+    micros: str
+    """From a timestamp to microseconds since 1970, inside `CAST(... AS BIGINT)`; empty: the cast alone does it."""
 
 
-SPARK = Dialect(explode="explode")
-DATAFUSION = Dialect(explode="unnest")
+SPARK = Dialect(explode="explode", micros="unix_micros")
+DATAFUSION = Dialect(explode="unnest", micros="")
 
 
 def required(name: str, kind: str, meaning: str) -> ViewColumn:

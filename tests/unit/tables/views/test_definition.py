@@ -62,7 +62,10 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(tables_of(tmp_path_factory.mktemp("filled"), group))
 
 
-@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+OF_GROUPS = [view for view in VIEWS if "group_id" in {column.name for column in view.columns}]
+
+
+@pytest.mark.parametrize("view", OF_GROUPS, ids=lambda view: view.name)
 def test_a_condition_on_the_group_reaches_the_files(view: ViewDefinition, filled: str) -> None:
     sql = f"EXPLAIN SELECT * FROM {view.name} WHERE group_id = 'billing'"  # noqa: S608
 
@@ -70,5 +73,6 @@ def test_a_condition_on_the_group_reaches_the_files(view: ViewDefinition, filled
 
     [plan] = [row["plan"] for row in plans if row["plan_type"] == "physical_plan"]
     scans = [line for line in plan.splitlines() if "DataSourceExec" in line]
-    assert scans
-    assert [line for line in scans if "group_id in (billing)" not in line] == []
+    by_group = [line for line in scans if "group_id" in line.partition("projection=")[2]]
+    assert by_group
+    assert [line for line in by_group if "group_id in (billing)" not in line] == []

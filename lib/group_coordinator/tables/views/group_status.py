@@ -1,0 +1,56 @@
+"""Whether groups keep up."""
+
+from __future__ import annotations
+
+from group_coordinator.tables.views.definition import (
+    CLUSTER_ID,
+    GROUP_ID,
+    ViewDefinition,
+    optional,
+    required,
+)
+
+_FROM_BAD_TO_GOOD = ("STOP", "STALL", "REWIND", "WARN", "OK")
+_RANK = " ".join(f"WHEN '{status}' THEN {rank}" for rank, status in enumerate(_FROM_BAD_TO_GOOD))
+_STATUS = " ".join(f"WHEN {rank} THEN '{status}'" for rank, status in enumerate(_FROM_BAD_TO_GOOD))
+
+GROUP_STATUS = ViewDefinition(
+    "group_status",
+    "One row per group that has rows in lag: the worst status of its partitions, and what it is behind",
+    (
+        CLUSTER_ID,
+        GROUP_ID,
+        optional(
+            "status",
+            "string",
+            "From bad to good " + ", ".join(_FROM_BAD_TO_GOOD) + "; null: no partition has one",
+        ),
+        optional("total_lag", "bigint", "Of the partitions whose lag is known; null: of none"),
+        optional("max_lag", "bigint", "The largest of them"),
+        optional("max_lag_topic", "string", "Where that is; of equal ones the first"),
+        optional("max_lag_partition", "int", "Likewise"),
+        required(
+            "unknown_partitions",
+            "bigint",
+            "Committed partitions without a known end, which count for nothing here",
+        ),
+    ),
+    f"""
+SELECT cluster_id, group_id, CASE min(CASE status {_RANK} END) {_STATUS} END AS status,
+  sum(lag) AS total_lag, max(lag) AS max_lag,
+  max(CASE WHEN place = 1 AND lag IS NOT NULL THEN topic END) AS max_lag_topic,
+  max(CASE WHEN place = 1 AND lag IS NOT NULL THEN `partition` END) AS max_lag_partition,
+  count(CASE WHEN lag IS NULL THEN committed_offset END) AS unknown_partitions
+FROM (
+  SELECT states.*,
+    row_number() OVER (
+      PARTITION BY cluster_id, group_id ORDER BY lag DESC NULLS LAST, topic, `partition`
+    ) AS place
+  FROM $partition_status states
+) placed
+GROUP BY cluster_id, group_id
+""",
+    "Which groups are in trouble, and where?",
+    "SELECT group_id, status, total_lag, max_lag_topic, max_lag_partition FROM group_status "
+    "WHERE status <> 'OK' ORDER BY total_lag DESC",
+)

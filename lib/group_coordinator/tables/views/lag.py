@@ -1,0 +1,125 @@
+"""How many records groups are behind."""
+
+from __future__ import annotations
+
+from group_coordinator.tables.views.definition import (
+    CLUSTER_ID,
+    GROUP_ID,
+    PARTITION,
+    TOPIC,
+    ViewDefinition,
+    optional,
+)
+from group_coordinator.tables.views.positions_now import POSITIONS_NOW
+
+COMMITTED_OFFSET = optional(
+    "committed_offset", "bigint", "Where the group goes on reading; null: nothing was committed"
+)
+
+
+LAG = optional(
+    "lag",
+    "bigint",
+    "log_end_offset - committed_offset, 0 where a commit is newer than the sample; null: nothing was committed, or the end is "
+    "not known",
+)
+
+
+def _not_negative(number: str) -> str:
+    return f"CASE WHEN {number} < 0 THEN 0 ELSE {number} END"
+
+
+# Rows of three kinds come together in one aggregation: each brings what it knows of a partition.
+_TEXT = f"""
+WITH topics AS (
+  SELECT cluster_id, group_id, topic FROM $offsets
+  UNION
+  SELECT cluster_id, group_id, $explode(protected_topics) AS topic FROM $groups
+  UNION
+  SELECT cluster_id, group_id, $explode(subscribed_topics) AS topic FROM $members
+  UNION
+  SELECT cluster_id, group_id, held['topic'] AS topic
+  FROM (SELECT cluster_id, group_id, $explode(assigned_partitions) AS held FROM $members) assignments
+),
+signs AS (
+  SELECT cluster_id, group_id, topic, `partition`, committed_offset, NULL AS member_id,
+    NULL AS log_start_offset, NULL AS log_end_offset,
+    NULL AS last_stable_offset, NULL AS sampled_at
+  FROM $offsets
+  UNION ALL
+  SELECT cluster_id, group_id, held['topic'], held['partition'], NULL, member_id, NULL, NULL, NULL, NULL
+  FROM (
+    SELECT cluster_id, group_id, member_id, $explode(assigned_partitions) AS held FROM $members
+  ) assignments
+  WHERE held['topic'] IS NOT NULL
+  UNION ALL
+  SELECT topics.cluster_id, topics.group_id, topics.topic, ends.`partition`, NULL, NULL,
+    ends.log_start_offset, ends.log_end_offset, ends.last_stable_offset, ends.sampled_at
+  FROM topics
+  JOIN ({POSITIONS_NOW}) ends ON ends.cluster_id = topics.cluster_id AND ends.topic = topics.topic
+),
+partitions AS (
+  SELECT cluster_id, group_id, topic, `partition`, max(committed_offset) AS committed_offset,
+    min(member_id) AS member_id, max(log_start_offset) AS log_start_offset,
+    max(log_end_offset) AS log_end_offset, max(last_stable_offset) AS last_stable_offset,
+    max(sampled_at) AS sampled_at
+  FROM signs
+  GROUP BY cluster_id, group_id, topic, `partition`
+)
+SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.log_end_offset,
+  {_not_negative("own.log_end_offset - own.committed_offset")} AS lag,
+  {_not_negative("own.log_end_offset - coalesce(own.committed_offset, own.log_start_offset)")} AS lag_from_start,
+  own.member_id, holder.client_id, holder.client_host, own.log_start_offset,
+  {_not_negative("own.last_stable_offset - own.committed_offset")} AS lag_to_stable,
+  own.log_end_offset - own.last_stable_offset AS held_back, own.sampled_at
+FROM partitions own
+JOIN $groups known
+  ON known.cluster_id = own.cluster_id AND known.group_id = own.group_id AND known.group_type <> 'share'
+LEFT JOIN $members holder
+  ON holder.cluster_id = own.cluster_id AND holder.group_id = own.group_id
+  AND holder.member_id = own.member_id
+"""
+
+LAG_NOW = ViewDefinition(
+    "lag",
+    "One row per group and partition that it has assigned, has committed, or could read as it subscribes to the topic, and so for each "
+    "partition of the topics that it has committed; ends are those of the newest samples; share groups commit nothing and have no rows",
+    (
+        CLUSTER_ID,
+        GROUP_ID,
+        TOPIC,
+        PARTITION,
+        COMMITTED_OFFSET,
+        optional(
+            "log_end_offset",
+            "bigint",
+            "The end of the log; null: no sample of the last five minutes before the cluster's newest one has the partition, so "
+            "that the topic is gone, or nobody samples it",
+        ),
+        LAG,
+        optional(
+            "lag_from_start",
+            "bigint",
+            "The same, where nothing was committed counted from the beginning of the log; null: the end is not known",
+        ),
+        optional("member_id", "string", "Who has the partition; null: nobody"),
+        optional("client_id", "string", "What its client calls itself"),
+        optional("client_host", "string", "The address of its client"),
+        optional("log_start_offset", "bigint", "The first offset that can still be read"),
+        optional(
+            "lag_to_stable",
+            "bigint",
+            "As lag, up to the last stable offset: what a read_committed consumer can read by now",
+        ),
+        optional(
+            "held_back",
+            "bigint",
+            "Offsets between the last stable offset and the end, which an open transaction holds back from it",
+        ),
+        optional("sampled_at", "timestamp", "When the ends were sampled; null: they are not known"),
+    ),
+    _TEXT,
+    "How many records are groups behind, and who should read them?",
+    "SELECT topic, `partition`, committed_offset, log_end_offset, lag, client_id FROM lag "
+    "WHERE group_id = 'billing' ORDER BY topic, `partition`",
+)

@@ -1,0 +1,114 @@
+"""How far groups were behind at each sample."""
+
+from __future__ import annotations
+
+from group_coordinator.tables.views.definition import (
+    CLUSTER_ID,
+    GROUP_ID,
+    PARTITION,
+    TOPIC,
+    ViewDefinition,
+    required,
+)
+from group_coordinator.tables.views.position_steps import (
+    BEGINS,
+    how_it_is_known,
+    seconds_behind,
+)
+
+_OF_PARTITION = "PARTITION BY cluster_id, group_id, topic, `partition`"
+_IN_TIME = (
+    f"{_OF_PARTITION} ORDER BY at, CASE WHEN committed IS NULL THEN 1 ELSE 0 END, batch_id, seq, "
+    "log_end_offset ROWS BETWEEN UNBOUNDED PRECEDING AND"
+)
+_STEP_SO_FAR = (
+    f"({_OF_PARTITION}, log_began_at ORDER BY place, kind "
+    "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
+)
+
+# Commits and samples in the order of time say what was committed at each sample (-1: nothing). Then the steps of each log
+# and these offsets in the order of offsets say in which step they are. No row meets any other but its neighbour, and
+# a condition on the group comes first.
+_TEXT = f"""
+WITH readers AS (
+  SELECT DISTINCT cluster_id, group_id, topic, `partition` FROM $coordinator_log WHERE record_type = 1
+),
+told AS (
+  SELECT cluster_id, group_id, topic, `partition`, at, coalesce(`after`, -1) AS committed, batch_id, seq,
+    NULL AS log_end_offset, NULL AS log_start_offset, NULL AS sampled_at
+  FROM $offset_changes
+  UNION ALL
+  SELECT readers.cluster_id, readers.group_id, readers.topic, readers.`partition`, samples.sampled_at AS at, NULL, NULL, NULL,
+    samples.log_end_offset, samples.log_start_offset, samples.sampled_at
+  FROM readers
+  JOIN $topic_positions samples
+    ON samples.cluster_id = readers.cluster_id AND samples.topic = readers.topic
+    AND samples.`partition` = readers.`partition`
+),
+beside AS (
+  SELECT told.*,
+    last_value(committed) IGNORE NULLS OVER ({_IN_TIME} CURRENT ROW) AS committed_offset,
+    last_value(log_end_offset) IGNORE NULLS OVER ({_IN_TIME} 1 PRECEDING) AS from_offset,
+    last_value(log_start_offset) IGNORE NULLS OVER ({_IN_TIME} 1 PRECEDING) AS from_start,
+    last_value(sampled_at) IGNORE NULLS OVER ({_IN_TIME} 1 PRECEDING) AS from_at
+  FROM told
+),
+marked AS (
+  SELECT beside.*, {BEGINS} AS begins FROM beside WHERE sampled_at IS NOT NULL
+),
+sampled AS (
+  SELECT cluster_id, group_id, topic, `partition`, at, log_end_offset, committed_offset,
+    CASE WHEN NOT begins THEN from_offset END AS from_offset,
+    CASE WHEN NOT begins THEN from_at END AS from_at,
+    last_value(CASE WHEN begins THEN at END) IGNORE NULLS OVER (
+      {_OF_PARTITION} ORDER BY at, log_end_offset ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS log_began_at
+  FROM marked
+),
+places AS (
+  SELECT sampled.*, kind,
+    CASE WHEN kind = 0 THEN coalesce(from_offset, -1) ELSE committed_offset END AS place
+  FROM sampled
+  CROSS JOIN (VALUES (0), (1)) AS kinds(kind)
+  WHERE (kind = 0 AND (from_offset IS NULL OR log_end_offset > from_offset))
+    OR (kind = 1 AND committed_offset >= 0)
+),
+found AS (
+  SELECT cluster_id, group_id, topic, `partition`, at, committed_offset, log_end_offset, kind,
+    nullif(last_value(CASE WHEN kind = 0 THEN place END) IGNORE NULLS OVER {_STEP_SO_FAR}, -1) AS from_offset,
+    last_value(CASE WHEN kind = 0 THEN log_end_offset END) IGNORE NULLS OVER {_STEP_SO_FAR} AS to_offset,
+    last_value(CASE WHEN kind = 0 THEN from_at END) IGNORE NULLS OVER {_STEP_SO_FAR} AS from_at,
+    last_value(CASE WHEN kind = 0 THEN at END) IGNORE NULLS OVER {_STEP_SO_FAR} AS step_at
+  FROM places
+)
+SELECT cluster_id, group_id, topic, `partition`, at AS sampled_at, committed_offset, log_end_offset,
+  CASE WHEN log_end_offset > committed_offset THEN log_end_offset - committed_offset ELSE 0 END AS lag,
+  CASE WHEN log_end_offset > committed_offset THEN {seconds_behind("committed_offset", "at")}
+    ELSE CAST(0 AS DOUBLE) END AS lag_seconds,
+  CASE WHEN log_end_offset > committed_offset THEN {how_it_is_known("committed_offset")}
+    ELSE 'exact' END AS how
+FROM found
+WHERE kind = 1
+"""
+
+LAG_HISTORY = ViewDefinition(
+    "lag_history",
+    "One row per sample of a partition, and group that had committed it by then and had not lost it again; a condition on group_id "
+    "is what keeps it quick",
+    (
+        CLUSTER_ID,
+        GROUP_ID,
+        TOPIC,
+        PARTITION,
+        required("sampled_at", "timestamp", "When the end was sampled"),
+        required("committed_offset", "bigint", "Where the group was to go on reading then"),
+        required("log_end_offset", "bigint", "The end of the log then"),
+        required("lag", "bigint", "log_end_offset - committed_offset, and never less than 0"),
+        required("lag_seconds", "double", "As in time_lag, asked at that time"),
+        required("how", "string", "As in time_lag"),
+    ),
+    _TEXT,
+    "How far was a group behind in the course of a day?",
+    "SELECT sampled_at, sum(lag) AS lag, max(lag_seconds) AS lag_seconds FROM lag_history "
+    "WHERE group_id = 'billing' AND topic = 'orders' GROUP BY sampled_at ORDER BY sampled_at",
+)

@@ -1,0 +1,141 @@
+"""Whether groups keep up with each partition: Burrow's rules, mended where they raise false alarms."""
+
+from __future__ import annotations
+
+from group_coordinator.tables.views.definition import (
+    CLUSTER_ID,
+    GROUP_ID,
+    PARTITION,
+    TOPIC,
+    ViewDefinition,
+    optional,
+    required,
+)
+from group_coordinator.tables.views.lag import LAG
+from group_coordinator.tables.views.position_steps import micros, position_steps
+from group_coordinator.tables.views.positions_now import NEWEST_SAMPLES
+from group_coordinator.tables.views.time_lag import LAG_SECONDS
+
+WINDOW = 10
+"""So many of the newest commits are looked at."""
+LEAST_SILENCE_SECONDS = 60
+"""A consumer that commits in bursts is not stopped between two of them."""
+UNKNOWN_SILENCE_SECONDS = 600
+"""How long a single commit lasts, which does not say how often there is one."""
+
+_OF_PARTITION = "PARTITION BY cluster_id, group_id, topic, `partition`"
+_NEWEST_FIRST = f"{_OF_PARTITION} ORDER BY batch_id DESC, seq DESC"
+_RECENT_SAMPLES = """(
+    SELECT positions.*
+    FROM $topic_positions positions
+    JOIN newest
+      ON newest.cluster_id = positions.cluster_id
+      AND positions.sampled_at >= newest.sampled_at - INTERVAL '1' HOUR
+  )"""
+_END_AT_COMMIT = f"""
+      steps.from_offset + (steps.log_end_offset - steps.from_offset)
+        * CAST({micros("commits.at")} - {micros("steps.from_at")} AS DOUBLE)
+        / CAST({micros("steps.sampled_at")} - {micros("steps.from_at")} AS DOUBLE)"""
+
+_TEXT = f"""
+WITH newest AS ({NEWEST_SAMPLES}),
+changes AS (
+  SELECT cluster_id, group_id, topic, `partition`, at, `after`, sampled_at,
+    count(`after`) OVER ({_NEWEST_FIRST} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS age,
+    sum(CASE WHEN `after` IS NULL THEN 1 ELSE 0 END) OVER (
+      {_NEWEST_FIRST} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS losses_since
+  FROM (
+    SELECT own.*, newest.sampled_at
+    FROM $offset_changes own
+    JOIN newest ON newest.cluster_id = own.cluster_id AND own.at <= newest.sampled_at
+  ) so_far
+),
+commits AS (
+  SELECT * FROM changes WHERE losses_since = 0 AND age <= {WINDOW}
+),
+steps AS ({position_steps(_RECENT_SAMPLES)}),
+lags AS (
+  SELECT commits.*, {_END_AT_COMMIT} - commits.`after` AS lag_then
+  FROM commits
+  LEFT JOIN steps
+    ON steps.cluster_id = commits.cluster_id AND steps.topic = commits.topic
+    AND steps.`partition` = commits.`partition`
+    AND commits.at > steps.from_at AND commits.at <= steps.sampled_at
+),
+windows AS (
+  SELECT cluster_id, group_id, topic, `partition`, count(*) AS commits, min(`after`) AS lowest_offset,
+    max(`after`) AS highest_offset, max(CASE WHEN age = 1 THEN `after` END) AS last_offset,
+    CAST({micros("max(at)")} - {micros("min(at)")} AS DOUBLE) / 1000000 AS span_seconds,
+    CAST({micros("max(sampled_at)")} - {micros("max(at)")} AS DOUBLE) / 1000000 AS quiet_seconds,
+    count(lag_then) AS known_lags, min(lag_then) AS lowest_lag,
+    count(CASE WHEN lag_then < lag_before THEN 1 END) AS times_nearer
+  FROM (
+    SELECT lags.*, lag(lag_then) OVER ({_OF_PARTITION} ORDER BY age DESC) AS lag_before FROM lags
+  ) compared
+  GROUP BY cluster_id, group_id, topic, `partition`
+),
+partitions AS (
+  SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.lag, behind.lag_seconds, behind.certain_seconds,
+    own.sampled_at, windows.lowest_offset, windows.highest_offset, windows.last_offset, windows.span_seconds,
+    windows.quiet_seconds, windows.known_lags, windows.lowest_lag, windows.times_nearer,
+    coalesce(windows.commits, 0) AS commits,
+    CASE WHEN windows.quiet_seconds < behind.certain_seconds THEN windows.quiet_seconds ELSE behind.certain_seconds
+    END AS silent_seconds,
+    greatest(
+      {LEAST_SILENCE_SECONDS},
+      coalesce({WINDOW - 1} * windows.span_seconds / nullif(windows.commits - 1, 0), {UNKNOWN_SILENCE_SECONDS})
+    ) AS tolerated_seconds
+  FROM $lag own
+  JOIN $time_lag behind
+    ON behind.cluster_id = own.cluster_id AND behind.group_id = own.group_id
+    AND behind.topic = own.topic AND behind.`partition` = own.`partition`
+  LEFT JOIN windows
+    ON windows.cluster_id = own.cluster_id AND windows.group_id = own.group_id
+    AND windows.topic = own.topic AND windows.`partition` = own.`partition`
+)
+SELECT cluster_id, group_id, topic, `partition`,
+  CASE
+    WHEN lag IS NULL THEN NULL
+    WHEN lag = 0 OR commits = 0 THEN 'OK'
+    WHEN silent_seconds > tolerated_seconds THEN 'STOP'
+    WHEN highest_offset > last_offset THEN 'REWIND'
+    WHEN commits < {WINDOW} THEN 'OK'
+    WHEN lowest_offset = highest_offset AND certain_seconds >= quiet_seconds + span_seconds THEN 'STALL'
+    WHEN lowest_offset = highest_offset THEN 'OK'
+    WHEN known_lags = {WINDOW} AND lowest_lag > 0 AND times_nearer = 0 THEN 'WARN'
+    ELSE 'OK'
+  END AS status,
+  committed_offset, lag, lag_seconds, silent_seconds, commits, sampled_at
+FROM partitions
+"""
+
+PARTITION_STATUS = ViewDefinition(
+    "partition_status",
+    "One row per row of lag: whether the group keeps up with the partition, as of the newest sample",
+    (
+        CLUSTER_ID,
+        GROUP_ID,
+        TOPIC,
+        PARTITION,
+        optional(
+            "status",
+            "string",
+            "OK, WARN, STALL, STOP or REWIND; null: nothing was committed, or the end is not known",
+        ),
+        optional("committed_offset", "bigint", "As in lag"),
+        LAG,
+        LAG_SECONDS,
+        optional(
+            "silent_seconds",
+            "double",
+            "How long there has been something to read (certain_seconds of time_lag) and no commit; null: as lag_seconds",
+        ),
+        required("commits", "bigint", f"The newest commits that are looked at, {WINDOW} at most"),
+        optional("sampled_at", "timestamp", "When the end was sampled; null: it is not known"),
+    ),
+    _TEXT,
+    "Which partitions are not read on?",
+    "SELECT group_id, topic, `partition`, status, lag, silent_seconds FROM partition_status "
+    "WHERE status IN ('STOP', 'STALL') ORDER BY silent_seconds DESC",
+)

@@ -1,0 +1,59 @@
+"""How the logs of partitions grew from sample to sample, which says when a record was written."""
+
+from __future__ import annotations
+
+BEGINS = "from_at IS NULL OR log_end_offset < from_offset OR log_start_offset < from_start"
+"""SQL for whether a sample is the first one of a log: one that goes back, at its end or its beginning, is another log. The topic
+was made again, or an unclean leader cut it."""
+
+_OF_PARTITION = "PARTITION BY cluster_id, topic, `partition` ORDER BY sampled_at, log_end_offset"
+
+
+def position_steps(samples: str = "$topic_positions") -> str:
+    """SQL for samples, each with the one before it: `from_offset` and `from_at`, null where it `begins` a log.
+
+    The end of the log was at an offset g < log_end_offset between from_at and sampled_at, if from_offset <= g.
+
+    Args:
+        samples: SQL of the rows of topic_positions that count, as FROM takes them.
+    """
+    return f"""
+SELECT cluster_id, topic, `partition`, sampled_at, log_end_offset, begins,
+  CASE WHEN NOT begins THEN from_offset END AS from_offset,
+  CASE WHEN NOT begins THEN from_at END AS from_at
+FROM (
+  SELECT beside.*, {BEGINS} AS begins
+  FROM (
+    SELECT samples.*,
+      lag(sampled_at) OVER ({_OF_PARTITION}) AS from_at,
+      lag(log_end_offset) OVER ({_OF_PARTITION}) AS from_offset,
+      lag(log_start_offset) OVER ({_OF_PARTITION}) AS from_start
+    FROM {samples} samples
+  ) beside
+) marked
+"""
+
+
+def micros(timestamp: str) -> str:
+    """SQL for the microseconds of a timestamp since 1970."""
+    return f"CAST($micros({timestamp}) AS BIGINT)"
+
+
+def seconds_behind(offset: str, at: str) -> str:
+    """SQL for the seconds from when the log's end was at an offset until a sample; of a step that the offset is in.
+
+    Where the log did not grow for a while, that is the end of the while: nothing was left to read before.
+    """
+    return f"""
+    CAST({micros(at)} - {micros("coalesce(from_at, step_at)")} AS DOUBLE) / 1000000
+    - coalesce(
+      CAST({micros("step_at")} - {micros("from_at")} AS DOUBLE) / 1000000
+        * CAST({offset} - from_offset AS DOUBLE) / CAST(to_offset - from_offset AS DOUBLE),
+      CAST(0 AS DOUBLE)
+    )"""
+
+
+def how_it_is_known(offset: str) -> str:
+    """SQL for how good seconds_behind is."""
+    return f"""
+    CASE WHEN from_offset IS NULL THEN 'at-least' WHEN from_offset = {offset} THEN 'exact' ELSE 'interpolated' END"""

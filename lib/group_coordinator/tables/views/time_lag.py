@@ -1,0 +1,94 @@
+"""How long groups are behind."""
+
+from __future__ import annotations
+
+from group_coordinator.tables.views.definition import (
+    CLUSTER_ID,
+    GROUP_ID,
+    PARTITION,
+    TOPIC,
+    ViewDefinition,
+    optional,
+)
+from group_coordinator.tables.views.position_steps import (
+    how_it_is_known,
+    micros,
+    position_steps,
+    seconds_behind,
+)
+
+LAG_SECONDS = optional(
+    "lag_seconds",
+    "double",
+    "From when the end of the log was at the committed offset until the sample; 0: everything was read; null: nothing was "
+    "committed, or the end is not known",
+)
+HOW = optional(
+    "how",
+    "string",
+    "exact: a sample had that end, or everything was read; interpolated between two samples; at-least: the oldest sample of this log has a "
+    "later end already. Null: as lag_seconds",
+)
+CERTAIN_SECONDS = optional(
+    "certain_seconds",
+    "double",
+    "The same from the first sample with a later end on: so long at least, however far samples are apart; null: as lag_seconds",
+)
+
+# What was sampled before the end was at the lowest committed offset says nothing about any group: only the rest is
+# sorted. The steps of the newest log have every offset below its end once, but for those that did not grow.
+_TEXT = f"""
+WITH since AS (
+  SELECT samples.cluster_id, samples.topic, samples.`partition`,
+    max(CASE WHEN samples.log_end_offset <= committed.lowest_offset THEN samples.sampled_at END) AS sampled_at
+  FROM $topic_positions samples
+  JOIN (
+    SELECT cluster_id, topic, `partition`, min(committed_offset) AS lowest_offset
+    FROM $offsets
+    GROUP BY cluster_id, topic, `partition`
+  ) committed
+    ON committed.cluster_id = samples.cluster_id AND committed.topic = samples.topic
+    AND committed.`partition` = samples.`partition`
+  GROUP BY samples.cluster_id, samples.topic, samples.`partition`
+),
+wanted AS (
+  SELECT samples.*
+  FROM $topic_positions samples
+  JOIN since
+    ON since.cluster_id = samples.cluster_id AND since.topic = samples.topic
+    AND since.`partition` = samples.`partition`
+    AND (since.sampled_at IS NULL OR samples.sampled_at >= since.sampled_at)
+),
+steps AS (
+  SELECT cluster_id, topic, `partition`, from_offset, log_end_offset AS to_offset, from_at, sampled_at AS step_at
+  FROM (
+    SELECT steps.*,
+      max(CASE WHEN begins THEN sampled_at END) OVER (PARTITION BY cluster_id, topic, `partition`) AS began_at
+    FROM ({position_steps("wanted")}) steps
+  ) grown
+  WHERE sampled_at >= began_at AND (from_offset IS NULL OR log_end_offset > from_offset)
+)
+SELECT own.cluster_id, own.group_id, own.topic, own.`partition`,
+  CASE WHEN own.lag = 0 THEN CAST(0 AS DOUBLE) WHEN own.lag > 0 THEN {seconds_behind("own.committed_offset", "own.sampled_at")}
+  END AS lag_seconds,
+  CASE WHEN own.lag = 0 THEN 'exact' WHEN own.lag > 0 THEN {how_it_is_known("own.committed_offset")}
+  END AS how,
+  CASE WHEN own.lag = 0 THEN CAST(0 AS DOUBLE)
+    WHEN own.lag > 0 THEN CAST({micros("own.sampled_at")} - {micros("step_at")} AS DOUBLE) / 1000000
+  END AS certain_seconds
+FROM $lag own
+LEFT JOIN steps
+  ON steps.cluster_id = own.cluster_id AND steps.topic = own.topic AND steps.`partition` = own.`partition`
+  AND own.lag > 0 AND own.committed_offset < steps.to_offset
+  AND (steps.from_offset IS NULL OR own.committed_offset >= steps.from_offset)
+"""
+
+TIME_LAG = ViewDefinition(
+    "time_lag",
+    "One row per row of lag: for how long there has been something that the group has not read",
+    (CLUSTER_ID, GROUP_ID, TOPIC, PARTITION, LAG_SECONDS, HOW, CERTAIN_SECONDS),
+    _TEXT,
+    "Which groups are more than five minutes behind?",
+    "SELECT cluster_id, group_id, topic, max(lag_seconds) AS seconds_behind FROM time_lag "
+    "WHERE lag_seconds > 300 GROUP BY cluster_id, group_id, topic ORDER BY seconds_behind DESC",
+)

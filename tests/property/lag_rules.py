@@ -1,0 +1,105 @@
+"""The rules of time_lag and partition_status once more, row by row in plain Python: the witness of the SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+
+class Sample(NamedTuple):
+    at_s: float
+    start: int
+    end: int
+
+
+class Commit(NamedTuple):
+    at_s: float
+    offset: int | None
+    """None: the offset was lost."""
+
+
+def newest_log(samples: Sequence[Sample]) -> list[Sample]:
+    """The samples since the topic was made last."""
+    log: list[Sample] = []
+    for sample in samples:
+        if log and (sample.end < log[-1].end or sample.start < log[-1].start):
+            log = []
+        log.append(sample)
+    return log
+
+
+def time_lag(samples: Sequence[Sample], offset: int) -> tuple[float, str]:
+    """(seconds, how) at the last of the samples."""
+    log = newest_log(samples)
+    now = log[-1]
+    if offset >= now.end:
+        return 0.0, "exact"
+    if offset < log[0].end:
+        return now.at_s - log[0].at_s, "at-least"
+    last = max(place for place, sample in enumerate(log) if sample.end <= offset)
+    before, after = log[last], log[last + 1]
+    share = (offset - before.end) / (after.end - before.end)
+    at_s = before.at_s + share * (after.at_s - before.at_s)
+    return now.at_s - at_s, "exact" if before.end == offset else "interpolated"
+
+
+def certainly_behind_s(samples: Sequence[Sample], offset: int) -> float:
+    """Seconds at the last of the samples since the first one with a later end."""
+    log = newest_log(samples)
+    return log[-1].at_s - next((sample.at_s for sample in log if sample.end > offset), log[-1].at_s)
+
+
+def committed_at(commits: Sequence[Commit], at_s: float) -> int | None:
+    offset = None
+    for commit in commits:
+        if commit.at_s <= at_s:
+            offset = commit.offset
+    return offset
+
+
+def end_at(samples: Sequence[Sample], at_s: float) -> float | None:
+    """The end of the log at a time between two samples of it, of the last hour."""
+    recent = [sample for sample in samples if sample.at_s >= samples[-1].at_s - 3_600]
+    for before, after in pairwise(recent):
+        if before.at_s < at_s <= after.at_s and newest_log([before, after]) == [before, after]:
+            share = (at_s - before.at_s) / (after.at_s - before.at_s)
+            return before.end + (after.end - before.end) * share
+    return None
+
+
+def status(samples: Sequence[Sample], commits: Sequence[Commit]) -> str | None:
+    offset = commits[-1].offset if commits else None
+    if offset is None:
+        return None
+    now_s, behind_s = samples[-1].at_s, certainly_behind_s(samples, offset)
+    window: list[Commit] = []
+    for commit in commits:
+        if commit.at_s <= now_s:
+            window = [] if commit.offset is None else [*window, commit][-10:]
+    if offset >= samples[-1].end or not window:
+        return "OK"
+    if min(now_s - window[-1].at_s, behind_s) > _tolerated(window):
+        return "STOP"
+    return _while_it_commits(samples, window, behind_s)
+
+
+def _tolerated(window: Sequence[Commit]) -> float:
+    if len(window) == 1:
+        return 600
+    return max(60, 9 * (window[-1].at_s - window[0].at_s) / (len(window) - 1))
+
+
+def _while_it_commits(samples: Sequence[Sample], window: Sequence[Commit], behind_s: float) -> str:
+    offsets = [commit.offset or 0 for commit in window]
+    if max(offsets) > offsets[-1]:
+        return "REWIND"
+    if len(window) < 10:
+        return "OK"
+    if len(set(offsets)) == 1:
+        return "STALL" if behind_s >= samples[-1].at_s - window[0].at_s else "OK"
+    ends = [end_at(samples, commit.at_s) for commit in window]
+    lags = [end - offset for end, offset in zip(ends, offsets, strict=True) if end is not None]
+    is_known = len(lags) == 10 and min(lags) > 0
+    is_nearer = any(later < lag for lag, later in pairwise(lags))
+    return "WARN" if is_known and not is_nearer else "OK"

@@ -1,0 +1,202 @@
+"""How far groups are behind, in records and in time, told by the state machine and by samples."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable
+
+from group_coordinator.clients.sql_tables import query
+from group_coordinator.core.model.topic import Topic
+from tests.support.group_history import GroupHistory, tables_of
+from tests.support.samples import sample
+
+ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)
+LAG = (
+    "SELECT group_id, topic, `partition`, committed_offset, log_end_offset, lag, lag_from_start, member_id "
+    "FROM lag ORDER BY group_id, topic, `partition`"
+)
+TIME_LAG = "SELECT `partition`, lag_seconds, how FROM time_lag ORDER BY topic, `partition`"
+HISTORY = (
+    "SELECT sampled_at, committed_offset, log_end_offset, lag, lag_seconds, how "
+    "FROM lag_history ORDER BY sampled_at"
+)
+
+
+def at(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def asked(root: Path, sql: str) -> list[tuple[Any, ...]]:
+    return [tuple(row.values()) for row in query(str(root), sql).to_pylist()]
+
+
+def reader(*commits: tuple[float, dict[int, int]]) -> GroupHistory:
+    """A group without members, with its commits: (second, offsets of orders by partition)."""
+    group = GroupHistory("reader")
+    for seconds, offsets in commits:
+        group.at(round(seconds * 1_000))
+        group.commit({"orders": offsets})
+    return group
+
+
+def test_every_partition_that_a_group_could_read_has_a_row(tmp_path: Path) -> None:
+    consumers = GroupHistory("consumers")
+    consumers.learn_topics(ORDERS)
+    consumers.consumers.join("a", ["orders"])
+    consumers.consumers.beat("a", {ORDERS.topic_id: [0, 1]})
+    consumers.commit({"orders": {0: 7}}, "a", consumers.consumers.epochs["a"], version=9)
+    subscribed = GroupHistory("subscribed", group_initial_rebalance_delay_ms=0)
+    subscribed.form(topics=("refunds",))
+    root = tables_of(tmp_path, consumers, subscribed)
+    sample(root, 1, "orders", {0: 10, 1: 20, 2: 30}, start=4)
+    sample(root, 1, "refunds", {0: 5})
+    sample(root, 1, "bills", {0: 5})
+
+    assert asked(root, LAG) == [
+        ("consumers", "orders", 0, 7, 10, 3, 3, "a"),
+        ("consumers", "orders", 1, None, 20, None, 16, "a"),
+        ("consumers", "orders", 2, None, 30, None, 26, "a"),
+        ("subscribed", "refunds", 0, None, 5, None, 5, None),
+    ]
+    assert asked(root, "SELECT DISTINCT client_id, client_host FROM lag WHERE member_id = 'a'") == [
+        ("client", "/127.0.0.1")
+    ]
+
+
+def test_a_commit_that_is_newer_than_the_sample_is_no_negative_lag(tmp_path: Path) -> None:
+    root = tables_of(tmp_path, reader((0, {0: 12, 1: 10, 2: 9})))
+    sample(root, 1, "orders", {0: 10, 1: 10, 2: 10})
+
+    assert asked(root, "SELECT `partition`, lag FROM lag ORDER BY `partition`") == [
+        (0, 0),
+        (1, 0),
+        (2, 1),
+    ]
+    assert asked(root, TIME_LAG) == [(0, 0.0, "exact"), (1, 0.0, "exact"), (2, 0.0, "at-least")]
+
+
+def test_without_a_sample_nothing_is_said_of_lag(tmp_path: Path) -> None:
+    root = tables_of(tmp_path, reader((0, {0: 12})))
+
+    assert asked(root, LAG) == [("reader", "orders", 0, 12, None, None, None, None)]
+    assert asked(root, TIME_LAG) == [(0, None, None)]
+    assert asked(root, HISTORY) == []
+
+
+def test_a_topic_that_is_sampled_no_more_has_no_lag(tmp_path: Path) -> None:
+    root = tables_of(tmp_path, reader((0, {0: 12})))
+    sample(root, 10, "orders", {0: 100})
+    sample(root, 310, "bills", {0: 5})
+    assert asked(root, "SELECT lag FROM lag") == [(88,)]
+
+    sample(root, 311, "bills", {0: 5})
+    assert asked(root, LAG) == [("reader", "orders", 0, 12, None, None, None, None)]
+    assert asked(root, TIME_LAG) == [(0, None, None)]
+
+
+def test_what_a_transaction_holds_back_is_told_apart(tmp_path: Path) -> None:
+    root = tables_of(tmp_path, reader((0, {0: 12, 1: 19})))
+    sample(root, 10, "orders", {0: 20, 1: 20}, held_back=5)
+
+    assert asked(
+        root, "SELECT `partition`, lag, lag_to_stable, held_back FROM lag ORDER BY `partition`"
+    ) == [(0, 8, 3, 5), (1, 1, 0, 5)]
+
+
+def test_share_groups_have_no_rows(tmp_path: Path) -> None:
+    group = GroupHistory("shared", group_initial_rebalance_delay_ms=0)
+    group.form(topics=("orders",))
+    root = tables_of(tmp_path, group)
+    sample(root, 10, "orders", {0: 20})
+    assert asked(root, "SELECT lag_from_start FROM lag") == [(20,)]
+
+    DeltaTable(root / "groups").update(updates={"group_type": "'share'"})
+
+    assert asked(root, LAG) == []
+
+
+def test_clusters_are_kept_apart(tmp_path: Path) -> None:
+    here, there = reader((0, {0: 1})), GroupHistory("reader", cluster_id="other")
+    there.commit({"orders": {0: 1}})
+    root = tables_of(tmp_path, here, there)
+    sample(root, 1, "orders", {0: 10})
+    sample(root, 1_000, "orders", {0: 20}, cluster_id="other")
+
+    assert asked(root, "SELECT cluster_id, lag FROM lag ORDER BY 1") == [("other", 19), ("test", 9)]
+
+
+def test_time_lag_begins_when_the_log_went_on(tmp_path: Path) -> None:
+    root = tables_of(tmp_path, reader((0, {0: 100, 1: 120, 2: 99, 3: 160})))
+    for seconds, end in [(10, 100), (20, 100), (40, 160), (60, 160)]:
+        sample(root, seconds, "orders", dict.fromkeys(range(4), end))
+
+    assert asked(root, "SELECT certain_seconds FROM time_lag ORDER BY `partition`") == [
+        *[(20.0,), (20.0,), (50.0,), (0.0,)]
+    ]
+    assert asked(root, TIME_LAG) == [
+        (0, 40.0, "exact"),  # 100 was the end until second 20
+        (1, pytest.approx(60 - (20 + 20 * 20 / 60)), "interpolated"),
+        (2, 50.0, "at-least"),
+        (3, 0.0, "exact"),
+    ]
+
+
+def test_time_lag_knows_a_topic_that_was_made_again(tmp_path: Path) -> None:
+    root = tables_of(tmp_path, reader((0, {0: 10, 1: 0, 2: 30})))
+    for seconds, end in [(10, 5), (20, 1_000), (30, 10), (40, 20), (50, 2_000)]:
+        sample(root, seconds, "orders", dict.fromkeys(range(3), end))
+
+    assert asked(root, TIME_LAG) == [
+        (0, 20.0, "exact"),
+        (1, 20.0, "at-least"),
+        (2, pytest.approx(10 - 10 * 10 / 1_980), "interpolated"),
+    ]
+
+
+def test_a_log_whose_beginning_goes_back_is_another_one(tmp_path: Path) -> None:
+    root = tables_of(tmp_path, reader((0, {0: 10})))
+    sample(root, 10, "orders", {0: 10}, start=5)
+    sample(root, 20, "orders", {0: 50}, start=0)
+    sample(root, 30, "orders", {0: 60}, start=0)
+
+    assert asked(root, TIME_LAG) == [(0, 10.0, "at-least")]
+
+
+def test_the_history_of_lag(tmp_path: Path) -> None:
+    group = reader((5, {0: 100}), (25, {0: 130}), (30, {0: 160}))
+    group.at(45_000)
+    group.delete_offsets({"orders": [0]})
+    group.at(55_000)
+    group.commit({"orders": {0: 10}})
+    root = tables_of(tmp_path, group)
+    for seconds, end in [(1, 90), (10, 100), (20, 120), (30, 160), (40, 200), (50, 200), (60, 200)]:
+        sample(root, seconds, "orders", {0: end})
+
+    assert asked(root, HISTORY) == [
+        (at(10), 100, 100, 0, 0.0, "exact"),
+        (at(20), 100, 120, 20, 10.0, "exact"),
+        (at(30), 160, 160, 0, 0.0, "exact"),
+        (at(40), 160, 200, 40, 10.0, "exact"),
+        (at(60), 10, 200, 190, 59.0, "at-least"),
+    ]
+
+
+def test_an_offset_of_an_open_transaction_is_no_history_yet(tmp_path: Path) -> None:
+    group = reader((5, {0: 100}))
+    group.at(15_000)
+    group.commit_in_transaction(17, "orders", 0, 120)
+    group.at(25_000)
+    group.end_transaction(17, is_commit=True)
+    root = tables_of(tmp_path, group)
+    for seconds in (10, 20, 30):
+        sample(root, seconds, "orders", {0: 120})
+
+    assert asked(root, "SELECT sampled_at, lag FROM lag_history ORDER BY 1") == [
+        (at(10), 20),
+        (at(20), 20),
+        (at(30), 0),
+    ]

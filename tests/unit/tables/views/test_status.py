@@ -1,0 +1,163 @@
+"""Whether groups keep up: one story a status, and the false alarms that there must not be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from group_coordinator.clients.sql_tables import rows
+from tests.support.group_history import GroupHistory, tables_of
+from tests.support.samples import sample
+
+Story = Iterable[tuple[float, int]]
+"""(second, offset)"""
+
+
+def steady(
+    commits: int, *, every_s: float = 5, step: int = 10, start_s: float = 0
+) -> list[tuple[float, int]]:
+    return [(start_s + number * every_s, 100 + number * step) for number in range(commits)]
+
+
+def status(root: Path, commits: Story, ends: Story) -> object:
+    """Of a group that has committed one partition."""
+    group = GroupHistory("reader")
+    for seconds, offset in commits:
+        group.at(round(seconds * 1_000))
+        group.commit({"orders": {0: offset}})
+    tables = tables_of(root, group)
+    for seconds, end in ends:
+        sample(tables, seconds, "orders", {0: end})
+    [row] = rows(str(tables), "SELECT status FROM group_status")
+    assert [row] == rows(str(tables), "SELECT status FROM partition_status")
+    return row["status"]
+
+
+AHEAD = [(number * 30, 1_000 + 300 * number) for number in range(40)]
+"""A log that grows by 10 offsets a second, and that nobody keeps up with."""
+
+
+def test_who_has_read_everything_may_be_silent(tmp_path: Path) -> None:
+    assert status(tmp_path, steady(10), [(0, 190), (30, 190), (100_000, 190)]) == "OK"
+
+
+def test_who_was_idle_has_not_stopped_when_there_is_something_to_read(tmp_path: Path) -> None:
+    assert status(tmp_path, steady(10), [(50, 190), (7_200, 190), (7_230, 250)]) == "OK"
+
+
+@pytest.mark.parametrize(("now_s", "wanted"), [(105, "OK"), (106, "STOP")])
+def test_stopped_is_who_is_silent_for_longer_than_its_commits_take(
+    now_s: int, wanted: str, tmp_path: Path
+) -> None:
+    assert status(tmp_path, steady(10), [(0, 1_000), (now_s, 1_000)]) == wanted
+
+
+@pytest.mark.parametrize(("now_s", "wanted"), [(620, "OK"), (621, "STOP")])
+def test_a_window_that_is_not_full_is_taken_for_one_that_is(
+    now_s: int, wanted: str, tmp_path: Path
+) -> None:
+    commits = [(0, 100), (10, 110), (20, 120)]  # nine times 10 s would be 90
+    slow = [(seconds * 6.6667, offset) for seconds, offset in commits]
+
+    assert status(tmp_path, slow, [(0, 1_000), (now_s + 113, 1_000)]) == wanted
+
+
+@pytest.mark.parametrize(("now_s", "wanted"), [(600, "OK"), (601, "STOP")])
+def test_a_single_commit_lasts_ten_minutes(now_s: int, wanted: str, tmp_path: Path) -> None:
+    assert status(tmp_path, [(0, 100)], [(0, 1_000), (now_s, 1_000)]) == wanted
+
+
+def test_rewound_is_who_has_not_come_up_again(tmp_path: Path) -> None:
+    back = [*steady(5), (30, 110)]
+
+    assert status(tmp_path / "back", back, [(0, 1_000), (40, 1_000)]) == "REWIND"
+    again = [*back, (35, 140)]
+    assert status(tmp_path / "again", again, [(0, 1_000), (40, 1_000)]) == "OK"
+
+
+def test_stalled_is_who_commits_the_same_offset_while_there_is_something_to_read(
+    tmp_path: Path,
+) -> None:
+    same = steady(10, step=0, start_s=30)
+
+    assert status(tmp_path / "behind", same, [(0, 90), (20, 1_000), (80, 1_000)]) == "STALL"
+    assert status(tmp_path / "since", same, [(0, 90), (31, 100), (80, 1_000)]) == "OK"
+    assert status(tmp_path / "nine", same[:9], [(0, 90), (20, 1_000), (80, 1_000)]) == "OK"
+
+
+def test_between_samples_that_are_far_apart_nobody_is_accused(tmp_path: Path) -> None:
+    same = steady(10, step=0)
+
+    assert status(tmp_path / "silent", same[:1], [(0, 100), (3_600, 101)]) == "OK"
+    assert status(tmp_path / "same", same, [(0, 100), (50, 101)]) == "OK"
+
+
+def test_warned_of_is_who_goes_on_and_falls_behind(tmp_path: Path) -> None:
+    slow, fast = steady(10, step=49, start_s=1_100), steady(10, step=51, start_s=1_100)
+
+    assert status(tmp_path / "slow", slow, AHEAD) == "WARN"
+    assert status(tmp_path / "fast", fast, AHEAD) == "OK"
+
+
+def test_of_commits_before_the_first_sample_nobody_knows_the_lag(tmp_path: Path) -> None:
+    slow = steady(10, step=49, start_s=1_100)
+
+    assert status(tmp_path, slow, [row for row in AHEAD if row[0] >= 1_120]) == "OK"
+
+
+def test_an_earlier_life_of_a_name_is_no_rewind(tmp_path: Path) -> None:
+    group = GroupHistory("reader")
+    group.commit({"orders": {0: 500}})
+    group.delete()
+    group.commit({"orders": {0: 10}})
+    root = tables_of(tmp_path, group)
+    sample(root, 1, "orders", {0: 1_000})
+
+    assert rows(str(root), "SELECT status, commits FROM partition_status") == [
+        {"status": "OK", "commits": 1}
+    ]
+
+
+def test_the_worst_partition_speaks_for_the_group(tmp_path: Path) -> None:
+    group = GroupHistory("reader")
+    group.commit({"orders": {0: 100, 1: 100, 2: 50}, "bills": {7: 100}, "gone": {0: 5}})
+    for seconds in range(600, 645, 5):
+        group.at(seconds * 1_000)
+        group.commit({"orders": {1: 100, 2: 90 - seconds // 10}})
+    root = tables_of(tmp_path, group)
+    sample(root, 0, "orders", {0: 150, 1: 100, 2: 90})
+    sample(root, 650, "orders", {0: 150, 1: 200, 2: 90})
+    sample(root, 650, "bills", {7: 200})
+
+    states = "SELECT topic, `partition`, status FROM partition_status ORDER BY topic, `partition`"
+    assert [tuple(row.values()) for row in rows(str(root), states)] == [
+        ("bills", 7, "OK"),
+        ("gone", 0, None),
+        ("orders", 0, "STOP"),
+        ("orders", 1, "OK"),
+        ("orders", 2, "REWIND"),
+    ]
+    assert rows(str(root), "SELECT * FROM group_status") == [
+        {
+            "cluster_id": "test",
+            "group_id": "reader",
+            "status": "STOP",
+            "total_lag": 50 + 100 + 64 + 100,
+            "max_lag": 100,
+            "max_lag_topic": "bills",
+            "max_lag_partition": 7,
+            "unknown_partitions": 1,
+        }
+    ]
+
+
+def test_of_a_group_whose_topics_are_gone_nothing_is_said(tmp_path: Path) -> None:
+    group = GroupHistory("reader")
+    group.commit({"gone": {0: 5}})
+    root = tables_of(tmp_path, group)
+    sample(root, 1, "orders", {0: 150})
+
+    found = "SELECT status, total_lag, max_lag, max_lag_topic, unknown_partitions FROM group_status"
+    assert [tuple(row.values()) for row in rows(str(root), found)] == [(None, None, None, None, 1)]
