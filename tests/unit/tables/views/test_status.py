@@ -16,9 +16,9 @@ Story = Iterable[tuple[float, int]]
 
 
 def steady(
-    commits: int, *, every_s: float = 5, step: int = 10, start_s: float = 0
+    commits: int, *, every_s: float = 5, offset: int = 100, step: int = 10, start_s: float = 0
 ) -> list[tuple[float, int]]:
-    return [(start_s + number * every_s, 100 + number * step) for number in range(commits)]
+    return [(start_s + number * every_s, offset + number * step) for number in range(commits)]
 
 
 def status(root: Path, commits: Story, ends: Story) -> object:
@@ -83,6 +83,7 @@ def test_stalled_is_who_commits_the_same_offset_while_there_is_something_to_read
     same = steady(10, step=0, start_s=30)
 
     assert status(tmp_path / "behind", same, [(0, 90), (20, 1_000), (80, 1_000)]) == "STALL"
+    assert status(tmp_path / "first", same, [(0, 90), (30, 1_000), (80, 1_000)]) == "STALL"
     assert status(tmp_path / "since", same, [(0, 90), (31, 100), (80, 1_000)]) == "OK"
     assert status(tmp_path / "nine", same[:9], [(0, 90), (20, 1_000), (80, 1_000)]) == "OK"
 
@@ -95,16 +96,19 @@ def test_between_samples_that_are_far_apart_nobody_is_accused(tmp_path: Path) ->
 
 
 def test_warned_of_is_who_goes_on_and_falls_behind(tmp_path: Path) -> None:
-    slow, fast = steady(10, step=49, start_s=1_100), steady(10, step=51, start_s=1_100)
+    slow, even, fast = (steady(10, step=step, start_s=1_100) for step in (49, 50, 51))
+    had_read_all = steady(10, offset=12_000, step=49, start_s=1_100)
 
     assert status(tmp_path / "slow", slow, AHEAD) == "WARN"
+    assert status(tmp_path / "even", even, AHEAD) == "WARN"
     assert status(tmp_path / "fast", fast, AHEAD) == "OK"
+    assert status(tmp_path / "had read all", had_read_all, AHEAD) == "OK"
 
 
 def test_of_commits_before_the_first_sample_nobody_knows_the_lag(tmp_path: Path) -> None:
     slow = steady(10, step=49, start_s=1_100)
 
-    assert status(tmp_path, slow, [row for row in AHEAD if row[0] >= 1_120]) == "OK"
+    assert status(tmp_path, slow, [row for row in AHEAD if row[0] >= 1_110]) == "OK"
 
 
 def test_an_earlier_life_of_a_name_is_no_rewind(tmp_path: Path) -> None:
