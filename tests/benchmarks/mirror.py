@@ -33,15 +33,17 @@ from pyspark.sql.types import (
 from rich.console import Console
 
 from group_coordinator import settings
+from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.codecs.offsets_topic import encode_entry
 from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
+from group_coordinator.job.mirrored_topic import MirroredTopic
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.mirror.arrow_decoder import decode_batches
 from group_coordinator.mirror.query import MIRROR, MirrorRun
 from group_coordinator.mirror.sinks import MirroredBatch, MirrorSinks
-from group_coordinator.mirror.source import READING, read_messages
+from group_coordinator.mirror.source import READING, MessageSource
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.ownership import checked_writer
 from group_coordinator.streaming.cluster_options import cluster_options
@@ -107,8 +109,9 @@ def mirror(spark: SparkSession, job: JobSettings) -> None:
     """All of the topic into coordinator_log."""
     create_tables(job.tables_root, lambda: spark)
     writer = checked_writer(spark, job, lambda: None, MIRROR)
-    sinks = MirrorSinks(writer, TOPIC, lambda rows, _batch_id: rows, _silent)
-    MirrorRun(spark, job, cluster_options(job), range(PARTITIONS), sinks, Event()).drain()
+    topic = MirroredTopic(spark, job, Connection.of(job), cluster_options(job))
+    sinks = MirrorSinks(writer, TOPIC, lambda rows, _batch_id: rows, _silent, topic.gone)
+    MirrorRun(spark, job, topic.take_up, topic.may_go_on, sinks, Event()).drain()
     _check(spark, job, COORDINATOR_LOG)
 
 
@@ -126,7 +129,8 @@ def identity(spark: SparkSession, job: JobSettings) -> None:
 
     with session_conf(spark, READING):
         most = job.mirror_max_offsets_per_trigger
-        messages = read_messages(spark, cluster_options(job), TOPIC, range(PARTITIONS), most)
+        source = MessageSource(cluster_options(job), TOPIC, range(PARTITIONS))
+        messages = source.messages(spark, most, is_lossy=False)
         cores = spark.sparkContext.defaultParallelism
         writer = messages.coalesce(cores).writeStream.foreachBatch(append)
         where = f"{job.checkpoint_location}/identity"
@@ -162,7 +166,7 @@ def decoder_alone() -> int:
     seconds = []
     for _ in range(5):
         began = time.process_time()
-        for _batch in decode_batches(batches):
+        for _batch in decode_batches(batches, None):
             pass
         seconds.append(time.process_time() - began)
     return round(DECODED_ALONE / min(seconds))

@@ -68,7 +68,7 @@ class Mirror:
         found = DeltaTable(Path(self.settings.job.tables_root) / table).to_pyarrow_table()
         rows = [row for row in found.to_pylist() if wanted.items() <= row.items()]
         if table in {"coordinator_log", "dead_letters"}:
-            rows.sort(key=lambda row: (row["source_partition"], row["source_offset"]))
+            rows.sort(key=lambda row: (row["source_partition"] or 0, row["source_offset"] or 0))
         return rows
 
 
@@ -83,8 +83,11 @@ def admin(broker: EmbeddedBroker) -> Iterator[KafkaAdminClient]:
         yield client
 
 
-def new_topic(admin: KafkaAdminClient, name: str, partitions: int) -> str:
-    admin.create_topics([NewTopic(name, partitions, 1)], wait_for_metadata=True)
+def new_topic(admin: KafkaAdminClient, name: str, partitions: int, **configs: str) -> str:
+    """The messages here are of 1970: by default the broker would remove them at its first look."""
+    kept = {"retention.ms": "-1"} | {key.replace("_", "."): value for key, value in configs.items()}
+    topic = NewTopic(name, partitions, 1, topic_configs=kept)
+    admin.create_topics([topic], wait_for_metadata=True)
     return name
 
 
@@ -263,3 +266,58 @@ def sigterm_when(condition: Callable[[], object]) -> Iterator[None]:
 def test_a_topic_that_is_not_there_is_named(mirror: Mirror) -> None:
     with pytest.raises(JobRefusedError, match="topic nothing-here is not there at"):
         mirror.run("nothing-here")
+
+
+def told(rows: Iterable[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    names = ("batch_id", "group_id", "offset", "reason", "inferred", "source_offset")
+    ordered = sorted(rows, key=lambda row: (row["batch_id"], row["seq"]))
+    return [tuple(row[name] for name in names) for row in ordered]
+
+
+def test_of_a_topic_that_was_made_anew_only_what_it_has_now_is_left(
+    mirror: Mirror, broker: EmbeddedBroker, admin: KafkaAdminClient
+) -> None:
+    topic = new_topic(admin, "mirror-anew", 1)
+    produce(broker, topic, [commit(1), commit(2, "refunds")], partition=0)
+    mirror.run(topic)
+    admin.delete_topics([topic])
+    new_topic(admin, topic, 1)
+    produce(broker, topic, [commit(5)], partition=0)
+    mirror.run(topic, MirrorOptions(drain=True, with_compaction=True))
+    produce(broker, topic, [commit(6)], partition=0)
+    mirror.run(topic, MirrorOptions(drain=True, with_compaction=True))
+
+    assert told(mirror.rows()) == [
+        (0, "billing", 1, "mirrored", False, 0),
+        (0, "refunds", 2, "mirrored", False, 1),
+        (1, "refunds", None, "mirrored", True, None),
+        (1, "billing", 5, "mirrored", False, 0),
+        (2, "billing", 6, "mirrored", False, 1),
+    ]
+    offsets = [(row["group_id"], row["committed_offset"]) for row in mirror.rows("offsets")]
+    assert offsets == [("billing", 6)]
+
+
+def test_what_went_unread_is_looked_for_and_what_is_there_stays(
+    mirror: Mirror, broker: EmbeddedBroker, admin: KafkaAdminClient
+) -> None:
+    """Records are deleted before they are read; later nobody has read for longer than tombstones stay: here for no time."""
+    topic = new_topic(admin, "mirror-gap", 1, delete_retention_ms="0")
+    produce(broker, topic, [commit(1), commit(2, "refunds"), commit(3, "payouts")], partition=0)
+    mirror.run(topic)
+    produce(broker, topic, [commit(4), commit(5, "payouts"), commit(6, "refunds")], partition=0)
+    admin.delete_records({TopicPartition(topic, 0): 5})
+    mirror.run(topic)
+    mirror.run(topic)
+    produce(broker, topic, [commit(7, "refunds")], partition=0)
+    mirror.run(topic)
+
+    assert told(mirror.rows()) == [
+        (0, "billing", 1, "mirrored", False, 0),
+        (0, "refunds", 2, "mirrored", False, 1),
+        (0, "payouts", 3, "mirrored", False, 2),
+        (1, "billing", None, "mirrored", True, None),
+        (1, "payouts", None, "mirrored", True, None),
+        (1, "refunds", 6, "mirrored", False, 5),
+        (2, "refunds", 7, "mirrored", False, 6),
+    ]

@@ -15,19 +15,18 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.cluster.connection import Connection, login_options
 from group_coordinator.clients.cluster.positions import PositionSampler
 from group_coordinator.job.beside import running_beside
 from group_coordinator.job.mirror_progress import MirrorProgress
 from group_coordinator.job.mirror_reasons import MirrorReasons
 from group_coordinator.job.mirror_retention import with_retention_of_brokers
+from group_coordinator.job.mirrored_topic import MirroredTopic, facts_of_topic
 from group_coordinator.job.outages import outlast_outages
 from group_coordinator.job.owner_watch import OwnerWatch
 from group_coordinator.job.position_rounds import PositionRounds, positions_folder, repeat
 from group_coordinator.job.query_failures import query_failures_told
 from group_coordinator.job.refusal_causes import refusals_told
-from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.job.run import prepare_tables
 from group_coordinator.job.session_life import MakeSession, session_and_stop
 from group_coordinator.job.storage_check import check_other_clusters, check_storage
@@ -100,24 +99,13 @@ def run_mirror(
     connection = Connection(
         job.bootstrap_servers, {**login_options(job.security), **options.python}
     )
-    partitions = _partitions(connection, job)
+    facts_of_topic(connection, job)  # before Spark starts, which takes much longer
     settings = with_retention_of_brokers(settings, given, connection)
     with session_and_stop(make_session) as (spark, stop):
         _prepare(spark, job)
-        mirror = _Mirror(spark, settings, connection, options, partitions, stop)
+        mirror = _Mirror(spark, settings, connection, options, stop)
         with query_failures_told(job):
             mirror.drain() if options.drain else mirror.run()
-
-
-def _partitions(connection: Connection, job: JobSettings) -> frozenset[int]:
-    with closing(Cluster(connection)) as cluster:
-        found = cluster.partitions([job.events_topic])
-    if job.events_topic not in found:
-        raise JobRefusedError(
-            f"topic {job.events_topic} is not there at {job.bootstrap_servers}, or this user may not see it (ACL DESCRIBE); "
-            "Kafka makes __consumer_offsets when the first group commits or joins"
-        )
-    return found[job.events_topic]
 
 
 def _prepare(spark: SparkSession, job: JobSettings) -> None:
@@ -139,7 +127,6 @@ class _Mirror:
         settings: Settings,
         connection: Connection,
         options: MirrorOptions,
-        partitions: Collection[int],
         stop: Event,
     ) -> None:
         self._spark = spark
@@ -153,11 +140,14 @@ class _Mirror:
             job.events_topic, lambda: time.time_ns() // 1_000_000, time.monotonic
         )
         reasons = MirrorReasons(settings, connection)
-        sinks = MirrorSinks(writer, job.events_topic, reasons.explain, self._progress.batch_done)
         java = {f"kafka.{key}": value for key, value in options.java.items()}
-        watches = (self._progress.look, OwnerWatch(spark, writer).look)
+        self._topic = MirroredTopic(spark, job, connection, {**cluster_options(job), **java})
+        sinks = MirrorSinks(
+            writer, job.events_topic, reasons.explain, self._progress.batch_done, self._topic.gone
+        )
+        watches = (self._progress.look, OwnerWatch(spark, writer).look, self._topic.look)
         self._query = MirrorRun(
-            spark, job, {**cluster_options(job), **java}, partitions, sinks, stop, watches
+            *(spark, job, self._topic.take_up, self._topic.may_go_on, sinks, stop, watches)
         )
 
     def drain(self) -> None:
@@ -165,7 +155,10 @@ class _Mirror:
         with self._rounds() as rounds:
             if rounds is not None:
                 rounds.run_or_tell()
+        begun_ms = time.time_ns() // 1_000_000
         outlast_outages(self._query.drain, self._stop)
+        if not self._stop.is_set():
+            self._topic.is_read(begun_ms)
         self._progress.tell()
         if self._settings.job.maintenance_interval_ms:
             self._maintenance().look_if_time()

@@ -19,6 +19,7 @@ from group_coordinator.codecs.offsets_topic import OffsetsTopicError, decode_ent
 from group_coordinator.codecs.records import record_types
 from group_coordinator.mirror.byte_columns import ByteColumn
 from group_coordinator.mirror.commit_values import read_commit_values
+from group_coordinator.mirror.home_partition import HomePartitions
 from group_coordinator.mirror.key_facts import KeyFacts
 
 DECODED = (
@@ -40,17 +41,24 @@ class _Single(NamedTuple):
     fault: str | None = None
 
 
-def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """A task's messages, as Spark hands them over: key, value, partition, offset, timestamp. The answer has DECODED."""
+def decode_batches(
+    batches: Iterable[pa.RecordBatch], homes: HomePartitions | None
+) -> Iterator[pa.RecordBatch]:
+    """A task's messages, as Spark hands them over: key, value, partition, offset, timestamp. The answer has DECODED.
+
+    Records that are not where their group is count as such that cannot be read; without `homes` a group may be anywhere.
+    """
     counts: dict[int, int] = {}
     for batch in batches:
-        yield decode_batch(batch, counts)
+        yield decode_batch(batch, counts, homes)
 
 
-def decode_batch(batch: pa.RecordBatch, counts: dict[int, int]) -> pa.RecordBatch:
+def decode_batch(
+    batch: pa.RecordBatch, counts: dict[int, int], homes: HomePartitions | None = None
+) -> pa.RecordBatch:
     """One batch; `counts` has how many messages of each source partition came before it, and is brought up to date."""
     keys = KeyFacts(batch["key"])
-    says = _Answers(batch, keys)
+    says = _Answers(batch, keys, homes)
     partitions = batch["partition"]
     columns = {
         "group_id": keys.column("group_id"),
@@ -86,7 +94,7 @@ def _positions(partitions: npt.NDArray[Any], counts: dict[int, int]) -> npt.NDAr
 class _Answers:
     """What the messages of a batch say beside their keys."""
 
-    def __init__(self, batch: pa.RecordBatch, keys: KeyFacts) -> None:
+    def __init__(self, batch: pa.RecordBatch, keys: KeyFacts, homes: HomePartitions | None) -> None:
         self._batch = batch
         fault_of_key = keys.column("fault")
         bad_keys = fault_of_key.is_valid().to_numpy(zero_copy_only=False)
@@ -99,6 +107,9 @@ class _Answers:
         self._singles = self._read_singles(np.flatnonzero(left))
         self._faults = {int(row): fault_of_key[row].as_py() for row in np.flatnonzero(bad_keys)}
         self._faults |= {row: one.fault for row, one in self._singles.items() if one.fault}
+        if homes is not None:
+            strays = homes.strays(keys.column("group_id"), batch["partition"].to_numpy())
+            self._faults = strays | self._faults
 
     def _read_singles(self, rows: npt.NDArray[np.int64]) -> dict[int, _Single]:
         keys, values = (

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from threading import Event
+from typing import NamedTuple
 
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from group_coordinator.mirror.sinks import MirrorSinks
-from group_coordinator.mirror.source import READING, decode, read_messages
+from group_coordinator.mirror.source import READING, MessageSource
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.batch_gate import BatchGate
 from group_coordinator.streaming.checkpoint.layout import checkpoint_of
@@ -31,33 +33,61 @@ MIRROR = Claimant(
 _POLL_S = 1
 
 
+class TopicChangedError(RuntimeError):
+    """The topic is not what it was when the query started: it must be started again."""
+
+
+class Reading(NamedTuple):
+    """How the topic is read: from where the checkpoint says, whether it goes on if records are gone unread."""
+
+    source: MessageSource
+    is_lossy: bool
+    first_batch_id: int
+    """In the tables, of Spark's batch 0."""
+
+
 @dataclass(frozen=True, slots=True)
 class MirrorRun:
     """One run of the mirror; `stop` ends it early, between two batches, and each of `watches` sees the query meanwhile.
 
-    `cluster` has Spark's options for address and login, `partitions` are those of the topic, which is the job's
-    `events_topic`.
+    A run may take several queries: `take_up` says how the topic is read by the next one. A watch ends one by
+    TopicChangedError; of one that fails `may_go_on` says whether another one is to follow.
     """
 
     spark: SparkSession
     job: JobSettings
-    cluster: Mapping[str, str]
-    partitions: Collection[int]
+    take_up: Callable[[], Reading]
+    may_go_on: Callable[[StreamingQueryException], bool]
     sinks: MirrorSinks
     stop: Event
     watches: Sequence[Callable[[StreamingQuery], None]] = ()
 
     def run(self) -> None:
         """Mirror until `stop` is set."""
-        self._until_over({"processingTime": f"{self.job.mirror_interval_ms} milliseconds"})
+        trigger = {"processingTime": f"{self.job.mirror_interval_ms} milliseconds"}
+        while self._must_begin_again(trigger):
+            pass
 
     def drain(self) -> None:
         """Mirror what is readable now, which ends before the first open transaction, and return."""
-        self._until_over({"availableNow": True})
+        while self._must_begin_again({"availableNow": True}):
+            pass
+
+    def _must_begin_again(self, trigger: Mapping[str, object]) -> bool:
+        try:
+            self._until_over(trigger)
+        except TopicChangedError:
+            return True
+        except StreamingQueryException as failure:
+            if self.may_go_on(failure):
+                return True
+            raise
+        return False
 
     def _until_over(self, trigger: Mapping[str, object]) -> None:
-        gate = BatchGate(self.sinks.write)
-        query = self._start(gate, trigger)
+        reading = self.take_up()
+        gate = BatchGate(replace(self.sinks, first_batch_id=reading.first_batch_id).write)
+        query = self._start(reading, gate, trigger)
         try:
             while not self.stop.is_set() and not query.awaitTermination(_POLL_S):
                 for watch in self.watches:
@@ -65,15 +95,15 @@ class MirrorRun:
         finally:
             gate.stop(query, self.spark.sparkContext)
 
-    def _start(self, gate: BatchGate, trigger: Mapping[str, object]) -> StreamingQuery:
+    def _start(
+        self, reading: Reading, gate: BatchGate, trigger: Mapping[str, object]
+    ) -> StreamingQuery:
         most = self.job.mirror_max_offsets_per_trigger
-        topic = self.job.events_topic
         # A query keeps the settings that its session had when it started.
         with in_pool(self.spark, QUERY_NAME), session_conf(self.spark, READING):
-            messages = read_messages(self.spark, self.cluster, topic, self.partitions, most)
+            rows = reading.source.stream(self.spark, most, is_lossy=reading.is_lossy)
             writer = (
-                decode(messages)
-                .writeStream.queryName(QUERY_NAME)
+                rows.writeStream.queryName(QUERY_NAME)
                 .foreachBatch(gate)
                 .option("checkpointLocation", checkpoint_of(self.job, QUERY_NAME))
             )

@@ -13,18 +13,26 @@ from datetime import datetime
 from typing import NamedTuple
 
 from pyspark import StorageLevel
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.core.model.records import Reason
+from group_coordinator.mirror.home_partition import MOVED
 from group_coordinator.tables.append import Size
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefinition
+from group_coordinator.tables.driver_limits import MOST_ROWS
 from group_coordinator.tables.writer import Writer
 
+Gone = Callable[[SparkSession, int], DataFrame | None]
+"""Tombstones that come in front of a batch (lookback.py), by its number in the tables; None: there are none."""
 Explain = Callable[[DataFrame, int], DataFrame]
 """Gives tombstones among the rows of a batch, by its number in the tables, the reasons that can be inferred."""
+
+
+class GroupsMovedError(RuntimeError):
+    """The brokers have begun to count with more partitions (home_partition.py)."""
 
 
 class MirroredBatch(NamedTuple):
@@ -43,24 +51,43 @@ class MirrorSinks:
     topic: str
     explain: Explain
     report: Callable[[int, MirroredBatch], None]
+    gone: Gone
+    first_batch_id: int = 0
+    """In the tables, of Spark's batch 0: see checkpoint.Origin."""
 
     def write(self, batch: DataFrame, batch_id: int) -> None:
-        """Append to the tables what this batch has not appended before."""
+        """Append to the tables what this batch has not appended before.
+
+        Raises:
+            GroupsMovedError: nothing is appended, as most of what is in the wrong place will be in the right one.
+        """
+        in_tables = self.first_batch_id + batch_id
         # The cache is on disk: a first batch may have gigabytes.
         batch.persist(StorageLevel.DISK_ONLY)
         try:
             volume = _volume(batch)
-            if volume.found.records:
-                rows = self._log(batch)
-                if volume.tombstones:
-                    rows = self.explain(rows, batch_id)
-                self.writer.append_once(rows, volume.log, COORDINATOR_LOG, batch_id)
+            if volume.moved:
+                raise GroupsMovedError(f"batch {batch_id} has records of groups that have moved")
+            self._append_log(batch, volume, in_tables)
             if volume.found.dead_letters:
                 letters = self._letters(batch)
-                self.writer.append_once(letters, volume.letters, DEAD_LETTERS, batch_id)
-            self.report(batch_id, volume.found)
+                self.writer.append_once(letters, volume.letters, DEAD_LETTERS, in_tables)
+            self.report(in_tables, volume.found)
         finally:
             batch.unpersist()
+
+    def _append_log(self, batch: DataFrame, volume: _Volume, in_tables: int) -> None:
+        gone, rows, size = self.gone(batch.sparkSession, in_tables), None, volume.log
+        if volume.found.records:
+            rows = self._log(batch)
+            if volume.tombstones:
+                rows = self.explain(rows, in_tables)
+        if gone is not None:
+            rows = gone if rows is None else gone.unionByName(rows)
+            # How many they are is not known: Spark writes them.
+            size = Size(MOST_ROWS + 1, size.bytes)
+        if rows is not None:
+            self.writer.append_once(rows, size, COORDINATOR_LOG, in_tables)
 
     def _log(self, batch: DataFrame) -> DataFrame:
         constants = {
@@ -94,6 +121,7 @@ class _Volume(NamedTuple):
     tombstones: int
     log: Size
     letters: Size
+    moved: int
 
 
 _VOLUME = (
@@ -103,6 +131,7 @@ _VOLUME = (
     "max(event_time) AS newest",
     "coalesce(sum(octet_length(key) + coalesce(octet_length(value), 0)), 0) AS record_bytes",
     "coalesce(sum(octet_length(letter.key) + coalesce(octet_length(letter.value), 0)), 0) AS letter_bytes",
+    f"count_if(startswith(letter.reason, '{MOVED}')) AS moved",
 )
 
 
@@ -113,4 +142,5 @@ def _volume(batch: DataFrame) -> _Volume:
         row.tombstones,
         Size(row.records, row.record_bytes),
         Size(row.dead_letters, row.letter_bytes),
+        row.moved,
     )

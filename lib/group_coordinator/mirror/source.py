@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
 
 from msgspec import json
 from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.mirror.arrow_decoder import DECODED, decode_batches
+from group_coordinator.mirror.home_partition import HomePartitions
 
 READING = {
     # Spark's usual way to look for offsets leaves internal topics out without a word. This one asks a consumer, and that
@@ -30,41 +33,56 @@ _FETCHING = {
 }
 
 
-def read_messages(
-    spark: SparkSession,
-    cluster: Mapping[str, str],
-    topic: str,
-    partitions: Collection[int],
-    most_offsets: int,
-) -> DataFrame:
-    """The topic as a stream of messages, from its beginning; once the checkpoint has begun, from where it stopped.
+_COLUMNS = ("key", "value", "partition", "offset", "timestamp")
 
-    Args:
-        spark: the session.
-        cluster: Spark's options for the address of the cluster and the login (cluster_options.py).
-        topic: its name.
-        partitions: those that it has.
-        most_offsets: a batch takes no more; 0: as many as there are.
+
+@dataclass(frozen=True, slots=True)
+class MessageSource:
+    """A topic to read.
+
+    `cluster` has Spark's options for address and login (cluster_options.py), `partitions` are those that the topic has, `homes`
+    tells where its groups are; without it they may be anywhere.
     """
-    reader = (
-        spark.readStream.format("kafka")
-        .options(**{**cluster, **_FETCHING})
+
+    cluster: Mapping[str, str]
+    topic: str
+    partitions: Collection[int]
+    homes: HomePartitions | None = None
+
+    def stream(self, spark: SparkSession, most_offsets: int, *, is_lossy: bool) -> DataFrame:
+        """As `messages`, and decoded: rows of DECODED."""
+        return self._decoded(self.messages(spark, most_offsets, is_lossy=is_lossy))
+
+    def messages(self, spark: SparkSession, most_offsets: int, *, is_lossy: bool) -> DataFrame:
+        """A stream from the topic's beginning on; once the checkpoint has begun, from where it stopped.
+
+        Args:
+            spark: the session.
+            most_offsets: a batch takes no more; 0: as many as there are.
+            is_lossy: whether records that are gone unread are passed over. Groups in the tables may then be gone as well.
+        """
+        reader = (
+            spark.readStream.format("kafka")
+            .options(**self._options())
+            .option("startingOffsets", "earliest")
+            .option("failOnDataLoss", "false" if is_lossy else "true")
+        )
+        if most_offsets:
+            reader = reader.option("maxOffsetsPerTrigger", most_offsets)
+        return reader.load().select(*_COLUMNS)
+
+    def present(self, spark: SparkSession) -> DataFrame:
+        """Rows of DECODED of all that can be read now; the session must have READING."""
+        records = spark.read.format("kafka").options(**self._options()).load()
+        return self._decoded(records.select(*_COLUMNS))
+
+    def _options(self) -> dict[str, str]:
         # Who subscribes joins a consumer group, whose records would be in the very topic that is read.
-        .option("assign", json.encode({topic: sorted(partitions)}).decode())
-        .option("startingOffsets", "earliest")
-        # Records that are gone unread would leave groups in the tables that are not there any more.
-        .option("failOnDataLoss", "true")
-    )
-    if most_offsets:
-        reader = reader.option("maxOffsetsPerTrigger", most_offsets)
-    return reader.load().select("key", "value", "partition", "offset", "timestamp")
+        assigned = json.encode({self.topic: sorted(self.partitions)}).decode()
+        return {**self.cluster, **_FETCHING, "assign": assigned}
 
-
-def decode(messages: DataFrame) -> DataFrame:
-    """Messages as rows of DECODED.
-
-    A task takes several partitions of the topic, of which there are 50, but no partition is in two tasks: its rows are
-    counted there.
-    """
-    cores = messages.sparkSession.sparkContext.defaultParallelism
-    return messages.coalesce(cores).mapInArrow(decode_batches, DECODED)
+    def _decoded(self, messages: DataFrame) -> DataFrame:
+        """A task takes several partitions, of which there are 50, but none is in two tasks: its rows are counted there."""
+        cores = messages.sparkSession.sparkContext.defaultParallelism
+        decoder = partial(decode_batches, homes=self.homes)
+        return messages.coalesce(cores).mapInArrow(decoder, DECODED)

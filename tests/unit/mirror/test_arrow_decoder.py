@@ -131,7 +131,7 @@ def test_a_slice_of_a_batch_is_decoded_as_it_is() -> None:
 def test_rows_are_counted_by_source_partition_over_the_batches_of_a_task() -> None:
     counts = [(0, 2), (3, 1), (0, 1)]
     batches = [batch_of([commit()] * count, partition) for partition, count in counts]
-    decoded = list(decode_batches(iter(batches)))
+    decoded = list(decode_batches(iter(batches), None))
 
     assert [each["seq"].to_pylist() for each in decoded] == [[0, 1], [0], [2]]
     assert [each["source_partition"].to_pylist() for each in decoded] == [[0, 0], [3], [0]]

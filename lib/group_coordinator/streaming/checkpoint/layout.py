@@ -73,6 +73,12 @@ def write_origin(folder: CheckpointFolder, origin: Origin) -> None:
     folder.write(_ORIGIN, json.encode(origin).decode())
 
 
+def remove_sparks_own(folder: CheckpointFolder) -> None:
+    """Let Spark begin a new query in the checkpoint; what is ours stays."""
+    for name in _SPARKS_OWN:
+        folder.remove(name)
+
+
 def unplan(folder: CheckpointFolder, batch_id: int) -> None:
     """Let Spark plan a batch anew of which nothing has been done: with its own time, and what has come by then."""
     folder.remove(f"{OFFSETS}/{batch_id}")

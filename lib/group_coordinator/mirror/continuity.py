@@ -1,0 +1,149 @@
+"""Whether the topic still has what was not read of it: compared with what the checkpoint remembers, at each start.
+
+Four things break the thread. The topic was made anew under its name. Records that were not read are gone (DeleteRecords, a retention).
+Nobody read for longer than tombstones stay, so that some may be gone unseen. The topic has got more partitions. After
+the first three the tables may have what the cluster has not any more: the next batch looks for it (lookback.py).
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import NamedTuple
+
+from msgspec import Struct, json
+from msgspec.structs import replace
+
+from group_coordinator.clients.cluster.topic_facts import TopicFacts
+from group_coordinator.mirror.home_partition import OFFSETS_TOPIC, HomePartitions
+from group_coordinator.mirror.lookback import Lookback
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
+from group_coordinator.streaming.checkpoint.layout import (
+    Origin,
+    last_done_batch,
+    last_planned_batch,
+    read_origin,
+    remove_sparks_own,
+    write_origin,
+)
+from group_coordinator.streaming.checkpoint.plans import Plans
+
+_FILES = "topic"
+_log = logging.getLogger(__name__)
+
+
+class _Known(Struct, frozen=True):
+    """What the checkpoint remembers of the topic."""
+
+    topic_id: str
+    partition_count: int
+    """Among so many the brokers share the groups out."""
+    next_partition_count: int | None
+    all_read_at_ms: int
+    """When there was nothing left to read, last."""
+
+
+class Thread(NamedTuple):
+    """How the topic is to be read from here on."""
+
+    homes: HomePartitions | None
+    is_broken: bool
+    """Records may be gone unread, and that is known: reading must not end there."""
+
+
+class Continuity:
+    """What the checkpoint of a mirror remembers of its topic."""
+
+    def __init__(self, folder: CheckpointFolder, topic: str, lookback: Lookback) -> None:
+        self._folder = folder
+        self._topic = topic
+        self._lookback = lookback
+
+    def taken_up(self, found: TopicFacts, now_ms: int) -> Thread:
+        """Compare, tell what is broken, and see to it that the next batch mends it.
+
+        Args:
+            found: the topic as it is now.
+            now_ms: the time.
+        """
+        known = self._read()
+        count = len(found.extent)
+        if known is None:
+            known = _Known(found.topic_id, count, None, now_ms)
+        broken = self._broken(known, found, now_ms)
+        if broken:
+            _log.warning(
+                "topic %s %s: the tables are compared with what it has now", self._topic, broken
+            )
+            self._lookback.wish(now_ms)
+        if known.topic_id != found.topic_id:
+            self._begin_anew()
+            known = _Known(found.topic_id, count, None, now_ms)
+        elif count not in {known.partition_count, known.next_partition_count}:
+            _log.warning(
+                "topic %s has %d partitions, and had %d: the brokers use them when they have been started again",
+                *(self._topic, count, known.partition_count),
+            )
+            known = replace(known, next_partition_count=count)
+        self._write(known)
+        homes = HomePartitions(known.partition_count, known.next_partition_count)
+        return Thread(homes if self._topic == OFFSETS_TOPIC else None, bool(broken))
+
+    def is_broken(self, found: TopicFacts, now_ms: int) -> bool:
+        """Whether anything would be told by `taken_up`."""
+        known = self._read()
+        return known is not None and self._broken(known, found, now_ms) is not None
+
+    def groups_have_moved(self, now_ms: int) -> None:
+        """The brokers have been started again since the topic got more partitions."""
+        known = self._read()
+        if known is not None and known.next_partition_count is not None:
+            self._lookback.wish(now_ms)
+            count = known.next_partition_count
+            _log.warning(
+                "the groups of topic %s are shared out over %d partitions now", self._topic, count
+            )
+            self._write(replace(known, partition_count=count, next_partition_count=None))
+
+    def all_is_read(self, at_ms: int) -> None:
+        """At that time there was nothing left to read."""
+        known = self._read()
+        if known is not None:
+            self._write(replace(known, all_read_at_ms=at_ms))
+
+    def _broken(self, known: _Known, found: TopicFacts, now_ms: int) -> str | None:
+        """What has happened to it, if the thread is broken."""
+        if known.topic_id != found.topic_id:
+            return "was made anew"
+        plan = Plans(self._folder).of(last_done_batch(self._folder))
+        read = {} if plan is None else plan.ends.get(self._topic, {})
+        for partition, offsets in found.extent.items():
+            if partition in read and not offsets.start <= read[partition] <= offsets.stop:
+                return (
+                    f"has offsets {offsets.start} to {offsets.stop} in partition {partition}, which was read up to "
+                    f"{read[partition]}"
+                )
+        away_ms = now_ms - known.all_read_at_ms
+        if read and found.delete_retention_ms is not None and away_ms > found.delete_retention_ms:
+            return (
+                f"keeps tombstones for {found.delete_retention_ms} ms (delete.retention.ms), and it was last read to its "
+                f"end {away_ms} ms ago"
+            )
+        return None
+
+    def _begin_anew(self) -> None:
+        """Spark reads from the first record on; in the tables its batches go on from the last one.
+
+        Who is killed between the two steps does both again, and leaves out some numbers.
+        """
+        origin = read_origin(self._folder) or Origin()
+        first = origin.first_batch_id + last_planned_batch(self._folder) + 1
+        write_origin(self._folder, Origin(first))
+        remove_sparks_own(self._folder)
+
+    def _read(self) -> _Known | None:
+        text = self._folder.read_newest(_FILES)
+        return None if text is None else json.decode(text, type=_Known)
+
+    def _write(self, known: _Known) -> None:
+        if known != self._read():
+            self._folder.write_next(_FILES, json.encode(known).decode())

@@ -1,0 +1,131 @@
+"""Tombstones for what is in the log, and in the topic no more: why it went, nothing tells.
+
+They are rows of coordinator_log without source coordinates, with the reason `mirrored` and `inferred` true, at the time when
+it was noticed. They come with the rows of a batch, in front of them, so that a table takes both or none. A batch that is done again looks
+again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct, json
+from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+from group_coordinator.core.model.records import Reason
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, INGESTED_AT
+
+_FILES = "lookback"
+_KEPT = ("cluster_id", "group_id", "record_type", "key", "topic", "partition", "member_id")
+_ORDER = (
+    *(0, 1),  # offsets
+    *(8, 7, 6, 5, 16, 4, 3),  # consumer groups
+    *(14, 13, 12, 10, 15, 11),  # share groups
+    *(22, 21, 20, 19, 23, 17),  # streams groups
+    2,  # classic groups
+)
+"""Record types as Kafka deletes: offsets before their group, and what is about members before what they belong to."""
+_BEFORE_ALL = 1_000_000_000
+"""The rows of the batch count from 0 on."""
+
+
+class _Wish(Struct, frozen=True):
+    """That there is something to look for; once a batch has done it, which one, by its number in the tables."""
+
+    noticed_at_ms: int
+    batch_id: int | None = None
+
+
+class Lookback:
+    """Remembers, in the checkpoint, that a batch is to look back, and which one has.
+
+    Args:
+        folder: the mirror's checkpoint.
+        catalog: the tables.
+        cluster_id: the cluster that is mirrored.
+    """
+
+    def __init__(self, folder: CheckpointFolder, catalog: TableCatalog, cluster_id: str) -> None:
+        self._folder = folder
+        self._catalog = catalog
+        self._cluster_id = cluster_id
+
+    @property
+    def is_due(self) -> bool:
+        """Whether no batch has done it yet, or the one that has may have to be done again."""
+        return self._read() is not None
+
+    def wish(self, noticed_at_ms: int) -> None:
+        """The next batch is to look back."""
+        self._write(_Wish(noticed_at_ms))
+
+    def gone(
+        self, session: SparkSession, batch_id: int, present: Callable[[], DataFrame]
+    ) -> DataFrame | None:
+        """The tombstones that come in front of the batch; None: nobody has wished for any.
+
+        Args:
+            session: that of the batch.
+            batch_id: its number in the tables.
+            present: reads the topic, as rows of arrow_decoder.DECODED.
+        """
+        wish = self._read()
+        if wish is None:
+            return None
+        if wish.batch_id is not None and wish.batch_id < batch_id:
+            self._folder.remove(_FILES)
+            return None
+        self._write(_Wish(wish.noticed_at_ms, batch_id))
+        there = present().where("letter IS NULL").select("group_id", "key").distinct()
+        return self._tombstones(
+            self._alive(session, batch_id).join(there, ["group_id", "key"], "left_anti"),
+            wish.noticed_at_ms,
+        )
+
+    def _alive(self, session: SparkSession, batch_id: int) -> DataFrame:
+        """The keys whose last row before the batch has a value."""
+        rows = self._catalog.read(session, COORDINATOR_LOG.name).where(
+            (F.col(CLUSTER_ID.name) == self._cluster_id)
+            & (F.col(BATCH_ID.name) < batch_id)
+            & (F.col("record_type") >= 0)
+        )
+        has_value = F.max_by(F.col("value").isNotNull(), F.struct("batch_id", "seq"))
+        return rows.groupBy(*_KEPT).agg(has_value.alias("is_alive")).where("is_alive")
+
+    def _tombstones(self, alive: DataFrame, noticed_at_ms: int) -> DataFrame:
+        order = Window.partitionBy("group_id").orderBy(_rank(), "key")
+        others = {
+            "value": F.lit(None).cast("string"),
+            "offset": F.lit(None).cast("long"),
+            "reason": F.lit(Reason.MIRRORED),
+            "inferred": F.lit(True),  # noqa: FBT003 - Spark's signature
+            "principal": F.lit(None).cast("string"),
+            "event_time": F.timestamp_millis(F.lit(noticed_at_ms)),
+            "source_topic": F.lit(None).cast("string"),
+            "source_partition": F.lit(None).cast("int"),
+            "source_offset": F.lit(None).cast("long"),
+            "seq": (F.row_number().over(order) - _BEFORE_ALL).cast("int"),
+        }
+        names = COORDINATOR_LOG.schema.names
+        return alive.select(
+            *(
+                others.get(name, F.col(name)).alias(name)
+                for name in names
+                if name not in {BATCH_ID.name, INGESTED_AT.name}
+            )
+        )
+
+    def _read(self) -> _Wish | None:
+        text = self._folder.read_newest(_FILES)
+        return None if text is None else json.decode(text, type=_Wish)
+
+    def _write(self, wish: _Wish) -> None:
+        self._folder.write_next(_FILES, json.encode(wish).decode())
+
+
+def _rank() -> Column:
+    return F.array_position(F.array(*map(F.lit, _ORDER)), F.col("record_type"))
