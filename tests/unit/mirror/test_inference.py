@@ -133,6 +133,33 @@ def test_where_no_offset_and_no_member_tells_the_cluster_s_topics_do(
     assert log.reasons() == [f"orders-0 {reason}"]
 
 
+def test_what_stays_of_a_topic_that_came_back_is_not_what_its_deletion_takes(
+    log: MirroredLog,
+) -> None:
+    log.commit(1_000, "orders-0", topicId="id-before-it-came-back")
+    log.commit(1_000, "orders-1", topicId="id-of-orders")
+    log.lose(2_000, "orders-0")
+
+    assert log.reasons() == ["orders-0 topic-deleted"]
+
+
+def test_what_stays_without_a_topic_id_the_topic_s_deletion_would_have_taken() -> None:
+    log = MirroredLog(topics={"refunds": "id-of-refunds"})
+    log.commit(1_000, "orders-0", topicId="id-of-orders")
+    log.commit(1_000, "orders-1")
+    log.lose(2_000, "orders-0")
+
+    assert log.reasons() == ["orders-0 offset-deleted"]
+
+
+def test_where_one_of_several_topics_is_there_none_was_deleted_by_its_deletion() -> None:
+    log = MirroredLog(topics={"refunds": "id-of-refunds"})
+    log.commit(1_000, "orders-0", "refunds-0")
+    log.lose(2_000, "orders-0", "refunds-0")
+
+    assert log.reasons() == ["orders-0 offset-deleted", "refunds-0 offset-deleted"]
+
+
 def test_one_deletion_of_topics_has_one_reason(log: MirroredLog) -> None:
     log.consumer(0, "orders")
     log.commit(1_000, "orders-0", "refunds-0")
@@ -160,6 +187,22 @@ def test_offsets_that_stay_tell_of_a_conversion_whose_other_half_is_not_there_ye
     log.commit(1_000, "orders-0")
     log.classic(1_500)
     log.end(2_000)
+
+    assert log.reasons() == ["group mirrored"]
+
+
+def test_members_that_stay_tell_the_same(log: MirroredLog) -> None:
+    log.classic(0, "orders")
+    log.end(2_000)
+
+    assert log.reasons() == ["group mirrored"]
+
+
+def test_an_empty_group_without_offsets_becomes_another_that_is_empty(log: MirroredLog) -> None:
+    log.consumer(0, "orders")
+    log.consumer(1_000)
+    log.end(2_000, record_type=3)
+    log.classic(2_000)
 
     assert log.reasons() == ["group mirrored"]
 
@@ -238,12 +281,24 @@ def test_an_append_that_was_cut_goes_on_as_it_began(log: MirroredLog) -> None:
     assert log.reasons() == ["orders-1 offset-expired", "group group-expired"]
 
 
+def test_an_append_that_was_cut_goes_on_as_it_began_where_the_tables_have_its_beginning() -> None:
+    before = GroupRows()
+    before.add(offset_row(1, commit_timestamp=1_000))
+    log = MirroredLog(before=before)
+    log.lose(HOUR + 1_000, "orders-0")
+    log.rows[0] = log.rows[0]._replace(reason="offset-expired")
+    log.next_batch()
+    log.lose(HOUR + 1_000, "orders-1")
+    log.end(HOUR + 1_000)
+
+    assert log.reasons() == ["orders-1 offset-expired", "group group-expired"]
+
+
 def test_the_tables_know_what_the_log_had_before() -> None:
     before = GroupRows()
-    stamp = {"cluster_id": "c", "group_id": "g", "updated_at": 0, "batch_id": 0}
     before.add(
         GroupRow(
-            **stamp,  # type: ignore[arg-type]
+            **STAMP,  # type: ignore[arg-type]
             group_type="classic",
             state="Empty",
             protocol_type="consumer",
@@ -258,22 +313,27 @@ def test_the_tables_know_what_the_log_had_before() -> None:
             protected_topics=[],
         )
     )
-    before.add(
-        OffsetRow(
-            **stamp,  # type: ignore[arg-type]
-            topic="orders",
-            topic_id=None,
-            partition=0,
-            committed_offset=7,
-            leader_epoch=None,
-            metadata="",
-            commit_timestamp=1_000,
-            expire_timestamp=None,
-            expires_at=None,
-        )
-    )
+    before.add(offset_row(0, commit_timestamp=1_000))
     log = MirroredLog(before=before)
     log.lose(5_000 + HOUR, "orders-0")
     log.end(5_000 + HOUR)
 
     assert log.reasons() == ["orders-0 offset-expired", "group group-expired"]
+
+
+STAMP = {"cluster_id": "c", "group_id": "g", "updated_at": 0, "batch_id": 0}
+
+
+def offset_row(partition: int, commit_timestamp: int) -> OffsetRow:
+    return OffsetRow(
+        **STAMP,  # type: ignore[arg-type]
+        topic="orders",
+        topic_id=None,
+        partition=partition,
+        committed_offset=7,
+        leader_epoch=None,
+        metadata="",
+        commit_timestamp=commit_timestamp,
+        expire_timestamp=None,
+        expires_at=None,
+    )
