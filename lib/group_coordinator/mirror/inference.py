@@ -107,9 +107,8 @@ def _lost_offset(
 ) -> _LostOffset:
     topic, partition = str(row.topic), int(row.partition or 0)
     offset = group.offset(topic, partition)
-    if (
-        row.batch_id < batch_id
-    ):  # the tables may be past it: what was inferred then says what was so
+    if row.batch_id < batch_id:
+        # The tables may be past it. What was inferred of it then says what was so.
         was_due = row.reason == Reason.OFFSET_EXPIRED
     else:
         was_due = _is_due(group, topic, offset, row.event_time, cluster.retention_ms)
