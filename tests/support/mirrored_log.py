@@ -27,6 +27,8 @@ from group_coordinator.tables.creation import TABLES
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_id_rows
 from tests.support.log_rows import EPOCH
 
+LATER_MS = 1_764_000_000_000
+"""When the cluster's topics were first described: long after the records."""
 MINUTE = Retention(retention_ms=60_000, check_interval_ms=10_000)
 KEY = GroupKey("eu-1", "g")
 JsonObject = dict[str, Any]
@@ -91,7 +93,7 @@ def tables_of_mirror(root: Path, log: MirroredLog, topic_names: dict[str, str]) 
     """The tables under a folder: the log, the ids of topics, and what compaction makes of them."""
     for table in TABLES:
         table.create_on_disk(root / table.name)
-    rows, ids = table_rows(log), topic_id_rows(KEY.cluster_id, topic_names, 0)
+    rows, ids = table_rows(log), topic_id_rows(KEY.cluster_id, topic_names, LATER_MS)
     write_deltalake(root / COORDINATOR_LOG.name, rows, mode="append")
     write_deltalake(root / TOPIC_IDS.name, ids, mode="append")
     entries = rows.select([*GroupKey._fields, *LogEntry._fields])
