@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 from group_coordinator.clients.cluster.connection import Connection, login_options
 from group_coordinator.clients.cluster.positions import PositionSampler
 from group_coordinator.job.beside import running_beside
+from group_coordinator.job.certificates_check import check_certificates
 from group_coordinator.job.mirror_progress import MirrorProgress
 from group_coordinator.job.mirror_reasons import MirrorReasons
 from group_coordinator.job.mirror_retention import with_retention_of_brokers
@@ -30,6 +31,7 @@ from group_coordinator.job.refusal_causes import refusals_told
 from group_coordinator.job.run import prepare_tables
 from group_coordinator.job.session_life import MakeSession, session_and_stop
 from group_coordinator.job.storage_check import check_other_clusters, check_storage
+from group_coordinator.job.workers_check import workers_like_the_driver
 from group_coordinator.mirror.query import MIRROR, QUERY_NAME, MirrorRun
 from group_coordinator.mirror.sinks import MirrorSinks
 from group_coordinator.observability.logs import set_up_logs
@@ -109,7 +111,9 @@ def run_mirror(
 
 
 def _prepare(spark: SparkSession, job: JobSettings) -> None:
-    """Whoever mirrors need not have made the tables: there is one command for all of it."""
+    """Refuse what a batch would trip over; whoever mirrors need not have made the tables: there is one command for all."""
+    workers_like_the_driver(spark)
+    check_certificates(spark, job.security)
     check_storage(spark, job)
     if not TableCatalog(job.tables_root).exists(spark, COORDINATOR_LOG.name):
         create_tables(job.tables_root, lambda: spark)

@@ -51,10 +51,19 @@ def check_workers(spark: SparkSession, exchange: Wanted) -> None:
     Raises:
         JobRefusedError: the message says what they have, and what to do.
     """
+    _log.info("%s", told_exchange(exchange, workers_like_the_driver(spark)))
+
+
+def workers_like_the_driver(spark: SparkSession) -> set[Worker]:
+    """What the workers have, the same as the driver.
+
+    Raises:
+        JobRefusedError: their Python lacks a package, or has other versions; the message says what to do.
+    """
     here = worker_here()
     workers = {here} if is_on_this_machine(spark) else _asked(spark)
     check_versions(here.versions, workers)
-    _log.info("%s", told_exchange(exchange, workers))
+    return workers
 
 
 def worker_here() -> Worker:
