@@ -66,8 +66,11 @@ class JobSettings:
     snapshot_interval_ms: NotNegative
     maintenance_interval_ms: NotNegative
     maintenance_new_files: Positive
+    history_full_ms: NotNegative
+    history_hourly_ms: NotNegative
     topic_metadata_interval_ms: NotNegative
     positions_retention_ms: NotNegative
+    positions_full_ms: NotNegative
     mirror_interval_ms: Positive
     mirror_max_offsets_per_trigger: NotNegative
     mirror_positions_interval_ms: NotNegative

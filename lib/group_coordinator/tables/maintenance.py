@@ -1,4 +1,4 @@
-"""Keeps tables quick to read and small: puts their files together, sorts them, and removes those of the past.
+"""Keeps tables quick to read and small: puts their files together, sorts them, removes those of the past, thins history.
 
 An append never conflicts with it. A MERGE may: then Delta takes one of the two commits, and who loses tries again
 later; compaction looks after its tables between two of its batches. Of two processes that want the same table one waits
@@ -25,8 +25,13 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.settings import JobSettings
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, quoted
 from group_coordinator.tables.files_held import files_held
+from group_coordinator.tables.history.rule import Cut, HistoryRule, cut_now
+from group_coordinator.tables.history.thinned_log import GATHERED_FILE_BYTES
+from group_coordinator.tables.history.thinning_by_spark import thin_by_spark
+from group_coordinator.tables.history.thinning_in_folder import thin_in_folder
 from group_coordinator.tables.session_conf import session_conf
 from group_coordinator.tables.upkeep_due import (
     TableFiles,
@@ -78,6 +83,7 @@ class Maintenance:
         self._catalog = TableCatalog(job.tables_root)
         self._cluster_id = job.cluster_id
         self._rule = UpkeepRule(job.maintenance_interval_ms, job.maintenance_new_files)
+        self._history = HistoryRule(job.history_full_ms, job.history_hourly_ms)
         self._tables = tables
         self._notebook = notebook
         self._next_s = time.monotonic()
@@ -109,11 +115,20 @@ class Maintenance:
                 _log.warning("upkeep of table %s failed, and comes again: %s", table.name, reason)
 
     def _look_at(self, table: TableDefinition, now_ms: int) -> None:
-        notes = self._notebook.notes()
-        before = notes.get(table.name, UpkeepNote())
-        after = self._looked_at(table, before, now_ms)
-        if after != before:
-            self._notebook.replace({**notes, table.name: after})
+        for work in (self._looked_at, self._thinned):
+            notes = self._notebook.notes()
+            before = notes.get(table.name, UpkeepNote())
+            after = work(table, before, now_ms)
+            if after != before:
+                self._notebook.replace({**notes, table.name: after})
+
+    def _thinned(self, table: TableDefinition, note: UpkeepNote, now_ms: int) -> UpkeepNote:
+        cut = cut_now(self._history, note.thinned_ms, now_ms)
+        if table.name != COORDINATOR_LOG.name or cut is None:
+            return note
+        files = self._files_of(table)
+        files.thin(cut)
+        return replace(note, thinned_ms=cut.closed_ms, files=files.now().files)
 
     def _looked_at(self, table: TableDefinition, note: UpkeepNote, now_ms: int) -> UpkeepNote:
         files = self._files_of(table)
@@ -133,12 +148,14 @@ class Maintenance:
                 return replace(note, files=files.now().files)
             case Upkeep.REMOVE | Upkeep.ALL:
                 # What was committed here is no reason to do it again.
-                return UpkeepNote(*files.now(), at_ms=now_ms)
+                return replace(note, **files.now()._asdict(), at_ms=now_ms)
 
     def _files_of(self, table: TableDefinition) -> _InFolder | _BySpark:
+        is_thinned = table.name == COORDINATOR_LOG.name and self._history.full_ms
+        size = GATHERED_FILE_BYTES if is_thinned else table.file_bytes
         if self._spark is None or self._catalog.local_folder(table.name) is not None:
-            return _InFolder(self._catalog, table, self._cluster_id)
-        return _BySpark(self._spark, self._catalog, table, self._cluster_id)
+            return _InFolder(self._catalog, table, self._cluster_id, size)
+        return _BySpark(self._spark, self._catalog, table, self._cluster_id, size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +169,7 @@ class _InFolder:
     catalog: TableCatalog
     table: TableDefinition
     cluster_id: str
+    file_bytes: int
 
     def now(self) -> TableFiles:
         table = self._delta()
@@ -169,13 +187,18 @@ class _InFolder:
             self._put_together(is_sorted=is_sorted)
 
     def _put_together(self, *, is_sorted: bool) -> None:
-        table, size = self._delta(), self.table.file_bytes
+        table, size = self._delta(), self.file_bytes
         is_partitioned = bool(table.metadata().partition_columns)
         ours = [(CLUSTER_ID.name, "=", self.cluster_id)] if is_partitioned else None
         if is_sorted and self.table.sorted_by:
             table.optimize.z_order(self.table.sorted_by, ours, target_size=size)
         else:
             table.optimize.compact(ours, target_size=size)
+
+    def thin(self, cut: Cut) -> None:
+        """Raise Timeout if another process replaces files."""
+        with files_held(self.catalog, self.table):
+            thin_in_folder(self.catalog.location(self.table.name), self.cluster_id, cut)
 
     def remove_those_of_the_past(self) -> None:
         # In full: the log alone does not know any more what became too old before its last checkpoint.
@@ -193,6 +216,7 @@ class _BySpark:
     catalog: TableCatalog
     table: TableDefinition
     cluster_id: str
+    file_bytes: int
 
     def now(self) -> TableFiles:
         table = self._delta()
@@ -201,7 +225,7 @@ class _BySpark:
         return TableFiles(files, version)
 
     def put_together(self, *, is_sorted: bool) -> None:
-        sizes = dict.fromkeys(_FILE_BYTES, str(self.table.file_bytes))
+        sizes = dict.fromkeys(_FILE_BYTES, str(self.file_bytes))
         columns = self._delta().detail().select("partitionColumns", "clusteringColumns")
         is_partitioned, is_clustered = map(bool, columns.collect()[0])
         optimize = self._delta().optimize()
@@ -213,6 +237,9 @@ class _BySpark:
                 optimize.executeZOrderBy(*self.table.sorted_by)
             else:
                 optimize.executeCompaction()
+
+    def thin(self, cut: Cut) -> None:
+        thin_by_spark(self.spark, self.catalog, self.cluster_id, cut)
 
     def remove_those_of_the_past(self) -> None:
         self._delta().vacuum()

@@ -17,11 +17,15 @@ class UpkeepRule(NamedTuple):
 
 
 class UpkeepNote(Struct, frozen=True):
-    """What is remembered of a table: its files when they were put together last, or fewer since; its last whole upkeep."""
+    """What is remembered of a table: its files when they were put together last, or fewer since; its last whole upkeep.
+
+    `thinned_ms`: the days before this midnight have been thinned.
+    """
 
     files: int = 0
     version: int = -1
     at_ms: int = 0
+    thinned_ms: int = 0
 
 
 class TableFiles(NamedTuple):

@@ -24,10 +24,12 @@ class Dialect(NamedTuple):
     """From an array to a row an element; none for an array that is empty or null."""
     micros: str
     """From a timestamp to microseconds since 1970, inside `CAST(... AS BIGINT)`; empty: the cast alone does it."""
+    instant: str
+    """From microseconds since the epoch to a timestamp."""
 
 
-SPARK = Dialect(explode="explode", micros="unix_micros")
-DATAFUSION = Dialect(explode="unnest", micros="")
+SPARK = Dialect(explode="explode", micros="unix_micros", instant="timestamp_micros")
+DATAFUSION = Dialect(explode="unnest", micros="", instant="to_timestamp_micros")
 
 
 def required(name: str, kind: str, meaning: str) -> ViewColumn:
@@ -62,8 +64,8 @@ SEQ = required("seq", "int", "Its place among the group's records of the batch")
 class ViewDefinition:
     """A named question.
 
-    text: a SELECT that both engines take. `$name` is a table, or a view that comes before this one; `$explode` is a
-        function of the dialect; `$$` is a dollar.
+    text: a SELECT that both engines take. `$name` is a table, or a view that comes before this one; `$explode` and `$instant` are
+        functions of the dialect; `$$` is a dollar.
     example: a query that shows what it is for, and `answers`, the question in words.
     """
 

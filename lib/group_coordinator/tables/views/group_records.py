@@ -41,6 +41,7 @@ SELECT cluster_id, group_id, topic, `partition`, `offset`, member_id, reason, pr
   END AS classic_members,
   CASE WHEN record_type = 2 THEN CASE WHEN {_CLIENT_COUNT} = {_MEMBER_COUNT} THEN {_CLIENT} ELSE '' END END AS classic_client,
   CASE WHEN record_type IN {_MEMBERS} THEN {_CLIENT} END AS consumer_client,
+  CASE WHEN record_type IN (0, 1) THEN {text_in("value", "topicId")} END AS topic_id,
   CASE WHEN record_type = -2 THEN {text_in("key", "name")} END AS setting_name,
   CASE WHEN record_type = -2 THEN {text_in("value", "value")} END AS setting_value
 FROM $coordinator_log

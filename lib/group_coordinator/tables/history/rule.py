@@ -1,0 +1,50 @@
+"""How thin history may be, by its age. Whole days in UTC change at once, so that a table is rewritten once a day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+DAY_MS = 86_400_000
+_STEP_MS = 31 * DAY_MS
+
+
+class HistoryRule(NamedTuple):
+    """How long a table keeps every row, and then how long rows of every hour; 0: for ever."""
+
+    full_ms: int
+    hourly_ms: int = 0
+
+
+class Cut(NamedTuple):
+    """Where history changes, each a midnight, in milliseconds.
+
+    Rows from `closed_ms` on are left alone. Before `hourly_ms` an hour keeps few ordinary rows, before `daily_ms` a day does.
+    """
+
+    closed_ms: int
+    hourly_ms: int
+    daily_ms: int
+
+
+def cut_now(rule: HistoryRule, done_ms: int, now_ms: int) -> Cut | None:
+    """Where history changes now; None: it does not, or days have been closed up to `done_ms`, and none since."""
+    closed_ms = _midnight(now_ms)
+    if not rule.full_ms or closed_ms <= done_ms:
+        return None
+    hourly_ms = _midnight(now_ms - rule.full_ms)
+    daily_ms = min(hourly_ms, _midnight(now_ms - rule.hourly_ms)) if rule.hourly_ms else 0
+    return Cut(closed_ms, hourly_ms, daily_ms)
+
+
+def steps(cut: Cut, first_ms: int) -> Iterator[Cut]:
+    """The way to a cut, of 31 days each, from the oldest row that it is new to: a step finds those before it done."""
+    end_ms = _midnight(first_ms) + _STEP_MS
+    while end_ms < cut.closed_ms:
+        yield Cut(end_ms, min(cut.hourly_ms, end_ms), min(cut.daily_ms, end_ms))
+        end_ms += _STEP_MS
+    yield cut
+
+
+def _midnight(time_ms: int) -> int:
+    return time_ms // DAY_MS * DAY_MS

@@ -1,0 +1,43 @@
+"""When history changes, and in which steps."""
+
+from __future__ import annotations
+
+import pytest
+
+from group_coordinator.tables.history.rule import DAY_MS, Cut, HistoryRule, cut_now, steps
+
+WEEK, MONTH = HistoryRule(7 * DAY_MS), HistoryRule(7 * DAY_MS, 30 * DAY_MS)
+NOON = 100 * DAY_MS + DAY_MS // 2
+
+
+@pytest.mark.parametrize(
+    ("rule", "cut"),
+    [
+        (HistoryRule(0), None),
+        (HistoryRule(0, 30 * DAY_MS), None),
+        (WEEK, Cut(100 * DAY_MS, 93 * DAY_MS, 0)),
+        (MONTH, Cut(100 * DAY_MS, 93 * DAY_MS, 70 * DAY_MS)),
+        (HistoryRule(7 * DAY_MS, 1), Cut(100 * DAY_MS, 93 * DAY_MS, 93 * DAY_MS)),
+        (HistoryRule(DAY_MS // 2), Cut(100 * DAY_MS, 100 * DAY_MS, 0)),
+        (HistoryRule(DAY_MS // 2 + 1), Cut(100 * DAY_MS, 99 * DAY_MS, 0)),
+    ],
+)
+def test_history_changes_at_midnights(rule: HistoryRule, cut: Cut | None) -> None:
+    assert cut_now(rule, 0, NOON) == cut
+
+
+def test_a_day_is_closed_once() -> None:
+    assert cut_now(WEEK, 100 * DAY_MS, 101 * DAY_MS - 1) is None
+    assert cut_now(WEEK, 100 * DAY_MS, 101 * DAY_MS) == Cut(101 * DAY_MS, 94 * DAY_MS, 0)
+
+
+def test_months_that_nobody_thinned_are_a_step_each() -> None:
+    cut = Cut(100 * DAY_MS, 93 * DAY_MS, 40 * DAY_MS)
+
+    assert [*steps(cut, 10 * DAY_MS + 5)] == [
+        Cut(41 * DAY_MS, 41 * DAY_MS, 40 * DAY_MS),
+        Cut(72 * DAY_MS, 72 * DAY_MS, 40 * DAY_MS),
+        cut,
+    ]
+    assert [*steps(cut, 69 * DAY_MS)] == [cut]
+    assert [*steps(cut, 99 * DAY_MS)] == [cut]
