@@ -87,6 +87,7 @@ class PositionRounds:
         self._folder = folder
         self._topic_ids = TopicIdsFolder(folder.catalog, folder.cluster_id)
         self._retention_ms = job.positions_retention_ms
+        self._full_ms = job.positions_full_ms
         self._maintenance = (
             Maintenance(None, job, [TOPIC_POSITIONS], folder.notebook())
             if job.maintenance_interval_ms
@@ -127,11 +128,13 @@ class PositionRounds:
         self._told = told
 
     def _look_after_the_table(self, now_ms: int) -> None:
-        if self._retention_ms:
-            try:
+        try:
+            if self._retention_ms:
                 self._folder.remove_old(self._retention_ms, now_ms)
-            except TableWriteError as failure:
-                _log.warning("old samples stay, and go in a later round: %s", failure)
+            if self._full_ms:
+                self._folder.thin(self._full_ms, now_ms)
+        except TableWriteError as failure:
+            _log.warning("old samples stay, and go in a later round: %s", failure)
         if self._maintenance is not None:
             self._maintenance.look_if_time()
 

@@ -15,7 +15,7 @@ from group_coordinator.tables.append import with_later_columns, write_errors
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.definition import CLUSTER_ID
 from group_coordinator.tables.files_held import files_held
-from group_coordinator.tables.history.rule import HistoryRule, cut_now
+from group_coordinator.tables.history.rule import midnight
 from group_coordinator.tables.maintenance import Notebook
 from group_coordinator.tables.position import Position
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
@@ -25,15 +25,15 @@ OVERDUE_MS = 3_600_000
 """So long rows stay after their time: a file with rows of both kinds is written anew, and not for every sample."""
 _THINNED = "thinned"
 _FIRST_OF_THE_HOUR = """
-SELECT {columns} FROM (
+SELECT * FROM (
   SELECT samples.*, row_number() OVER (
     PARTITION BY cluster_id, topic, "partition", date_trunc('hour', sampled_at) ORDER BY sampled_at
   ) AS place
   FROM samples
-  WHERE {old}
+  WHERE {days}
 ) placed
 WHERE place = 1
-ORDER BY sampled_at
+ORDER BY sampled_at, topic, "partition"
 """
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -91,35 +91,34 @@ class PositionsFolder:
                 removed = table.delete(f"{ours} AND sampled_at < '{first_kept}'")
             return int(removed["num_deleted_rows"])
 
-    def thin(self, full_ms: int, now_ms: int) -> None:
-        """Of the days that are older, leave each partition the first sample of an hour; once a day at the most.
+    def thin(self, full_ms: int, now_ms: int) -> bool:
+        """Of days that are older leave each partition the first sample of an hour; whether there was such a day.
 
-        The commit that does it says how far: a restart changes nothing, nor does another process.
+        The commit that does it says how far it went: a restart changes nothing, nor does another process.
 
         Raises:
             TableWriteError: the folder does not take it, or another process is at it.
         """
+        until_ms = midnight(now_ms - full_ms)
         with write_errors(self.location):
             table = DeltaTable(self.location)
             done_ms = table.transaction_version(self._mark(_THINNED)) or 0
-            cut = cut_now(HistoryRule(full_ms), done_ms, now_ms)
-            if cut is None or cut.hourly_ms <= done_ms:
-                return
+            oldest = self._oldest(table)
+            if until_ms <= done_ms or oldest is None or oldest >= _instant(until_ms):
+                return False
             with files_held(self.catalog, TOPIC_POSITIONS):
-                self._thin(table, done_ms, cut.hourly_ms)
+                self._thin(table, done_ms, until_ms)
+            return True
 
     def _thin(self, table: DeltaTable, from_ms: int, until_ms: int) -> None:
         ours = f"{CLUSTER_ID.name} = {_in_sql(self.cluster_id)}"
         first, end = (_instant(ms).isoformat(timespec="milliseconds") for ms in (from_ms, until_ms))
-        old = f"{ours} AND sampled_at >= '{first}' AND sampled_at < '{end}'"
-        columns = ", ".join(f'"{name}"' for name in pa.schema(table.schema()).names)
-        kept = (
-            QueryBuilder()
-            .register("samples", table)
-            .execute(_FIRST_OF_THE_HOUR.format(columns=columns, old=old))
-        )
+        days = f"{ours} AND sampled_at >= '{first}' AND sampled_at < '{end}'"
+        samples = QueryBuilder().register("samples", table)
+        kept = pa.table(samples.execute(_FIRST_OF_THE_HOUR.format(days=days)))
         mark = CommitProperties(app_transactions=[Transaction(self._mark(_THINNED), until_ms)])
-        write_deltalake(table, kept, mode="overwrite", predicate=old, commit_properties=mark)
+        rows = kept.select(pa.schema(table.schema()).names)
+        write_deltalake(table, rows, mode="overwrite", predicate=days, commit_properties=mark)
 
     def _oldest(self, table: DeltaTable) -> datetime | None:
         files = pa.table(table.get_add_actions(flatten=True))

@@ -160,6 +160,19 @@ def test_old_samples_go_with_a_later_round(job: JobSettings, retention_ms: int, 
     assert len(times(job)) == left
 
 
+@pytest.mark.parametrize(("full_ms", "left"), [(24 * HOUR, 2), (0, 3)], ids=["a day", "for ever"])
+def test_old_samples_grow_fewer_with_a_later_round(
+    job: JobSettings, full_ms: int, left: int
+) -> None:
+    kept = replace(job, positions_retention_ms=0, positions_full_ms=full_ms)
+    three = rounds(kept, *(sampled(at) for at in (NOON, NOON + 1, NOON + 49 * HOUR)))
+
+    for _ in range(3):
+        three.run_alone()
+
+    assert len(times(job)) == left
+
+
 def test_what_is_missing_is_told_by_reason() -> None:
     leaderless = [Skipped(f"orders-{number}", "no leader") for number in range(12)]
     skipped = [*leaderless, Skipped("gone", "UNKNOWN_TOPIC_OR_PARTITION")]

@@ -80,6 +80,28 @@ def test_a_table_without_rows_has_no_old_ones(root: str) -> None:
     assert folder(root).remove_old(1, NOON) == 0
 
 
+def test_of_old_days_each_hour_keeps_a_partitions_first_sample(root: str) -> None:
+    """A partition that had no leader in the first one has its own first."""
+    ours, other = folder(root), folder(root, "other")
+    midnight = NOON - NOON % DAY
+    late = Position("orders", 1, 0, 7, 7)
+    for minute in (0, 30, 59, 60, 61):
+        for each in (ours, other):
+            each.append([ORDERS, late] if minute else [ORDERS], midnight + minute * 60_000)
+    ours.append([ORDERS], midnight + DAY)
+    ours.append([ORDERS], midnight + DAY + 1)
+
+    assert not ours.thin(DAY, midnight - 1)
+    assert ours.thin(DAY, midnight + 2 * DAY + HOUR)
+    assert not ours.thin(DAY, midnight + 3 * DAY - 1)
+
+    of_an_hour = [midnight, midnight + 30 * 60_000, *[midnight + HOUR] * 2]
+    assert times(ours) == [*of_an_hour, midnight + DAY, midnight + DAY + 1]
+    assert len(times(other)) == 9
+    assert ours.thin(DAY, midnight + 3 * DAY)
+    assert times(ours) == [*of_an_hour, midnight + DAY]
+
+
 def test_rows_do_not_go_while_another_process_puts_files_together(tmp_path: Path) -> None:
     TOPIC_POSITIONS.create_on_disk(tmp_path / TOPIC_POSITIONS.name)
     ours = folder(str(tmp_path))

@@ -29,22 +29,23 @@ class Cut(NamedTuple):
 
 def cut_now(rule: HistoryRule, done_ms: int, now_ms: int) -> Cut | None:
     """Where history changes now; None: it does not, or days have been closed up to `done_ms`, and none since."""
-    closed_ms = _midnight(now_ms)
+    closed_ms = midnight(now_ms)
     if not rule.full_ms or closed_ms <= done_ms:
         return None
-    hourly_ms = _midnight(now_ms - rule.full_ms)
-    daily_ms = min(hourly_ms, _midnight(now_ms - rule.hourly_ms)) if rule.hourly_ms else 0
+    hourly_ms = midnight(now_ms - rule.full_ms)
+    daily_ms = min(hourly_ms, midnight(now_ms - rule.hourly_ms)) if rule.hourly_ms else 0
     return Cut(closed_ms, hourly_ms, daily_ms)
 
 
 def steps(cut: Cut, first_ms: int) -> Iterator[Cut]:
     """The way to a cut, of 31 days each, from the oldest row that it is new to: a step finds those before it done."""
-    end_ms = _midnight(first_ms) + _STEP_MS
+    end_ms = midnight(first_ms) + _STEP_MS
     while end_ms < cut.closed_ms:
         yield Cut(end_ms, min(cut.hourly_ms, end_ms), min(cut.daily_ms, end_ms))
         end_ms += _STEP_MS
     yield cut
 
 
-def _midnight(time_ms: int) -> int:
+def midnight(time_ms: int) -> int:
+    """The beginning of the day in UTC."""
     return time_ms // DAY_MS * DAY_MS

@@ -90,19 +90,20 @@ class ViewDefinition:
         return frozenset(Template(self.text).get_identifiers()) - set(Dialect._fields)
 
 
+# No regular expressions: a year has millions of records, and splitting takes a tenth of their time.
 def number_in(json: str, field: str) -> str:
     """SQL for a number of a record, null where it has none; of several fields of that name, the last one.
 
     No text inside a record can look like the field: there a quote has a backslash before it.
     """
-    found = f"""regexp_replace({json}, '^.*"{field}": ?(-?[0-9]+).*', '$$1')"""
-    return f"""CASE WHEN {json} LIKE '%"{field}":%' THEN CAST({found} AS BIGINT) END"""
+    found = f"""trim(split_part(split_part({_behind(json, field)}, ',', 1), '}}', 1))"""
+    return f"""CASE WHEN {_has(json, field)} THEN CAST({found} AS BIGINT) END"""
 
 
 def text_in(json: str, field: str) -> str:
     """SQL for a text of a record that has no quotes, null where there is none."""
-    found = f"""regexp_replace({json}, '^.*"{field}": ?"([^"]*)".*', '$$1')"""
-    return f"""CASE WHEN {json} LIKE '%"{field}":%' THEN {found} END"""
+    found = f"""split_part({_behind(json, field)}, '"', 2)"""
+    return f"""CASE WHEN {_has(json, field)} THEN {found} END"""
 
 
 def number_of(text: str, part: str) -> str:
@@ -110,3 +111,11 @@ def number_of(text: str, part: str) -> str:
     return (
         f"CAST((length({text}) - length(replace({text}, {part}, ''))) / length({part}) AS BIGINT)"
     )
+
+
+def _has(json: str, field: str) -> str:
+    return f"""{json} LIKE '%"{field}":%'"""
+
+
+def _behind(json: str, field: str) -> str:
+    return f"""split_part({json}, '"{field}":', -1)"""

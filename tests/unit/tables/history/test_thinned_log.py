@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError
@@ -14,47 +12,23 @@ from deltalake.exceptions import CommitFailedError
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.history.rule import DAY_MS, Cut
 from group_coordinator.tables.history.thinning_in_folder import in_portions, thin_in_folder
-from tests.support.log_rows import EPOCH
+from tests.support.commit_rows import Row, append, commit
 
 CUT = Cut(closed_ms=3 * DAY_MS, hourly_ms=2 * DAY_MS, daily_ms=DAY_MS)
-VALUE = '{"version":4,"data":{"offset":%d,"leaderEpoch":-1,"metadata":"","commitTimestamp":0%s}}'
 
 
-def commit(minute: int, offset: int | None, more: str = "", **columns: Any) -> dict[str, Any]:
-    """An ordinary commit of group g, as a mirror has it, but for the columns that are given; without an offset a tombstone."""
-    when = EPOCH + timedelta(minutes=minute)
-    row = {
-        "cluster_id": "eu",
-        "group_id": "g",
-        "record_type": 1,
-        "key": "{}",
-        "value": None if offset is None else VALUE % (offset, more),
-        "topic": "orders",
-        "partition": 0,
-        "offset": offset,
-        "reason": "mirrored",
-        "event_time": when,
-        "batch_id": minute,
-        "seq": 0,
-        "ingested_at": when,
-    }
-    return row | columns
-
-
-def end_of_group(minute: int) -> dict[str, Any]:
+def end_of_group(minute: int) -> Row:
     return commit(minute, None, record_type=2, topic=None, partition=None)
 
 
-def written(root: Path, *rows: dict[str, Any]) -> Path:
+def written(root: Path, *rows: Row) -> Path:
     folder = root / COORDINATOR_LOG.name
     COORDINATOR_LOG.create_on_disk(folder)
-    schema = COORDINATOR_LOG.no_rows().schema
-    whole = [{name: row.get(name) for name in schema.names} for row in rows]
-    write_deltalake(folder, pa.Table.from_pylist(whole, schema), mode="append")
+    append(folder, rows)
     return folder
 
 
-def minutes_left(root: Path, *rows: dict[str, Any]) -> list[int]:
+def minutes_left(root: Path, *rows: Row) -> list[int]:
     """The minutes of the rows that stay; that is what batch_id has here."""
     folder = written(root, *rows)
     thin_in_folder(str(folder), "eu", CUT)
@@ -92,7 +66,7 @@ def test_an_hour_keeps_its_first_and_its_last_commit_and_later_a_day_does(tmp_pa
     ],
 )
 def test_what_is_no_ordinary_commit_stays_with_the_offsets_beside_it(
-    tmp_path: Path, middle: dict[str, Any], left: list[int]
+    tmp_path: Path, middle: Row, left: list[int]
 ) -> None:
     before = [commit(minute, 2) for minute in (0, 1, 2)]
     behind = [commit(minute, 8) for minute in (4, 5, 6)]
@@ -130,7 +104,7 @@ def test_old_rows_that_come_meanwhile_are_not_lost(
     """A mirror that reads a topic from its beginning appends old rows: thinning waits for another time."""
     folder = written(tmp_path, *(commit(minute, minute) for minute in range(5)))
 
-    def comes_meanwhile(*rows: dict[str, Any]) -> None:
+    def comes_meanwhile(*rows: Row) -> None:
         def write(*arguments: Any, **options: Any) -> None:
             written(tmp_path, *rows)
             write_deltalake(*arguments, **options)

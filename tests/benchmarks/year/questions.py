@@ -1,0 +1,83 @@
+"""How long the views' examples take over the year: the whole command, the query in a process that has answered before, and Spark."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from group_coordinator import settings
+from group_coordinator.clients.sql_tables import query
+from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.scratch import scratch_folder
+from group_coordinator.streaming.session import local_session
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.creation import TABLES
+from group_coordinator.tables.view_creation import create_temporary_views
+from group_coordinator.tables.views.all_views import VIEWS
+
+TIMES = 3
+ABOUT_ALL = {
+    "lost_offsets of all groups": "SELECT reason, count(*) FROM lost_offsets GROUP BY reason",
+    "audit of all groups": "SELECT change, count(*) FROM audit GROUP BY change",
+    "group_timeline of all groups": "SELECT what, count(*) FROM group_timeline GROUP BY what",
+    "commit_rate of all groups": "SELECT group_id, sum(advanced) FROM commit_rate GROUP BY group_id",
+}
+"""Questions that read the whole year, to say how long they take."""
+
+
+def examples() -> dict[str, str]:
+    """By view."""
+    return {view.name: view.example for view in VIEWS}
+
+
+def by_command(root: Path, questions: Mapping[str, str]) -> dict[str, float]:
+    """Seconds of `group-coordinator sql`, from its start to its end."""
+    command = [sys.executable, "-m", "group_coordinator.cli.main", "sql", "--tables", str(root)]
+
+    def ask(sql: str) -> None:
+        subprocess.run([*command, sql], check=True, stdout=subprocess.DEVNULL)
+
+    return {name: _seconds(ask, sql) for name, sql in questions.items()}
+
+
+def by_query(root: Path, questions: Mapping[str, str]) -> dict[str, float]:
+    """Seconds of the query alone."""
+    return {
+        name: _seconds(lambda sql: query(str(root), sql), sql) for name, sql in questions.items()
+    }
+
+
+def by_spark(root: Path, questions: Mapping[str, str]) -> dict[str, float]:
+    """Seconds in a session on this machine that has answered before."""
+    job = settings.load(overrides=[f"tables.root={root}"]).job
+    with scratch_folder() as scratch:
+        spark = local_session(job, spark_jars(), scratch)
+        catalog = TableCatalog(job.tables_root)
+        for table in TABLES:
+            catalog.read(spark, table.name).createOrReplaceTempView(table.name)
+        found = {
+            name: _seconds(lambda sql: _ask(spark, sql), sql) for name, sql in questions.items()
+        }
+        spark.stop()
+    return found
+
+
+def _ask(spark: SparkSession, sql: str) -> None:
+    create_temporary_views(spark, [table.name for table in TABLES], sql)
+    spark.sql(sql).toArrow()
+
+
+def _seconds(ask: Callable[[str], object], sql: str) -> float:
+    """The median of some times."""
+    taken = []
+    for _ in range(TIMES):
+        begun_s = time.perf_counter()
+        ask(sql)
+        taken.append(time.perf_counter() - begun_s)
+    return round(statistics.median(taken), 2)
