@@ -19,6 +19,22 @@ _SO_FAR = f"({_OF_GROUP} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
 _MEMBER_COUNT = number_of("value", "'\"memberId\":'")
 _CLIENT = text_in("value", "clientId")
 _CLIENT_COUNT = number_of("value", f"""concat('"clientId":"', {_CLIENT}, '"')""")
+_HALF = 2147483648
+
+
+def last_number_in(column: str, rows: str) -> str:
+    """SQL for the last number of a column that is not null, of 32 bits; the rows have their `position`.
+
+    DataFusion's last_value(...) IGNORE NULLS looks at all rows before, for each row: a group with a long history takes minutes.
+    """
+    return f"max(`position` * {2 * _HALF} + {column} + {_HALF}) OVER {rows} % {2 * _HALF} - {_HALF}"
+
+
+def _last_text_in(column: str, rows: str) -> str:
+    """The same for texts."""
+    placed = f"concat(lpad(CAST(`position` AS STRING), 12, '0'), {column})"
+    return f"substr(max(CASE WHEN {column} IS NOT NULL THEN {placed} END) OVER {rows}, 13)"
+
 
 # What JSON says is taken out first, so that no engine sorts the texts.
 _PARSED = f"""
@@ -50,13 +66,13 @@ WHERE record_type IN (0, 1, 2, -1, -2) OR record_type IN {_EPOCHS} OR record_typ
 
 GROUP_RECORDS = f"""
 SELECT counted.*,
-  coalesce(last_value(classic_members) IGNORE NULLS OVER {_SO_FAR}, 0)
+  coalesce({last_number_in("classic_members", _SO_FAR)}, 0)
     + sum(consumer_members) OVER {_SO_FAR} AS member_count,
-  coalesce(last_value(has_begun) IGNORE NULLS OVER {_SO_FAR}, false) AS is_managed,
+  coalesce({last_number_in("has_begun", _SO_FAR)}, 0) = 1 AS is_managed,
   sum(ends_life) OVER {_SO_FAR} - ends_life AS life,
   CASE
     WHEN sum(consumer_members) OVER {_SO_FAR} = 0 THEN
-      nullif(last_value(classic_client) IGNORE NULLS OVER {_SO_FAR}, '')
+      nullif({_last_text_in("classic_client", _SO_FAR)}, '')
     WHEN min(consumer_client) OVER {_SO_FAR} = max(consumer_client) OVER {_SO_FAR} THEN
       max(consumer_client) OVER {_SO_FAR}
   END AS client_id
@@ -67,7 +83,10 @@ FROM (
       WHEN record_type = 5 AND NOT has_value AND was_there THEN -1
       ELSE 0
     END AS consumer_members,
-    CASE WHEN record_type IN (2, 3) THEN has_value AND generation_or_epoch > 0 END AS has_begun,
+    CASE
+      WHEN record_type IN (2, 3) AND has_value AND generation_or_epoch > 0 THEN 1
+      WHEN record_type IN (2, 3) THEN 0
+    END AS has_begun,
     CASE
       WHEN record_type IN (2, 3) AND NOT has_value AND reason NOT IN {_CONVERSIONS} THEN 1 ELSE 0
     END AS ends_life

@@ -12,26 +12,27 @@ from group_coordinator.tables.views.definition import (
     optional,
     required,
 )
-from group_coordinator.tables.views.group_records import GROUP_RECORDS
+from group_coordinator.tables.views.group_records import GROUP_RECORDS, last_number_in
+
+_OF_LIFE = (
+    "(PARTITION BY cluster_id, group_id, life ORDER BY batch_id, seq "
+    "ROWS BETWEEN UNBOUNDED PRECEDING AND "
+)
 
 # Kafka converts a group in one append: the tombstone of the one kind and the group of the other have one timestamp, and what
 # their members' records say is no coming and going.
 _TEXT = f"""
 WITH records AS ({GROUP_RECORDS}),
 lives AS (
-  SELECT records.*,
+  SELECT numbered.*,
     row_number() OVER (
       PARTITION BY cluster_id, group_id, life ORDER BY CASE WHEN record_type <> -2 AND has_value THEN 0 ELSE 1 END, batch_id, seq
     ) AS place,
-    last_value(generation_or_epoch) IGNORE NULLS OVER (
-      PARTITION BY cluster_id, group_id, life ORDER BY batch_id, seq
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS last_generation,
-    last_value(CASE WHEN record_type = 2 THEN generation_or_epoch END) IGNORE NULLS OVER (
-      PARTITION BY cluster_id, group_id, life ORDER BY batch_id, seq
-      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-    ) AS generation_before
-  FROM records
+    {last_number_in("generation_or_epoch", _OF_LIFE + "CURRENT ROW)")} AS last_generation,
+    {last_number_in("classic_generation", _OF_LIFE + "1 PRECEDING)")} AS generation_before
+  FROM (
+    SELECT records.*, CASE WHEN record_type = 2 THEN generation_or_epoch END AS classic_generation FROM records
+  ) numbered
 ),
 conversions AS (
   SELECT cluster_id, group_id, event_time
