@@ -15,7 +15,6 @@ from deltalake import DeltaTable
 from group_coordinator.clients.moment import Moment
 from group_coordinator.clients.sql_tables import query
 from group_coordinator.clients.what_if import what_if
-from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.settings import load
 from group_coordinator.tables.compaction.arrow_rows import from_arrow
 from group_coordinator.tables.compaction.fold import fold
@@ -26,10 +25,12 @@ from group_coordinator.tables.history.thinning_in_folder import thin_in_folder
 from tests.support.group_history import GroupHistory, tables_of
 from tests.support.log_rows import EPOCH
 
+RETENTION_MS = 5 * DAY_MS
 LIVES, STEPS = 30, 250
 HOUR_MS = 3_600_000
 DELAYS_MS = (*(0, 1, 60_000) * 4, HOUR_MS // 4, HOUR_MS - 1, HOUR_MS, HOUR_MS + 1, DAY_MS - 1)
 CUT = Cut(closed_ms=30 * DAY_MS, hourly_ms=20 * DAY_MS, daily_ms=6 * DAY_MS)
+ORDER = [("group_id", "ascending"), ("batch_id", "ascending"), ("seq", "ascending")]
 Row = tuple[Any, ...]
 
 
@@ -38,20 +39,17 @@ class Tables(NamedTuple):
     thinned: Path
 
 
-def config() -> dict[str, int]:
-    return {
-        "offsets_retention_ms": 5 * DAY_MS,
-        "group_max_session_timeout_ms": 20 * DAY_MS,
-        "group_initial_rebalance_delay_ms": 0,
-    }
-
-
 class Life:
     """A group that somebody reads by, resets, empties and deletes; now and then in transactions."""
 
     def __init__(self, number: int) -> None:
         self.random = Random(number)  # noqa: S311 - the same lives every time
-        self.group = GroupHistory(f"g-{number:02}", **config())
+        self.group = GroupHistory(
+            f"g-{number:02}",
+            offsets_retention_ms=RETENTION_MS,
+            group_max_session_timeout_ms=20 * DAY_MS,
+            group_initial_rebalance_delay_ms=0,
+        )
         self.member: tuple[str, int] | None = None
         self.offset = 100
 
@@ -136,7 +134,7 @@ def folded(root: Path, until_ms: int) -> dict[GroupKey, list[Any]]:
         if row["event_time"] < until_ms:
             key = GroupKey(row["cluster_id"], row["group_id"])
             log[key].append(LogEntry(*(row[name] for name in LogEntry._fields)))
-    retention = Retention(5 * DAY_MS, 600_000)
+    retention = Retention(RETENTION_MS, 600_000)
     return {
         key: [*fold(key, GroupRows(), entries, retention)] for key, entries in sorted(log.items())
     }
@@ -169,19 +167,12 @@ def test_an_hour_goes_on_by_as_much_as_it_did(tables: Tables) -> None:
 
 def test_no_gap_looks_longer_than_it_was(tables: Tables) -> None:
     """A retention of a day or more would have removed what it would have removed."""
-    moment = Moment(
-        EPOCH.replace(year=1971),
-        CoordinatorConfig(**{**load_config(), **config(), "offsets_retention_ms": DAY_MS}),
-    )
+    of_a_day = load(overrides=["offsets.retention.ms=86400000"]).coordinator
+    moment = Moment(EPOCH.replace(year=1971), of_a_day)
     whole, thinned = (what_if(str(root), moment) for root in tables)
 
     assert whole.num_rows >= 20
     assert thinned == whole
-
-
-def load_config() -> dict[str, Any]:
-    coordinator = load().coordinator
-    return {name: getattr(coordinator, name) for name in coordinator.__dataclass_fields__}
 
 
 def test_a_second_time_nothing_goes(tables: Tables) -> None:
@@ -191,6 +182,3 @@ def test_a_second_time_nothing_goes(tables: Tables) -> None:
 
     table.update_incremental()
     assert pa.table(table.to_pyarrow_table()).sort_by(ORDER) == before.sort_by(ORDER)
-
-
-ORDER = [("group_id", "ascending"), ("batch_id", "ascending"), ("seq", "ascending")]

@@ -3,9 +3,9 @@
     python -m tests.benchmarks.year [--days 365] [--groups 1000] [--folder FOLDER] [--no-spark] [--about-all]
 
 Each partition is committed 206 times a day: 300 million commits in a year. The tables get what history.full.ms = 7 days and
-history.hourly.ms = 30 days leave of them, positions.full.ms = 7 days of the samples that are taken every 30 seconds. The days are
-appended one by one; then the upkeep of the log runs as in the job, which sorts what is older than today, and must find nothing to
-remove: what this module keeps is what thinning keeps.
+history.hourly.ms = 30 days leave of them, and what positions.full.ms = 7 days (and positions.retention.ms = 0) leaves of samples every
+30 seconds. The days are appended one by one. Then the upkeep of the log runs as in the job: it sorts what is older than today,
+and must find nothing to remove, or what is kept here were not what thinning keeps.
 """
 
 from __future__ import annotations

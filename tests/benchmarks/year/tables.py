@@ -129,6 +129,7 @@ def _with_batches(day: pa.Table) -> pa.Table:
         "batch_id": pa.array(batch[order]),
         "seq": pa.array(seq, pa.int32()),
         "ingested_at": _instants(at_ms),
+        "inferred": pa.nulls(len(day), pa.bool_()),
     }
     wanted = COORDINATOR_LOG.no_rows().schema
     return pa.table({name: whole[name] for name in wanted.names}).cast(wanted)
