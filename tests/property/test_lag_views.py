@@ -83,12 +83,14 @@ def rows_of(
         ]
         records += [key | {"record_type": 1} for _ in commits]
         if commits and commits[-1].offset is not None:
-            offsets.append(key | {"committed_offset": commits[-1].offset})
+            at_s, offset = commits[-1]
+            offsets.append(key | {"committed_offset": offset, "commit_timestamp": at_s})
     return {
         "groups": groups,
         "topic_positions": positions,
         "offsets": offsets,
         "offset_changes": changes,
+        "recent_changes": changes,
         "coordinator_log": records,
     }
 

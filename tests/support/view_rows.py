@@ -11,6 +11,16 @@ from deltalake import QueryBuilder
 from group_coordinator.tables.views.all_views import VIEWS, named_in
 from group_coordinator.tables.views.definition import DATAFUSION
 
+_CHANGES = {
+    "cluster_id": "STRING",
+    "group_id": "STRING",
+    "topic": "STRING",
+    "partition": "INT",
+    "after": "BIGINT",
+    "at": "TIMESTAMP",
+    "batch_id": "BIGINT",
+    "seq": "INT",
+}
 SOURCES: Mapping[str, Mapping[str, str]] = {
     "topic_positions": {
         "cluster_id": "STRING",
@@ -27,6 +37,7 @@ SOURCES: Mapping[str, Mapping[str, str]] = {
         "topic": "STRING",
         "partition": "INT",
         "committed_offset": "BIGINT",
+        "commit_timestamp": "TIMESTAMP",
     },
     "groups": {
         "cluster_id": "STRING",
@@ -43,16 +54,8 @@ SOURCES: Mapping[str, Mapping[str, str]] = {
         "subscribed_topics": "LIST",
         "assigned_partitions": "LIST",
     },
-    "offset_changes": {
-        "cluster_id": "STRING",
-        "group_id": "STRING",
-        "topic": "STRING",
-        "partition": "INT",
-        "after": "BIGINT",
-        "at": "TIMESTAMP",
-        "batch_id": "BIGINT",
-        "seq": "INT",
-    },
+    "offset_changes": _CHANGES,
+    "recent_changes": _CHANGES,
     "coordinator_log": {
         "cluster_id": "STRING",
         "group_id": "STRING",

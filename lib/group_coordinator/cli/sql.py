@@ -45,6 +45,7 @@ def command(
       lost_offsets    which offsets were lost, when, why, and whether they came back
       audit           who reset, rewound or deleted offsets, and what they were before
       offset_changes  every change of an offset, ordinary commits too
+      recent_changes  the same, of the last six hours
       group_timeline  what happened to a group, through all lives of its name
       commit_rate     commits and offsets a second, minute by minute
       topic_groups    who reads a topic

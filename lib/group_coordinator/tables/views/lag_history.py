@@ -21,46 +21,55 @@ _IN_TIME = (
     f"{_OF_PARTITION} ORDER BY at, CASE WHEN committed IS NULL THEN 1 ELSE 0 END, batch_id, seq, "
     "log_end_offset ROWS BETWEEN UNBOUNDED PRECEDING AND"
 )
+_OF_SAMPLES = (
+    "(PARTITION BY readers.cluster_id, readers.group_id, readers.topic, readers.`partition` "
+    "ORDER BY ends.sampled_at, ends.log_end_offset)"
+)
 _STEP_SO_FAR = (
     f"({_OF_PARTITION}, log_began_at ORDER BY place, kind "
     "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
 )
 
 # Commits and samples in the order of time say what was committed at each sample (-1: nothing). Then the steps of each log
-# and these offsets in the order of offsets say in which step they are. No row meets any other but its neighbour, and
-# a condition on the group comes first.
+# and these offsets in the order of offsets say in which step they are: both grow, so that the last step is the greatest of
+# all numbers so far. No row meets any other but its neighbour, and a condition on the group comes first. DataFusion's
+# last_value(...) IGNORE NULLS would look at all rows before, for each row.
 _TEXT = f"""
 WITH readers AS (
   SELECT DISTINCT cluster_id, group_id, topic, `partition` FROM $coordinator_log WHERE record_type = 1
 ),
+samples AS (
+  SELECT readers.cluster_id, readers.group_id, readers.topic, readers.`partition`, ends.sampled_at, ends.log_end_offset,
+    ends.log_start_offset, lag(ends.log_end_offset) OVER {_OF_SAMPLES} AS from_offset,
+    lag(ends.log_start_offset) OVER {_OF_SAMPLES} AS from_start, lag(ends.sampled_at) OVER {_OF_SAMPLES} AS from_at
+  FROM readers
+  JOIN $topic_positions ends
+    ON ends.cluster_id = readers.cluster_id AND ends.topic = readers.topic AND ends.`partition` = readers.`partition`
+),
 told AS (
   SELECT cluster_id, group_id, topic, `partition`, at, coalesce(`after`, -1) AS committed, batch_id, seq,
-    NULL AS log_end_offset, NULL AS log_start_offset, NULL AS sampled_at
+    NULL AS log_end_offset, NULL AS sampled_at, NULL AS begins, NULL AS from_offset, NULL AS from_at
   FROM $offset_changes
   UNION ALL
-  SELECT readers.cluster_id, readers.group_id, readers.topic, readers.`partition`, samples.sampled_at AS at, NULL, NULL, NULL,
-    samples.log_end_offset, samples.log_start_offset, samples.sampled_at
-  FROM readers
-  JOIN $topic_positions samples
-    ON samples.cluster_id = readers.cluster_id AND samples.topic = readers.topic
-    AND samples.`partition` = readers.`partition`
+  SELECT cluster_id, group_id, topic, `partition`, sampled_at AS at, NULL, NULL, NULL,
+    log_end_offset, sampled_at, {BEGINS}, from_offset, from_at
+  FROM samples
 ),
 beside AS (
-  SELECT told.*,
-    last_value(committed) IGNORE NULLS OVER ({_IN_TIME} CURRENT ROW) AS committed_offset,
-    last_value(log_end_offset) IGNORE NULLS OVER ({_IN_TIME} 1 PRECEDING) AS from_offset,
-    last_value(log_start_offset) IGNORE NULLS OVER ({_IN_TIME} 1 PRECEDING) AS from_start,
-    last_value(sampled_at) IGNORE NULLS OVER ({_IN_TIME} 1 PRECEDING) AS from_at
-  FROM told
+  SELECT told.*, count(committed) OVER ({_IN_TIME} CURRENT ROW) AS commits_so_far FROM told
 ),
 marked AS (
-  SELECT beside.*, {BEGINS} AS begins FROM beside WHERE sampled_at IS NOT NULL
+  SELECT *
+  FROM (
+    SELECT beside.*, max(committed) OVER ({_OF_PARTITION}, commits_so_far) AS committed_offset FROM beside
+  ) known
+  WHERE sampled_at IS NOT NULL
 ),
 sampled AS (
   SELECT cluster_id, group_id, topic, `partition`, at, log_end_offset, committed_offset,
     CASE WHEN NOT begins THEN from_offset END AS from_offset,
     CASE WHEN NOT begins THEN from_at END AS from_at,
-    last_value(CASE WHEN begins THEN at END) IGNORE NULLS OVER (
+    max(CASE WHEN begins THEN at END) OVER (
       {_OF_PARTITION} ORDER BY at, log_end_offset ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS log_began_at
   FROM marked
@@ -75,10 +84,10 @@ places AS (
 ),
 found AS (
   SELECT cluster_id, group_id, topic, `partition`, at, committed_offset, log_end_offset, kind,
-    nullif(last_value(CASE WHEN kind = 0 THEN place END) IGNORE NULLS OVER {_STEP_SO_FAR}, -1) AS from_offset,
-    last_value(CASE WHEN kind = 0 THEN log_end_offset END) IGNORE NULLS OVER {_STEP_SO_FAR} AS to_offset,
-    last_value(CASE WHEN kind = 0 THEN from_at END) IGNORE NULLS OVER {_STEP_SO_FAR} AS from_at,
-    last_value(CASE WHEN kind = 0 THEN at END) IGNORE NULLS OVER {_STEP_SO_FAR} AS step_at
+    nullif(max(CASE WHEN kind = 0 THEN place END) OVER {_STEP_SO_FAR}, -1) AS from_offset,
+    max(CASE WHEN kind = 0 THEN log_end_offset END) OVER {_STEP_SO_FAR} AS to_offset,
+    max(CASE WHEN kind = 0 THEN from_at END) OVER {_STEP_SO_FAR} AS from_at,
+    max(CASE WHEN kind = 0 THEN at END) OVER {_STEP_SO_FAR} AS step_at
   FROM places
 )
 SELECT cluster_id, group_id, topic, `partition`, at AS sampled_at, committed_offset, log_end_offset,

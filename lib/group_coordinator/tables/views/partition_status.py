@@ -14,6 +14,7 @@ from group_coordinator.tables.views.definition import (
 from group_coordinator.tables.views.lag import LAG
 from group_coordinator.tables.views.position_steps import micros, position_steps
 from group_coordinator.tables.views.positions_now import NEWEST_SAMPLES
+from group_coordinator.tables.views.recent_changes import RECENT_HOURS
 from group_coordinator.tables.views.time_lag import LAG_SECONDS
 
 WINDOW = 10
@@ -24,6 +25,7 @@ UNKNOWN_SILENCE_SECONDS = 600
 """How long a single commit lasts, which does not say how often there is one."""
 
 _OF_PARTITION = "PARTITION BY cluster_id, group_id, topic, `partition`"
+_OF_OWN_PARTITION = "PARTITION BY own.cluster_id, own.group_id, own.topic, own.`partition`"
 _NEWEST_FIRST = f"{_OF_PARTITION} ORDER BY batch_id DESC, seq DESC"
 _RECENT_SAMPLES = """(
     SELECT positions.*
@@ -31,14 +33,22 @@ _RECENT_SAMPLES = """(
     JOIN newest
       ON newest.cluster_id = positions.cluster_id
       AND positions.sampled_at >= newest.sampled_at - INTERVAL '1' HOUR
+    WHERE positions.sampled_at >= (SELECT min(sampled_at) - INTERVAL '1' HOUR FROM newest)
   )"""
 _END_AT_COMMIT = f"""
       steps.from_offset + (steps.log_end_offset - steps.from_offset)
         * CAST({micros("commits.at")} - {micros("steps.from_at")} AS DOUBLE)
         / CAST({micros("steps.sampled_at")} - {micros("steps.from_at")} AS DOUBLE)"""
 
+# Of who has not committed in the last hours the table of now has the last commit.
 _TEXT = f"""
 WITH newest AS ({NEWEST_SAMPLES}),
+known_changes AS (
+  SELECT cluster_id, group_id, topic, `partition`, at, `after`, batch_id, seq, 1 AS is_recent
+  FROM $recent_changes
+  UNION ALL
+  SELECT cluster_id, group_id, topic, `partition`, commit_timestamp, committed_offset, 0, 0, 0 FROM $offsets
+),
 changes AS (
   SELECT cluster_id, group_id, topic, `partition`, at, `after`, sampled_at,
     count(`after`) OVER ({_NEWEST_FIRST} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS age,
@@ -46,10 +56,13 @@ changes AS (
       {_NEWEST_FIRST} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS losses_since
   FROM (
-    SELECT own.*, newest.sampled_at
-    FROM $offset_changes own
-    JOIN newest ON newest.cluster_id = own.cluster_id AND own.at <= newest.sampled_at
+    SELECT own.*, newest.sampled_at, max(is_recent) OVER ({_OF_OWN_PARTITION}) AS has_recent
+    FROM known_changes own
+    JOIN newest
+      ON newest.cluster_id = own.cluster_id AND own.at <= newest.sampled_at
+      AND (is_recent = 0 OR own.at >= newest.sampled_at - INTERVAL '{RECENT_HOURS}' HOUR)
   ) so_far
+  WHERE is_recent = has_recent
 ),
 commits AS (
   SELECT * FROM changes WHERE losses_since = 0 AND age <= {WINDOW}
@@ -131,7 +144,12 @@ PARTITION_STATUS = ViewDefinition(
             "double",
             "How long there has been something to read (certain_seconds of time_lag) and no commit; null: as lag_seconds",
         ),
-        required("commits", "bigint", f"The newest commits that are looked at, {WINDOW} at most"),
+        required(
+            "commits",
+            "bigint",
+            f"The newest commits that are looked at: {WINDOW} at most, of the {RECENT_HOURS} hours before the newest sample; "
+            "or the last one, where there is none of these hours",
+        ),
         optional("sampled_at", "timestamp", "When the end was sampled; null: it is not known"),
     ),
     _TEXT,

@@ -7,6 +7,11 @@ SELECT cluster_id, max(sampled_at) AS sampled_at FROM $topic_positions GROUP BY 
 """
 """The time of each cluster's newest sample: for questions about lag, that is now."""
 
+_FIRST_THAT_COUNTS = (
+    f"(SELECT min(sampled_at) - INTERVAL '5' MINUTE FROM ({NEWEST_SAMPLES}) newest_of_clusters)"
+)
+"""Of any cluster: a comparison leaves out a year of samples in less time than a join."""
+
 # A partition may be missing in one round, as it has no leader for a moment, and several samplers may share the
 # topics among them. A topic that all of them have left out for so long is gone.
 POSITIONS_NOW = f"""
@@ -19,9 +24,11 @@ JOIN (
   JOIN ({NEWEST_SAMPLES}) newest
     ON newest.cluster_id = positions.cluster_id
     AND positions.sampled_at >= newest.sampled_at - INTERVAL '5' MINUTE
+  WHERE positions.sampled_at >= {_FIRST_THAT_COUNTS}
   GROUP BY positions.cluster_id, topic, `partition`
 ) recent
   ON recent.cluster_id = samples.cluster_id AND recent.topic = samples.topic
   AND recent.`partition` = samples.`partition` AND recent.sampled_at = samples.sampled_at
+WHERE samples.sampled_at >= {_FIRST_THAT_COUNTS}
 """
 """A partition's newest sample, unless it is five minutes older than the newest one of its cluster."""

@@ -18,7 +18,7 @@ CUT = Cut(closed_ms=3 * DAY_MS, hourly_ms=2 * DAY_MS, daily_ms=DAY_MS)
 
 
 def end_of_group(minute: int) -> Row:
-    return commit(minute, None, record_type=2, topic=None, partition=None)
+    return commit(minute, None, record_type=2, topic=None, partition=None, reason="group-deleted")
 
 
 def written(root: Path, *rows: Row) -> Path:

@@ -69,6 +69,11 @@ def test_a_single_commit_lasts_ten_minutes(now_s: int, wanted: str, tmp_path: Pa
     assert status(tmp_path, [(0, 100)], [(0, 1_000), (now_s, 1_000)]) == wanted
 
 
+def test_who_stopped_yesterday_has_stopped(tmp_path: Path) -> None:
+    """Of so long ago only the last commit is looked at."""
+    assert status(tmp_path, steady(10), [(0, 1_000), (100_000, 1_000)]) == "STOP"
+
+
 def test_rewound_is_who_has_not_come_up_again(tmp_path: Path) -> None:
     back = [*steady(5), (30, 110)]
 
