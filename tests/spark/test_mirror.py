@@ -263,20 +263,6 @@ def sigterm_when(condition: Callable[[], object]) -> Iterator[None]:
     thread.join()
 
 
-def test_records_that_are_gone_unread_end_it(
-    mirror: Mirror, broker: EmbeddedBroker, admin: KafkaAdminClient
-) -> None:
-    topic = new_topic(admin, "mirror-gone", 1)
-    produce(broker, topic, [commit(1)], partition=0)
-    mirror.run(topic)
-    produce(broker, topic, [commit(2), commit(3)], partition=0)
-    admin.delete_records({TopicPartition(topic, 0): 2})
-
-    with pytest.raises(JobRefusedError, match=r"topic mirror-gone at .* has lost records that"):
-        mirror.run(topic)
-    assert [row["offset"] for row in mirror.rows()] == [1]
-
-
 def test_a_topic_that_is_not_there_is_named(mirror: Mirror) -> None:
     with pytest.raises(JobRefusedError, match="topic nothing-here is not there at"):
         mirror.run("nothing-here")

@@ -19,11 +19,12 @@ from group_coordinator.tables.creation import (
     upgrade_tables,
 )
 
-SINCE_CONSUMER_GROUPS = {
+LATER_COLUMNS = {
     "assignment_epoch",
     "assignment_timestamp",
     "metadata_hash",
     "resolved_regexes",
+    "records",
     "member_type",
     "rack_id",
     "subscribed_regex",
@@ -60,7 +61,7 @@ def test_tables_that_are_there_stay_as_they_are(tmp_path: Path) -> None:
 
 def test_columns_that_came_later_are_added_once(tmp_path: Path) -> None:
     for table in TABLES:
-        fields = [column for column in table.schema if column.name not in SINCE_CONSUMER_GROUPS]
+        fields = [column for column in table.schema if column.name not in LATER_COLUMNS]
         replace(table, schema=StructType(fields)).create_on_disk(tmp_path / table.name)
 
     upgrade_tables(NoSpark(), str(tmp_path))
