@@ -11,9 +11,9 @@ from contextlib import closing
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.positions import PositionSampler, Sample, Skipped
 from group_coordinator.clients.errors import ClientError
+from group_coordinator.job.python_signals import stop_on_signals_to_python
 from group_coordinator.job.refusal_causes import refusals_told
 from group_coordinator.job.refusals import JobRefusedError
-from group_coordinator.job.stop_signals import stop_on_signals_to_python
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import JobSettings
 from group_coordinator.tables.append import TableWriteError

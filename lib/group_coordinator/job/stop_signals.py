@@ -7,18 +7,17 @@ run: a shutdown hook may take its time, and all other threads go on meanwhile.
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Event
-from types import FrameType
 from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+from group_coordinator.job.python_signals import stop_on_signals_to_python
+
 _BEFORE_SPARKS = 100
 """Spark's own hook has priority 40 among Hadoop's; the highest goes first."""
 _LONGEST_STOP_S = 600
@@ -52,22 +51,6 @@ def stop_on_signals(spark: SparkSession) -> Iterator[Event]:
     """
     with stop_on_signals_to_python() as stop, _jvm_hook(spark, stop):
         yield stop
-
-
-@contextmanager
-def stop_on_signals_to_python() -> Iterator[Event]:
-    """An event that a signal sets, for a process without a JVM."""
-    stop = Event()
-
-    def note(_number: int, _frame: FrameType | None) -> None:
-        stop.set()
-
-    before = {number: signal.signal(number, note) for number in _SIGNALS}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler or signal.SIG_DFL)
 
 
 @contextmanager
