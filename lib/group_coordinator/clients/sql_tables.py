@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -20,8 +21,12 @@ TABLES = (
     *("coordinator_log", "groups", "members", "offsets", "group_configs"),
     *("dead_letters", "writers", "topic_positions", "topic_ids"),
 )
-_SESSION = {"datafusion.catalog.information_schema": "true"}
-"""Lets SHOW TABLES and SHOW COLUMNS work."""
+_SESSION = {
+    # Lets SHOW TABLES and SHOW COLUMNS work.
+    "datafusion.catalog.information_schema": "true",
+    # A join of joins waits for ever where one side is empty (apache/datafusion#21625).
+    "datafusion.optimizer.enable_join_dynamic_filter_pushdown": "false",
+}
 
 
 class TablesUnavailableError(ClientError):
@@ -44,9 +49,42 @@ def query(root: str, sql: str, moment: Moment | None = None) -> pa.Table:
         TablesUnavailableError: there are no tables under the root.
         QueryError: the query cannot be answered; the message is one line.
     """
+    with session(root, sql, moment) as tables:
+        return tables.sql(sql)
+
+
+class Session:
+    """Tables at one version each: what is written meanwhile, no answer has."""
+
+    def __init__(self, builder: QueryBuilder) -> None:
+        self._builder = builder
+
+    def sql(self, text: str) -> pa.Table:
+        """Answer a query.
+
+        Raises:
+            QueryError: it cannot be answered; the message is one line.
+        """
+        with _told_in_one_line():
+            return pa.table(self._builder.execute(text))
+
+
+@contextmanager
+def session(root: str, about: str, moment: Moment | None = None) -> Iterator[Session]:
+    """Open the tables for several queries.
+
+    Args:
+        root: the tables' folder.
+        about: the queries, one behind the other; tables and views that they do not name may be missing.
+        moment: as the tables were then; None: as they are.
+
+    Raises:
+        TablesUnavailableError: there are no tables under the root.
+        QueryError: the tables cannot be read.
+    """
     tables, builder = open_tables(root), QueryBuilder(_SESSION)
     with TemporaryDirectory(prefix="group-coordinator-sql-") as scratch:
-        try:
+        with _told_in_one_line():
             names: Iterable[str]
             if moment is None:
                 names = _register(builder, tables)
@@ -54,11 +92,17 @@ def query(root: str, sql: str, moment: Moment | None = None) -> pa.Table:
                 # What compaction does knows Spark's types, whose import takes longer than most answers.
                 from group_coordinator.clients import past_tables  # noqa: PLC0415
 
-                names = past_tables.register(builder, tables, moment, sql, scratch)
-            _create_views(builder, names, named_in(sql))
-            return pa.table(builder.execute(sql))
-        except (DeltaError, pa.ArrowException) as error:
-            raise QueryError(" ".join(str(error).split())) from error
+                names = past_tables.register(builder, tables, moment, about, scratch)
+            _create_views(builder, names, named_in(about))
+        yield Session(builder)
+
+
+@contextmanager
+def _told_in_one_line() -> Iterator[None]:
+    try:
+        yield
+    except (DeltaError, pa.ArrowException) as error:
+        raise QueryError(" ".join(str(error).split())) from error
 
 
 def rows(root: str, sql: str) -> list[dict[str, Any]]:
