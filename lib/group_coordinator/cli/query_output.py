@@ -15,11 +15,12 @@ import pyarrow as pa
 from msgspec import json
 from pyarrow import parquet
 
+from group_coordinator.clients.plain_arrow import without_views
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 Writer = Callable[[pa.Table, TextIO], None]
 
 _PARQUET = "parquet"
-_PLAIN_TYPES = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 
 
 def write_csv(answer: pa.Table, out: TextIO) -> None:
@@ -76,26 +77,12 @@ def show(
     kind, file = output
     try:
         if kind == _PARQUET:
-            parquet.write_table(_for_parquet(answer), file)
+            parquet.write_table(without_views(answer), file)
         else:
             with file.open("w", encoding="utf-8", newline="") as out:
                 writers[kind](answer, out)
     except OSError as error:
         raise click.FileError(str(file), error.strerror) from error
-
-
-def _for_parquet(answer: pa.Table) -> pa.Table:
-    """DataFusion's views of texts are of no file format."""
-    fields = [field.with_type(_plain(field.type)) for field in answer.schema]
-    return answer.cast(pa.schema(fields))
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(_plain(kind.value_type)))
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_plain(field.type)) for field in kind])
-    return _PLAIN_TYPES.get(kind, kind)
 
 
 def rows_of(answer: pa.Table) -> list[tuple[Any, ...]]:
