@@ -22,6 +22,7 @@ COMMANDS = {
     "mirror": ("cli.mirror", "Read a live cluster's __consumer_offsets into the tables."),
     "positions": ("cli.positions", "Sample where the topics' logs begin and end."),
     "sql": ("cli.sql", "Ask the tables, as they are or as they were."),
+    "report": ("cli.report", "Show the groups on one page, to keep or to watch."),
     "what-if": ("cli.what_if", "Say which offsets another retention would have removed."),
     "replay-events": (
         "cli.replay_events",
@@ -30,8 +31,11 @@ COMMANDS = {
 }
 """Name -> (module, help), in the order in which a new user meets them."""
 
-_LOCAL = ("delta", "matplotlib", "pyspark", "rich")
-"""The modules of the extra `local`."""
+_EXTRAS = {
+    **dict.fromkeys(("delta", "matplotlib", "pyspark", "rich"), "local"),
+    **dict.fromkeys(("altair", "jinja2", "vl_convert"), "report"),
+}
+"""The modules that a cluster does not need, and the extra that brings each."""
 
 _CTRL_C = 130
 """The exit status that shells know: 128 + SIGINT."""
@@ -52,10 +56,10 @@ class LazyGroup(click.Group):
         try:
             command: click.Command = import_module(f"group_coordinator.{module}").command
         except ModuleNotFoundError as error:
-            if error.name not in _LOCAL:
+            if error.name not in _EXTRAS:
                 raise
             raise click.ClickException(
-                f"{cmd_name} needs {error.name}: pip install 'spark-group-coordinator[local]'"
+                f"{cmd_name} needs {error.name}: pip install 'spark-group-coordinator[{_EXTRAS[error.name]}]'"
             ) from error
         return command
 

@@ -91,3 +91,17 @@ def test_a_command_that_needs_more_than_a_cluster_does_says_how_to_get_it(
     assert refused.stderr == (
         "Error: sql needs rich: pip install 'spark-group-coordinator[local]'\n"
     )
+
+
+def test_the_page_needs_an_extra_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_altair(module: str) -> None:
+        raise ModuleNotFoundError(f"{module} needs it", name="altair")
+
+    monkeypatch.setattr("group_coordinator.cli.main.import_module", without_altair)
+
+    refused = CliRunner().invoke(main, ["report"])
+
+    assert refused.exit_code == 1
+    assert refused.stderr == (
+        "Error: report needs altair: pip install 'spark-group-coordinator[report]'\n"
+    )

@@ -1,0 +1,156 @@
+"""`group-coordinator report`: the tables as one HTML page, or served and kept current; without Spark and without a JVM."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import click
+
+from group_coordinator import settings
+from group_coordinator.cli.settings_options import settings_options
+from group_coordinator.cli.times import time_of
+from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.moment import Moment
+from group_coordinator.job.python_signals import stop_on_signals_to_python
+from group_coordinator.report.answers import Report, ask
+from group_coordinator.report.page import content, page
+from group_coordinator.report.scope import Scope
+from group_coordinator.report.watch import Current, Texts, served
+
+_LOOPBACK = "127.0.0.1:8090"
+
+
+def address_of(text: str) -> tuple[str, int]:
+    """HOST:PORT in two.
+
+    Raises:
+        click.BadParameter: it is none.
+    """
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or int(port) >= 1 << 16:
+        raise click.BadParameter(
+            f"{text!r} is no HOST:PORT; {_LOOPBACK} is, and port 0 takes a free one"
+        )
+    return host, int(port)
+
+
+@click.command()
+@click.option(
+    "--cluster", metavar="NAME", help="Only this cluster.  [default: all that the tables have]"
+)
+@click.option(
+    "--as-of", type=time_of, metavar="TIME", help="The end of what is shown.  [default: now]"
+)
+@click.option(
+    "--hours", type=click.IntRange(min=1), default=24, show_default=True, help="How far back."
+)
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    metavar="FILE.html",
+    default="group-coordinator-report.html",
+    show_default=True,
+    help="Where the page goes; a file that is there is replaced.",
+)
+@click.option(
+    "--watch", is_flag=True, help="Serve the page and keep it current, until Ctrl-C or SIGTERM."
+)
+@click.option(
+    "--listen",
+    type=address_of,
+    metavar="HOST:PORT",
+    default=_LOOPBACK,
+    show_default=True,
+    help="Where --watch serves. There is no login: whoever reaches it reads it.",
+)
+@click.option(
+    "--every",
+    "every_s",
+    type=click.IntRange(min=1),
+    metavar="SECONDS",
+    default=30,
+    show_default=True,
+    help="How often --watch asks the tables again.",
+)
+@click.option("--tables", metavar="FOLDER", help="Where the tables are. [tables.root]")
+@settings_options
+def command(
+    *,
+    cluster: str | None,
+    as_of: datetime | None,
+    hours: int,
+    output: Path,
+    watch: bool,
+    listen: tuple[str, int],
+    every_s: int,
+    tables: str | None,
+    config: Path | None,
+    overrides: tuple[str, ...],
+) -> None:
+    """Show the groups on one page: how they are, how far behind, what expires next, what was lost, and who did it.
+
+    The page is one file of about a megabyte, charts and all. It loads nothing from anywhere, so it can be mailed and kept.
+    Every section ends with the query that gives the whole of it.
+
+    Lag needs samples of the topics' ends: `group-coordinator positions --every 30` takes them.
+
+    \b
+    Examples:
+      group-coordinator report
+      group-coordinator report --cluster eu-1 --hours 6 --output eu-1.html
+      group-coordinator report --as-of 2024-01-02T03:04:05Z
+      group-coordinator report --watch
+    """  # noqa: D301 - \b is click's mark for lines that stay as they are
+    if watch and as_of is not None:
+        raise click.UsageError("--watch shows what is now, and --as-of what was: give one of them")
+    loaded = settings.load(config, overrides)
+    root = tables or loaded.job.tables_root
+
+    def report() -> Report:
+        end = as_of or datetime.fromtimestamp(time.time_ns() / 1_000_000_000, UTC)
+        moment = None if as_of is None else Moment(as_of, loaded.coordinator)
+        return ask(root, Scope(end - timedelta(hours=hours), end, cluster), moment)
+
+    try:
+        if watch:
+            _watch(report, listen, every_s)
+        else:
+            _write(page(report()), output)
+    except ClientError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _write(text: str, output: Path) -> None:
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise click.FileError(str(output), error.strerror) from error
+    click.echo(f"Written: {output}")
+
+
+def _watch(report: Callable[[], Report], listen: tuple[str, int], every_s: int) -> None:
+    def texts() -> Texts:
+        found = report()
+        return Texts(page(found, every_s), content(found))
+
+    with stop_on_signals_to_python() as stop:
+        current = Current(texts)
+        try:
+            with served(current, *listen) as address:
+                click.echo(f"{address} shows the groups, anew every {every_s} s. Ctrl-C ends it.")
+                while not stop.wait(every_s):
+                    _renew(current)
+        except OSError as error:
+            raise click.ClickException(f"{':'.join(map(str, listen))}: {error.strerror}") from error
+
+
+def _renew(current: Current) -> None:
+    """Tables may be away for a while: the page says so, and the next round tries again."""
+    try:
+        current.renew()
+    except ClientError as error:
+        current.trouble = str(error)
+        click.echo(f"no news: {error}", err=True)

@@ -1,0 +1,73 @@
+"""Asks the tables what the sections want to know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from group_coordinator.clients.moment import Moment
+from group_coordinator.clients.sql_tables import QueryError, Session, session
+from group_coordinator.report.all_sections import SECTIONS
+from group_coordinator.report.scope import Scope
+from group_coordinator.report.section import Content, Row, Section
+
+
+class Report(NamedTuple):
+    """What the page says: its scope, the names of the clusters, and each section's content, or why it has none."""
+
+    scope: Scope
+    clusters: tuple[str, ...]
+    contents: Mapping[str, Content | QueryError]
+
+
+def ask(root: str, scope: Scope, moment: Moment | None = None) -> Report:
+    """Ask all sections' questions, of one version of each table.
+
+    Args:
+        root: the tables' folder.
+        scope: the time, and the cluster.
+        moment: as the tables were then; None: as they are.
+
+    Raises:
+        TablesUnavailableError: there are no tables under the root.
+        QueryError: the tables cannot be read at all.
+    """
+    of_clusters = _clusters(scope)
+    about = " ".join(
+        [of_clusters, *(query for one in SECTIONS for query in one.queries(scope).values())]
+    )
+    with session(root, about, moment) as tables:
+        clusters = tuple(sorted(row["cluster_id"] for row in _rows(tables, of_clusters)))
+        if scope.cluster is None and len(clusters) == 1:
+            scope = scope._replace(cluster=clusters[0])
+        return Report(scope, clusters, {one.name: _content(one, tables, scope) for one in SECTIONS})
+
+
+def _clusters(scope: Scope) -> str:
+    """Where there is a group, or was one to which something happened in this time; no section knows more."""
+    return (
+        "SELECT cluster_id FROM groups "  # noqa: S608 - times and an escaped name
+        f"UNION SELECT cluster_id FROM coordinator_log WHERE {scope._replace(cluster=None).has('event_time')}"
+    )
+
+
+def _content(section: Section, tables: Session, scope: Scope) -> Content | QueryError:
+    """A question that cannot be answered, as where tables of an earlier version lack one, leaves the others."""
+    try:
+        answers = {name: _rows(tables, query) for name, query in section.queries(scope).items()}
+    except QueryError as error:
+        return error
+    return section.content(answers, scope)
+
+
+def _rows(tables: Session, query: str) -> list[Row]:
+    answer = tables.sql(query)
+    fields = [
+        field.with_type(pa.timestamp("us", field.type.tz))
+        if pa.types.is_timestamp(field.type)
+        else field
+        for field in answer.schema
+    ]
+    return answer.cast(pa.schema(fields)).to_pylist()  # type: ignore[no-any-return]

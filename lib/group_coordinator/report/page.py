@@ -1,0 +1,85 @@
+"""The page: what was answered, as one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from datetime import timedelta
+from functools import cache
+from hashlib import sha256
+from importlib import resources
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from group_coordinator.clients.sql_tables import QueryError
+from group_coordinator.report.all_sections import SECTIONS
+from group_coordinator.report.answers import Report
+from group_coordinator.report.phrases import of_things, time_text
+from group_coordinator.report.section import Tile
+from group_coordinator.report.vega_script import vega_script
+
+_PACKAGE = "group_coordinator.report"
+
+
+def page(report: Report, watch_every_s: float | None = None) -> str:
+    """The whole page; with an interval it asks whoever serves it for news so often."""
+    scripts = (vega_script(), _own("page.js"))
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            **_values(report),
+            style=_own("page.css"),
+            scripts=scripts,
+            script_sources=" ".join(map(_source_of, scripts)),
+            watch_every_s=watch_every_s,
+        )
+    )
+
+
+def content(report: Report) -> str:
+    """What of the page changes: the inside of its body."""
+    return _environment().get_template("content.html").render(**_values(report))
+
+
+def _values(report: Report) -> dict[str, object]:
+    scope = report.scope
+    return {
+        "scope": scope,
+        "clusters": report.clusters,
+        "length": of_things((scope.end - scope.begin) // timedelta(hours=1), "hour"),
+        "end": time_text(scope.end),
+        "tiles": _tiles(report),
+        "sections": [(section, report.contents[section.name]) for section in SECTIONS],
+        "is_trouble": lambda found: isinstance(found, QueryError),
+    }
+
+
+def _tiles(report: Report) -> list[Tile]:
+    return [
+        tile
+        for found in report.contents.values()
+        if not isinstance(found, QueryError)
+        for tile in found.tiles
+    ]
+
+
+@cache
+def _environment() -> Environment:
+    """Group ids come from outside: everything is escaped."""
+    return Environment(
+        loader=PackageLoader(_PACKAGE, "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+@cache
+def _own(name: str) -> str:
+    return (resources.files(_PACKAGE) / "templates" / name).read_text(encoding="utf-8")
+
+
+def _source_of(script: str) -> str:
+    """How the page's Content-Security-Policy names a script: no other one may run."""
+    return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"

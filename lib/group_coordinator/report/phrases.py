@@ -1,0 +1,71 @@
+"""Numbers, times and names as the page says them."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+NOTHING = "-"
+"""Where there is no value, as in Kafka's own tools."""
+
+_LETTERS = (
+    ("G", 1_000_000_000, 999_500_000),
+    ("M", 1_000_000, 999_500),
+    ("k", 1_000, 10_000),
+)
+"""A letter, its size, and from where on it is used: 999,500 would be 1e+03 thousands."""
+_UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+
+
+def count(number: int | None) -> str:
+    """1234567 as 1,234,567."""
+    return NOTHING if number is None else f"{number:,}"
+
+
+def short_count(number: int | None) -> str:
+    """At most four digits: 1,234, 12.3k, 4.57M."""
+    if number is None:
+        return NOTHING
+    for letter, size, begin in _LETTERS:
+        if abs(number) >= begin:
+            return f"{number / size:.3g}{letter}"
+    return f"{number:,}"
+
+
+def of_things(number: int, thing: str) -> str:
+    """1 offset, 2 offsets."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def rate(number: float) -> str:
+    """A number a second, as exact as is of interest."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"  # noqa: PLR2004
+
+
+def duration(seconds: float | None) -> str:
+    """The two greatest units: 2 h 5 min."""
+    if seconds is None:
+        return NOTHING
+    left, words = round(seconds), list[str]()
+    for unit, size in _UNITS:
+        if left >= size and len(words) < 2:  # noqa: PLR2004
+            words.append(f"{left // size} {unit}")
+            left %= size
+        elif words:
+            break
+    return " ".join(words) or "0 s"
+
+
+def short_duration(seconds: float | None) -> str:
+    """The greatest unit: 2 h."""
+    return " ".join(duration(seconds).split(" ")[:2])
+
+
+def time_text(at: datetime | None) -> str:
+    """To the minute; the page says that times are UTC."""
+    return NOTHING if at is None else at.strftime("%Y-%m-%d %H:%M")
+
+
+def time_left(until: datetime, now: datetime) -> str:
+    """How long from now on."""
+    left = until - now
+    return "due" if left <= timedelta() else f"in {duration(left.total_seconds())}"

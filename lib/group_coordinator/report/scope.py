@@ -1,0 +1,51 @@
+"""What a report is about: a stretch of time, and one cluster or all."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MOST_STEPS = 150
+_STEPS_S = (60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400, 604_800)
+
+
+class Scope(NamedTuple):
+    """Times with their zones; cluster None: all clusters. It gives conditions in DataFusion's SQL."""
+
+    begin: datetime
+    end: datetime
+    cluster: str | None = None
+
+    def has(self, column: str) -> str:
+        """Whether a row is of this stretch, by a column with its time, and of the cluster."""
+        return f"{column} >= {instant(self.begin)} AND {column} <= {instant(self.end)} AND {self.is_of_cluster()}"
+
+    def is_of_cluster(self, table: str = "") -> str:
+        """Whether a row is of the cluster."""
+        if self.cluster is None:
+            return "true"
+        column = f"{table}.cluster_id" if table else "cluster_id"
+        return f"{column} = '" + self.cluster.replace("'", "''") + "'"
+
+    @property
+    def step_s(self) -> int:
+        """How far apart the points of a chart are, in seconds: not more of them than a screen can show."""
+        length_s = (self.end - self.begin).total_seconds()
+        fitting = (step for step in _STEPS_S if length_s <= step * _MOST_STEPS)
+        return next(fitting, _STEPS_S[-1])
+
+    def step_of(self, column: str) -> str:
+        """The begin of the step that a time is in."""
+        return f"date_bin(INTERVAL '{self.step_s} seconds', {column}, {instant(_EPOCH)})"
+
+    def steps(self) -> list[datetime]:
+        """The begins of the steps that are here as a whole."""
+        step = timedelta(seconds=self.step_s)
+        first = _EPOCH - (_EPOCH - self.begin) // step * step
+        return [first + step * number for number in range((self.end - first) // step)]
+
+
+def instant(at: datetime) -> str:
+    """A time as SQL."""
+    return f"to_timestamp_micros({(at - _EPOCH) // timedelta(microseconds=1)})"

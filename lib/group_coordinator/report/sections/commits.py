@@ -1,0 +1,119 @@
+"""How often groups commit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+
+import altair as alt
+
+from group_coordinator.report import charts
+from group_coordinator.report.phrases import count, of_things, rate, time_text
+from group_coordinator.report.scope import Scope
+from group_coordinator.report.section import (
+    Answers,
+    Cell,
+    Content,
+    Figure,
+    Listing,
+    Row,
+    Section,
+    Tile,
+    name_of,
+)
+
+
+def _queries(scope: Scope) -> Mapping[str, str]:
+    step = scope.step_of("`minute`")
+    return {
+        "commits": f"""
+WITH steps AS (
+  SELECT cluster_id, group_id, {step} AS at, sum(commits) AS commits, sum(advanced) AS advanced, max(`minute`) AS last
+  FROM commit_rate WHERE {scope.has("`minute`")}
+  GROUP BY cluster_id, group_id, {step}
+),
+placed AS (
+  SELECT steps.*, sum(commits) OVER (PARTITION BY cluster_id, group_id) AS own, sum(commits) OVER () AS whole FROM steps
+),
+ranked AS (
+  SELECT placed.*, dense_rank() OVER (ORDER BY own DESC, cluster_id, group_id) AS place FROM placed
+)
+SELECT ranked.*, (SELECT max(place) FROM ranked) AS total FROM ranked
+WHERE place <= {len(charts.SERIES)} ORDER BY place, at"""
+    }
+
+
+def _content(answers: Answers, scope: Scope) -> Content:
+    points = answers["commits"]
+    if not points:
+        return Content()
+    groups = [list(own) for _, own in groupby(points, key=lambda row: row["place"])]
+    minutes = (scope.end - scope.begin).total_seconds() / 60
+    return Content(
+        tiles=[Tile(rate(points[0]["whole"] / minutes), "commits a minute", "on average")],
+        figures=[_figure(groups, scope)],
+        listings=[_listing(groups, scope, points[0]["total"])],
+    )
+
+
+def _figure(groups: Sequence[Sequence[Row]], scope: Scope) -> Figure:
+    names = [name_of(points[0], scope) for points in groups]
+    values = [
+        {
+            "key": charts.key(points[0]["place"]),
+            "name": name,
+            "at": at.isoformat(),
+            "rate": commits * 60 / scope.step_s,
+        }
+        for name, points in zip(names, groups, strict=True)
+        for at, commits in _without_gaps(points, scope)
+    ]
+    colour, legend = charts.colours_of(names)
+    y = alt.Y("rate:Q", title=None, axis=alt.Axis(format=",.3~r"))
+    chart = charts.line_chart(
+        scope, values, y, colour, alt.Tooltip("rate:Q", title="commits a minute", format=",.3~r")
+    )
+    words = f"Lines of how many offsets {of_things(len(groups), 'group')} committed a minute."
+    return Figure("Commits a minute", words, charts.spec_of(chart, 200), legend)
+
+
+def _without_gaps(points: Sequence[Row], scope: Scope) -> list[tuple[datetime, int]]:
+    """A step without commits has no row, and is 0."""
+    found = {row["at"]: row["commits"] for row in points}
+    return [(at, found.get(at, 0)) for at in scope.steps()]
+
+
+def _listing(groups: Sequence[Sequence[Row]], scope: Scope, total: int) -> Listing:
+    headings = [
+        Cell("Group"),
+        Cell("Commits", "number"),
+        Cell("Records read", "number"),
+        Cell("Records a minute", "number"),
+        Cell("Last commit"),
+    ]
+    return Listing(
+        "Groups with the most commits", headings, [_line(own, scope) for own in groups], total
+    )
+
+
+def _line(points: Sequence[Row], scope: Scope) -> list[Cell]:
+    advanced = sum(row["advanced"] for row in points)
+    return [
+        Cell(name_of(points[0], scope), "name"),
+        Cell(count(points[0]["own"]), "number"),
+        Cell(count(advanced), "number"),
+        Cell(rate(advanced * 60 / (scope.end - scope.begin).total_seconds()), "number"),
+        Cell(time_text(points[-1]["last"]), "time"),
+    ]
+
+
+COMMITS = Section(
+    "commits",
+    "How often they commit",
+    "Each partition of a commit counts. Records read is by how much offsets went forward.",
+    "No group committed in this time.",
+    "SELECT * FROM commit_rate WHERE group_id = 'billing' ORDER BY minute DESC LIMIT 60",
+    _queries,
+    _content,
+)

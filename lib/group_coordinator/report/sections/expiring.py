@@ -1,0 +1,129 @@
+"""Which offsets go next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+import altair as alt
+
+from group_coordinator.report import charts
+from group_coordinator.report.phrases import count, of_things, time_left, time_text
+from group_coordinator.report.scope import Scope, instant
+from group_coordinator.report.section import (
+    SHOWN_ROWS,
+    Answers,
+    Cell,
+    Content,
+    Figure,
+    Legend,
+    Listing,
+    Row,
+    Section,
+    Tile,
+    name_of,
+)
+
+_SOON = timedelta(days=1)
+_SOON_COLOUR = "var(--warn)"
+_LATER_COLOUR = "var(--series-1)"
+
+
+def _queries(scope: Scope) -> Mapping[str, str]:
+    return {
+        "offsets": f"""
+SELECT count(*) AS offsets, count(expires_at) AS unprotected,
+  count(CASE WHEN expires_at <= {instant(scope.end + _SOON)} THEN 1 END) AS soon
+FROM expiring_soon WHERE {scope.is_of_cluster()}""",
+        "expiring": f"""
+SELECT cluster_id, group_id, topic, min(expires_at) AS expires_at, count(*) AS offsets, count(*) OVER () AS total
+FROM expiring_soon WHERE expires_at IS NOT NULL AND {scope.is_of_cluster()}
+GROUP BY cluster_id, group_id, topic ORDER BY expires_at, cluster_id, group_id, topic LIMIT {SHOWN_ROWS}""",
+    }
+
+
+def _content(answers: Answers, scope: Scope) -> Content:
+    [counted] = answers["offsets"]
+    soon, protected = counted["soon"], counted["offsets"] - counted["unprotected"]
+    tiles = [Tile(count(soon), "offsets expire", "within a day", "bad" if soon else "good")]
+    remarks = (
+        [
+            f"{of_things(counted['offsets'], 'offset')} in all; {count(protected)} of them are protected."
+        ]
+        if counted["offsets"]
+        else []
+    )
+    expiring = answers["expiring"]
+    if not expiring:
+        return Content(tiles, remarks=remarks)
+    return Content(tiles, [_figure(expiring, scope)], [_listing(expiring, scope)], remarks)
+
+
+def _figure(expiring: Sequence[Row], scope: Scope) -> Figure:
+    values = [
+        {
+            "key": charts.key(place),
+            "name": f"{name_of(row, scope)}: {row['topic']}",
+            "now": scope.end.isoformat(),
+            "at": row["expires_at"].isoformat(),
+            "left": time_left(row["expires_at"], scope.end),
+            "soon": row["expires_at"] <= scope.end + _SOON,
+        }
+        for place, row in enumerate(expiring)
+    ]
+    words = f"When the next offsets expire. First: {values[0]['name']}, {values[0]['left']}."
+    legend = [Legend("within a day", _SOON_COLOUR), Legend("later", _LATER_COLOUR)]
+    return Figure("Time left", words, _lines(values), legend)
+
+
+def _lines(values: Sequence[Row]) -> dict[str, Any]:
+    """From now to the end of each, with a point there."""
+    axis = alt.Axis(format="%b %d %H:%M", tickCount=charts.TICKS)
+    now = alt.X("now:T", title=None, scale=alt.Scale(type="utc"), axis=axis)
+    colour = alt.condition("datum.soon", alt.value(_SOON_COLOUR), alt.value(_LATER_COLOUR))
+    tooltip = [
+        *charts.tooltips(name="offsets of", left="expire"),
+        charts.time_tooltip("at", "that is, in UTC"),
+    ]
+    base = charts.named_rows(values).encode(now, tooltip=tooltip)
+    lines = base.mark_bar(height=3, yOffset=9).encode(x2="at:T", color=colour)
+    point = base.mark_point(filled=True, size=90, yOffset=9, opacity=1)
+    ends = point.encode(alt.X("at:T"), color=colour)
+    return charts.spec_of(alt.layer(lines, ends, charts.names_above(base)), charts.NAMED_ROW)
+
+
+def _listing(expiring: Sequence[Row], scope: Scope) -> Listing:
+    headings = [
+        Cell("Group"),
+        Cell("Topic"),
+        Cell("Offsets", "number"),
+        Cell("The first expires"),
+        Cell("That is"),
+    ]
+    return Listing(
+        "Offsets that expire next",
+        headings,
+        [
+            [
+                Cell(name_of(row, scope), "name"),
+                Cell(row["topic"], "name"),
+                Cell(count(row["offsets"]), "number"),
+                Cell(time_text(row["expires_at"]), "time"),
+                Cell(time_left(row["expires_at"], scope.end)),
+            ]
+            for row in expiring
+        ],
+        expiring[0]["total"],
+    )
+
+
+EXPIRING = Section(
+    "expiring",
+    "What expires next",
+    "These offsets go unless somebody commits or joins before.",
+    "No offset is about to expire: all are protected, or there are none.",
+    "SELECT * FROM expiring_soon WHERE expires_at IS NOT NULL ORDER BY expires_at",
+    _queries,
+    _content,
+)

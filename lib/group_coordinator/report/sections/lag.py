@@ -1,0 +1,153 @@
+"""How far behind groups were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+import altair as alt
+
+from group_coordinator.report import charts
+from group_coordinator.report.phrases import count, duration, of_things, time_text
+from group_coordinator.report.scope import Scope
+from group_coordinator.report.section import (
+    Answers,
+    Cell,
+    Content,
+    Figure,
+    Listing,
+    Row,
+    Section,
+    name_of,
+)
+
+
+def _queries(scope: Scope) -> Mapping[str, str]:
+    return {
+        "lag": f"""
+WITH of_groups AS (
+  SELECT cluster_id, group_id, sampled_at, sum(lag) AS lag, max(lag_seconds) AS lag_seconds
+  FROM lag_history WHERE {scope.has("sampled_at")}
+  GROUP BY cluster_id, group_id, sampled_at
+),
+steps AS (
+  SELECT cluster_id, group_id, {scope.step_of("sampled_at")} AS at, max(lag) AS lag, max(lag_seconds) AS lag_seconds,
+    last_value(lag ORDER BY sampled_at) AS last_lag
+  FROM of_groups GROUP BY cluster_id, group_id, {scope.step_of("sampled_at")}
+),
+placed AS (
+  SELECT steps.*, max(lag) OVER (PARTITION BY cluster_id, group_id) AS highest FROM steps
+),
+ranked AS (
+  SELECT placed.*, dense_rank() OVER (ORDER BY highest DESC NULLS LAST, cluster_id, group_id) AS place FROM placed
+)
+SELECT ranked.*, (SELECT max(place) FROM ranked) AS total FROM ranked
+WHERE place <= {len(charts.SERIES)} ORDER BY place, at"""
+    }
+
+
+def _content(answers: Answers, scope: Scope) -> Content:
+    points = answers["lag"]
+    if not points:
+        return Content()
+    groups = [list(own) for _, own in groupby(points, key=lambda row: row["place"])]
+    total = points[0]["total"]
+    return Content(
+        figures=[_records(groups, scope), *_seconds(groups, scope)],
+        listings=[_listing(groups, scope, total)],
+    )
+
+
+def _records(groups: Sequence[Sequence[Row]], scope: Scope) -> Figure:
+    values = [
+        {
+            "key": charts.key(row["place"]),
+            "name": name_of(row, scope),
+            "at": row["at"].isoformat(),
+            "lag": row["lag"],
+        }
+        for points in groups
+        for row in points
+    ]
+    colour, legend = charts.colours_of([name_of(points[0], scope) for points in groups])
+    y = alt.Y("lag:Q", title=None, axis=alt.Axis(labelExpr=charts.COUNTS))
+    chart = charts.line_chart(
+        scope, values, y, colour, alt.Tooltip("lag:Q", title="records behind", format=",")
+    )
+    worst = groups[0]
+    words = (
+        f"Lines of the records that {of_things(len(groups), 'group')} were behind. "
+        f"The highest: {name_of(worst[0], scope)}, {count(worst[0]['highest'])} records."
+    )
+    return Figure("Records behind", words, charts.spec_of(chart, 240), legend)
+
+
+def _seconds(groups: Sequence[Sequence[Row]], scope: Scope) -> list[Figure]:
+    known = [row for points in groups for row in points if row["lag_seconds"] is not None]
+    if not known:
+        return []
+    unit, size_s = _unit_of(max(row["lag_seconds"] for row in known))
+    values = [
+        {
+            "key": charts.key(row["place"]),
+            "name": name_of(row, scope),
+            "at": row["at"].isoformat(),
+            "behind": row["lag_seconds"] / size_s,
+            "said": duration(row["lag_seconds"]),
+        }
+        for row in known
+    ]
+    colour, legend = charts.colours_of([name_of(points[0], scope) for points in groups])
+    y = alt.Y("behind:Q", title=None, axis=alt.Axis(labelExpr=f"datum.label + ' {unit}'"))
+    chart = charts.line_chart(scope, values, y, colour, alt.Tooltip("said:N", title="behind"))
+    words = (
+        f"Lines of how long ago what {of_things(len(groups), 'group')} read next had been written."
+    )
+    return [Figure("Time behind", words, charts.spec_of(chart, 240), legend)]
+
+
+def _unit_of(longest_s: float) -> tuple[str, int]:
+    """The unit of the axis, and its seconds: at least two of it."""
+    fitting = (
+        unit for unit in (("d", 86_400), ("h", 3_600), ("min", 60)) if longest_s >= 2 * unit[1]
+    )
+    return next(fitting, ("s", 1))
+
+
+def _listing(groups: Sequence[Sequence[Row]], scope: Scope, total: int) -> Listing:
+    headings = [
+        Cell("Group"),
+        Cell("Records behind, last", "number"),
+        Cell("Most", "number"),
+        Cell("Around"),
+        Cell("Longest time behind", "number"),
+    ]
+    return Listing(
+        "Groups with the most records behind",
+        headings,
+        [_line(own, scope) for own in groups],
+        total,
+    )
+
+
+def _line(points: Sequence[Row], scope: Scope) -> list[Cell]:
+    highest = max(points, key=lambda row: -1 if row["lag"] is None else row["lag"])
+    times = [row["lag_seconds"] for row in points if row["lag_seconds"] is not None]
+    return [
+        Cell(name_of(highest, scope), "name"),
+        Cell(count(points[-1]["last_lag"]), "number"),
+        Cell(count(highest["lag"]), "number"),
+        Cell(time_text(highest["at"]), "time"),
+        Cell(duration(max(times, default=None)), "number"),
+    ]
+
+
+LAG = Section(
+    "lag",
+    "How far behind they were",
+    "Records that were there and not yet committed, and how old the next one was.",
+    "Nobody sampled the ends of the topics in this time: `group-coordinator positions --every 30` does.",
+    "SELECT * FROM lag_history WHERE group_id = 'billing' ORDER BY sampled_at DESC LIMIT 100",
+    _queries,
+    _content,
+)

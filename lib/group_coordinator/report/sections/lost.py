@@ -1,0 +1,140 @@
+"""Which offsets went, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import altair as alt
+
+from group_coordinator.report import charts
+from group_coordinator.report.phrases import NOTHING, count, of_things, time_text
+from group_coordinator.report.scope import Scope
+from group_coordinator.report.section import (
+    SHOWN_ROWS,
+    Answers,
+    Cell,
+    Content,
+    Figure,
+    Legend,
+    Listing,
+    Row,
+    Section,
+    Tile,
+    name_of,
+)
+
+_COLOURS = {
+    "offset-expired": "var(--series-1)",
+    "group-expired": "var(--series-2)",
+    "offset-deleted": "var(--series-3)",
+    "group-deleted": "var(--series-4)",
+    "topic-deleted": "var(--series-5)",
+}
+
+
+def _queries(scope: Scope) -> Mapping[str, str]:
+    step = scope.step_of("lost_at")
+    return {
+        "reasons": f"""
+SELECT {step} AS at, reason, count(*) AS offsets FROM lost_offsets
+WHERE {scope.has("lost_at")} GROUP BY {step}, reason ORDER BY at, reason""",
+        "lost": f"""
+SELECT cluster_id, group_id, topic, lost_at, reason, inferred, principal, count(*) AS offsets,
+  min(`partition`) AS `partition`, min(last_offset) AS last_offset, count(committed_again_at) AS came_back,
+  count(*) OVER () AS total
+FROM lost_offsets WHERE {scope.has("lost_at")}
+GROUP BY cluster_id, group_id, topic, lost_at, reason, inferred, principal
+ORDER BY lost_at DESC, cluster_id, group_id, topic LIMIT {SHOWN_ROWS}""",
+    }
+
+
+def _content(answers: Answers, scope: Scope) -> Content:
+    reasons = answers["reasons"]
+    total = sum(row["offsets"] for row in reasons)
+    tile = Tile(count(total), "offsets lost", "in this time", "bad" if total else "good")
+    if not total:
+        return Content([tile])
+    return Content([tile], [_figure(reasons, scope)], [_listing(answers["lost"], scope)])
+
+
+def _figure(reasons: Sequence[Row], scope: Scope) -> Figure:
+    by_reason = Counter[str]()
+    for row in reasons:
+        by_reason[row["reason"]] += row["offsets"]
+    legend = [Legend(reason, _COLOURS.get(reason, "var(--series-6)")) for reason in by_reason]
+    told = ", ".join(f"{reason} {count(number)}" for reason, number in by_reason.items())
+    spec = _bars(reasons, legend, scope)
+    return Figure("Offsets lost, by reason", f"Offsets lost over time: {told}.", spec, legend)
+
+
+def _bars(reasons: Sequence[Row], legend: Sequence[Legend], scope: Scope) -> dict[str, Any]:
+    values = [row | {"at": row["at"].isoformat()} for row in reasons]
+    most = max(sum(row["offsets"] for row in own) for _, own in groupby(reasons, itemgetter("at")))
+    axis = alt.Axis(labelExpr=charts.COUNTS, tickCount=min(most, 4))
+    scale = alt.Scale(domain=[each.name for each in legend], range=[each.colour for each in legend])
+    bars = alt.Chart(charts.rows(values)).mark_bar(width=6, cornerRadiusEnd=3)
+    chart = bars.encode(
+        charts.time_axis(scope),
+        alt.Y("offsets:Q", title=None, axis=axis),
+        alt.Color("reason:N", scale=scale, legend=None),
+        tooltip=[*charts.tooltips(reason="why", offsets="offsets"), charts.time_tooltip()],
+    )
+    return charts.spec_of(chart, 160)
+
+
+def _listing(lost: Sequence[Row], scope: Scope) -> Listing:
+    headings = [
+        Cell("When"),
+        Cell("Group"),
+        Cell("Topic"),
+        Cell("Lost"),
+        Cell("Why"),
+        Cell("Who asked"),
+        Cell("Now"),
+    ]
+    return Listing(
+        "The latest losses",
+        headings,
+        [
+            [
+                Cell(time_text(row["lost_at"]), "time"),
+                Cell(name_of(row, scope), "name"),
+                Cell(row["topic"], "name"),
+                Cell(_what(row)),
+                Cell(f"{row['reason']}, inferred" if row["inferred"] else row["reason"]),
+                Cell(row["principal"] or NOTHING, "name"),
+                Cell(_since(row)),
+            ]
+            for row in lost
+        ],
+        lost[0]["total"],
+    )
+
+
+def _what(row: Row) -> str:
+    if row["offsets"] == 1:
+        return f"partition {row['partition']}, at {count(row['last_offset'])}"
+    return of_things(row["offsets"], "partition")
+
+
+def _since(row: Row) -> str:
+    if not row["came_back"]:
+        return "lost still"
+    if row["came_back"] == row["offsets"]:
+        return "committed again"
+    return f"{count(row['came_back'])} committed again"
+
+
+LOST = Section(
+    "lost",
+    "What was lost, and why",
+    "A group that lost an offset starts where auto.offset.reset says. Time takes what expires; a deletion was asked for.",
+    "No offset was lost in this time.",
+    "SELECT * FROM lost_offsets ORDER BY lost_at DESC",
+    _queries,
+    _content,
+)

@@ -1,0 +1,72 @@
+"""Topics that nobody reads on in, or writes to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from group_coordinator.report.phrases import count, time_text
+from group_coordinator.report.scope import Scope
+from group_coordinator.report.section import (
+    SHOWN_ROWS,
+    Answers,
+    Cell,
+    Content,
+    Listing,
+    Row,
+    Section,
+)
+
+
+def _queries(scope: Scope) -> Mapping[str, str]:
+    return {
+        "topics": f"""
+SELECT stale_topics.*, count(*) OVER () AS total FROM stale_topics WHERE {scope.is_of_cluster()}
+ORDER BY total_lag DESC NULLS LAST, cluster_id, topic LIMIT {SHOWN_ROWS}"""
+    }
+
+
+def _content(answers: Answers, scope: Scope) -> Content:
+    topics = answers["topics"]
+    return Content(listings=(_listing(topics, scope),) if topics else ())
+
+
+def _listing(topics: Sequence[Row], scope: Scope) -> Listing:
+    headings = [
+        Cell("Topic"),
+        Cell("Why"),
+        Cell("Groups", "number"),
+        Cell("Records behind", "number"),
+        Cell("Last commit"),
+        Cell("Last written"),
+    ]
+    return Listing(
+        "Stale topics",
+        headings,
+        [
+            [
+                Cell(
+                    row["topic"] if scope.cluster else f"{row['cluster_id']} / {row['topic']}",
+                    "name",
+                ),
+                Cell(row["why"]),
+                Cell(count(row["group_count"]), "number"),
+                Cell(count(row["total_lag"]), "number"),
+                Cell(time_text(row["last_commit_at"]), "time"),
+                Cell(time_text(row["last_written_at"]), "time"),
+            ]
+            for row in topics
+        ],
+        topics[0]["total"],
+    )
+
+
+STALE = Section(
+    "stale",
+    "Stale topics",
+    "Groups have offsets of these topics, and nobody reads them. unread: they are still written to. unused: they are not. "
+    "deleted: they are gone.",
+    "No topic is stale.",
+    "SELECT * FROM stale_topics",
+    _queries,
+    _content,
+)

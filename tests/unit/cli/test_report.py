@@ -1,0 +1,146 @@
+"""`group-coordinator report` on tables that the state machine filled."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+from click.testing import CliRunner, Result
+
+from group_coordinator.cli.report import command
+from group_coordinator.report.watch import Current, Texts, served
+from tests.support.group_history import GroupHistory, tables_of
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> str:
+    billing = GroupHistory("billing", cluster_id="eu-1")
+    billing.commit({"orders": {0: 10}})
+    billing.sleep(3_600_000)
+    billing.delete_offsets({"orders": [0]})
+    return str(tables_of(tmp_path / "tables", billing))
+
+
+def report(*arguments: str) -> Result:
+    return CliRunner().invoke(command, arguments)
+
+
+def test_a_file(tables: str, tmp_path: Path) -> None:
+    file = tmp_path / "eu-1.html"
+
+    result = report(
+        "--tables", tables, "--as-of", "1970-01-01 02:00", "--hours", "2", "--output", str(file)
+    )
+
+    assert (result.exit_code, result.stdout) == (0, f"Written: {file}\n")
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith("<!doctype html>")
+    assert "<title>Consumer groups of eu-1, 1970-01-01 02:00 UTC</title>" in text
+    assert "The 2 hours until" in text
+    assert "partition 0, at 10" in text
+
+
+def test_hours_and_a_time_say_what_is_shown(tables: str, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+
+    report("--tables", tables, "--as-of", "1970-01-01T00:30", "--output", str(file))
+
+    text = file.read_text(encoding="utf-8")
+    assert "No offset was lost in this time." in text
+    assert "The 24 hours until" in text
+
+
+def test_a_cluster(tables: str, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+
+    report(
+        "--tables",
+        tables,
+        "--as-of",
+        "1970-01-01 02:00",
+        "--cluster",
+        "eu-2",
+        "--output",
+        str(file),
+    )
+
+    assert "No offset was lost in this time." in file.read_text(encoding="utf-8")
+
+
+def test_no_tables(tmp_path: Path) -> None:
+    result = report("--tables", str(tmp_path))
+
+    assert result.exit_code == 1
+    assert "Error: there are no tables under" in result.stderr
+
+
+def test_a_file_that_cannot_be_written(tables: str, tmp_path: Path) -> None:
+    result = report("--tables", tables, "--output", str(tmp_path / "nowhere" / "report.html"))
+
+    assert result.exit_code == 1
+    assert "No such file or directory" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "address", ["8090", ":8090", "localhost", "localhost:http", "localhost:65536"]
+)
+def test_an_address_that_is_none(address: str) -> None:
+    result = report("--watch", "--listen", address)
+
+    assert result.exit_code == 2
+    assert f"'{address}' is no HOST:PORT; 127.0.0.1:8090 is" in result.stderr
+
+
+def test_what_was_is_not_watched() -> None:
+    result = report("--watch", "--as-of", "1970-01-01")
+
+    assert result.exit_code == 2
+    assert "--watch shows what is now, and --as-of what was" in result.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_watched_until_a_signal(tables: str, number: signal.Signals) -> None:
+    watching = subprocess.Popen(
+        [sys.executable, "-m", "group_coordinator.cli.main", "report", "--watch", "--tables", tables, "--listen", "127.0.0.1:0"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+    assert watching.stdout is not None
+    address = watching.stdout.readline().split()[0]
+    with urlopen(address, timeout=10) as answer:  # noqa: S310 - the address of our own server
+        assert b"<title>Consumer groups of eu-1" in answer.read()
+
+    watching.send_signal(number)
+    _, errors = watching.communicate(timeout=10)
+
+    assert (watching.returncode, errors) == (0, "")
+
+
+def test_a_port_that_is_taken(tables: str) -> None:
+    with served(Current(lambda: Texts("", "")), "127.0.0.1", 0) as address:
+        taken = address.removeprefix("http://").rstrip("/")
+        result = report("--watch", "--tables", tables, "--listen", taken)
+
+    assert result.exit_code == 1
+    assert result.stderr == f"Error: {taken}: Address already in use\n"
+
+
+def test_no_spark_is_imported() -> None:
+    code = "import sys, group_coordinator.cli.report; print('pyspark' in sys.modules)"
+
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout == "False\n"

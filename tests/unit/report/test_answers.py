@@ -1,0 +1,205 @@
+"""What the page says of a day of a shop (tests/support/busy_day.py)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from shutil import rmtree
+
+import pytest
+
+from group_coordinator.clients.moment import Moment
+from group_coordinator.clients.sql_tables import QueryError
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.report.answers import Report, ask
+from group_coordinator.report.scope import Scope
+from group_coordinator.report.section import Content
+from group_coordinator.settings import load
+from tests.support.busy_day import DAY, HOSTILE
+from tests.support.group_history import GroupHistory, tables_of
+
+
+def content(report: Report, section: str) -> Content:
+    found = report.contents[section]
+    assert isinstance(found, Content), found
+    return found
+
+
+def table(report: Report, section: str) -> list[list[str]]:
+    [listing] = content(report, section).listings
+    return [[cell.text for cell in row] for row in listing.rows]
+
+
+def tiles(report: Report, section: str) -> list[str]:
+    return [f"{tile.number} {tile.label}, {tile.note}" for tile in content(report, section).tiles]
+
+
+def test_groups_that_need_a_look_come_first(day: Report) -> None:
+    assert table(day, "groups") == [
+        ["shipping", "STOP", "Empty, classic", "0", "13,281", "9 h 55 min", "orders 2"],
+        ["imports", "STOP", "Empty, classic", "0", "10,044", "8 h", "orders 2"],
+        ["refunds", "STOP", "Empty, classic", "0", "2,844", "7 h", "orders 1"],
+        ["archive", "STOP", "Empty, classic", "0", "852", "at least 23 h 55 min", "returns 0"],
+        [HOSTILE, "WARN", "Stable, classic", "1", "25,893", "21 h 1 min", "orders 2"],
+        ["analytics", "OK", "Stable, classic", "1", "14,160", "4 h 30 min", "clicks 0"],
+        ["billing", "OK", "Stable, classic", "2", "0", "0 s", "-"],
+        ["search-index", "OK", "Stable, classic", "1", "0", "0 s", "-"],
+    ]
+    assert tiles(day, "groups") == [
+        "5 not OK, of 8 groups",
+        "67.1k records behind, all groups together",
+        "23 h behind in time, the slowest group",
+    ]
+
+
+def test_the_lines_of_lag_are_of_those_that_were_most_behind(day: Report) -> None:
+    assert [line[:3] for line in table(day, "lag")] == [
+        [HOSTILE, "25,893", "25,893"],
+        ["analytics", "14,160", "19,320"],
+        ["shipping", "13,281", "13,281"],
+        ["imports", "10,044", "10,044"],
+        ["search-index", "0", "6,114"],
+        ["refunds", "2,844", "2,844"],
+    ]
+    records, seconds = content(day, "lag").figures
+    assert [each.name for each in records.legend] == [line[0] for line in table(day, "lag")]
+    assert records.legend == seconds.legend
+    assert content(day, "lag").listings[0].total == 9
+
+
+def test_a_step_without_commits_is_zero(day: Report) -> None:
+    [figure] = content(day, "commits").figures
+    [points] = figure.spec["datasets"].values()
+    imports = {point["at"][11:16]: point["rate"] for point in points if point["name"] == "imports"}
+
+    assert [imports["15:50"], imports["16:00"], imports["23:50"]] == [0.6, 0, 0]
+    assert len(imports) == 144
+
+
+def test_offsets_that_expire_next(day: Report) -> None:
+    assert table(day, "expiring") == [
+        ["imports", "orders", "3", "2025-06-03 04:00", "in 4 h"],
+        ["archive", "returns", "1", "2025-06-07 00:10", "in 4 d"],
+        ["shipping", "orders", "3", "2025-06-09 14:10", "in 6 d 14 h"],
+        ["refunds", "orders", "1", "2025-06-09 17:00", "in 6 d 17 h"],
+    ]
+    assert tiles(day, "expiring") == ["3 offsets expire, within a day"]
+    assert content(day, "expiring").remarks == ["19 offsets in all; 11 of them are protected."]
+
+
+def test_what_was_lost_and_why(day: Report) -> None:
+    assert table(day, "lost") == [
+        [
+            "2025-06-02 18:00",
+            "refunds",
+            "orders",
+            "2 partitions",
+            "offset-deleted",
+            "User:ops",
+            "lost still",
+        ],
+        [
+            "2025-06-02 06:20",
+            "newsletter-2019",
+            "newsletter",
+            "partition 0, at 700",
+            "offset-expired",
+            "-",
+            "lost still",
+        ],
+    ]
+    assert tiles(day, "lost") == ["3 offsets lost, in this time"]
+
+
+def test_who_changed_what(day: Report) -> None:
+    assert table(day, "changes") == [
+        ["2025-06-02 18:00", "User:ops", "deleted", "refunds", "orders", "2 partitions lost"],
+        [
+            "2025-06-02 10:35",
+            "User:anna",
+            "reset",
+            "search-index",
+            "orders",
+            "3 partitions, 5,502 records back",
+        ],
+    ]
+
+
+def test_topics_that_nobody_reads(day: Report) -> None:
+    assert table(day, "stale") == [
+        ["returns", "unread", "1", "852", "2025-05-31 00:00", "2025-06-02 23:55"]
+    ]
+
+
+def test_one_cluster_alone_is_not_named_at_every_group(day: Report) -> None:
+    assert (day.scope.cluster, day.clusters) == ("shop", ("shop",))
+
+
+@pytest.fixture
+def config() -> CoordinatorConfig:
+    return load().coordinator
+
+
+@pytest.fixture
+def two_clusters(tmp_path: Path) -> str:
+    here, there = (
+        GroupHistory("billing", cluster_id="here"),
+        GroupHistory("billing", cluster_id="it's"),
+    )
+    here.commit({"orders": {0: 1}})
+    there.commit({"orders": {0: 2}})
+    there.sleep(60_000)
+    there.delete()
+    return str(tables_of(tmp_path, here, there))
+
+
+def scope(**changes: object) -> Scope:
+    begin = DAY.replace(year=1970, month=1, day=1)
+    return Scope(begin, begin + timedelta(hours=1))._replace(**changes)  # type: ignore[arg-type]
+
+
+def test_groups_of_several_clusters_have_theirs_before_the_name(two_clusters: str) -> None:
+    report = ask(two_clusters, scope())
+
+    assert report.clusters == ("here", "it's")
+    assert [line[0] for line in table(report, "groups")] == ["here / billing"]
+    assert [line[1] for line in table(report, "lost")] == ["it's / billing"]
+
+
+def test_one_cluster_of_several(two_clusters: str) -> None:
+    report = ask(two_clusters, scope(cluster="it's"))
+
+    assert content(report, "groups").listings == ()
+    assert [line[1] for line in table(report, "lost")] == ["billing"]
+
+
+def test_an_earlier_time(two_clusters: str, config: CoordinatorConfig) -> None:
+    before = scope().begin + timedelta(seconds=59)
+
+    report = ask(two_clusters, scope(end=before), Moment(before, config))
+
+    assert [line[0] for line in table(report, "groups")] == ["here / billing", "it's / billing"]
+    assert tiles(report, "lost") == ["0 offsets lost, in this time"]
+
+
+def test_what_is_outside_of_the_time_is_left_out(two_clusters: str) -> None:
+    begin = scope().begin
+
+    assert tiles(ask(two_clusters, scope(begin=begin + timedelta(seconds=60))), "lost")[0][0] == "1"
+    assert tiles(ask(two_clusters, scope(begin=begin + timedelta(seconds=61))), "lost")[0][0] == "0"
+
+
+def test_empty_tables_have_nothing_to_show(tmp_path: Path) -> None:
+    report = ask(str(tables_of(tmp_path)), scope())
+
+    found = [content(report, name) for name in report.contents]
+    assert [(each.figures, each.listings) for each in found] == [((), ())] * 7
+
+
+def test_a_table_that_is_missing_costs_the_sections_that_need_it(two_clusters: str) -> None:
+    rmtree(Path(two_clusters) / "topic_positions")
+
+    report = ask(two_clusters, scope())
+
+    troubled = [name for name, found in report.contents.items() if isinstance(found, QueryError)]
+    assert troubled == ["groups", "lag", "stale"]
