@@ -64,8 +64,11 @@ class Mirror:
         )
 
     def rows(self, table: str = "coordinator_log", **wanted: object) -> list[dict[str, Any]]:
-        """In the order of the source."""
-        found = DeltaTable(Path(self.settings.job.tables_root) / table).to_pyarrow_table()
+        """In the order of the source; none where the table has not been made."""
+        folder = Path(self.settings.job.tables_root) / table
+        if not DeltaTable.is_deltatable(str(folder)):
+            return []
+        found = DeltaTable(folder).to_pyarrow_table()
         rows = [row for row in found.to_pylist() if wanted.items() <= row.items()]
         if table in {"coordinator_log", "dead_letters"}:
             rows.sort(key=lambda row: (row["source_partition"] or 0, row["source_offset"] or 0))
