@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from threading import Lock
-from types import MappingProxyType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from group_coordinator.demo.measures import Latency
+Figures = TypeVar("Figures")
+"""What a demo counts and measures: a frozen dataclass, of another kind in each demo."""
 
 _KEPT = 60
 """More than fits on a screen."""
@@ -24,37 +24,29 @@ class Happening:
     detail: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """The demo at one moment; None or empty: not known yet."""
+@dataclass(frozen=True)
+class Frame(Generic[Figures]):
+    """The demo at one moment."""
 
+    figures: Figures
     elapsed_s: float = 0.0
     expected_s: float = 0.0
     now: str = ""
     """What happens now, in one sentence."""
     is_ending: bool = False
-    group_states: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    """Groups by state, as the coordinator describes them."""
-    member_count: int = 0
-    consumer_group_count: int = 0
-    """Groups whose members speak the consumer protocol (KIP-848)."""
-    requests_per_s: float | None = None
-    latency: Latency | None = None
-    batch_s: float | None = None
-    offset_count: int | None = None
-    expired_count: int | None = None
-    deleted_count: int | None = None
     told: tuple[Happening, ...] = ()
 
 
-class Board:
+class Board(Generic[Figures]):
     """The latest frame; any thread may change it."""
 
-    def __init__(self, expected_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, figures: Figures, expected_s: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._clock = clock
         self._started_s = clock()
         self._lock = Lock()
-        self._frame = Frame(expected_s=expected_s)
+        self._frame = Frame(figures, expected_s=expected_s)
         self._listeners: list[Callable[[Happening], None]] = []
 
     @property
@@ -62,22 +54,27 @@ class Board:
         """Seconds since the demo began."""
         return self._clock() - self._started_s
 
-    def frame(self) -> Frame:
+    def frame(self) -> Frame[Figures]:
         """The demo now."""
         return replace(self._frame, elapsed_s=self.elapsed_s)
 
     def expect_end_in(self, seconds: float) -> None:
         """Say how long the demo will still take, as far as is known now."""
-        self.show(expected_s=self.elapsed_s + seconds)
+        self._change(expected_s=self.elapsed_s + seconds)
+
+    def announce_end(self) -> None:
+        """Say that everything is being ended."""
+        self._change(is_ending=True)
 
     def show(self, **fields: Any) -> None:
-        """Change some fields of the frame."""
+        """Change some of the figures."""
         with self._lock:
-            self._frame = replace(self._frame, **fields)
+            figures: Any = self._frame.figures
+            self._frame = replace(self._frame, figures=replace(figures, **fields))
 
     def say(self, sentence: str) -> None:
         """Show what happens now, and add it to the story."""
-        self.show(now=sentence)
+        self._change(now=sentence)
         self.tell(sentence)
 
     def tell(self, sentence: str, detail: tuple[str, ...] = ()) -> None:
@@ -91,3 +88,7 @@ class Board:
     def listen(self, listener: Callable[[Happening], None]) -> None:
         """Call the listener for everything that is added from now on."""
         self._listeners.append(listener)
+
+    def _change(self, **fields: Any) -> None:
+        with self._lock:
+            self._frame = replace(self._frame, **fields)

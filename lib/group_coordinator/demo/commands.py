@@ -6,6 +6,7 @@ import sys
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from group_coordinator.demo.board import Board
 from group_coordinator.demo.folder import DemoFolder
@@ -26,19 +27,39 @@ def typed_name() -> str:
     return "group-coordinator"
 
 
-class Administrator:
-    """Runs one command after the other, and adds each with its output to the board."""
+class Tool(NamedTuple):
+    """A command line program, and how the story shows it."""
 
-    def __init__(self, folder: DemoFolder, board: Board) -> None:
+    shown: str
+    command: tuple[str, ...]
+    ending: tuple[str, ...] = ()
+    """Follows what the story shows."""
+
+
+def our_tool(folder: DemoFolder) -> Tool:
+    """`group-coordinator`, with the settings of the demo."""
+    return Tool("group-coordinator", tuple(program()), ("--config", str(folder.settings)))
+
+
+class Administrator:
+    """Runs one command of a tool after the other, and adds each with its output to the board."""
+
+    def __init__(self, tool: Tool, folder: DemoFolder, board: Board[Any]) -> None:
+        self._tool = tool
         self._folder = folder
         self._board = board
         self._waiting: deque[tuple[str, ...]] = deque()
         self._running: tuple[tuple[str, ...], ChildProcess] | None = None
         self._count = 0
 
-    def groups(self, *arguments: str) -> None:
-        """Run `group-coordinator groups` soon."""
-        self._waiting.append(("groups", *arguments))
+    @property
+    def is_idle(self) -> bool:
+        """Whether the output of every command is on the board."""
+        return self._running is None and not self._waiting
+
+    def run(self, *arguments: str) -> None:
+        """Run the tool soon."""
+        self._waiting.append(arguments)
 
     def tick(self) -> None:
         """Start the next command, or take the output of the last one."""
@@ -59,10 +80,10 @@ class Administrator:
 
     def _start(self, arguments: tuple[str, ...]) -> None:
         self._count += 1
-        command = program(*arguments, "--config", str(self._folder.settings))
+        command = [*self._tool.command, *arguments, *self._tool.ending]
         output = self._folder.output(f"command-{self._count}")
         self._running = arguments, ChildProcess(arguments[0], command, output)
 
     def _tell(self, arguments: Sequence[str], output: str) -> None:
         lines = [line for line in output.splitlines() if line.strip()]
-        self._board.tell(f"$ group-coordinator {' '.join(arguments)}", tuple(lines))
+        self._board.tell(f"$ {self._tool.shown} {' '.join(arguments)}", tuple(lines))

@@ -16,8 +16,9 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
 from group_coordinator.demo import cast
 from group_coordinator.demo.board import Board
-from group_coordinator.demo.commands import Administrator
+from group_coordinator.demo.commands import Administrator, our_tool
 from group_coordinator.demo.consumers import ShopTopics
+from group_coordinator.demo.coordinator_figures import CoordinatorFigures
 from group_coordinator.demo.fleet import Arrivals, Fleet, Shifts
 from group_coordinator.demo.folder import DemoFolder
 from group_coordinator.demo.interruption import Interruption
@@ -25,8 +26,9 @@ from group_coordinator.demo.job import Job
 from group_coordinator.demo.measures import MeasuredChannel, Measures
 from group_coordinator.demo.plan import Plan, settings_of
 from group_coordinator.demo.play import Play
+from group_coordinator.demo.scenes import Story
 from group_coordinator.demo.shop import Shop
-from group_coordinator.demo.story import Story, scenes
+from group_coordinator.demo.story import scenes
 from group_coordinator.demo.survey import Survey
 from group_coordinator.demo.watch import TablesWatch
 from group_coordinator.local.broker import EmbeddedBroker
@@ -56,7 +58,11 @@ class Conductor:
     """One performance of the demo."""
 
     def __init__(
-        self, plan: Plan, folder: DemoFolder, board: Board, interruption: Interruption
+        self,
+        plan: Plan,
+        folder: DemoFolder,
+        board: Board[CoordinatorFigures],
+        interruption: Interruption,
     ) -> None:
         """Cast everybody.
 
@@ -73,7 +79,7 @@ class Conductor:
     def perform(self) -> None:
         """Return when the story is over and all processes have ended; the tables stay."""
         with ExitStack() as resources, ExitStack() as ending:
-            ending.callback(self._board.show, is_ending=True)
+            ending.callback(self._board.announce_end)
             # A Ctrl-C goes to every process of the terminal: failures that it causes are not reported.
             ending.callback(self._interruption.check)
             self._perform(resources)
@@ -162,7 +168,7 @@ class Conductor:
     def _set_stage(self, resources: ExitStack, premises: _Premises) -> Play:
         plan, board, shop = self._plan, self._board, premises.shop
         channel = MeasuredChannel(premises.channel, self.measures)
-        administrator = Administrator(self._folder, board)
+        administrator = Administrator(our_tool(self._folder), self._folder, board)
         resources.callback(administrator.close)
         topics = ShopTopics(shop.partition_counts, shop.topic_ids())
         fleet = Fleet(channel, topics, shop, board.tell, plan.topic_prefix)

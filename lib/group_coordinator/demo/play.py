@@ -7,9 +7,10 @@ from math import ceil
 
 from group_coordinator.demo.board import Board
 from group_coordinator.demo.commands import Administrator
+from group_coordinator.demo.coordinator_figures import CoordinatorFigures
 from group_coordinator.demo.fleet import Arrivals, Fleet, Shifts
 from group_coordinator.demo.measures import Measures
-from group_coordinator.demo.story import Story
+from group_coordinator.demo.scenes import Story
 from group_coordinator.demo.survey import Survey
 
 _ARRIVAL_S = 7.0
@@ -33,7 +34,7 @@ class Play:
     administrator: Administrator
     survey: Survey
     measures: Measures
-    board: Board
+    board: Board[CoordinatorFigures]
     remaining_s: float
     """How long the demo takes from the beginning of the story."""
     _opened_s: float | None = None

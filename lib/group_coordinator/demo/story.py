@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from functools import partial
-from typing import NamedTuple
 
-from group_coordinator.demo.board import Board
 from group_coordinator.demo.cast import (
     CHECKOUT,
     FRAUD_CHECK,
@@ -26,30 +23,7 @@ from group_coordinator.demo.cast import (
 from group_coordinator.demo.commands import Administrator
 from group_coordinator.demo.fleet import Fleet
 from group_coordinator.demo.plan import Plan
-
-
-class Scene(NamedTuple):
-    """An action at a time of the story."""
-
-    at_s: float
-    sentence: str
-    act: Callable[[], object] | None = None
-
-
-class Story:
-    """Plays each scene when its time has come."""
-
-    def __init__(self, scenes: Iterable[Scene], board: Board) -> None:
-        self._ahead = sorted(scenes, key=lambda scene: scene.at_s)
-        self._board = board
-
-    def tick(self, story_s: float) -> None:
-        """Play the scenes that are due."""
-        while self._ahead and self._ahead[0].at_s <= story_s:
-            scene = self._ahead.pop(0)
-            self._board.say(scene.sentence)
-            if scene.act is not None:
-                scene.act()
+from group_coordinator.demo.scenes import Scene
 
 
 def scenes(fleet: Fleet, administrator: Administrator, plan: Plan) -> list[Scene]:
@@ -154,7 +128,8 @@ def _upgrade(fleet: Fleet, administrator: Administrator) -> list[Scene]:
             36,
             f"{name}: members of both protocols share one group, see UPGRADED.",
             partial(
-                administrator.groups,
+                administrator.run,
+                "groups",
                 *("--describe", "--group", name, "--members", "--verbose"),
             ),
         ),
@@ -178,7 +153,8 @@ def _administration(administrator: Administrator, plan: Plan) -> list[Scene]:
             f"An administrator deletes {SPRING_SALE.group_id}, and {FRAUD_CHECK.group_id} as well by mistake: "
             "that group has members.",
             partial(
-                administrator.groups,
+                administrator.run,
+                "groups",
                 *("--delete", "--group", SPRING_SALE.group_id, "--group", FRAUD_CHECK.group_id),
             ),
         ),
@@ -187,7 +163,8 @@ def _administration(administrator: Administrator, plan: Plan) -> list[Scene]:
             f"An administrator deletes {WAREHOUSE.group_id}'s offsets of payments, and of shipments, which the "
             "group still reads.",
             partial(
-                administrator.groups,
+                administrator.run,
+                "groups",
                 *("--delete-offsets", "--group", WAREHOUSE.group_id),
                 *("--topic", plan.topic("payments"), "--topic", plan.topic("shipments")),
             ),
@@ -195,7 +172,7 @@ def _administration(administrator: Administrator, plan: Plan) -> list[Scene]:
         Scene(
             50,
             f"{SALES_REPORT.group_id} reads more slowly than the shop sells: see LAG.",
-            partial(administrator.groups, "--describe", "--group", SALES_REPORT.group_id),
+            partial(administrator.run, "groups", "--describe", "--group", SALES_REPORT.group_id),
         ),
         Scene(
             60,

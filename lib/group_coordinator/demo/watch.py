@@ -13,6 +13,7 @@ from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.sql_tables import TablesUnavailableError
 from group_coordinator.demo.board import Board
 from group_coordinator.demo.cast import LEADING_ROLES
+from group_coordinator.demo.coordinator_figures import CoordinatorFigures
 
 _INTERVAL_S = 2.0
 _log = logging.getLogger(__name__)
@@ -41,7 +42,7 @@ _DELETED = frozenset({"offset-deleted", "group-deleted"})
 class TablesWatch:
     """Reads the log from where it stopped last, without Spark, in a thread of its own."""
 
-    def __init__(self, tables_root: str, board: Board) -> None:
+    def __init__(self, tables_root: str, board: Board[CoordinatorFigures]) -> None:
         self._tables_root = tables_root
         self._board = board
         self._batch_id = -1

@@ -22,12 +22,14 @@ from group_coordinator.core.model.topic import Topic
 from group_coordinator.demo import cast
 from group_coordinator.demo.board import Board
 from group_coordinator.demo.consumers import ShopTopics
+from group_coordinator.demo.coordinator_figures import CoordinatorFigures
 from group_coordinator.demo.fleet import Arrivals, Fleet, Shifts
 from group_coordinator.demo.folder import DemoFolder
 from group_coordinator.demo.measures import MeasuredChannel, Measures
 from group_coordinator.demo.plan import Plan, settings_of
 from group_coordinator.demo.play import Play
-from group_coordinator.demo.story import Story, scenes
+from group_coordinator.demo.scenes import Story
+from group_coordinator.demo.story import scenes
 from group_coordinator.demo.survey import Survey
 from group_coordinator.job.topic_agent import TopicAgent
 from group_coordinator.job.topic_interests import TopicInterests
@@ -164,13 +166,13 @@ class CommandLine:
         self._coordinator = coordinator
         self.asked: list[str] = []
 
-    def groups(self, *arguments: str) -> None:
+    def run(self, *arguments: str) -> None:
         self.asked.append(" ".join(arguments))
-        if arguments[0] == "--delete":
-            self._coordinator.send(messages.delete_group(arguments[2]))
-        elif arguments[0] == "--delete-offsets":
-            partitions = [TopicPartition(arguments[4], number) for number in range(4)]
-            self._coordinator.send(offset_messages.delete_offsets(arguments[2], partitions))
+        if arguments[1] == "--delete":
+            self._coordinator.send(messages.delete_group(arguments[3]))
+        elif arguments[1] == "--delete-offsets":
+            partitions = [TopicPartition(arguments[5], number) for number in range(4)]
+            self._coordinator.send(offset_messages.delete_offsets(arguments[3], partitions))
 
     def tick(self) -> None:
         """Everything was sent at once."""
@@ -184,7 +186,7 @@ class Rehearsal:
         self.coordinator = Coordinator([f"{key}={value}" for key, value in values.items()])
         self.now_s = 0.0
         clock: Callable[[], float] = lambda: self.now_s  # noqa: E731
-        self.board = Board(plan.expected_s, clock)
+        self.board = Board(CoordinatorFigures(), plan.expected_s, clock)
         self.shelf = Shelf()
         self.commands = CommandLine(self.coordinator)
         self.measures = Measures(clock)

@@ -11,7 +11,9 @@ from group_coordinator.clients import sql_tables
 from group_coordinator.demo import answers
 from group_coordinator.demo.board import Board
 from group_coordinator.demo.chart import draw
+from group_coordinator.demo.coordinator_figures import CoordinatorFigures
 from group_coordinator.demo.plan import Plan
+from group_coordinator.demo.question import Question
 from group_coordinator.demo.watch import TablesWatch
 from tests.unit.demo.rehearsal import Rehearsal
 
@@ -35,7 +37,7 @@ def tables(rehearsal: Rehearsal, tmp_path_factory: pytest.TempPathFactory) -> Pa
     return folder
 
 
-def rows(tables: Path, question: answers.Question) -> list[tuple[object, ...]]:
+def rows(tables: Path, question: Question) -> list[tuple[object, ...]]:
     return [tuple(row.values()) for row in sql_tables.rows(str(tables), question.sql)]
 
 
@@ -45,11 +47,11 @@ def test_nobody_is_refused_for_good(rehearsal: Rehearsal) -> None:
 
 
 def test_most_groups_are_at_work_in_the_end(rehearsal: Rehearsal) -> None:
-    frame = rehearsal.board.frame()
+    figures = rehearsal.board.frame().figures
 
-    assert sum(frame.group_states.values()) == 20
-    assert frame.group_states["Dead"] == 3
-    assert frame.group_states["Stable"] >= 12
+    assert sum(figures.group_states.values()) == 20
+    assert figures.group_states["Dead"] == 3
+    assert figures.group_states["Stable"] >= 12
 
 
 def test_what_is_lost_is_what_the_story_says(tables: Path) -> None:
@@ -102,20 +104,20 @@ def test_a_group_is_upgraded_and_never_without_members(tables: Path) -> None:
 
 
 def test_groups_of_both_protocols_are_at_work(rehearsal: Rehearsal) -> None:
-    assert rehearsal.board.frame().consumer_group_count == 8
+    assert rehearsal.board.frame().figures.consumer_group_count == 8
 
 
 def test_the_administrator_uses_the_command_line(rehearsal: Rehearsal) -> None:
     assert rehearsal.commands.asked == [
-        "--delete --group spring-sale --group fraud-check",
-        "--delete-offsets --group warehouse --topic payments --topic shipments",
-        "--describe --group checkout --members --verbose",
-        "--describe --group sales-report",
+        "groups --delete --group spring-sale --group fraud-check",
+        "groups --delete-offsets --group warehouse --topic payments --topic shipments",
+        "groups --describe --group checkout --members --verbose",
+        "groups --describe --group sales-report",
     ]
 
 
 @pytest.mark.parametrize("question", answers.QUESTIONS, ids=lambda question: question.text)
-def test_a_query_can_stand_in_double_quotes_in_a_shell(question: answers.Question) -> None:
+def test_a_query_can_stand_in_double_quotes_in_a_shell(question: Question) -> None:
     assert not set('"$`\\!') & set(question.sql)
 
 
@@ -126,20 +128,21 @@ def test_the_chart_is_a_picture(tables: Path, tmp_path: Path) -> None:
 
 
 def test_news_in_the_tables_are_told_once(tables: Path) -> None:
-    board = Board(160)
+    board = Board(CoordinatorFigures(), 160)
     watch = TablesWatch(str(tables), board)
     watch.look()
     watch.look()
     frame = board.frame()
 
-    assert (frame.offset_count, frame.expired_count, frame.deleted_count) == (2, 22, 10)
+    figures = frame.figures
+    assert (figures.offset_count, figures.expired_count, figures.deleted_count) == (2, 22, 10)
     told = [told.sentence for told in frame.told]
     assert told.count("returns-desk: 10 offsets expired.") == 1
     assert told.count("returns-desk: nothing was left of the group, its name is free again.") == 1
 
 
 def test_a_group_that_lost_a_member_is_news(tables: Path) -> None:
-    watch = TablesWatch(str(tables), Board(160))
+    watch = TablesWatch(str(tables), Board(CoordinatorFigures(), 160))
     watch.look()
 
     assert watch.members["mobile-push"] == 3
@@ -147,7 +150,7 @@ def test_a_group_that_lost_a_member_is_news(tables: Path) -> None:
 
 
 def test_tables_are_fresh_while_compaction_follows(tables: Path) -> None:
-    watch = TablesWatch(str(tables), Board(160))
+    watch = TablesWatch(str(tables), Board(CoordinatorFigures(), 160))
 
     assert not watch.are_fresh(COMPACTED)
 

@@ -7,14 +7,12 @@ import pytest
 from rich.console import Console
 
 from group_coordinator.demo.board import Board, Frame, Happening
+from group_coordinator.demo.coordinator_figures import LOOK, CoordinatorFigures, line
 from group_coordinator.demo.measures import Latency
-from group_coordinator.demo.plain import PlainLines, figures_line
+from group_coordinator.demo.plain import PlainLines
 from group_coordinator.demo.screen import picture, squeezed
 
-FRAME = Frame(
-    elapsed_s=67,
-    expected_s=160,
-    now="returns-desk: all members leave.",
+FIGURES = CoordinatorFigures(
     group_states={
         "Stable": 41,
         "PreparingRebalance": 1,
@@ -30,6 +28,12 @@ FRAME = Frame(
     offset_count=318,
     expired_count=12,
     deleted_count=4,
+)
+FRAME = Frame(
+    FIGURES,
+    elapsed_s=67,
+    expected_s=160,
+    now="returns-desk: all members leave.",
     told=(
         Happening(2, "A broker starts."),
         Happening(40, "$ groups --delete", ("Error: not empty", "x" * 200)),
@@ -37,9 +41,9 @@ FRAME = Frame(
 )
 
 
-def lines(frame: Frame, width: int = 80, height: int = 24) -> list[str]:
+def lines(frame: Frame[CoordinatorFigures], width: int = 80, height: int = 24) -> list[str]:
     console = Console(width=width, height=height, file=io.StringIO(), record=True)
-    console.print(picture(frame, "Ctrl-C ends it."), height=height)
+    console.print(picture(frame, LOOK, "Ctrl-C ends it."), height=height)
     return console.export_text().splitlines()
 
 
@@ -85,7 +89,7 @@ def test_what_was_told_last_is_seen() -> None:
 
 
 def test_nothing_is_known_at_first() -> None:
-    assert "0 groups" in "\n".join(lines(Frame()))
+    assert "0 groups" in "\n".join(lines(Frame(CoordinatorFigures())))
 
 
 def test_the_end_is_announced() -> None:
@@ -93,16 +97,16 @@ def test_the_end_is_announced() -> None:
 
 
 def test_figures_in_one_line() -> None:
-    assert figures_line(FRAME) == (
-        " 1:07  [41 Stable, 2 Rebalancing, 5 Empty, 2 Dead | 148 members | 21 groups by KIP-848; 62 events/s; "
-        "answers in 0.9 s (99 %: 1.7 s); batch 0.6 s; 318 offsets, 12 expired, 4 deleted]"
+    assert line(FIGURES) == (
+        "41 Stable, 2 Rebalancing, 5 Empty, 2 Dead | 148 members | 21 groups by KIP-848; 62 events/s; "
+        "answers in 0.9 s (99 %: 1.7 s); batch 0.6 s; 318 offsets, 12 expired, 4 deleted"
     )
 
 
 def test_without_a_terminal_everything_told_is_a_line() -> None:
     file = io.StringIO()
-    board = Board(160, clock=lambda: 0.0)
-    with PlainLines(Console(file=file, width=80), board):
+    board = Board(FIGURES, 160, clock=lambda: 0.0)
+    with PlainLines(Console(file=file, width=80), board, LOOK):
         board.say("A broker starts.")
         board.tell("$ groups --list", ("billing",))
 

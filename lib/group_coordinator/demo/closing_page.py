@@ -1,0 +1,54 @@
+"""What closing words are made of: headings, lines, the story again, and answers of the tables with their commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.rule import Rule
+from rich.text import Text
+
+from group_coordinator.cli.query_table import print_table
+from group_coordinator.clients import sql_tables
+from group_coordinator.demo.board import Happening
+from group_coordinator.demo.commands import typed_name
+from group_coordinator.demo.folder import DemoFolder
+from group_coordinator.demo.interruption import Interruption
+from group_coordinator.demo.plain import story_lines
+from group_coordinator.demo.question import Question
+
+
+class ClosingPage:
+    """Prints them below each other."""
+
+    def __init__(self, console: Console, folder: DemoFolder, interruption: Interruption) -> None:
+        self.console = console
+        self.interruption = interruption
+        self.program = typed_name()
+        self._tables = folder.tables
+        self.sql = f"{self.program} sql --tables {folder.shown(folder.tables)}"
+
+    def heading(self, text: str) -> None:
+        """A line across the page."""
+        self.console.print()
+        self.console.print(Rule(text, align="left"))
+
+    def line(self, text: str | Text) -> None:
+        """A line, however long."""
+        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def retell(self, story: Sequence[Happening]) -> None:
+        """The story again if it was on the screen: with that it is gone."""
+        if self.console.is_terminal:
+            self.heading("What happened")
+            for happening in story:
+                self.line("\n".join(story_lines(happening)))
+
+    def answer(self, questions: Iterable[Question]) -> None:
+        """Each question with its command and what that prints."""
+        self.heading("What the tables tell, read without Spark (times are UTC)")
+        for number, question in enumerate(questions, 1):
+            self.interruption.check()
+            self.line(Text(f"\n{number}. {question.text}\n", style="bold"))
+            self.line(Text(f'{self.sql} "{question.sql}"\n', style="cyan"))
+            print_table(sql_tables.query(str(self._tables), question.sql))

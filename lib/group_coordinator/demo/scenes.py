@@ -1,0 +1,32 @@
+"""Scenes, and the time that each of them has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from group_coordinator.demo.board import Board
+
+
+class Scene(NamedTuple):
+    """An action at a time of the story."""
+
+    at_s: float
+    sentence: str
+    act: Callable[[], object] | None = None
+
+
+class Story:
+    """Plays each scene when its time has come."""
+
+    def __init__(self, scenes: Iterable[Scene], board: Board[Any]) -> None:
+        self._ahead = sorted(scenes, key=lambda scene: scene.at_s)
+        self._board = board
+
+    def tick(self, story_s: float) -> None:
+        """Play the scenes that are due."""
+        while self._ahead and self._ahead[0].at_s <= story_s:
+            scene = self._ahead.pop(0)
+            self._board.say(scene.sentence)
+            if scene.act is not None:
+                scene.act()

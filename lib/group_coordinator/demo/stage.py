@@ -1,0 +1,56 @@
+"""What every performance has: a folder of its own, and a screen or plain lines."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+
+from group_coordinator.demo.board import Board, Figures
+from group_coordinator.demo.folder import DemoFolder
+from group_coordinator.demo.interruption import Interrupted
+from group_coordinator.demo.look import Look
+from group_coordinator.demo.plain import PlainLines
+from group_coordinator.demo.screen import Screen
+
+
+def new_folder() -> DemoFolder:
+    """A folder below the current one, which is not made yet."""
+    return DemoFolder(Path.cwd() / time.strftime("group-coordinator-demo-%Y%m%d-%H%M%S"))
+
+
+@contextmanager
+def in_folder(folder: DemoFolder, *, keep: bool) -> Iterator[None]:
+    """Make the folder for a performance; afterwards what the closing words point to is left of it, or all.
+
+    Raises:
+        Interrupted: the user ended the performance; the message says what is left.
+    """
+    folder.make()
+    # Messages of libraries must not spoil the screen.
+    logging.basicConfig(filename=folder.output("demo"), level=logging.WARNING)
+    try:
+        yield
+    except Interrupted as wish:
+        if keep:
+            wish.args = (
+                f"Interrupted. Nothing runs any more; what there is so far is in {folder.path}.",
+            )
+        else:
+            folder.remove()
+        raise
+    if not keep:
+        folder.remove_scaffolding()
+
+
+def display(
+    console: Console, board: Board[Figures], look: Look[Figures]
+) -> Screen[Figures] | PlainLines[Figures]:
+    """A screen at a terminal; otherwise a line for everything that happens."""
+    if console.is_terminal:
+        return Screen(console, board, look, "Ctrl-C ends the demo; nothing is left running.")
+    return PlainLines(console, board, look)
