@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,11 +19,11 @@ SMALL = ("--groups", "13", "--members", "32", "--duration", "20")
 class RunningDemo:
     """The command as a user starts it, without a terminal."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *arguments: str) -> None:
         self._output = folder / "output.txt"
         with self._output.open("wb") as file:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "group_coordinator.cli.main", "demo", *SMALL],
+                [sys.executable, "-m", "group_coordinator.cli.main", "demo", *arguments],
                 cwd=folder,
                 stdout=file,
                 stderr=subprocess.STDOUT,
@@ -48,7 +49,7 @@ def processes_of(folder: Path) -> list[str]:
 
 
 def test_a_short_demo(tmp_path: Path) -> None:
-    demo = RunningDemo(tmp_path)
+    demo = RunningDemo(tmp_path, *SMALL)
 
     assert demo.process.wait(240) == 0, demo.output
 
@@ -71,8 +72,45 @@ def test_a_short_demo(tmp_path: Path) -> None:
     assert processes_of(tmp_path) == []
 
 
+def test_a_short_demo_of_the_mirror(tmp_path: Path) -> None:
+    demo = RunningDemo(tmp_path, "--mirror", "--duration", "20")
+
+    assert demo.process.wait(240) == 0, demo.output
+
+    [folder] = tmp_path.glob("group-coordinator-demo-*")
+    assert sorted(entry.name for entry in folder.iterdir()) == ["report.html", "tables"]
+    assert processes_of(tmp_path) == []
+    assert "1. Who lost which offsets, when, and why?" in demo.output
+    assert "NonEmptyGroupError" in demo.output  # billing, deleted by mistake
+
+    def told(sql: str) -> list[tuple[Any, ...]]:
+        return [tuple(row.values()) for row in sql_tables.rows(str(folder / "tables"), sql)]
+
+    assert told(
+        "SELECT group_id, topic, reason, inferred, count(*) FROM lost_offsets "
+        "WHERE reason <> 'offset-expired' GROUP BY group_id, topic, reason, inferred ORDER BY group_id"
+    ) == [
+        ("customer-care", "gift-cards", "topic-deleted", True, 2),
+        ("loyalty-points", "payments", "offset-deleted", True, 2),
+        ("spring-sale", "clicks", "group-deleted", True, 3),
+    ]
+    resets = told(
+        "SELECT partition, `before`, `after` FROM audit "
+        "WHERE group_id = 'recommendations' AND change = 'reset' ORDER BY partition"
+    )
+    assert [(partition, after) for partition, _, after in resets] == [(0, 0), (1, 0), (2, 0)]
+    assert all(before > 0 for _, before, _ in resets)
+    lags = dict(told("SELECT group_id, max_lag FROM group_status"))
+    in_trouble = min(lags[group] for group in ("warehouse", "mobile-push", "sales-report"))
+    assert in_trouble > max(lags[group] for group in ("checkout", "billing", "fraud-check"))
+    # On a slow machine the minute is over before the demo is.
+    gone = told("SELECT group_id FROM lost_offsets WHERE reason = 'offset-expired'")
+    going = told("SELECT group_id FROM expiring_soon WHERE expires_at IS NOT NULL")
+    assert {*gone, *going} == {("newsletter",), ("returns-desk",)}
+
+
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
-    demo = RunningDemo(tmp_path)
+    demo = RunningDemo(tmp_path, *SMALL)
     demo.await_output("The job starts")
     demo.process.send_signal(signal.SIGINT)
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import click
+from click.core import ParameterSource
 
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.demo.cast import CastError
 from group_coordinator.demo.interruption import Interrupted, Interruption
+from group_coordinator.demo.mirror.plan import STORY_S as MIRROR_STORY_S
+from group_coordinator.demo.mirror.plan import MirrorPlan, unique_prefix
 from group_coordinator.demo.plan import STORY_S, Plan
 from group_coordinator.local.child_process import CommandFailedError
 
+_OF_THE_COORDINATOR = {"groups": "--groups", "members": "--members"}
+
 
 @click.command()
+@click.option("--mirror", is_flag=True, help="The other demo: a mirror of ordinary consumers.")
 @click.option("--keep", is_flag=True, help="Keep everything: topics, checkpoint and logs too.")
 @click.option(
     "--bootstrap-server",
@@ -21,10 +27,8 @@ from group_coordinator.local.child_process import CommandFailedError
 @click.option(
     "--duration",
     type=click.IntRange(min=20),
-    default=STORY_S,
-    show_default=True,
     metavar="SECONDS",
-    help="How long the story is; in less than 85 not all is seen to expire.",
+    help=f"How long the story is; in less not all is seen to expire.  [default: {STORY_S}, of the mirror {MIRROR_STORY_S}]",
 )
 @click.option("--groups", type=click.IntRange(min=1), default=50, show_default=True)
 @click.option("--members", type=click.IntRange(min=1), default=150, show_default=True)
@@ -32,9 +36,10 @@ from group_coordinator.local.child_process import CommandFailedError
 def command(
     context: click.Context,
     /,
+    mirror: bool,
     keep: bool,
     bootstrap_server: str | None,
-    duration: int,
+    duration: int | None,
     groups: int,
     members: int,
 ) -> None:
@@ -45,15 +50,22 @@ def command(
     old protocol to the new one while it works. Offsets are kept for one minute only, so that they can
     be seen to expire. A screen shows what happens; in the end the tables are asked about it.
 
-    The tables and a chart stay, in a folder below the current one. Ctrl-C ends the demo at any time.
-    """
-    with Interruption() as interruption:
-        # The imports take half a second: a Ctrl-C must not be lost in them.
-        from group_coordinator.demo import performance
+    With --mirror the groups are those of the broker: ordinary consumers, which know nothing of us, are
+    watched through __consumer_offsets. One is too slow, one is stuck, one hangs; somebody sets a group
+    back, deletes another one, deletes a topic. In the end the tables tell who lost what, and why.
+    On a cluster of yours nothing is seen to expire, and the demo removes its groups and topics again.
 
+    The tables and a chart, or a report, stay in a folder below the current one. Ctrl-C ends the demo at any time.
+    """
+    if mirror:
+        _refuse_options_of_the_coordinator(context)
+    with Interruption() as interruption:
         try:
-            wanted = Plan(groups, members, duration, keep, bootstrap_server)
-            performance.perform(wanted, interruption)
+            if mirror:
+                _mirror(duration or MIRROR_STORY_S, bootstrap_server, interruption, keep=keep)
+            else:
+                plan = Plan(groups, members, duration or STORY_S, keep, bootstrap_server)
+                _coordinator(plan, interruption)
         except CastError as error:
             raise click.UsageError(str(error)) from error
         except (ClientError, CommandFailedError) as error:
@@ -61,3 +73,27 @@ def command(
         except Interrupted as wish:
             click.echo(str(wish), err=True)
             context.exit(wish.exit_status)
+
+
+# The imports of a performance take half a second: a Ctrl-C must not be lost in them.
+def _coordinator(plan: Plan, interruption: Interruption) -> None:
+    from group_coordinator.demo.performance import perform
+
+    perform(plan, interruption)
+
+
+def _mirror(
+    duration_s: int, servers: str | None, interruption: Interruption, *, keep: bool
+) -> None:
+    from group_coordinator.demo.mirror.performance import perform
+
+    prefix = "" if servers is None else unique_prefix()
+    perform(MirrorPlan(duration_s, keep, servers, prefix), interruption)
+
+
+def _refuse_options_of_the_coordinator(context: click.Context) -> None:
+    for parameter, option in _OF_THE_COORDINATOR.items():
+        if context.get_parameter_source(parameter) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(
+                f"{option} is of the demo without --mirror, which has a cast of its own"
+            )

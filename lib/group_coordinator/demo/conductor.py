@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -28,11 +27,11 @@ from group_coordinator.demo.plan import Plan, settings_of
 from group_coordinator.demo.play import Play
 from group_coordinator.demo.scenes import Story
 from group_coordinator.demo.shop import Shop
+from group_coordinator.demo.stage import fetch_jars
 from group_coordinator.demo.story import scenes
 from group_coordinator.demo.survey import Survey
 from group_coordinator.demo.watch import TablesWatch
 from group_coordinator.local.broker import EmbeddedBroker
-from group_coordinator.local.child_process import ChildProcess
 from group_coordinator.settings import Settings
 
 _TICK_S = 0.1
@@ -99,7 +98,7 @@ class Conductor:
             self._interruption.pause(_TICK_S)
 
     def _open_premises(self, resources: ExitStack) -> _Premises:
-        self._run("jars", [sys.executable, "-m", "group_coordinator.local.jars"])
+        fetch_jars(self._folder, self._interruption)
         bootstrap_servers = self._plan.bootstrap_servers or self._start_broker(resources)
         self._folder.write_settings(settings_of(self._plan, self._folder, bootstrap_servers))
         connection = Connection.of(self._settings.job)
@@ -135,13 +134,6 @@ class Conductor:
         if self._plan.bootstrap_servers is not None and not self._plan.keep:
             resources.callback(_delete_topics, connection, self._plan.topics)
         create_topics(connection, self._settings.job)
-
-    def _run(self, name: str, command: list[str]) -> None:
-        process = ChildProcess(f"Step '{name}'", command, self._folder.output(name))
-        try:
-            process.await_success(self._interruption.pause)
-        finally:
-            process.end()
 
     @property
     def _settings(self) -> Settings:

@@ -29,6 +29,11 @@ class DemoFolder:
         return self.path / "chart.png"
 
     @property
+    def report(self) -> Path:
+        """The report of a mirror, which stays."""
+        return self.path / "report.html"
+
+    @property
     def checkpoint(self) -> Path:
         """Spark's checkpoint."""
         return self.path / "checkpoint"
@@ -77,7 +82,7 @@ class DemoFolder:
     def remove_scaffolding(self) -> None:
         """Remove everything but what the closing words point to."""
         for entry in self.path.iterdir():
-            if entry not in (self.tables, self.chart):
+            if entry not in (self.tables, self.chart, self.report):
                 _remove(entry)
 
     def remove(self) -> None:

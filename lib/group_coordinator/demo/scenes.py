@@ -23,6 +23,11 @@ class Story:
         self._ahead = sorted(scenes, key=lambda scene: scene.at_s)
         self._board = board
 
+    @property
+    def is_over(self) -> bool:
+        """Whether every scene was played."""
+        return not self._ahead
+
     def tick(self, story_s: float) -> None:
         """Play the scenes that are due."""
         while self._ahead and self._ahead[0].at_s <= story_s:

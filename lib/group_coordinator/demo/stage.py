@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +13,11 @@ from rich.console import Console
 
 from group_coordinator.demo.board import Board, Figures
 from group_coordinator.demo.folder import DemoFolder
-from group_coordinator.demo.interruption import Interrupted
+from group_coordinator.demo.interruption import Interrupted, Interruption
 from group_coordinator.demo.look import Look
 from group_coordinator.demo.plain import PlainLines
 from group_coordinator.demo.screen import Screen
+from group_coordinator.local.child_process import ChildProcess
 
 
 def new_folder() -> DemoFolder:
@@ -45,6 +47,20 @@ def in_folder(folder: DemoFolder, *, keep: bool) -> Iterator[None]:
         raise
     if not keep:
         folder.remove_scaffolding()
+
+
+def fetch_jars(folder: DemoFolder, interruption: Interruption) -> None:
+    """Fetch what is missing; once, and what that says must not spoil the screen.
+
+    Raises:
+        CommandFailedError: it cannot be fetched.
+    """
+    command = [sys.executable, "-m", "group_coordinator.local.jars"]
+    process = ChildProcess("Step 'jars'", command, folder.output("jars"))
+    try:
+        process.await_success(interruption.pause)
+    finally:
+        process.end()
 
 
 def display(

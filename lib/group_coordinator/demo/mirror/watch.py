@@ -1,0 +1,145 @@
+"""Reads the tables while the mirror writes them, and adds to the story what they know."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from threading import Event, Thread
+from typing import Any
+
+from group_coordinator.clients import sql_tables
+from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.sql_tables import TablesUnavailableError
+from group_coordinator.demo.board import Board
+from group_coordinator.demo.mirror.answers import of_the_demo
+from group_coordinator.demo.mirror.figures import MirrorFigures
+
+_INTERVAL_S = 2.0
+_LOOKS_TO_BELIEVE = 4
+"""Who commits every second and reads all the time is a few records behind, and may look slow for a moment."""
+_log = logging.getLogger(__name__)
+
+_LOG = """
+SELECT count(*) AS records, max(event_time) AS newest_at,
+       (SELECT count(*) FROM offsets WHERE {mine}) AS offsets,
+       (SELECT max(commit_timestamp) FROM offsets WHERE {mine}) AS compacted_up_to,
+       (SELECT max(sampled_at) FROM topic_positions) AS sampled_at
+FROM coordinator_log WHERE {mine}
+"""
+_STATUSES = """
+SELECT group_id, status, total_lag FROM group_status
+WHERE status IS NOT NULL AND {mine} ORDER BY group_id
+"""
+_LOSSES = """
+SELECT group_id, topic, reason, count(*) AS offsets, lost_at
+FROM lost_offsets WHERE {mine}
+GROUP BY group_id, topic, reason, lost_at ORDER BY lost_at, group_id, topic
+"""
+_RESETS = """
+SELECT group_id, topic, sum(`before` - `after`) AS records, at
+FROM audit WHERE change = 'reset' AND {mine}
+GROUP BY group_id, topic, at ORDER BY at, group_id, topic
+"""
+
+_TROUBLES = {
+    "WARN": "The tables say WARN of {}: its lag grows.",
+    "STALL": "The tables say STALL of {}: it commits the same offsets again and again.",
+    "STOP": "The tables say STOP of {}: there is more to read, and it commits no more.",
+    "REWIND": "The tables say REWIND of {}: it went back.",
+}
+_LOSS = "The tables say: {group_id} lost its offsets of {topic} ({offsets}): {reason}."
+_RESET = "The tables say: somebody set {group_id} back by {records} records of {topic}."
+
+
+class TablesWatch:
+    """Asks every few seconds, without Spark, in a thread of its own.
+
+    Args:
+        tables_root: the folder of the tables.
+        prefix: what the names of the demo's groups begin with.
+        board: takes figures and news.
+    """
+
+    def __init__(self, tables_root: str, prefix: str, board: Board[MirrorFigures]) -> None:
+        self._tables_root = tables_root
+        self._mine = of_the_demo(prefix)
+        self._board = board
+        self._told: set[tuple[Any, ...]] = set()
+        self._in_a_row: Counter[tuple[str, str]] = Counter()
+        """How many looks found a group in a status, up to the last one."""
+        self._complete_up_to: datetime | None = None
+        self._closing = Event()
+        self._thread = Thread(target=self._run, name="tables", daemon=True)
+
+    def start(self) -> None:
+        """Start to look."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop looking."""
+        self._closing.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def have(self, moment: datetime) -> bool:
+        """Whether the tables and the samples have all until then: somebody commits all the time."""
+        return self._complete_up_to is not None and self._complete_up_to > moment
+
+    def look(self, now: datetime) -> None:
+        """Look once."""
+        [log] = self._rows(_LOG)
+        if log["records"]:
+            self._take_log(log, now)
+            self._take_statuses(self._rows(_STATUSES))
+            self._take_losses(self._rows(_LOSSES))
+            for reset in self._rows(_RESETS):
+                self._tell_once(
+                    (reset["group_id"], reset["topic"], reset["at"]), _RESET.format(**reset)
+                )
+
+    def _take_log(self, log: Mapping[str, Any], now: datetime) -> None:
+        ends = [log["compacted_up_to"], log["sampled_at"]]
+        if None not in ends:
+            self._complete_up_to = min(ends)
+        self._board.show(
+            record_count=log["records"],
+            behind_s=max(0.0, (now - log["newest_at"]).total_seconds()),
+            offset_count=log["offsets"],
+        )
+
+    def _take_statuses(self, groups: list[dict[str, Any]]) -> None:
+        self._board.show(
+            statuses=Counter(group["status"] for group in groups),
+            total_lag=sum(group["total_lag"] or 0 for group in groups),
+        )
+        now = [(group["group_id"], group["status"]) for group in groups]
+        self._in_a_row = Counter({state: self._in_a_row[state] + 1 for state in now})
+        for group_id, status in now:
+            trouble = _TROUBLES.get(status)
+            if trouble is not None and self._in_a_row[group_id, status] >= _LOOKS_TO_BELIEVE:
+                self._tell_once((group_id, status), trouble.format(group_id))
+
+    def _take_losses(self, losses: list[dict[str, Any]]) -> None:
+        self._board.show(lost_count=sum(loss["offsets"] for loss in losses))
+        for loss in losses:
+            key = tuple(loss[name] for name in ("group_id", "topic", "reason", "lost_at"))
+            self._tell_once(key, _LOSS.format(**loss))
+
+    def _tell_once(self, key: tuple[Any, ...], sentence: str) -> None:
+        if key not in self._told:
+            self._told.add(key)
+            self._board.tell(sentence)
+
+    def _rows(self, sql: str) -> list[dict[str, Any]]:
+        return sql_tables.rows(self._tables_root, sql.format(mine=self._mine))
+
+    def _run(self) -> None:
+        while not self._closing.wait(_INTERVAL_S):
+            try:
+                self.look(datetime.now(UTC))
+            except TablesUnavailableError:
+                continue  # not made yet
+            except ClientError:
+                _log.warning("a look into the tables failed", exc_info=True)
