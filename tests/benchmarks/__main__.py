@@ -103,6 +103,18 @@ def _mirror(figures: Figures) -> list[Measure]:
     ]
 
 
+def _mirror_live(figures: Figures) -> list[Measure]:
+    rates = [name.rpartition("_")[2] for name in figures if name.startswith("median_s_behind_at_")]
+    return [
+        Measure(
+            f"a mirror at {figures[f'sent_a_second_at_{rate}']:,} commits/s, compaction running",
+            f"{figures[f'median_s_behind_at_{rate}']} s behind, at most {figures[f'most_s_behind_at_{rate}']} s",
+            "",
+        )
+        for rate in rates
+    ]
+
+
 def _latency(figures: Figures) -> list[Measure]:
     rate = f"{figures['events_per_second']} events/s, compaction running"
     return [
@@ -226,6 +238,7 @@ BENCHMARKS = {
     "core_alone": Benchmark([], _core_alone),
     "decoder": Benchmark([], _decoder),
     "mirror": Benchmark([], _mirror),
+    "mirror_live": Benchmark([], _mirror_live),
     "big_group": Benchmark([], _big_group),
     "throughput": Benchmark([], _throughput),
     "cores": Benchmark([], _cores),

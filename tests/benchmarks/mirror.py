@@ -93,10 +93,15 @@ def commits(count: int) -> Iterator[tuple[int, bytes, bytes | None]]:
         yield group % PARTITIONS, *encode_entry(entry)
 
 
-def fill(servers: str, count: int) -> None:
-    """Make the topic, and write the commits."""
+def new_topic(servers: str) -> None:
+    """Make the topic."""
     admin = AdminClient({"bootstrap.servers": servers})
     admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)])[TOPIC].result(30)
+
+
+def fill(servers: str, count: int) -> None:
+    """Make the topic, and write the commits."""
+    new_topic(servers)
     producer = Producer({"bootstrap.servers": servers, "queue.buffering.max.messages": 100_000})
     for number, (partition, key, value) in enumerate(commits(count)):
         producer.produce(TOPIC, value, key, partition=partition)
@@ -180,7 +185,8 @@ def measure(records: int, rounds: int) -> dict[str, float]:
         broker = opened.enter_context(EmbeddedBroker())
         fill(broker.bootstrap_servers, records)
         scratch = opened.enter_context(scratch_folder())
-        job = settings.load(overrides=[f"bootstrap.servers={broker.bootstrap_servers}"]).job
+        given = [f"bootstrap.servers={broker.bootstrap_servers}", f"events.topic={TOPIC}"]
+        job = settings.load(overrides=given).job
         spark = local_session(job, spark_jars(), scratch)
         opened.callback(spark.stop)
         for number in range(rounds):
