@@ -159,8 +159,8 @@ class _Mirror:
         with self._rounds() as rounds:
             if rounds is not None:
                 rounds.run_or_tell()
-        begun_ms = time.time_ns() // 1_000_000
-        outlast_outages(self._query.drain, self._stop)
+        ends, begun_ms = self._readable_ends(), time.time_ns() // 1_000_000
+        outlast_outages(lambda: self._query.drain(ends), self._stop)
         if not self._stop.is_set():
             self._topic.is_read(begun_ms)
         self._progress.tell()
@@ -202,6 +202,15 @@ class _Mirror:
         sampler = PositionSampler(self._connection, None, internal=[job.events_topic])
         with closing(sampler):
             yield PositionRounds(job, sampler, positions_folder(job), self._progress.sampled)
+
+    def _readable_ends(self) -> dict[int, int]:
+        """Of the partitions that hold anything readable."""
+        with closing(PositionSampler(self._connection, [self._settings.job.events_topic])) as ends:
+            return {
+                position.partition: position.last_stable_offset
+                for position in ends.sample().positions
+                if position.last_stable_offset > position.log_start_offset
+            }
 
     def _maintain(self, ended: Event) -> None:
         with in_pool(self._spark, "maintenance"):

@@ -21,7 +21,9 @@ _OUTAGE = re.compile(
     r"|NotEnoughReplicas\w*)Exception[^\n]*|Cannot fetch record for offset[^\n]*|BrokerUnreachableError: [^\n]*"
 )
 _REFUSAL = re.compile(rf"{_KAFKA}\w*(?:Authorization|Authentication)Exception: ([^\n]*)")
-_LOST = re.compile(r"KAFKA_DATA_LOSS[^\n]*")
+_LOST = re.compile(
+    r"KAFKA_DATA_LOSS|Some data may have been lost because they are not available in Kafka"
+)
 _TABLE = re.compile(r"(?:TableWriteError|NotTheWriterError): ([^\n]*)")
 _DISK = re.compile(
     r"[^\n]*(?:No space left on device|Disk quota exceeded|Read-only file system|Permission denied"

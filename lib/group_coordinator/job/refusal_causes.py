@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from group_coordinator.clients.cluster.coordinator_topics import TopicsError
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.mirror.query import UnreadError
 from group_coordinator.streaming.checkpoint.lock import CheckpointInUseError
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError
 from group_coordinator.streaming.rebuild.starting_offsets import ForeignLogError
@@ -28,6 +29,7 @@ _CAUSES = (
     TablesRootError,
     TopicsError,
     UnknownSparkError,
+    UnreadError,
 )
 
 
