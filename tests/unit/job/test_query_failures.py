@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from group_coordinator import settings
 from group_coordinator.job.query_failures import outage, sentence
 
@@ -45,10 +47,19 @@ def test_the_broker_does_not_answer() -> None:
     )
 
 
-def test_records_are_gone_that_were_not_read() -> None:
-    loss = "[KAFKA_DATA_LOSS.START_OFFSET_RESET] Some data may have been lost because they are not available"
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "[KAFKA_DATA_LOSS.START_OFFSET_RESET] Some data may have been lost",
+        # As tasks of Spark 4.0 say it.
+        "Some data may have been lost because they are not available in Kafka any more;\neither the data",
+    ],
+)
+def test_records_are_gone_that_were_not_read(loss: str) -> None:
+    told = sentence(
+        caused_by(f"org.apache.spark.sql.kafka010.KafkaIllegalStateException: {loss}"), JOB
+    )
 
-    told = sentence(caused_by(f"java.lang.IllegalStateException: {loss}"), JOB)
     assert told is not None
     assert told.startswith(
         "topic group-events at localhost:9092 has lost records that were not read yet"
