@@ -12,6 +12,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.topic_facts import TopicFacts, topic_facts
+from group_coordinator.job.query_failures import has_lost_records
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.mirror.continuity import Continuity
 from group_coordinator.mirror.lookback import Lookback
@@ -23,7 +24,6 @@ from group_coordinator.streaming.checkpoint.layout import Origin, read_origin
 from group_coordinator.tables.catalog import TableCatalog
 
 _LOOK_S = 30
-_LOST = "KAFKA_DATA_LOSS"
 
 
 class MirroredTopic:
@@ -112,7 +112,7 @@ class MirroredTopic:
         if GroupsMovedError.__name__ in str(failure):
             self._continuity.groups_have_moved(self._now_ms())
             return True
-        return _LOST in str(failure) and self._continuity.is_broken(
+        return has_lost_records(str(failure)) and self._continuity.is_broken(
             facts_of_topic(self._connection, self._job), self._now_ms()
         )
 

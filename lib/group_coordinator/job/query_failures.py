@@ -48,6 +48,11 @@ def outage(text: str) -> str | None:
     return _found(_OUTAGE, text)
 
 
+def has_lost_records(text: str) -> bool:
+    """Whether the query failed because records are gone that it had not read."""
+    return _LOST.search(text) is not None
+
+
 def sentence(text: str, job: JobSettings) -> str | None:
     """What the user can mend, and where; None: not known."""
     refusal = _REFUSAL.search(text)
@@ -63,7 +68,7 @@ def sentence(text: str, job: JobSettings) -> str | None:
             f"tables.root = {job.tables_root}, checkpoint.location = {job.checkpoint_location}"
         )
         return f"a folder of the job cannot be written ({folders}): {broken.strip()}"
-    if _LOST.search(text) is not None:
+    if has_lost_records(text):
         return (
             f"topic {job.events_topic} at {job.bootstrap_servers} has lost records that were not read yet: they are older "
             "than its retention, or the topic was made anew. What they said is not in the tables, so this run cannot go "
