@@ -22,7 +22,7 @@ from group_coordinator.job.certificates_check import check_certificates
 from group_coordinator.job.mirror_progress import MirrorProgress
 from group_coordinator.job.mirror_reasons import MirrorReasons
 from group_coordinator.job.mirror_retention import with_retention_of_brokers
-from group_coordinator.job.mirrored_topic import MirroredTopic, facts_of_topic
+from group_coordinator.job.mirrored_topic import MirroredTopic, check_topic
 from group_coordinator.job.outages import outlast_outages
 from group_coordinator.job.owner_watch import OwnerWatch
 from group_coordinator.job.position_rounds import PositionRounds, positions_folder, repeat
@@ -101,7 +101,7 @@ def run_mirror(
     connection = Connection(
         job.bootstrap_servers, {**login_options(job.security), **options.python}
     )
-    facts_of_topic(connection, job)  # before Spark starts, which takes much longer
+    check_topic(connection, job)  # before Spark starts, which takes much longer
     settings = with_retention_of_brokers(settings, given, connection)
     with session_and_stop(make_session) as (spark, stop):
         _prepare(spark, job)
@@ -160,11 +160,11 @@ class _Mirror:
             if rounds is not None:
                 rounds.run_or_tell()
         ends, begun_ms = self._readable_ends(), time.time_ns() // 1_000_000
-        outlast_outages(lambda: self._query.drain(ends), self._stop)
+        self._query.drain(ends)
         if not self._stop.is_set():
             self._topic.is_read(begun_ms)
         self._progress.tell()
-        if self._settings.job.maintenance_interval_ms:
+        if self._settings.job.maintenance_interval_ms and not self._stop.is_set():
             self._maintenance().look_if_time()
         if self._options.with_compaction and not self._stop.is_set():
             CompactionQuery(self._spark, self._settings).drain()

@@ -22,6 +22,7 @@ class MirrorReasons:
         """Of the cluster that is reached so."""
         coordinator = settings.coordinator
         self._cluster_id = settings.job.cluster_id
+        self._topic = settings.job.events_topic
         self._catalog = TableCatalog(settings.job.tables_root)
         self._retention = Retention(
             coordinator.retention_ms, coordinator.offsets_retention_check_interval_ms
@@ -34,8 +35,14 @@ class MirrorReasons:
         Raises:
             ChannelError: the cluster does not answer, or does not let us in.
         """
+        lost = rows.where("value IS NULL AND topic IS NOT NULL").select("topic").distinct()
+        # The mirrored one is there: of nothing but topics that are gone, nobody would believe it.
+        asked = {self._topic, *(row.topic for row in lost.toLocalIterator())}
         with closing(Cluster(self._connection)) as cluster:
-            topics = cluster.topic_ids()
-        spark, catalog, cluster_id = rows.sparkSession, self._catalog, self._cluster_id
-        batch = MirrorBatch(spark, catalog, cluster_id, batch_id, self._retention, topics)
+            seen = cluster.topics_seen(asked)
+        batch = MirrorBatch(
+            *(rows.sparkSession, self._catalog, self._cluster_id, batch_id, self._retention),
+            topics={name: topic_id for name, topic_id in seen.items() if topic_id is not None},
+            unseen=frozenset(asked - seen.keys()),
+        )
         return with_reasons(rows, batch)

@@ -10,6 +10,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from group_coordinator.clients.channel_errors import BrokerUnreachableError
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.topic_facts import TopicFacts, topic_facts
 from group_coordinator.job.query_failures import has_lost_records
@@ -55,7 +56,7 @@ class MirroredTopic:
         self._lookback = Lookback(self._folder, TableCatalog(job.tables_root), job.cluster_id)
         self._continuity = Continuity(self._folder, job.events_topic, self._lookback)
         self._source = MessageSource(cluster, job.events_topic, ())
-        self._facts = facts_of_topic(connection, job)
+        self._facts = self._ask()
         self._is_lossy = False
         self._looked_s = clock()
 
@@ -63,10 +64,10 @@ class MirroredTopic:
         """How the topic is read from now on.
 
         Raises:
-            JobRefusedError: the topic is not there.
+            BrokerUnreachableError: the topic is not there.
             ChannelError: the cluster does not answer, or does not let us in.
         """
-        self._facts = facts_of_topic(self._connection, self._job)
+        self._facts = self._ask()
         thread = self._continuity.taken_up(self._facts, self._now_ms())
         self._is_lossy = thread.is_broken
         self._source = MessageSource(
@@ -92,7 +93,7 @@ class MirroredTopic:
             raise TopicChangedError(
                 "what was gone has been looked for: from here on nothing is passed over"
             )
-        facts = facts_of_topic(self._connection, self._job)
+        facts = self._ask()
         if (
             facts.topic_id != self._facts.topic_id
             or facts.extent.keys() != self._facts.extent.keys()
@@ -100,6 +101,8 @@ class MirroredTopic:
             raise TopicChangedError(
                 f"topic {self._job.events_topic} was made anew, or has more partitions"
             )
+        if not self._is_lossy and self._continuity.was_away(facts, now_ms):
+            raise TopicChangedError("nobody has read for longer than tombstones stay")
         if _has_read_all(query):
             self._continuity.all_is_read(now_ms)
 
@@ -113,29 +116,36 @@ class MirroredTopic:
             self._continuity.groups_have_moved(self._now_ms())
             return True
         return has_lost_records(str(failure)) and self._continuity.is_broken(
-            facts_of_topic(self._connection, self._job), self._now_ms()
+            self._ask(), self._now_ms()
         )
 
+    def _ask(self) -> TopicFacts:
+        """Wait for a topic that is not there just now, as for a broker: somebody may be making it anew."""
+        facts = topic_facts(self._connection, self._job.events_topic)
+        if facts is None:
+            raise BrokerUnreachableError(
+                f"topic {self._job.events_topic} is not there at {self._job.bootstrap_servers} now"
+            )
+        return facts
 
-def facts_of_topic(connection: Connection, job: JobSettings) -> TopicFacts:
-    """What the brokers say of the topic.
+
+def check_topic(connection: Connection, job: JobSettings) -> None:
+    """Refuse a mirror of a topic that is not there.
 
     Raises:
-        JobRefusedError: it is not there.
+        JobRefusedError: it is not.
         ChannelError: the cluster does not answer, or does not let us in.
     """
-    facts = topic_facts(connection, job.events_topic)
-    if facts is None:
+    if topic_facts(connection, job.events_topic) is None:
         raise JobRefusedError(
             f"topic {job.events_topic} is not there at {job.bootstrap_servers}, or this user may not see it "
             "(ACL DESCRIBE); Kafka makes __consumer_offsets when the first group commits or joins"
         )
-    return facts
 
 
 def _has_read_all(query: StreamingQuery) -> bool:
     progress = query.lastProgress
-    if progress is None:
+    if progress is None or query.status["isTriggerActive"]:
         return False
     [source] = json.decode(progress.json)["sources"]
     return bool(source["endOffset"]) and source["endOffset"] == source["latestOffset"]

@@ -126,7 +126,7 @@ def _drain(given: RunInputs, settings: Settings, options: RunOptions, stop: Even
     if given.telling is not None:
         outlast_outages(given.telling.tell, stop)
     outlast_outages(coordinator.drain, stop)
-    if settings.job.maintenance_interval_ms:
+    if settings.job.maintenance_interval_ms and not stop.is_set():
         _maintenance(given).look_if_time()
     if options.with_compaction and not stop.is_set():
         CompactionQuery(given.spark, settings).drain()

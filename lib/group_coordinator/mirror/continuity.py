@@ -28,6 +28,8 @@ from group_coordinator.streaming.checkpoint.layout import (
 from group_coordinator.streaming.checkpoint.plans import Plans
 
 _FILES = "topic"
+_DELETE_RETENTION_MS = 86_400_000
+"""Kafka's default, where the topic's own may not be read."""
 _log = logging.getLogger(__name__)
 
 
@@ -74,7 +76,9 @@ class Continuity:
             _log.warning(
                 "topic %s %s: the tables are compared with what it has now", self._topic, broken
             )
-            self._lookback.wish(now_ms)
+            self._lookback.wish(now_ms, self._last_batch())
+            # From here on that is remembered by the wish.
+            known = replace(known, all_read_at_ms=now_ms)
         if known.topic_id != found.topic_id:
             self._begin_anew()
             known = _Known(found.topic_id, count, None, now_ms)
@@ -93,11 +97,16 @@ class Continuity:
         known = self._read()
         return known is not None and self._broken(known, found, now_ms) is not None
 
+    def was_away(self, found: TopicFacts, now_ms: int) -> bool:
+        """Whether nobody has read for so long, as when the machine stood still, that tombstones may have gone unseen."""
+        known = self._read()
+        return known is not None and self._away(known, found, now_ms) is not None
+
     def groups_have_moved(self, now_ms: int) -> None:
         """The brokers have been started again since the topic got more partitions."""
         known = self._read()
         if known is not None and known.next_partition_count is not None:
-            self._lookback.wish(now_ms)
+            self._lookback.wish(now_ms, self._last_batch() - 1)  # the last one was left undone
             count = known.next_partition_count
             _log.warning(
                 "the groups of topic %s are shared out over %d partitions now", self._topic, count
@@ -122,22 +131,28 @@ class Continuity:
                     f"has offsets {offsets.start} to {offsets.stop} in partition {partition}, which was read up to "
                     f"{read[partition]}"
                 )
+        return self._away(known, found, now_ms) if last_planned_batch(self._folder) >= 0 else None
+
+    def _away(self, known: _Known, found: TopicFacts, now_ms: int) -> str | None:
+        retention_ms = found.delete_retention_ms
+        if retention_ms is None:
+            retention_ms = _DELETE_RETENTION_MS
         away_ms = now_ms - known.all_read_at_ms
-        if read and found.delete_retention_ms is not None and away_ms > found.delete_retention_ms:
-            return (
-                f"keeps tombstones for {found.delete_retention_ms} ms (delete.retention.ms), and it was last read to its "
-                f"end {away_ms} ms ago"
-            )
-        return None
+        if away_ms <= retention_ms:
+            return None
+        return f"keeps tombstones for {retention_ms} ms (delete.retention.ms), and it was last read to its end {away_ms} ms ago"
+
+    def _last_batch(self) -> int:
+        """By its number in the tables; Spark may not have ended it."""
+        origin = read_origin(self._folder) or Origin()
+        return origin.first_batch_id + last_planned_batch(self._folder)
 
     def _begin_anew(self) -> None:
         """Spark reads from the first record on; in the tables its batches go on from the last one.
 
         Who is killed between the two steps does both again, and leaves out some numbers.
         """
-        origin = read_origin(self._folder) or Origin()
-        first = origin.first_batch_id + last_planned_batch(self._folder) + 1
-        write_origin(self._folder, Origin(first))
+        write_origin(self._folder, Origin(self._last_batch() + 1))
         remove_sparks_own(self._folder)
 
     def _read(self) -> _Known | None:

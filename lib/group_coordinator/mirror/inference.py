@@ -25,10 +25,12 @@ class ClusterFacts(NamedTuple):
 
     retention_ms: its offsets.retention.minutes.
     topics: the ids of the topics that it has now, by name; none at all: nobody knows which it has.
+    unseen: topics of which nobody knows whether it has them: the mirror's user may not see them.
     """
 
     retention_ms: int
     topics: Mapping[str, str]
+    unseen: frozenset[str] = frozenset()
 
 
 class InferredReason(NamedTuple):
@@ -162,19 +164,19 @@ def _end_of_offsets(
         return Reason.OFFSET_EXPIRED
     if append.ended:
         return Reason.GROUP_DELETED
-    return _deletion(known, group, cluster.topics)
+    return _deletion(known, group, cluster)
 
 
 def _deletion(
-    known: Sequence[_LostOffset], group: GroupSoFar, topics: Mapping[str, str]
+    known: Sequence[_LostOffset], group: GroupSoFar, cluster: ClusterFacts
 ) -> Reason | None:
     if any(lost.was_in_use for lost in known):
         return Reason.TOPIC_DELETED
     if any(_part_stays(group, lost.topic, known) for lost in known):
         return Reason.OFFSET_DELETED
-    if not topics:
+    if not cluster.topics or any(lost.topic in cluster.unseen for lost in known):
         return None
-    gone = all(_is_gone(lost, topics) for lost in known)
+    gone = all(_is_gone(lost, cluster.topics) for lost in known)
     return Reason.TOPIC_DELETED if gone else Reason.OFFSET_DELETED
 
 

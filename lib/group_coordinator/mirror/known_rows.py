@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 
 from group_coordinator.mirror.group_so_far import REPLAYED, LoggedRow
 from group_coordinator.mirror.mirror_batch import MirrorBatch
+from group_coordinator.tables.append import Size
 from group_coordinator.tables.compaction.arrow_rows import from_arrow
 from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupRows
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
@@ -55,19 +56,46 @@ def log_since(batch: MirrorBatch, after: int) -> DataFrame:
     )
 
 
-def log_of_groups(batch: MirrorBatch, after: int, groups: Sequence[str], most: int) -> pa.Table:
-    """As log_since, of some groups: no more rows than `most` and one."""
+def size_of(rows: DataFrame) -> Size:
+    """How much rows with the columns of the log are."""
+    [(count, text_bytes)] = rows.agg(
+        F.count("key"), F.sum(F.octet_length("key") + F.coalesce(F.octet_length("value"), F.lit(0)))
+    ).collect()
+    return Size(count, text_bytes or 0)
+
+
+def size_of_log(batch: MirrorBatch, after: int, groups: Sequence[str]) -> Size:
+    """How much log_of_groups would give."""
     if batch.catalog.local_root is None:
-        of_groups = log_since(batch, after).where(F.col(GROUP_ID.name).isin(*groups))
-        return of_groups.limit(most + 1).toArrow()
+        return size_of(_log_of_groups_by_spark(batch, after, groups))
+    sizes = "sum(octet_length(key) + coalesce(octet_length(value), 0))"
+    asked = (
+        f"SELECT count(*) AS n, {sizes} AS size FROM present WHERE {_of_log(batch, after, groups)}"  # noqa: S608
+    )
+    [row] = _on_disk(batch, COORDINATOR_LOG, asked).to_pylist()
+    return Size(row["n"], row["size"] or 0)
+
+
+def log_of_groups(batch: MirrorBatch, after: int, groups: Sequence[str]) -> pa.Table:
+    """As log_since, of some groups."""
+    if batch.catalog.local_root is None:
+        return _log_of_groups_by_spark(batch, after, groups).toArrow()
     columns = ", ".join(f'"{name}"' for name in LOGGED)
+    asked = f"SELECT {columns} FROM present WHERE {_of_log(batch, after, groups)}"  # noqa: S608
+    return _on_disk(batch, COORDINATOR_LOG, asked)
+
+
+def _log_of_groups_by_spark(batch: MirrorBatch, after: int, groups: Sequence[str]) -> DataFrame:
+    return log_since(batch, after).where(F.col(GROUP_ID.name).isin(*groups))
+
+
+def _of_log(batch: MirrorBatch, after: int, groups: Sequence[str]) -> str:
     wanted = [
         _of_groups(batch, groups),
         f"batch_id > {after} AND batch_id < {batch.batch_id}",
         f"record_type IN ({', '.join(map(str, REPLAYED))})",
     ]
-    asked = f"SELECT {columns} FROM present WHERE {' AND '.join(wanted)} LIMIT {most + 1}"  # noqa: S608
-    return _on_disk(batch, COORDINATOR_LOG, asked)
+    return " AND ".join(wanted)
 
 
 def rows_of_groups(batch: MirrorBatch, groups: Sequence[str]) -> Mapping[str, GroupRows]:

@@ -37,6 +37,8 @@ class _Wish(Struct, frozen=True):
     """That there is something to look for; once a batch has done it, which one, by its number in the tables."""
 
     noticed_at_ms: int
+    after: int
+    """The last batch that the tables may have: one that is done again is left out by them, tombstones and all."""
     batch_id: int | None = None
 
 
@@ -59,9 +61,9 @@ class Lookback:
         """Whether no batch has done it yet, or the one that has may have to be done again."""
         return self._read() is not None
 
-    def wish(self, noticed_at_ms: int) -> None:
-        """The next batch is to look back."""
-        self._write(_Wish(noticed_at_ms))
+    def wish(self, noticed_at_ms: int, after: int) -> None:
+        """The next batch that the tables cannot have yet, one after `after`, is to look back."""
+        self._write(_Wish(noticed_at_ms, after))
 
     def gone(
         self, session: SparkSession, batch_id: int, present: Callable[[], DataFrame]
@@ -74,12 +76,12 @@ class Lookback:
             present: reads the topic, as rows of arrow_decoder.DECODED.
         """
         wish = self._read()
-        if wish is None:
+        if wish is None or batch_id <= wish.after:
             return None
         if wish.batch_id is not None and wish.batch_id < batch_id:
             self._folder.remove(_FILES)
             return None
-        self._write(_Wish(wish.noticed_at_ms, batch_id))
+        self._write(_Wish(wish.noticed_at_ms, wish.after, batch_id))
         there = present().where("letter IS NULL").select("group_id", "key").distinct()
         return self._tombstones(
             self._alive(session, batch_id).join(there, ["group_id", "key"], "left_anti"),

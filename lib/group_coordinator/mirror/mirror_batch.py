@@ -18,6 +18,7 @@ class MirrorBatch(NamedTuple):
     batch_id: as the tables will have it; all batches before it are in the log.
     retention: of the cluster.
     topics: the ids of the topics that the cluster has now, by name; none at all: nobody knows which it has.
+    unseen: topics of which nobody knows whether the cluster has them.
     """
 
     spark: SparkSession
@@ -26,8 +27,9 @@ class MirrorBatch(NamedTuple):
     batch_id: int
     retention: Retention
     topics: Mapping[str, str]
+    unseen: frozenset[str] = frozenset()
 
     @property
     def facts(self) -> ClusterFacts:
         """What the inference takes of it."""
-        return ClusterFacts(self.retention.retention_ms, self.topics)
+        return ClusterFacts(self.retention.retention_ms, self.topics, self.unseen)

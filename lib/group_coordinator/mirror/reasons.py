@@ -22,8 +22,11 @@ from group_coordinator.mirror.known_rows import (
     last_folded_batch,
     log_of_groups,
     rows_of_groups,
+    size_of,
+    size_of_log,
 )
 from group_coordinator.mirror.mirror_batch import MirrorBatch
+from group_coordinator.tables.append import Size
 from group_coordinator.tables.compaction.arrow_rows import from_arrow
 from group_coordinator.tables.definition import BATCH_ID, GROUP_ID
 from group_coordinator.tables.driver_limits import MOST_ROWS
@@ -73,10 +76,13 @@ def _found_on_driver(
 ) -> list[InferredReason] | None:
     """The reasons in the batch's groups that lose something; None: they have too many rows for the driver."""
     of_groups = _replayed(decoded, batch).where(F.col(GROUP_ID.name).isin(*groups))
-    new = of_groups.limit(MOST_ROWS + 1).toArrow()
-    old = log_of_groups(batch, last_folded_batch(batch), groups, MOST_ROWS)
-    if new.num_rows + old.num_rows > MOST_ROWS:
+    folded = last_folded_batch(batch)
+    sizes = (size_of(of_groups), size_of_log(batch, folded, groups))
+    if not Size(
+        sum(each.rows for each in sizes), sum(each.bytes for each in sizes)
+    ).fits_the_driver:
         return None
+    new, old = of_groups.toArrow(), log_of_groups(batch, folded, groups)
     rows = _by_group([*from_arrow(old), *from_arrow(new)])
     before = rows_of_groups(batch, groups)
     return [

@@ -17,6 +17,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.core.model.records import Reason
+from group_coordinator.mirror.group_kinds import EXPLAINED
 from group_coordinator.mirror.home_partition import MOVED
 from group_coordinator.tables.append import Size
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
@@ -127,7 +128,7 @@ class _Volume(NamedTuple):
 _VOLUME = (
     "count_if(letter IS NULL) AS records",
     "count_if(letter IS NOT NULL) AS dead_letters",
-    "count_if(letter IS NULL AND value IS NULL) AS tombstones",
+    f"count_if(letter IS NULL AND value IS NULL AND record_type IN {EXPLAINED}) AS tombstones",
     "max(event_time) AS newest",
     "coalesce(sum(octet_length(key) + coalesce(octet_length(value), 0)), 0) AS record_bytes",
     "coalesce(sum(octet_length(letter.key) + coalesce(octet_length(letter.value), 0)), 0) AS letter_bytes",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import json
@@ -94,9 +94,9 @@ class MirroredLog:
         topic, _, number = partition.rpartition("-")
         self.add(at_ms, 1, {"group": "g", "topic": topic, "partition": int(number)}, data)
 
-    def reasons(self) -> list[str]:
+    def reasons(self, unseen: Iterable[str] = ()) -> list[str]:
         """Of the tombstones in the last batch, in the order of the log: "orders-0 offset-expired", "group mirrored"."""
-        cluster = ClusterFacts(HOUR, self.topics)
+        cluster = ClusterFacts(HOUR, self.topics, frozenset(unseen))
         found = infer_reasons(GroupSoFar("g", self.before), self.rows, self.batch_id, cluster)
         by_place = {one.source_offset: one.reason for one in found}
         return [

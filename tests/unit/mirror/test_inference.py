@@ -337,3 +337,11 @@ def offset_row(partition: int, commit_timestamp: int) -> OffsetRow:
         expire_timestamp=None,
         expires_at=None,
     )
+
+
+def test_whether_a_topic_is_gone_nobody_can_say_who_may_not_see_it(log: MirroredLog) -> None:
+    log.commit(1_000, "orders-0")
+    log.lose(2_000, "orders-0")
+
+    assert log.reasons(unseen={"orders"}) == ["orders-0 mirrored"]
+    assert log.reasons() == ["orders-0 offset-deleted"]

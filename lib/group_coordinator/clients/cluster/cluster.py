@@ -11,6 +11,9 @@ from kafka.partitioner import murmur2
 
 from group_coordinator.clients.cluster.cluster_topics import topic_id
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.core.model.errors import ErrorCode
+
+_UNKNOWN_TOPIC = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
 class Broker(NamedTuple):
@@ -48,6 +51,15 @@ class Cluster:
     def topic_ids(self, topics: Collection[str] | None = None) -> dict[str, str]:
         """The id of each of these topics that exists, or of all topics, as Kafka prints it."""
         return {topic["name"]: topic_id(topic) for topic in self._topics(topics)}
+
+    def topics_seen(self, topics: Collection[str]) -> dict[str, str | None]:
+        """The id of each of these topics, None: there is no such topic. What this user may not see is left out."""
+        found = self._ask(self._admin.describe_topics, sorted(topics)) if topics else []
+        return {
+            topic["name"]: topic_id(topic) if topic["error_code"] == 0 else None
+            for topic in found
+            if topic["error_code"] in {0, _UNKNOWN_TOPIC}
+        }
 
     def end_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """The log end offset of each partition that exists and has a leader; the others are left out."""
