@@ -101,6 +101,11 @@ def main() -> None:
       group-coordinator groups --list     # in another terminal
       group-coordinator sql "SELECT group_id, state FROM groups"
 
+    \b
+    Or look at a cluster as it is: its clients change nothing.
+      group-coordinator mirror --bootstrap-server HOST:PORT --cluster NAME --with-compaction
+      group-coordinator report --watch    # in another terminal
+
     COMMAND --help explains each. All settings are in conf/coordinator.toml; where a command takes
     --set KEY=VALUE it overrides one.
     """  # noqa: D301 - \b is click's mark for lines that stay as they are

@@ -95,7 +95,8 @@ def command(
     The page is one file of about a megabyte, charts and all. It loads nothing from anywhere, so it can be mailed and kept.
     Every section ends with the query that gives the whole of it.
 
-    Lag needs samples of the topics' ends: `group-coordinator positions --every 30` takes them.
+    Lag needs samples of the topics' ends: a mirror takes them by itself, beside the coordinator
+    `group-coordinator positions --every 30` does.
 
     \b
     Examples:

@@ -49,6 +49,11 @@ def command(
       group_timeline  what happened to a group, through all lives of its name
       commit_rate     commits and offsets a second, minute by minute
       topic_groups    who reads a topic
+      lag             how many records groups are behind, and who should read them
+      time_lag        the same in seconds, and how sure that is
+      lag_history     both at each sample of the topics' ends
+      partition_status, group_status  OK, WARN, STALL, STOP or REWIND
+      stale_topics    topics with offsets that nobody reads any more, or that are gone
 
     The SQL is DataFusion's, much like PostgreSQL's; SHOW TABLES and DESCRIBE offsets tell what there is. jobs/README.md has
     every column, and an example a view.

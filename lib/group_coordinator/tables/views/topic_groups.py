@@ -18,7 +18,11 @@ TOPIC_GROUPS = ViewDefinition(
         CLUSTER_ID,
         TOPIC,
         GROUP_ID,
-        required("group_type", "string", "classic or consumer"),
+        required(
+            "group_type",
+            "string",
+            "classic or consumer; in a mirrored cluster also share or streams",
+        ),
         required("state", "string", "The group's state"),
         required(
             "is_subscribed", "boolean", "Whether a member subscribes to it, by name or by a pattern"
