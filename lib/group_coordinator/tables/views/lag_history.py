@@ -36,7 +36,7 @@ _STEP_SO_FAR = (
 # last_value(...) IGNORE NULLS would look at all rows before, for each row.
 _TEXT = f"""
 WITH readers AS (
-  SELECT DISTINCT cluster_id, group_id, topic, `partition` FROM $coordinator_log WHERE record_type = 1
+  SELECT DISTINCT cluster_id, group_id, topic, `partition` FROM $coordinator_log WHERE record_type IN (0, 1)
 ),
 samples AS (
   SELECT readers.cluster_id, readers.group_id, readers.topic, readers.`partition`, ends.sampled_at, ends.log_end_offset,

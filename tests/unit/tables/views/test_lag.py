@@ -13,6 +13,7 @@ from group_coordinator.clients.sql_tables import query
 from group_coordinator.core.model.topic import Topic
 from tests.support.group_history import GroupHistory, tables_of
 from tests.support.samples import sample
+from tests.support.view_rows import answers
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)
 LAG = (
@@ -199,4 +200,23 @@ def test_an_offset_of_an_open_transaction_is_no_history_yet(tmp_path: Path) -> N
         (at(10), 20),
         (at(20), 20),
         (at(30), 0),
+    ]
+
+
+def test_a_commit_of_the_oldest_kind_has_a_history() -> None:
+    partition = {"cluster_id": "eu-1", "topic": "orders", "partition": 0}
+    own = partition | {"group_id": "long-ago"}
+    ends = {"log_start_offset": 0, "log_end_offset": 10, "last_stable_offset": 10, "sampled_at": 20}
+
+    [history] = answers(
+        {
+            "coordinator_log": [own | {"record_type": 0}],
+            "offset_changes": [own | {"after": 7, "at": 10, "batch_id": 0, "seq": 0}],
+            "topic_positions": [partition | ends],
+        },
+        "lag_history",
+    )
+
+    assert [(row["group_id"], row["committed_offset"], row["lag"]) for row in history] == [
+        ("long-ago", 7, 3)
     ]
