@@ -13,6 +13,8 @@ from click.testing import CliRunner, Result
 from deltalake import write_deltalake
 
 from group_coordinator.cli.sql import command
+from group_coordinator.clients.sql_tables import TABLES
+from group_coordinator.tables.views.all_views import VIEWS
 
 EXPIRY = datetime(2024, 1, 2, 3, 4, 5, 678_000, tzinfo=UTC)
 
@@ -34,6 +36,12 @@ def tables(tmp_path: Path) -> Path:
 
 def sql(query: str, *arguments: str) -> Result:
     return CliRunner().invoke(command, [query, *arguments])
+
+
+def test_the_help_names_all_tables_and_views() -> None:
+    words = CliRunner().invoke(command, ["--help"]).stdout.replace(",", " ").split()
+
+    assert {*TABLES, *(view.name for view in VIEWS)} - set(words) == set()
 
 
 def test_a_table_for_people(tables: Path) -> None:
