@@ -27,7 +27,9 @@ from group_coordinator.core.model.records import (
     TargetRecord,
 )
 from group_coordinator.core.model.topic import Topic
+from group_coordinator.tables import append
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.compaction import local as local_compaction
 from group_coordinator.tables.compaction import spark as spark_compaction
 from group_coordinator.tables.compaction.compaction import Compaction
 from group_coordinator.tables.compaction.offset_rows import Retention
@@ -309,3 +311,20 @@ def test_a_batch_that_was_done_by_half_is_finished(
 
 def second(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
+
+
+def test_few_records_with_more_bytes_than_the_driver_may_hold_go_by_spark(
+    spark: SparkSession, catalog: TableCatalog, rows: Rows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A commit may have 4 KB of metadata, a group's record a megabyte."""
+    log = Log()
+    log.commit("simple", "orders", 0, 5)
+
+    def refuse(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(append, "MOST_BYTES", 100)
+    monkeypatch.setattr(local_compaction, "compact", refuse)
+    Compaction(catalog, "test", RETENTION, "large").apply(log.frame(spark), 0)
+
+    assert [row["committed_offset"] for row in rows("offsets")] == [5]

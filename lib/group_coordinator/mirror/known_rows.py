@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 
 from group_coordinator.mirror.group_so_far import REPLAYED, LoggedRow
 from group_coordinator.mirror.mirror_batch import MirrorBatch
-from group_coordinator.tables.append import Size
+from group_coordinator.tables.append import Size, size_of
 from group_coordinator.tables.compaction.arrow_rows import from_arrow
 from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupRows
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
@@ -54,14 +54,6 @@ def log_since(batch: MirrorBatch, after: int) -> DataFrame:
         .where(F.col("record_type").isin(*REPLAYED))
         .select(*LOGGED)
     )
-
-
-def size_of(rows: DataFrame) -> Size:
-    """How much rows with the columns of the log are."""
-    [(count, text_bytes)] = rows.agg(
-        F.count("key"), F.sum(F.octet_length("key") + F.coalesce(F.octet_length("value"), F.lit(0)))
-    ).collect()
-    return Size(count, text_bytes or 0)
 
 
 def size_of_log(batch: MirrorBatch, after: int, groups: Sequence[str]) -> Size:

@@ -22,11 +22,10 @@ from group_coordinator.mirror.known_rows import (
     last_folded_batch,
     log_of_groups,
     rows_of_groups,
-    size_of,
     size_of_log,
 )
 from group_coordinator.mirror.mirror_batch import MirrorBatch
-from group_coordinator.tables.append import Size
+from group_coordinator.tables.append import Size, size_of
 from group_coordinator.tables.compaction.arrow_rows import from_arrow
 from group_coordinator.tables.definition import BATCH_ID, GROUP_ID
 from group_coordinator.tables.driver_limits import MOST_ROWS

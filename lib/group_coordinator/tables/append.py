@@ -16,6 +16,7 @@ import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from deltalake.exceptions import DeltaError
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.definition import TableDefinition
@@ -32,6 +33,13 @@ class Size(NamedTuple):
     def fits_the_driver(self) -> bool:
         """Whether the driver may hold it."""
         return self.rows <= MOST_ROWS and self.bytes <= MOST_BYTES
+
+
+def size_of(rows: DataFrame) -> Size:
+    """How much rows of the log are, by their `key` and `value`: a few of them may have more than the driver's memory."""
+    key, value = F.octet_length("key"), F.coalesce(F.octet_length("value"), F.lit(0))
+    [(count, of_texts)] = rows.agg(F.count("key"), F.sum(key + value)).collect()
+    return Size(count, of_texts or 0)
 
 
 class TableWriteError(RuntimeError):

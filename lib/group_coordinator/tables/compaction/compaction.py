@@ -20,12 +20,12 @@ from pyspark.sql.types import BooleanType
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from group_coordinator.codecs.records.record_types import COMPACTED_TYPES
+from group_coordinator.tables.append import size_of
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import local, spark
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import LogEntry
 from group_coordinator.tables.definition import CLUSTER_ID, GROUP_KEY
-from group_coordinator.tables.driver_limits import MOST_ROWS
 
 _TRIES = Retrying(
     retry=retry_if_exception_type((CommitFailedError, DeltaConcurrentModificationException)),
@@ -64,9 +64,7 @@ class Compaction:
 
     def _apply(self, log: DataFrame, transaction: Transaction) -> None:
         root = self.catalog.local_root
-        if root is not None:
-            small = log.limit(MOST_ROWS + 1).toArrow()
-            if small.num_rows <= MOST_ROWS:
-                local.compact(root, self.cluster_id, small, self.retention, transaction)
-                return
+        if root is not None and size_of(log).fits_the_driver:
+            local.compact(root, self.cluster_id, log.toArrow(), self.retention, transaction)
+            return
         spark.compact(self.catalog, self.cluster_id, log, self.retention, transaction)
