@@ -25,9 +25,10 @@ READING = {
 
 _FETCHING = {
     "kafka.isolation.level": "read_committed",
-    # Spark drops what a consumer has fetched beyond one poll: let a poll take all of a fetch.
-    "kafka.max.poll.records": "50000",
-    "kafka.max.partition.fetch.bytes": str(4 * 1024 * 1024),
+    # A poll takes a whole fetch, or what is left of it is fetched again. Spark keeps what a consumer has polled last, and has
+    # one for each partition of the topic, of which there are 50: all that together is in the executors' memory.
+    "kafka.max.poll.records": "10000",
+    "kafka.max.partition.fetch.bytes": str(1024 * 1024),
     # A consumer that waits for more records delays the batch.
     "kafka.fetch.max.wait.ms": "10",
 }
