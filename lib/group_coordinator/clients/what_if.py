@@ -19,6 +19,7 @@ from group_coordinator.codecs.records.record_types import OF_SHARE_GROUPS, OF_ST
 from group_coordinator.core.model.records import Reason, Record
 from group_coordinator.runtime.streams_as_consumers import StreamsAsConsumers
 from group_coordinator.runtime.what_if import LoggedRecord, WhatIf
+from group_coordinator.tables.quoting import in_datafusion
 
 _INSTANT = pa.timestamp("ms", "UTC")
 SCHEMA = pa.schema(
@@ -66,7 +67,7 @@ def what_if(root: str, moment: Moment, groups: Sequence[str] = ()) -> pa.Table:
 def _rows(builder: QueryBuilder, moment: Moment, groups: Sequence[str]) -> Iterator[dict[str, Any]]:
     condition = moment.has_seen("event_time")
     if groups:
-        names = ", ".join("'" + group.replace("'", "''") + "'" for group in groups)
+        names = ", ".join(map(in_datafusion, groups))
         condition += f" AND group_id IN ({names})"
     for (cluster_id, group_id), log in log_by_group(builder, _COLUMNS, condition):
         for gone in WhatIf(group_id, moment.config).removals(_logged(log), moment.in_ms):

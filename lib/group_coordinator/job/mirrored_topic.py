@@ -56,7 +56,7 @@ class MirroredTopic:
         self._lookback = Lookback(self._folder, TableCatalog(job.tables_root), job.cluster_id)
         self._continuity = Continuity(self._folder, job.events_topic, self._lookback)
         self._source = MessageSource(cluster, job.events_topic, ())
-        self._facts = self._ask()
+        self._topic_id = ""
         self._is_lossy = False
         self._looked_s = clock()
 
@@ -67,11 +67,12 @@ class MirroredTopic:
             BrokerUnreachableError: the topic is not there.
             ChannelError: the cluster does not answer, or does not let us in.
         """
-        self._facts = self._ask()
-        thread = self._continuity.taken_up(self._facts, self._now_ms())
+        facts = self._ask()
+        thread = self._continuity.taken_up(facts, self._now_ms())
+        self._topic_id = facts.topic_id
         self._is_lossy = thread.is_broken
         self._source = MessageSource(
-            self._source.cluster, self._source.topic, frozenset(self._facts.extent), thread.homes
+            self._source.cluster, self._source.topic, frozenset(facts.extent), thread.homes
         )
         first = (read_origin(self._folder) or Origin()).first_batch_id
         return Reading(self._source, self._is_lossy, first)
@@ -94,10 +95,7 @@ class MirroredTopic:
                 "what was gone has been looked for: from here on nothing is passed over"
             )
         facts = self._ask()
-        if (
-            facts.topic_id != self._facts.topic_id
-            or facts.extent.keys() != self._facts.extent.keys()
-        ):
+        if facts.topic_id != self._topic_id or facts.extent.keys() != self._source.partitions:
             raise TopicChangedError(
                 f"topic {self._job.events_topic} was made anew, or has more partitions"
             )

@@ -52,13 +52,8 @@ class HomePartitions:
 
 
 def _hash(group_id: str) -> int:
-    """Utils.abs(groupId.hashCode()) in Kafka."""
+    """Utils.abs(groupId.hashCode()) in Kafka (GroupCoordinatorService.partitionFor)."""
     found = string_hash(group_id)
     if found <= _HIGHEST:
         return found
     return 0 if found == _LOWEST else (1 << 32) - found
-
-
-def home_partition(group_id: str, count: int) -> int:
-    """The partition of a group among so many (GroupCoordinatorService.partitionFor in Kafka 4.4)."""
-    return int(_hash(group_id) % count)

@@ -26,6 +26,7 @@ from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_ID, 
 from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.members import MEMBERS
 from group_coordinator.tables.offsets import OFFSETS
+from group_coordinator.tables.quoting import in_datafusion
 
 STATE = (OFFSETS, MEMBERS, GROUPS)
 """The compacted tables that say what a group is."""
@@ -115,12 +116,8 @@ def _on_disk(batch: MirrorBatch, definition: TableDefinition, asked: str) -> pa.
 
 
 def _of_cluster(batch: MirrorBatch) -> str:
-    return f"cluster_id = {_in_sql(batch.cluster_id)}"
+    return f"cluster_id = {in_datafusion(batch.cluster_id)}"
 
 
 def _of_groups(batch: MirrorBatch, groups: Sequence[str]) -> str:
-    return f"{_of_cluster(batch)} AND group_id IN ({', '.join(map(_in_sql, groups))})"
-
-
-def _in_sql(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+    return f"{_of_cluster(batch)} AND group_id IN ({', '.join(map(in_datafusion, groups))})"

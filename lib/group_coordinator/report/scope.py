@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from group_coordinator.tables.quoting import in_datafusion
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_STEPS = 150
 _STEPS_S = (60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400, 604_800)
@@ -26,7 +28,7 @@ class Scope(NamedTuple):
         if self.cluster is None:
             return "true"
         column = f"{table}.cluster_id" if table else "cluster_id"
-        return f"{column} = '" + self.cluster.replace("'", "''") + "'"
+        return f"{column} = {in_datafusion(self.cluster)}"
 
     @property
     def step_s(self) -> int:

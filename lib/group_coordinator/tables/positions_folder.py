@@ -18,6 +18,7 @@ from group_coordinator.tables.files_held import files_held
 from group_coordinator.tables.history.rule import midnight
 from group_coordinator.tables.maintenance import Notebook
 from group_coordinator.tables.position import Position
+from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
 from group_coordinator.tables.upkeep_due import UpkeepNote
 
@@ -85,7 +86,7 @@ class PositionsFolder:
             oldest = self._oldest(table)
             if oldest is None or oldest >= _instant(now_ms - retention_ms - OVERDUE_MS):
                 return 0
-            ours = f"{CLUSTER_ID.name} = {_in_sql(self.cluster_id)}"
+            ours = f"{CLUSTER_ID.name} = {in_datafusion(self.cluster_id)}"
             first_kept = _instant(now_ms - retention_ms).isoformat(timespec="milliseconds")
             with files_held(self.catalog, TOPIC_POSITIONS):
                 removed = table.delete(f"{ours} AND sampled_at < '{first_kept}'")
@@ -111,7 +112,7 @@ class PositionsFolder:
             return True
 
     def _thin(self, table: DeltaTable, from_ms: int, until_ms: int) -> None:
-        ours = f"{CLUSTER_ID.name} = {_in_sql(self.cluster_id)}"
+        ours = f"{CLUSTER_ID.name} = {in_datafusion(self.cluster_id)}"
         first, end = (_instant(ms).isoformat(timespec="milliseconds") for ms in (from_ms, until_ms))
         days = f"{ours} AND sampled_at >= '{first}' AND sampled_at < '{end}'"
         samples = QueryBuilder().register("samples", table)
@@ -154,11 +155,6 @@ class PositionsFolder:
 
 
 _NOTED = tuple(field.name for field in structs.fields(UpkeepNote))
-
-
-def _in_sql(text: str) -> str:
-    """A text as DataFusion's SQL writes it."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _instant(milliseconds: int) -> datetime:

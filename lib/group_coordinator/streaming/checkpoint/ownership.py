@@ -32,6 +32,7 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import Claim, newest_claim, write_claim
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
+from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.writer import NotTheWriterError, Writer
 
 WRITTEN = (COORDINATOR_LOG, DEAD_LETTERS)
@@ -215,8 +216,7 @@ def _is_ahead(spark: SparkSession, job: JobSettings, table: str, batch_id: int) 
     catalog = TableCatalog(job.tables_root)
     folder = catalog.local_folder(table)
     if folder is not None:
-        cluster = job.cluster_id.replace("'", "''")
-        later = f"cluster_id = '{cluster}' AND batch_id > {batch_id}"
+        later = f"cluster_id = {in_datafusion(job.cluster_id)} AND batch_id > {batch_id}"
         rows = QueryBuilder().register("written", DeltaTable(folder))
         found = rows.execute(f"SELECT batch_id FROM written WHERE {later} LIMIT 1")  # noqa: S608
         return bool(pa.table(found).num_rows)

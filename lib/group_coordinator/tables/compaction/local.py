@@ -21,6 +21,7 @@ from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupKey, GroupRows, LogEntry
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import TableDefinition
+from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_names_in
 
 
@@ -58,10 +59,10 @@ def _rows_of_groups(
     root: Path, cluster_id: str, groups: Iterable[GroupKey]
 ) -> dict[GroupKey, GroupRows]:
     found: dict[GroupKey, GroupRows] = defaultdict(GroupRows)
-    wanted = ", ".join(sorted({_in_sql(key.group_id) for key in groups}))
+    wanted = ", ".join(sorted({in_datafusion(key.group_id) for key in groups}))
     for definition in COMPACTED:
         table = QueryBuilder().register("present", DeltaTable(root / definition.name))
-        of_cluster = f"SELECT * FROM present WHERE cluster_id = {_in_sql(cluster_id)}"  # noqa: S608
+        of_cluster = f"SELECT * FROM present WHERE cluster_id = {in_datafusion(cluster_id)}"  # noqa: S608
         rows = table.execute(f"{of_cluster} AND group_id IN ({wanted})")
         for columns in from_arrow(pa.table(rows)):
             row = convert(columns, ROW_TYPES[definition.name])
@@ -69,15 +70,11 @@ def _rows_of_groups(
     return found
 
 
-def _in_sql(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
 def _merge_all(
     root: Path, cluster_id: str, changes: list[Change], transaction: Transaction
 ) -> None:
     # With the value, not only with the column of the source: so Delta knows that no file of another cluster matters.
-    of_cluster = f"old.`cluster_id` = {_in_sql(cluster_id)}"
+    of_cluster = f"old.`cluster_id` = {in_datafusion(cluster_id)}"
     by_table = {
         table: list(of_table)
         for table, of_table in groupby(sorted(changes, key=_table_of), key=_table_of)

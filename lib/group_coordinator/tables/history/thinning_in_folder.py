@@ -16,6 +16,7 @@ from deltalake import DeltaTable, QueryBuilder, write_deltalake
 
 from group_coordinator.tables.history.rule import Cut, steps
 from group_coordinator.tables.history.thinned_log import SORTED_FILE_BYTES, thinned_log
+from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.views.definition import DATAFUSION
 
 _MOST_ROWS = 1_000_000
@@ -56,7 +57,7 @@ def _first_ms(location: str, cluster_id: str) -> int | None:
         .register("log", DeltaTable(location))
         .execute(
             "SELECT arrow_cast(min(event_time), 'Int64') AS first_us FROM log "
-            f"WHERE cluster_id = {_in_sql(cluster_id)}"
+            f"WHERE cluster_id = {in_datafusion(cluster_id)}"
         )
     )
     first_us: int | None = pa.table(answer)["first_us"][0].as_py()
@@ -65,7 +66,7 @@ def _first_ms(location: str, cluster_id: str) -> int | None:
 
 def _rewrite(table: DeltaTable, cluster_id: str, cut: Cut) -> None:
     """The rows that stay wait in a file: deltalake cannot answer a query while it writes, and a year is too much for memory."""
-    ours = f"cluster_id = {_in_sql(cluster_id)}"
+    ours = f"cluster_id = {in_datafusion(cluster_id)}"
     old = f"{ours} AND event_time < {DATAFUSION.instant}({cut.closed_ms * 1_000})"
     closed = _EPOCH + timedelta(milliseconds=cut.closed_ms)
     schema = pa.schema(table.schema())
@@ -93,7 +94,7 @@ def _thinned(
     for number, (first, last) in enumerate(in_portions(_pairs(counts), _MOST_ROWS)):
         builder.execute(
             f"CREATE VIEW portion_{number} AS SELECT * FROM log WHERE {old} "
-            f"AND group_id >= {_in_sql(first)} AND group_id <= {_in_sql(last)}"
+            f"AND group_id >= {in_datafusion(first)} AND group_id <= {in_datafusion(last)}"
         )
         kept = thinned_log(f"portion_{number}", cut, DATAFUSION)
         in_order = f"SELECT * FROM ({kept}) kept ORDER BY group_id, batch_id, seq"
@@ -118,8 +119,3 @@ def in_portions(counts: Iterable[tuple[str, int]], most: int) -> Iterator[Portio
         rows += count
     if groups:
         yield Portion(groups[0], groups[-1])
-
-
-def _in_sql(text: str) -> str:
-    """A text as DataFusion's SQL writes it."""
-    return "'" + text.replace("'", "''") + "'"
