@@ -26,7 +26,10 @@ def await_logged(installation: Installation, records: int, job: JobProcess) -> N
 
 
 class Commits:
-    """Ten simple groups commit without a pause while the block runs: offsets that only grow, from `first` on."""
+    """Ten simple groups commit without a pause while the block runs: offsets that only grow, from `first` on.
+
+    `next_offset` is, after the block, the first one that was not sent.
+    """
 
     def __init__(
         self, installation: Installation, first: int = 0, metadata: str | None = None
@@ -36,7 +39,7 @@ class Commits:
         self._producer = KafkaProducer(bootstrap_servers=installation.bootstrap_servers)
         self._over = Event()
         self._thread = Thread(target=self._send)
-        self._next = first
+        self.next_offset = first
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -49,18 +52,18 @@ class Commits:
 
     def _send(self) -> None:
         while not self._over.wait(0.02):
-            group = f"kill-{self._next % 10}"
+            group = f"kill-{self.next_offset % 10}"
             partition = {
                 "partitionIndex": 0,
-                "committedOffset": self._next,
+                "committedOffset": self.next_offset,
                 "committedMetadata": self._metadata,
             }
             body = {"groupId": group, "topics": [{"name": "orders", "partitions": [partition]}]}
             event = {
                 "api": "OffsetCommit",
                 "version": 8,
-                "correlationId": str(self._next),
+                "correlationId": str(self.next_offset),
                 "body": body,
             }
             self._producer.send(self._topic, key=group.encode(), value=json.dumps(event).encode())
-            self._next += 1
+            self.next_offset += 1

@@ -31,19 +31,19 @@ def broker_away(scene: Scene, away_s: float) -> Result:
             installation = installed(Installation(broker.bootstrap_servers, folder))
             arguments = ["run", *installation.options]
             job = resources.enter_context(JobProcess(arguments, folder))
-            with Commits(installation):
+            with Commits(installation) as commits:
                 await_logged(installation, _COMMITS, job)
         time.sleep(away_s)
         job.check_alive()
         with EmbeddedBroker(data, broker.port):
-            result = _after_the_return(installation, job)
+            result = _after_the_return(installation, job, commits.next_offset)
     result.figures["away_s"] = away_s
     return result
 
 
-def _after_the_return(installation: Installation, job: JobProcess) -> Result:
+def _after_the_return(installation: Installation, job: JobProcess, first: int) -> Result:
     before = logged(installation)
-    with Commits(installation, before * 2):
+    with Commits(installation, first):
         await_logged(installation, before + _COMMITS, job)
     status = job.stop()
     drain(installation)
