@@ -10,11 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from group_coordinator.codecs.offsets_topic.elements import (
-    FieldFaultError,
-    Read,
-    number,
-)
+from group_coordinator.codecs.kafka_bytes import FieldFaultError
+from group_coordinator.codecs.offsets_topic.elements import Read, number
 from group_coordinator.codecs.offsets_topic.errors import (
     DamagedMessageError,
     UnknownRecordTypeError,

@@ -5,21 +5,19 @@ A reading function takes bytes and a position and gives the value, as Kafka's JS
 
 from __future__ import annotations
 
-import re
 import struct
 from binascii import b2a_base64
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from group_coordinator.codecs.fields import HIGHEST_INT32, LONGEST_TEXT
+from group_coordinator.codecs.fields import LONGEST_TEXT
+from group_coordinator.codecs.kafka_bytes import FieldFaultError, decoded_as_java, too_short
 from group_coordinator.codecs.offsets_topic.schemas.fields import Scalar
 from group_coordinator.core.uuids import uuid_text
 
 Read: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
 ReadNumber: TypeAlias = Callable[[bytes, int], tuple[int, int]]
 
-NULL = -1
-"""The length of what is null; Kafka takes every negative length for it."""
 NUMBERS = {
     Scalar.INT8: "b",
     Scalar.INT16: "h",
@@ -29,24 +27,6 @@ NUMBERS = {
 }
 """As Python's struct module calls them."""
 _UUID_SIZE = 16
-_CONTINUED = 0x80
-_LATER_SEVEN_BITS = (7, 14, 21, 28)
-_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
-_REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
-
-
-class FieldFaultError(Exception):
-    """A field cannot be read or written: which one, and why. Of which message, its reader or writer says."""
-
-    def __init__(self, why: str, field: str = "") -> None:
-        super().__init__(f"{field}: {why}")
-        self._why = why
-        self._field = field
-
-    def inside(self, outer: str) -> FieldFaultError:
-        """The same fault as the field, or element, around it tells it."""
-        dot = "." if self._field and not self._field.startswith("[") else ""
-        return FieldFaultError(self._why, f"{outer}{dot}{self._field}")
 
 
 UNREADABLE = (FieldFaultError, struct.error, IndexError)
@@ -64,27 +44,6 @@ def number(layout: str) -> ReadNumber:
     return read
 
 
-def varint(data: bytes, position: int) -> tuple[int, int]:
-    """An unsigned number, seven bits a byte, the lowest first; of the fifth byte only four bits count, as in Kafka."""
-    byte = data[position]
-    if byte < _CONTINUED:
-        return byte, position + 1
-    found = byte & ~_CONTINUED
-    for shift in _LATER_SEVEN_BITS:
-        position += 1
-        byte = data[position]
-        found |= (byte & ~_CONTINUED) << shift
-        if byte < _CONTINUED:
-            return found & 0xFFFFFFFF, position + 1
-    raise FieldFaultError("a varint of more than five bytes")
-
-
-def compact_length(data: bytes, position: int) -> tuple[int, int]:
-    """A length in a flexible version: one higher than it is. Kafka has it in a signed int, so that the highest are null."""
-    found, position = varint(data, position)
-    return (found - 1 if found <= HIGHEST_INT32 + 1 else NULL), position
-
-
 def text(read_length: ReadNumber, *, nullable: bool) -> Read:
     """The reading function of a string."""
 
@@ -97,12 +56,12 @@ def text(read_length: ReadNumber, *, nullable: bool) -> Read:
             raise FieldFaultError(f"{length} bytes are too long for a string")
         end = start + length
         if end > len(data):
-            raise too_short(length, data, start)
+            raise too_short(length, len(data) - start)
         encoded = data[start:end]
         try:
             return encoded.decode(), end
         except UnicodeDecodeError:
-            return _decoded_as_java(encoded), end
+            return decoded_as_java(encoded), end
 
     return read
 
@@ -117,7 +76,7 @@ def blob(read_length: ReadNumber, *, nullable: bool) -> Read:
             return None, start
         end = start + length
         if end > len(data):
-            raise too_short(length, data, start)
+            raise too_short(length, len(data) - start)
         return b2a_base64(data[start:end], newline=False).decode(), end
 
     return read
@@ -127,7 +86,7 @@ def uuid(data: bytes, position: int) -> tuple[str, int]:
     """Sixteen bytes, as Kafka prints them."""
     end = position + _UUID_SIZE
     if end > len(data):
-        raise too_short(_UUID_SIZE, data, position)
+        raise too_short(_UUID_SIZE, len(data) - position)
     return uuid_text(data[position:end]), end
 
 
@@ -135,13 +94,3 @@ def check_null(*, nullable: bool) -> None:
     """Whether a field may say that it is null."""
     if not nullable:
         raise FieldFaultError("is null")
-
-
-def too_short(wanted: int, data: bytes, position: int) -> FieldFaultError:
-    """What to raise where fewer bytes are left than announced."""
-    return FieldFaultError(f"{wanted} bytes wanted, {len(data) - position} left")
-
-
-def _decoded_as_java(encoded: bytes) -> str:
-    """Text that is no UTF-8: U+FFFD for what is none. Python would write three for an encoded half of a UTF-16 pair."""
-    return _SURROGATE.sub(_REPLACEMENT, encoded).decode(errors="replace")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import to_builtins
 
-from group_coordinator.codecs.offsets_topic.elements import FieldFaultError
+from group_coordinator.codecs.kafka_bytes import FieldFaultError
 from group_coordinator.codecs.offsets_topic.errors import (
     OffsetsTopicError,
     UnknownRecordTypeError,

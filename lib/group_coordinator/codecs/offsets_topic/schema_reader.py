@@ -11,19 +11,21 @@ from collections.abc import Callable
 from typing import Any, TypeAlias, assert_never
 
 from group_coordinator.codecs.fields import HIGHEST_INT32
+from group_coordinator.codecs.kafka_bytes import (
+    FieldFaultError,
+    compact_length,
+    too_short,
+    varint,
+)
 from group_coordinator.codecs.offsets_topic.elements import (
     NUMBERS,
     UNREADABLE,
-    FieldFaultError,
     Read,
     blob,
     check_null,
-    compact_length,
     number,
     text,
-    too_short,
     uuid,
-    varint,
 )
 from group_coordinator.codecs.offsets_topic.schemas.fields import (
     ArrayOf,
@@ -103,7 +105,7 @@ def _tagged_reader(fields: list[TaggedField], encoding: Encoding) -> _ReadTagged
 def _skipper(size: int) -> Read:
     def skip(data: bytes, position: int) -> tuple[None, int]:
         if size > len(data) - position:
-            raise too_short(size, data, position)
+            raise too_short(size, len(data) - position)
         return None, position + size
 
     return skip

@@ -8,12 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
 from group_coordinator.codecs.fields import LONGEST_TEXT
-from group_coordinator.codecs.offsets_topic.elements import (
-    NULL,
-    NUMBERS,
-    FieldFaultError,
-    check_null,
-)
+from group_coordinator.codecs.kafka_bytes import NULL, FieldFaultError, varint_bytes
+from group_coordinator.codecs.offsets_topic.elements import NUMBERS, check_null
 from group_coordinator.codecs.offsets_topic.schemas.fields import (
     ArrayOf,
     Encoding,
@@ -25,7 +21,6 @@ from group_coordinator.codecs.offsets_topic.schemas.fields import (
 )
 from group_coordinator.core.uuids import uuid_bytes
 
-_CONTINUED = 0x80
 _THERE = b"\x01"
 """In front of a struct that may be null."""
 _NOT_THERE, _TAGGED_NOT_THERE = b"\xff", b"\x00"
@@ -53,10 +48,10 @@ def struct_bytes(layout: Struct, data: Mapping[str, Any], encoding: Encoding) ->
 def _tagged_bytes(fields: list[TaggedField], data: Mapping[str, Any], encoding: Encoding) -> bytes:
     """How many, then each with its tag and its size, in the order of tags; what is as the default is left out."""
     said = [field for field in fields if data.get(field.name, field.default) != field.default]
-    written = [_varint(len(said))]
+    written = [varint_bytes(len(said))]
     for field in said:
         found = _field_bytes(field, data, encoding, _TAGGED_NOT_THERE)
-        written += (_varint(field.tag), _varint(len(found)), found)
+        written += (varint_bytes(field.tag), varint_bytes(len(found)), found)
     return b"".join(written)
 
 
@@ -131,7 +126,7 @@ def _text(text: str | None, encoding: Encoding) -> bytes:
 
 def _length(length: int, layout: str, encoding: Encoding) -> bytes:
     """A length, NULL for null; a varint is one higher, so that its null is 0."""
-    return _varint(length + 1) if encoding.flexible else _number(length, layout)
+    return varint_bytes(length + 1) if encoding.flexible else _number(length, layout)
 
 
 def _number(number: int, layout: str) -> bytes:
@@ -140,13 +135,3 @@ def _number(number: int, layout: str) -> bytes:
     except struct.error as fault:
         size = struct.calcsize(layout)
         raise FieldFaultError(f"{number} does not fit {size} bytes") from fault
-
-
-def _varint(number: int) -> bytes:
-    """An unsigned number, seven bits a byte, the lowest first."""
-    encoded = bytearray()
-    while number >= _CONTINUED:
-        encoded.append(number % _CONTINUED | _CONTINUED)
-        number //= _CONTINUED
-    encoded.append(number)
-    return bytes(encoded)
