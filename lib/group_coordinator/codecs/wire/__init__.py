@@ -1,0 +1,33 @@
+"""Kafka's wire protocol: requests and responses as bytes on one side, as the bodies of events on the other.
+
+Kafka's own definitions (`schemas/`) say what a message has in each version (`definitions.py`, `versions.py`, `layouts.py`).
+Out of them source is written, one function a struct (`decoder_source.py`, `encoder_source.py`), and run at first use
+(`source.py`, `messages.py`). `frames.py` adds headers and sizes; `apis.py` knows names, keys and versions.
+There are both messages of every API that is read here, and the request alone of those that are only passed on.
+"""
+
+from __future__ import annotations
+
+from group_coordinator.codecs.wire.apis import api_key, api_name, valid_versions
+from group_coordinator.codecs.wire.frames import (
+    RequestHeader,
+    request,
+    request_header,
+    response,
+    response_body,
+)
+from group_coordinator.codecs.wire.messages import WireError, decode, encode
+
+__all__ = [
+    "RequestHeader",
+    "WireError",
+    "api_key",
+    "api_name",
+    "decode",
+    "encode",
+    "request",
+    "request_header",
+    "response",
+    "response_body",
+    "valid_versions",
+]

@@ -1,0 +1,89 @@
+"""Requests and responses with their headers. A frame is what follows the four bytes of its size."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from group_coordinator.codecs.kafka_bytes import Data
+from group_coordinator.codecs.wire.apis import api_key, api_name, is_flexible
+from group_coordinator.codecs.wire.messages import (
+    WireError,
+    decode,
+    decode_at,
+    encode_into,
+)
+
+_SIZE = struct.Struct(">i")
+_API = struct.Struct(">hh")
+
+
+class RequestHeader(NamedTuple):
+    """What stands before a request; `body_at` is where the request itself begins in the frame. Kafka takes no client id for an empty one."""
+
+    api_key: int
+    version: int
+    correlation_id: int
+    client_id: str | None
+    body_at: int
+
+
+def request_header(frame: Data) -> RequestHeader:
+    """The header of a request. The version may be one that nobody knows, since ApiVersions must be answered all the same.
+
+    Raises:
+        WireError: it cannot be read, or no definition has its API.
+    """
+    if len(frame) < _API.size:
+        raise WireError(f"RequestHeader: {len(frame)} bytes are no request")
+    key, version = _API.unpack_from(frame)
+    api = api_name(key)
+    if api is None:
+        raise WireError(f"RequestHeader: requestApiKey: {key} is unknown")
+    header, body_at = decode_at("RequestHeader", _request_header_version(api, version), frame, 0)
+    return RequestHeader(key, version, header["correlationId"], header["clientId"], body_at)
+
+
+def request(
+    api: str, version: int, correlation_id: int, client_id: str | None, body: Mapping[str, Any]
+) -> bytes:
+    """A request with its size, header and body. Raises WireError as encode does."""
+    header = {
+        "requestApiKey": api_key(api),
+        "requestApiVersion": version,
+        "correlationId": correlation_id,
+        "clientId": client_id,
+    }
+    out = bytearray(_SIZE.size)
+    encode_into(out, "RequestHeader", _request_header_version(api, version), header)
+    return _sized(encode_into(out, f"{api}Request", version, body))
+
+
+def response(api: str, version: int, correlation_id: int, body: Mapping[str, Any]) -> bytes:
+    """A response with its size, header and body. Raises WireError as encode does."""
+    out = bytearray(_SIZE.size)
+    header = {"correlationId": correlation_id}
+    encode_into(out, "ResponseHeader", _response_header_version(api, version), header)
+    return _sized(encode_into(out, f"{api}Response", version, body))
+
+
+def response_body(api: str, version: int, frame: Data) -> tuple[int, dict[str, Any]]:
+    """The correlation id and the body of a response; api and version are those of its request. Raises WireError as decode does."""
+    header_version = _response_header_version(api, version)
+    header, body_at = decode_at("ResponseHeader", header_version, frame, 0)
+    return header["correlationId"], decode(f"{api}Response", version, frame, body_at)
+
+
+def _request_header_version(api: str, version: int) -> int:
+    return 2 if is_flexible(f"{api}Request", version) else 1
+
+
+def _response_header_version(api: str, version: int) -> int:
+    # A client that is newer than the broker must be able to read the answer to its ApiVersions: no tags ever (KIP-511).
+    return 1 if api != "ApiVersions" and is_flexible(f"{api}Response", version) else 0
+
+
+def _sized(out: bytearray) -> bytes:
+    _SIZE.pack_into(out, 0, len(out) - _SIZE.size)
+    return bytes(out)
