@@ -18,6 +18,7 @@ from group_coordinator.codecs.offsets_topic import (
 )
 from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
 from tests.conformance.language.lines import Json
+from tests.support.damaged_bytes import damaged_bytes
 
 RECORDED = Path(__file__).parents[1] / "data" / "offsets_topic.jsonl"
 
@@ -68,32 +69,5 @@ def verdict(sent: Message) -> Json:
 def damaged(random: Random, whole: Message) -> Message:
     """The message with bytes cut off, changed, put in or taken out, in its key or in its value."""
     if whole.value is None or random.random() < 0.2:
-        return whole._replace(key=_damaged(random, whole.key))
-    return whole._replace(value=_damaged(random, whole.value))
-
-
-def _damaged(random: Random, data: bytes) -> bytes:  # noqa: PLR0911 - one line a damage
-    at = random.randrange(len(data) + 1)
-    match random.randrange(6):
-        case 0:
-            return data[:at]
-        case 1:
-            return data[:at] + random.randbytes(random.randint(1, 3)) + data[at:]
-        case 2:
-            return data[:at] + data[at + random.randint(1, 3) :]
-        case 3:
-            return data[:2] + random.randbytes(random.randrange(40))
-        case 4:
-            return random.randbytes(random.randrange(40))
-        case _:
-            return _changed(random, data)
-
-
-def _changed(random: Random, data: bytes) -> bytes:
-    """Some bytes are others, most likely those that say the length of something."""
-    changed = bytearray(data or b"\x00")
-    for _ in range(random.randint(1, 3)):
-        changed[random.randrange(len(changed))] = random.choice(
-            (0x00, 0x01, 0x7F, 0x80, 0xFF, random.randrange(256))
-        )
-    return bytes(changed)
+        return whole._replace(key=damaged_bytes(random, whole.key))
+    return whole._replace(value=damaged_bytes(random, whole.value))

@@ -6,7 +6,8 @@ Kafka 4.4.0's own reader reads, and refuses what that refuses:
 * No length is believed: a text, bytes or an array that is longer than what is left is refused before anything is made of it.
 * An array has at most 1,000,000 elements and a struct at most 10,000 tagged fields; a text has at most 32,767 bytes.
 * A field that cannot be null is not null. Any negative length is null.
-* Of equal tags the last one counts, unknown ones are skipped, and the announced size of a known one is not looked at.
+* Of equal tags the last one counts, unknown ones are skipped, those of other versions are refused, and the announced size
+  of a known one is not looked at.
 * Text that is no UTF-8 has U+FFFD for what is none, as in Java; so every text fits into JSON.
 """
 
@@ -46,6 +47,10 @@ def _null() -> FieldFaultError:
     return FieldFaultError("is null")
 
 
+def _other_version(tag: int) -> FieldFaultError:
+    return FieldFaultError(f"tag {tag} is one of another version")
+
+
 def _uuid(data: Data, position: int, end: int) -> str:
     if end - position < _UUID_SIZE:
         raise too_short(_UUID_SIZE, end - position)
@@ -61,6 +66,7 @@ DECODER_NAMES: Mapping[str, object] = {
     "compact_length": compact_length,
     "java_text": _java_text,
     "null": _null,
+    "other_version": _other_version,
     "refusal": _refusal,
     "unpack_from": struct.unpack_from,
     "uuid": _uuid,
@@ -113,15 +119,15 @@ class DecoderSource:
                 " t, p = varint(b, p); n, p = varint(b, p)",
             ],
         )
-        branch = "if"
         for field in layout.tagged:
-            yield from about(_TAGS, [f" {branch} t == {field.tag}:"])
-            lines = indented(indented(self._value(field, targets[field.name])))
-            yield from about(field.name, lines)
-            branch = "elif"
+            yield from about(_TAGS, [f" if t == {field.tag}:"])
+            lines = [*self._value(field, targets[field.name]), "continue"]
+            yield from about(field.name, indented(indented(lines)))
+        others = [f"if t in {layout.tags_of_other_versions}: raise other_version(t)"]
         skip = ["if n > z - p: raise refusal(n, z - p)", "p += n"]
-        unknown = [" else:", *indented(indented(skip))] if layout.tagged else indented(skip)
-        yield from about(_TAGS, unknown)
+        yield from about(
+            _TAGS, indented([*(others if layout.tags_of_other_versions else ()), *skip])
+        )
 
     def _value(self, field: FieldLayout, target: str) -> Iterator[str]:
         if field.is_array:

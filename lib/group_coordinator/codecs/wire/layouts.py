@@ -59,6 +59,7 @@ class StructLayout:
 
     plain: tuple[FieldLayout, ...]
     tagged: tuple[FieldLayout, ...]
+    tags_of_other_versions: tuple[int, ...]
     flexible: bool
 
     @property
@@ -98,10 +99,15 @@ class _Layouts:
             for field in definitions
             if self._version in version_range(field.versions)
         ]
-        tagged = [field for field in here if field.tag is not None]
+        tagged = {field.tag: field for field in here if field.tag is not None}
         return StructLayout(
             plain=tuple(field for field in here if field.tag is None),
-            tagged=tuple(sorted(tagged, key=lambda field: field.tag or 0)),
+            tagged=tuple(tagged[tag] for tag in sorted(tagged)),
+            tags_of_other_versions=tuple(
+                field.tag
+                for field in definitions
+                if field.tag is not None and field.tag not in tagged
+            ),
             flexible=self._flexible,
         )
 
