@@ -15,6 +15,9 @@ from tests.conformance.language.lines import Json
 from tests.support.damaged_bytes import damaged_bytes
 from tests.support.wire_messages import MESSAGES, Message, drawn_body, layout_of
 
+_CHECKS_OF_ITS_OWN = {"CreateAcls", "DeleteAcls", "DescribeAcls"}
+"""Kafka refuses some values of these right after it has read them."""
+
 
 class KafkaWire:
     """Kafka's own writers and readers, in a process of their own."""
@@ -24,19 +27,21 @@ class KafkaWire:
 
     def written(self, message: Message, body: Json) -> bytes:
         """The bytes that Kafka makes of a body."""
-        return bytes.fromhex(self._answer(message._asdict(), {"body": body})["hex"])
+        return bytes.fromhex(self._answer(message, body=body)["hex"])
 
     def read(self, message: Message, data: bytes) -> Json:
         """What Kafka reads in bytes."""
-        return self._answer(message._asdict(), {"hex": data.hex()})
+        return self._answer(message, hex=data.hex())
 
     def request(self, frame: bytes) -> Json:
         """What a broker reads in a request with its header."""
-        return self._answer({"frame": frame.hex()}, {})
+        return self._say({"frame": frame.hex()})
 
-    def _answer(self, asked: Json, more: Json) -> Json:
-        named = {"message": asked.pop("name")} if "name" in asked else {}
-        (answer,) = self._process.say(json.dumps(named | asked | more))
+    def _answer(self, message: Message, **asked: Any) -> Json:
+        return self._say({"message": message.name, "version": message.version, **asked})
+
+    def _say(self, line: Json) -> Json:
+        (answer,) = self._process.say(json.dumps(line))
         return answer
 
     def close(self) -> None:
@@ -92,3 +97,45 @@ def _same_field(field: FieldLayout, ours: Any, kafkas: Json) -> bool:
         return bool(ours == theirs)
     pairs = zip(ours, theirs, strict=True) if field.is_array else [(ours, theirs)]
     return all(_same(field.struct, *pair) for pair in pairs)
+
+
+def other_requests(seed: int, kafka: KafkaWire, damages: int) -> Iterator[str]:
+    """Compare what a broker reads in a whole request, with its header, and in so many damaged ones."""
+    random = Random(seed)  # noqa: S311
+    for message in MESSAGES:
+        api = message.name.removesuffix("Request")
+        if api == message.name or api in _CHECKS_OF_ITS_OWN:
+            continue
+        client_id = random.choice((None, "", "billing", "grüße"))
+        sized = wire.request(
+            api, message.version, random.choice((0, 7, -1)), client_id, drawn_body(random, message)
+        )
+        whole = sized[4:]
+        for frame in (whole, *(damaged_bytes(random, whole) for _ in range(damages))):
+            ours, theirs = _header(frame), kafka.request(frame)
+            if ours != _kafkas_header(theirs):
+                yield f"seed {seed}, {message}, {frame.hex()}\nKafka: {theirs}\nours:  {ours}"
+
+
+def _header(frame: bytes) -> wire.RequestHeader | None:
+    """The header of a request that ours reads to its end."""
+    try:
+        header = wire.request_header(frame)
+        api = wire.api_name(header.api_key)
+        wire.decode(f"{api}Request", header.version, frame, header.body_at)
+    except wire.WireError:
+        return None
+    return header._replace(client_id=header.client_id or "")
+
+
+def _kafkas_header(answer: Json) -> wire.RequestHeader | None:
+    if answer["kind"] == "error":
+        return None
+    header = answer["header"]
+    return wire.RequestHeader(
+        header["requestApiKey"],
+        header["requestApiVersion"],
+        header["correlationId"],
+        header["clientId"],
+        answer["headerSize"],
+    )

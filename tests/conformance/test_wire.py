@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from group_coordinator.codecs import wire
+from tests.conformance.kafka.coordinators import NoCompilerError
+from tests.conformance.wire.comparison import KafkaWire, differences, other_requests
+from tests.conformance.wire.definitions import (
+    apis_of_brokers,
+    kafkas_definitions,
+    our_definitions,
+)
+
+
+@pytest.fixture(scope="module")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaWire]:
+    with (tmp_path_factory.mktemp("wire") / "log").open("wb") as log:
+        try:
+            started = KafkaWire(log)
+        except NoCompilerError as reason:
+            pytest.skip(str(reason))
+        with closing(started):
+            yield started
+
+
+@pytest.mark.oracle
+def test_every_body_is_written_and_read_as_by_kafka(kafka: KafkaWire) -> None:
+    found = [difference for seed in range(2) for difference in differences(seed, kafka, damages=2)]
+    if found:
+        pytest.fail("\n".join(found[:3]), pytrace=False)
+
+
+@pytest.mark.oracle
+def test_a_broker_reads_the_same_requests(kafka: KafkaWire) -> None:
+    found = list(other_requests(0, kafka, damages=3))
+    if found:
+        pytest.fail("\n".join(found[:3]), pytrace=False)
+
+
+@pytest.mark.oracle
+def test_a_broker_does_not_look_behind_a_request(kafka: KafkaWire) -> None:
+    frame = wire.request("SaslHandshake", 1, 7, "billing", {"mechanism": "PLAIN"})[4:]
+
+    assert kafka.request(frame + b"more") == kafka.request(frame)
+    assert kafka.request(frame)["body"] == {"mechanism": "PLAIN"}
+
+
+@pytest.mark.oracle
+def test_every_definition_is_kafkas() -> None:
+    kafkas = kafkas_definitions()
+
+    assert [
+        name for name, definition in our_definitions().items() if kafkas.get(name) != definition
+    ] == []
+
+
+@pytest.mark.oracle
+def test_every_api_is_known_but_those_that_are_hidden() -> None:
+    unknown = apis_of_brokers(kafkas_definitions()) - apis_of_brokers(our_definitions())
+
+    assert unknown == {
+        "WriteTxnMarkers",  # said by brokers
+        "AlterShareGroupOffsets",
+        "DeleteShareGroupOffsets",
+        "DeleteShareGroupState",
+        "DescribeShareGroupOffsets",
+        "InitializeShareGroupState",
+        "ReadShareGroupState",
+        "ReadShareGroupStateSummary",
+        "ShareAcknowledge",
+        "ShareFetch",
+        "ShareGroupDescribe",
+        "ShareGroupHeartbeat",
+        "StreamsGroupDescribe",
+        "StreamsGroupHeartbeat",
+        "StreamsGroupTopologyDescriptionUpdate",
+        "WriteShareGroupState",
+    }
