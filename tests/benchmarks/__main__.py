@@ -86,6 +86,21 @@ def _decoder(figures: Figures) -> list[Measure]:
     ]
 
 
+def _wire(figures: Figures) -> list[Measure]:
+    last = "_kafka_python_encode"
+    requests = [name.removesuffix(last) for name in figures if name.endswith(last)]
+    return [
+        Measure(
+            f"wire codec alone, one thread: {way} of a {request.replace('_', ' ')}",
+            f"{figures[f'{request}_{way}']:,}/s",
+            "",
+            f"{figures[f'{request}_kafka_python_{way}']:,}/s, kafka-python",
+        )
+        for request in requests
+        for way in ("decode", "encode")
+    ]
+
+
 def _mirror(figures: Figures) -> list[Measure]:
     return [
         Measure(
@@ -237,6 +252,7 @@ def _topic_looks(figures: Figures) -> list[Measure]:
 BENCHMARKS = {
     "core_alone": Benchmark([], _core_alone),
     "decoder": Benchmark([], _decoder),
+    "wire": Benchmark([], _wire),
     "mirror": Benchmark([], _mirror),
     "mirror_live": Benchmark([], _mirror_live),
     "big_group": Benchmark([], _big_group),

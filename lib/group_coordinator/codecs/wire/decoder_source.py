@@ -8,7 +8,10 @@ Kafka 4.4.0's own reader reads, and refuses what that refuses:
 * A field that cannot be null is not null. Any negative length is null.
 * Of equal tags the last one counts, unknown ones are skipped, those of other versions are refused, and the announced size
   of a known one is not looked at.
+* A float may be NaN, which JSON cannot hold; only AlterClientQuotas has one, and no event is made of that.
 * Text that is no UTF-8 has U+FFFD for what is none, as in Java; so every text fits into JSON.
+
+So a dict takes at most 130 times the memory of its frame: an empty struct in an array has two or three bytes there.
 """
 
 from __future__ import annotations

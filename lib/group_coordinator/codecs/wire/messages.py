@@ -16,7 +16,7 @@ from group_coordinator.codecs.wire.source import Source
 from group_coordinator.codecs.wire.versions import version_range
 
 _ENDS_TOO_EARLY = (struct.error, IndexError)
-_DOES_NOT_FIT = (struct.error, TypeError, AttributeError, ValueError)
+_DOES_NOT_FIT = (struct.error, TypeError, AttributeError, ValueError, OverflowError)
 """What Python says of a value that is none of its field's type: a number too large, an array that is no list ..."""
 
 
