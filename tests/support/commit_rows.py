@@ -41,6 +41,13 @@ def commit(minute: int, offset: int | None, more: str = "", **columns: Any) -> R
     return row | columns
 
 
+def raw(minute: int, **columns: Any) -> Row:
+    """A message of group g that could not be decoded."""
+    key = '{"type":-3,"data":{"raw":"AAE=","fault":"damaged"}}'
+    record = {"record_type": -3, "key": key, "topic": None, "partition": None}
+    return commit(minute, None, **record, **columns)
+
+
 def append(folder: Path, rows: Iterable[Row]) -> None:
     """To the table in the folder, in one commit."""
     schema = COORDINATOR_LOG.no_rows().schema

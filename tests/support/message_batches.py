@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from typing import Any
 
@@ -55,5 +56,21 @@ def expected(message: Bytes) -> dict[str, Any]:
             _, entry = decode_entry(key, value)
             row |= {"value": json.encode(entry.value).decode(), "offset": entry.offset}
     except OffsetsTopicError as fault:
-        return row | {"letter": {"reason": str(fault), "key": key, "value": value}}
+        return raw_row(message, str(fault), row["group_id"] or "")
     return row | {"letter": None}
+
+
+def raw_row(message: Bytes, fault: str, group_id: str) -> dict[str, Any]:
+    """The same of a message that was not taken."""
+    key, value = message
+    as_text = [None if part is None else b64encode(part).decode() for part in message]
+    about = {"type": -3, "data": {"raw": as_text[0], "fault": fault}}
+    says = None if value is None else {"version": 0, "data": {"raw": as_text[1]}}
+    return {
+        "group_id": group_id,
+        "record_type": -3,
+        "key": json.encode(about).decode(),
+        "value": says and json.encode(says).decode(),
+        **dict.fromkeys(("topic", "partition", "member_id", "offset")),
+        "letter": {"reason": fault, "key": key, "value": value},
+    }

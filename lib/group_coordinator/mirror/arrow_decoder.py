@@ -7,16 +7,19 @@ each message by itself, byte for byte.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import json
 
 from group_coordinator.codecs.offsets_topic import OffsetsTopicError, decode_entry
-from group_coordinator.codecs.records import record_types
+from group_coordinator.codecs.records import raw_message, record_types
+from group_coordinator.codecs.records.raw_message import RawMessage
 from group_coordinator.mirror.byte_columns import ByteColumn
 from group_coordinator.mirror.commit_values import read_commit_values
 from group_coordinator.mirror.home_partition import HomePartitions
@@ -27,8 +30,12 @@ DECODED = (
     "offset BIGINT, event_time TIMESTAMP, source_partition INT, source_offset BIGINT, seq INT, "
     "letter STRUCT<reason: STRING, key: BINARY, value: BINARY>"
 )
-"""The columns of the answer, as Spark writes them. Where `letter` is not null, those of the log have what the key said."""
+"""The columns of the answer, as Spark writes them: those of the log, and, where the message could not be read, of its dead letter."""
 
+NO_GROUP = ""
+"""The group of a message whose key could not be read; its record type tells it from a group of this name."""
+
+_OF_RECORDS = ("topic", "partition", "member_id", "offset")
 _LETTER = pa.struct([("reason", pa.string()), ("key", pa.binary()), ("value", pa.binary())])
 _to_json = json.Encoder().encode
 
@@ -75,7 +82,31 @@ def decode_batch(
         "seq": pa.array(_positions(partitions.to_numpy(), counts)),
         "letter": says.letters(),
     }
+    columns = _with_raw_messages(columns, says.raw_messages)
     return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+
+
+def _with_raw_messages(
+    columns: dict[str, pa.Array], messages: Mapping[int, RawMessage]
+) -> dict[str, pa.Array]:
+    """A message that was not taken is a row of the log all the same: with its bytes, and with its group if the key tells it."""
+    if not messages:
+        return columns
+    is_raw = np.zeros(len(columns["key"]), bool)
+    is_raw[[*messages]] = True
+    mask = pa.array(is_raw)
+    texts = [raw_message.encode(message) for message in messages.values()]
+    others = {
+        "group_id": columns["group_id"].filter(mask).fill_null(NO_GROUP),
+        "record_type": pa.repeat(pa.scalar(record_types.RAW_MESSAGE, pa.int32()), len(texts)),
+        "key": pa.array([key for key, _ in texts], pa.string()),
+        "value": pa.array([value for _, value in texts], pa.string()),
+        **{name: pa.nulls(len(texts), columns[name].type) for name in _OF_RECORDS},
+    }
+    replaced = {
+        name: pc.replace_with_mask(columns[name], mask, found) for name, found in others.items()
+    }
+    return columns | replaced
 
 
 def _positions(partitions: npt.NDArray[Any], counts: dict[int, int]) -> npt.NDArray[np.int32]:
@@ -141,14 +172,23 @@ class _Answers:
                 is_absent[row] = False
         return pa.array(found, mask=is_absent)
 
+    @cached_property
+    def raw_messages(self) -> dict[int, RawMessage]:
+        """The messages that could not be read, by row and in the order of rows."""
+        return {
+            row: RawMessage(
+                self._batch["key"][row].as_py(), self._batch["value"][row].as_py(), fault
+            )
+            for row, fault in sorted(self._faults.items())
+        }
+
     def letters(self) -> pa.StructArray:
         """Why a message could not be read, and its bytes; null of all others."""
         if not self._faults:
             return pa.nulls(len(self._batch), _LETTER)
         found: list[dict[str, Any] | None] = [None] * len(self._batch)
-        for row, fault in self._faults.items():
-            key, value = (self._batch[name][row].as_py() for name in ("key", "value"))
-            found[row] = {"reason": fault, "key": key, "value": value}
+        for row, message in self.raw_messages.items():
+            found[row] = {"reason": message.fault, "key": message.key, "value": message.value}
         return pa.array(found, _LETTER)
 
 

@@ -1,8 +1,8 @@
-"""Where a batch of the mirror goes: rows to coordinator_log, then what could not be decoded to dead_letters.
+"""Where a batch of the mirror goes: a row for each message to coordinator_log, then what could not be decoded to dead_letters.
 
 As with the coordinator (streaming/sinks.py) Spark commits a batch after `MirrorSinks.write` returns, and does it again if
 anything fails before. The messages are then the same, so the rows are; a table takes a batch once (tables/writer.py). The
-log goes first: who sees a dead letter of a batch sees its rows too.
+log has every message, and goes first: who sees a dead letter sees its row too.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class MirrorSinks:
 
     def _append_log(self, batch: DataFrame, volume: _Volume, in_tables: int) -> None:
         gone, rows, size = self.gone(batch.sparkSession, in_tables), None, volume.log
-        if volume.found.records:
+        if volume.log.rows:
             rows = self._log(batch)
             if volume.tombstones:
                 rows = self.explain(rows, in_tables)
@@ -98,7 +98,7 @@ class MirrorSinks:
             "source_topic": F.lit(self.topic),
             "inferred": F.lit(False),  # noqa: FBT003 - Spark's signature
         }
-        return _columns(batch.where("letter IS NULL"), COORDINATOR_LOG, constants)
+        return _columns(batch, COORDINATOR_LOG, constants)
 
     def _letters(self, batch: DataFrame) -> DataFrame:
         others = {
@@ -128,9 +128,9 @@ class _Volume(NamedTuple):
 _VOLUME = (
     "count_if(letter IS NULL) AS records",
     "count_if(letter IS NOT NULL) AS dead_letters",
-    f"count_if(letter IS NULL AND value IS NULL AND record_type IN {EXPLAINED}) AS tombstones",
+    f"count_if(value IS NULL AND record_type IN {EXPLAINED}) AS tombstones",
     "max(event_time) AS newest",
-    "coalesce(sum(octet_length(key) + coalesce(octet_length(value), 0)), 0) AS record_bytes",
+    "coalesce(sum(octet_length(key) + coalesce(octet_length(value), 0)), 0) AS log_bytes",
     "coalesce(sum(octet_length(letter.key) + coalesce(octet_length(letter.value), 0)), 0) AS letter_bytes",
     f"count_if(startswith(letter.reason, '{MOVED}')) AS moved",
 )
@@ -141,7 +141,7 @@ def _volume(batch: DataFrame) -> _Volume:
     return _Volume(
         MirroredBatch(row.records, row.dead_letters, row.newest),
         row.tombstones,
-        Size(row.records, row.record_bytes),
+        Size(row.records + row.dead_letters, row.log_bytes),
         Size(row.dead_letters, row.letter_bytes),
         row.moved,
     )

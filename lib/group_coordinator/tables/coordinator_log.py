@@ -1,4 +1,7 @@
-"""The log: every record the coordinator ever wrote, with the reason and the event behind it. Append only."""
+"""The log: every record the coordinator ever wrote, with the reason and the event behind it. Append only.
+
+Of a mirrored topic it has every message, also those that could not be decoded (codecs/records/raw_message.py).
+"""
 
 from __future__ import annotations
 
@@ -31,15 +34,22 @@ COORDINATOR_LOG = TableDefinition(
     StructType(
         [
             CLUSTER_ID,
-            required("group_id", StringType(), "The group the record belongs to"),
+            required(
+                "group_id",
+                StringType(),
+                "The group the record belongs to; empty: a mirrored message whose key could not be decoded",
+            ),
             required(
                 "record_type",
                 IntegerType(),
-                "Kafka's record type: 0 and 1 an offset, 2 to 23 the group and its members; negative: ours",
+                "Kafka's record type: 0 and 1 an offset, 2 to 23 the group and its members; negative: ours; -3: a mirrored message "
+                "that could not be decoded",
             ),
-            required("key", StringType(), "JSON: Kafka's key fields"),
+            required("key", StringType(), "JSON: Kafka's key fields; of type -3 the bytes"),
             optional(
-                "value", StringType(), "JSON: version and Kafka's value fields; null: a tombstone"
+                "value",
+                StringType(),
+                "JSON: version and Kafka's value fields, of type -3 the bytes; null: a tombstone",
             ),
             optional("topic", StringType(), "Topic of an offset; null: not an offset"),
             optional("partition", IntegerType(), "Partition of an offset; null: not an offset"),

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from group_coordinator.codecs.offsets_topic import encode_entry
+from group_coordinator.codecs.records import raw_message
 from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
 from group_coordinator.mirror.arrow_decoder import decode_batch, decode_batches
 from tests.support.message_batches import batch_of, expected
@@ -101,20 +102,36 @@ def test_damaged_messages_never_stop_it() -> None:
         check(messages)
 
 
-def test_a_message_without_key_is_a_letter() -> None:
+def test_a_message_without_key_is_a_letter_and_its_bytes_are_in_the_log() -> None:
     decoded = decode_batch(batch_of([(None, b"\x00"), commit()]), {}).to_pylist()
 
     assert decoded[0]["letter"] == {"reason": "key: is null", "key": None, "value": b"\x00"}
-    assert decoded[0]["group_id"] is None
-    assert decoded[1]["letter"] is None
+    assert (decoded[0]["group_id"], decoded[0]["record_type"]) == ("", -3)
+    assert decoded[0]["key"] == '{"type":-3,"data":{"raw":null,"fault":"key: is null"}}'
+    assert decoded[0]["value"] == '{"version":0,"data":{"raw":"AA=="}}'
+    assert (decoded[0]["seq"], decoded[0]["source_offset"]) == (0, 0)
+    assert (decoded[1]["record_type"], decoded[1]["letter"]) == (1, None)
 
 
-def test_a_letter_names_the_group_where_its_key_could_be_read() -> None:
+def test_the_row_of_a_letter_names_the_group_where_its_key_could_be_read() -> None:
+    """The topic and the partition it does not: it is no commit."""
     [row] = decode_batch(batch_of([(commit().key, b"\x00\x09")]), {}).to_pylist()
 
-    assert row["group_id"] == "billing"
+    assert (row["group_id"], row["record_type"]) == ("billing", -3)
     assert row["letter"]["reason"] == "OffsetCommitValue: version: 9 is not in 0-4"
-    assert (row["value"], row["offset"]) == (None, None)
+    assert (row["topic"], row["partition"], row["offset"]) == (None, None, None)
+    assert raw_message.decode(row["key"], row["value"]) == (
+        commit().key,
+        b"\x00\x09",
+        "OffsetCommitValue: version: 9 is not in 0-4",
+    )
+
+
+def test_a_tombstone_under_a_damaged_key_stays_one() -> None:
+    [row] = decode_batch(batch_of([(b"\x00\x63", None)]), {}).to_pylist()
+
+    assert row["value"] is None
+    assert raw_message.decode(row["key"], row["value"])[:2] == (b"\x00\x63", None)
 
 
 def test_an_empty_batch_has_no_rows() -> None:

@@ -48,7 +48,7 @@ def test_a_stray_where_it_will_be_among_more_partitions_shows_that_the_brokers_c
     }
 
 
-def test_strays_are_kept_as_they_came_and_are_no_rows_of_the_log() -> None:
+def test_strays_are_kept_as_they_came_and_count_for_nothing() -> None:
     tombstone = encode_entry(
         LogEntry(Key(1, {"group": "billing", "topic": "orders", "partition": 0}), None)
     )
@@ -58,5 +58,7 @@ def test_strays_are_kept_as_they_came_and_are_no_rows_of_the_log() -> None:
         "key": tombstone[0],
         "value": None,
     }
+    assert (stray["group_id"], stray["record_type"]) == ("billing", -3)
+    assert (stray["topic"], stray["partition"], stray["value"]) == (None, None, None)
     [at_home] = decode_batch(batch_of([tombstone], partition=1), {}, HomePartitions(4)).to_pylist()
     assert (at_home["letter"], at_home["group_id"]) == (None, "billing")

@@ -43,6 +43,8 @@ TRANSACTION_MARKER = -1
 """Ours: Kafka's control records have numbers of their own, which mean something else among these."""
 GROUP_CONFIG = -2
 """Ours: Kafka keeps the settings of groups in its metadata log."""
+RAW_MESSAGE = -3
+"""Ours: a message of a mirrored topic that could not be decoded, of which no group is made."""
 
 OF_CONSUMER_GROUPS: dict[type, int] = {
     GroupEpochRecord: GROUP_EPOCH,

@@ -12,7 +12,7 @@ from deltalake.exceptions import CommitFailedError
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.history.rule import DAY_MS, Cut
 from group_coordinator.tables.history.thinning_in_folder import in_portions, thin_in_folder
-from tests.support.commit_rows import Row, append, commit
+from tests.support.commit_rows import Row, append, commit, raw
 
 CUT = Cut(closed_ms=3 * DAY_MS, hourly_ms=2 * DAY_MS, daily_ms=DAY_MS)
 
@@ -145,3 +145,10 @@ def test_groups_are_taken_in_portions(
     counts: list[tuple[str, int]], portions: list[tuple[str, str]]
 ) -> None:
     assert [*in_portions(counts, 5)] == portions
+
+
+def test_messages_that_could_not_be_decoded_stay(tmp_path: Path) -> None:
+    """The second one is from another partition of the topic, where its place is that of a commit that goes."""
+    rows = [commit(minute, minute) for minute in range(5)]
+
+    assert minutes_left(tmp_path, *rows, raw(2), raw(3)) == [0, 2, 3, 4]

@@ -11,12 +11,15 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
+from group_coordinator import settings
+from group_coordinator.clients.moment import Moment
 from group_coordinator.clients.sql_tables import query
+from group_coordinator.clients.what_if import what_if
 from group_coordinator.mirror.group_so_far import GroupSoFar
 from group_coordinator.mirror.inference import ClusterFacts, infer_reasons
 from group_coordinator.tables.compaction.rows import GroupRows
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.creation import TABLES
+from group_coordinator.tables.creation import COMPACTED, TABLES
 from tests.support.endings import RETENTION_MS, as_logged, in_the_table, recording
 
 
@@ -36,18 +39,38 @@ def mirrored_rows() -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("mirrored")
+    return tables_with(tmp_path_factory.mktemp("mirrored"), mirrored_rows())
+
+
+def tables_with(folder: Path, rows: list[dict[str, Any]]) -> Path:
     for table in TABLES:
         table.create_on_disk(folder / table.name)
-    log = pa.Table.from_pylist(mirrored_rows(), COORDINATOR_LOG.no_rows().schema)
+    log = pa.Table.from_pylist(rows, COORDINATOR_LOG.no_rows().schema)
     write_deltalake(folder / COORDINATOR_LOG.name, log, mode="append")
     return folder
+
+
+def damaged(row: dict[str, Any]) -> dict[str, Any]:
+    """A message of the same group, time and place in another partition, of which only the key could be read."""
+    raw = {
+        "record_type": -3,
+        "key": '{"type":-3,"data":{"raw":"AAE=","fault":"damaged"}}',
+        "value": row["value"] and '{"version":0,"data":{"raw":"AAk="}}',
+        "source_partition": 1,
+        "reason": "mirrored",
+        "inferred": False,
+    }
+    return row | dict.fromkeys(("topic", "partition", "member_id", "offset")) | raw
 
 
 def asked(root: Path, sql: str) -> list[tuple[Any, ...]]:
     return [tuple(row.values()) for row in query(str(root), sql).to_pylist()]
 
 
+OF_LOG = [
+    *("offset_changes", "recent_changes", "lost_offsets", "audit", "group_timeline"),
+    *("commit_rate", "lag_history"),
+]
 LOST = "SELECT group_id, topic, `partition`, last_offset, reason, inferred FROM lost_offsets ORDER BY lost_at, last_offset"
 AUDIT = "SELECT group_id, `before`, `after`, change, client_id, inferred FROM audit ORDER BY at"
 TIMELINE = "SELECT group_id, what, members, generation_or_epoch, detail, inferred FROM group_timeline ORDER BY batch_id, seq"
@@ -101,3 +124,23 @@ def test_each_life_of_a_group_ends_with_its_inferred_reason(root: Path) -> None:
 def of_group(group_id: str, root: Path, sql: str) -> list[tuple[Any, ...]]:
     """The answer without the group, whose rows alone are in it."""
     return [tuple(row) for of, *row in asked(root, sql) if of == group_id]
+
+
+def test_messages_that_could_not_be_decoded_change_no_answer(root: Path, tmp_path: Path) -> None:
+    """Beside each row of the log there is one."""
+    rows = mirrored_rows()
+    beside = tables_with(tmp_path, [*rows, *map(damaged, rows)])
+    config = settings.load(overrides=["offsets.retention.ms=60000"]).coordinator
+    end = Moment(max(row["event_time"] for row in rows), config)
+
+    for name, at in (
+        *((table.name, end) for table in COMPACTED),
+        *((view, None) for view in OF_LOG),
+    ):
+        whole, more = (
+            sorted(map(repr, query(str(of), f"SELECT * FROM {name}", at).to_pylist()))  # noqa: S608
+            for of in (root, beside)
+        )
+        assert more == whole
+        assert whole or name in {"group_configs", "recent_changes", "lag_history"}
+    assert what_if(str(beside), end) == what_if(str(root), end)
