@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from shutil import rmtree
 from threading import Thread
 from typing import Any
 
@@ -177,7 +178,9 @@ def test_a_clusters_rows_have_one_writer(
     mirror.run(topic)
     elsewhere = f"{mirror.settings.job.checkpoint_location}-elsewhere"
 
-    with pytest.raises(JobRefusedError, match=r"has records of cluster\.id = eu-1: bring back"):
+    with pytest.raises(
+        JobRefusedError, match=r"is written by checkpoint .*, from topic mirror-once, and not by"
+    ):
         mirror.run(topic, checkpoint_location=elsewhere)
     with pytest.raises(
         CheckpointError, match=r"is no checkpoint, but tables\.root = .* cluster\.id = eu-1: run "
@@ -189,6 +192,49 @@ def test_a_clusters_rows_have_one_writer(
         mirror.run(OFFSETS)
     mirror.run(topic, cluster_id="eu-2")
     assert {row["cluster_id"] for row in mirror.rows()} == {"eu-1", "eu-2"}
+
+
+def test_a_lost_checkpoint_is_made_again_from_the_log(
+    mirror: Mirror,
+    broker: EmbeddedBroker,
+    admin: KafkaAdminClient,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It goes between the two tables. Meanwhile the topic loses what it had of one group, and then is made anew."""
+    topic = new_topic(admin, "mirror-lost", 2)
+    damaged = (commit(1)[0], b"\x00\x09")
+    produce(broker, topic, [commit(1), commit(2, "refunds")], partition=0)
+    mirror.run(topic)
+    produce(broker, topic, [damaged, commit(3)], partition=0)
+    with monkeypatch.context() as faults:
+        faults.setattr(Writer, "append_once", disk_full_at(DEAD_LETTERS, 1, Writer.append_once))
+        with pytest.raises(Exception, match="the disk is full"):
+            mirror.run(topic)
+    rmtree(mirror.settings.job.checkpoint_location)
+    admin.delete_records({TopicPartition(topic, 0): 2})
+    produce(broker, topic, [commit(4)], partition=0)
+    produce(broker, topic, [commit(5, "payouts")], partition=1)
+    mirror.run(topic)
+
+    assert told(mirror.rows()) == [
+        (0, "billing", 1, "mirrored", False, 0),
+        (0, "refunds", 2, "mirrored", False, 1),
+        (1, "billing", None, "mirrored", False, 2),
+        (1, "billing", 3, "mirrored", False, 3),
+        (3, "refunds", None, "mirrored", True, None),
+        (3, "billing", 4, "mirrored", False, 4),
+        (3, "payouts", 5, "mirrored", False, 0),
+    ]
+    [letter] = mirror.rows("dead_letters")
+    assert place_of(letter) == (2, 0, 2)
+    assert (letter["key"], letter["value"]) == damaged
+    assert letter["reason"] == "OffsetCommitValue: version: 9 is not in 0-4"
+
+    rmtree(mirror.settings.job.checkpoint_location)
+    admin.delete_topics([topic])
+    new_topic(admin, topic, 1)
+    with pytest.raises(JobRefusedError, match="none of them is of the topic that is there now"):
+        mirror.run(topic)
 
 
 def test_only_what_was_committed_counts_and_nothing_behind_an_open_transaction(

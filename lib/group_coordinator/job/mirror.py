@@ -22,7 +22,7 @@ from group_coordinator.job.certificates_check import check_certificates
 from group_coordinator.job.mirror_progress import MirrorProgress
 from group_coordinator.job.mirror_reasons import MirrorReasons
 from group_coordinator.job.mirror_retention import with_retention_of_brokers
-from group_coordinator.job.mirrored_topic import MirroredTopic, check_topic
+from group_coordinator.job.mirrored_topic import MirroredTopic, checked_topic
 from group_coordinator.job.outages import outlast_outages
 from group_coordinator.job.owner_watch import OwnerWatch
 from group_coordinator.job.position_rounds import PositionRounds, positions_folder, repeat
@@ -32,6 +32,7 @@ from group_coordinator.job.run import prepare_tables
 from group_coordinator.job.session_life import MakeSession, session_and_stop
 from group_coordinator.job.storage_check import check_other_clusters, check_storage
 from group_coordinator.job.workers_check import workers_like_the_driver
+from group_coordinator.mirror.lost_checkpoint import make_again_if_lost
 from group_coordinator.mirror.query import MIRROR, QUERY_NAME, MirrorRun
 from group_coordinator.mirror.sinks import MirrorSinks
 from group_coordinator.observability.logs import set_up_logs
@@ -101,10 +102,11 @@ def run_mirror(
     connection = Connection(
         job.bootstrap_servers, {**login_options(job.security), **options.python}
     )
-    check_topic(connection, job)  # before Spark starts, which takes much longer
+    topic = checked_topic(connection, job)  # before Spark starts, which takes much longer
     settings = with_retention_of_brokers(settings, given, connection)
     with session_and_stop(make_session) as (spark, stop):
         _prepare(spark, job)
+        make_again_if_lost(spark, job, topic, time.time_ns() // 1_000_000)
         mirror = _Mirror(spark, settings, connection, options, stop)
         with query_failures_told(job):
             mirror.drain() if options.drain else mirror.run()

@@ -71,11 +71,12 @@ class MirroredTopic:
         thread = self._continuity.taken_up(facts, self._now_ms())
         self._topic_id = facts.topic_id
         self._is_lossy = thread.is_broken
+        origin = read_origin(self._folder) or Origin()
         self._source = MessageSource(
-            self._source.cluster, self._source.topic, frozenset(facts.extent), thread.homes
+            *(self._source.cluster, self._source.topic, frozenset(facts.extent), thread.homes),
+            starts=origin.starting_offsets,
         )
-        first = (read_origin(self._folder) or Origin()).first_batch_id
-        return Reading(self._source, self._is_lossy, first)
+        return Reading(self._source, self._is_lossy, facts.topic_id, origin.first_batch_id)
 
     def gone(self, session: SparkSession, batch_id: int) -> DataFrame | None:
         """Tombstones for what the topic has no more, if there is reason to look for any."""
@@ -127,18 +128,20 @@ class MirroredTopic:
         return facts
 
 
-def check_topic(connection: Connection, job: JobSettings) -> None:
-    """Refuse a mirror of a topic that is not there.
+def checked_topic(connection: Connection, job: JobSettings) -> TopicFacts:
+    """The topic as it is; a mirror of one that is not there is refused.
 
     Raises:
-        JobRefusedError: it is not.
+        JobRefusedError: it is not there.
         ChannelError: the cluster does not answer, or does not let us in.
     """
-    if topic_facts(connection, job.events_topic) is None:
+    facts = topic_facts(connection, job.events_topic)
+    if facts is None:
         raise JobRefusedError(
             f"topic {job.events_topic} is not there at {job.bootstrap_servers}, or this user may not see it "
             "(ACL DESCRIBE); Kafka makes __consumer_offsets when the first group commits or joins"
         )
+    return facts
 
 
 def _has_read_all(query: StreamingQuery) -> bool:

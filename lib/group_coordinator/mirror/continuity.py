@@ -19,13 +19,12 @@ from group_coordinator.mirror.lookback import Lookback
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import (
     Origin,
-    last_done_batch,
     last_planned_batch,
     read_origin,
     remove_sparks_own,
     write_origin,
 )
-from group_coordinator.streaming.checkpoint.plans import Plans
+from group_coordinator.streaming.checkpoint.plans import offsets_read
 
 _FILES = "topic"
 _DELETE_RETENTION_MS = 86_400_000
@@ -123,8 +122,7 @@ class Continuity:
         """What has happened to it, if the thread is broken."""
         if known.topic_id != found.topic_id:
             return "was made anew"
-        plan = Plans(self._folder).of(last_done_batch(self._folder))
-        read = {} if plan is None else plan.ends.get(self._topic, {})
+        read = offsets_read(self._folder, self._topic)
         for partition, offsets in found.extent.items():
             if partition in read and not offsets.start <= read[partition] <= offsets.stop:
                 return (

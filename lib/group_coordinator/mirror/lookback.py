@@ -110,6 +110,7 @@ class Lookback:
             "source_topic": F.lit(None).cast("string"),
             "source_partition": F.lit(None).cast("int"),
             "source_offset": F.lit(None).cast("long"),
+            "source_topic_id": F.lit(None).cast("string"),
             "seq": (F.row_number().over(order) - _BEFORE_ALL).cast("int"),
         }
         names = COORDINATOR_LOG.schema.names

@@ -16,9 +16,9 @@ from group_coordinator.mirror.sinks import MirrorSinks
 from group_coordinator.mirror.source import READING, MessageSource
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.batch_gate import BatchGate
-from group_coordinator.streaming.checkpoint.layout import checkpoint_of, last_done_batch
+from group_coordinator.streaming.checkpoint.layout import checkpoint_of
 from group_coordinator.streaming.checkpoint.ownership import Claimant
-from group_coordinator.streaming.checkpoint.plans import Plans
+from group_coordinator.streaming.checkpoint.plans import offsets_read
 from group_coordinator.streaming.pools import in_pool
 from group_coordinator.tables.session_conf import session_conf
 
@@ -29,7 +29,7 @@ MIRROR = Claimant(
     _ANOTHER_NAME,
     "",
     f"Bring back the checkpoint as it was last, or {_ANOTHER_NAME}",
-    f"bring back the checkpoint, or {_ANOTHER_NAME}",
+    f"none of them is of the topic that is there now. Bring back the checkpoint, or {_ANOTHER_NAME}",
 )
 """The checkpoint of a mirror as a writer of its cluster's rows."""
 _POLL_S = 1
@@ -50,6 +50,7 @@ class Reading(NamedTuple):
 
     source: MessageSource
     is_lossy: bool
+    topic_id: str
     first_batch_id: int
     """In the tables, of Spark's batch 0."""
 
@@ -100,8 +101,7 @@ class MirrorRun:
 
     def _unread(self, ends: Mapping[int, int]) -> list[int]:
         folder = MIRROR.folder(self.spark, self.job)
-        plan = Plans(folder).of(last_done_batch(folder))
-        read = {} if plan is None else plan.ends.get(self.job.events_topic, {})
+        read = offsets_read(folder, self.job.events_topic)
         return [partition for partition, end in ends.items() if read.get(partition, 0) < end]
 
     def _must_begin_again(self, trigger: Mapping[str, object]) -> bool:
@@ -117,7 +117,10 @@ class MirrorRun:
 
     def _until_over(self, trigger: Mapping[str, object]) -> None:
         reading = self.take_up()
-        gate = BatchGate(replace(self.sinks, first_batch_id=reading.first_batch_id).write)
+        sinks = replace(
+            self.sinks, first_batch_id=reading.first_batch_id, topic_id=reading.topic_id
+        )
+        gate = BatchGate(sinks.write)
         query = self._start(reading, gate, trigger)
         try:
             while not self.stop.is_set() and not query.awaitTermination(_POLL_S):

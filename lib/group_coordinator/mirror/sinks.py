@@ -55,6 +55,7 @@ class MirrorSinks:
     gone: Gone
     first_batch_id: int = 0
     """In the tables, of Spark's batch 0: see checkpoint.Origin."""
+    topic_id: str | None = None
 
     def write(self, batch: DataFrame, batch_id: int) -> None:
         """Append to the tables what this batch has not appended before.
@@ -96,6 +97,7 @@ class MirrorSinks:
             "reason": F.lit(Reason.MIRRORED),
             "principal": F.lit(None).cast("string"),
             "source_topic": F.lit(self.topic),
+            "source_topic_id": F.lit(self.topic_id).cast("string"),
             "inferred": F.lit(False),  # noqa: FBT003 - Spark's signature
         }
         return _columns(batch, COORDINATOR_LOG, constants)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from msgspec import json
@@ -34,6 +34,8 @@ _FETCHING = {
 }
 
 
+_EARLIEST = -2
+"""What Spark calls the beginning of a partition."""
 _COLUMNS = ("key", "value", "partition", "offset", "timestamp")
 
 
@@ -42,20 +44,22 @@ class MessageSource:
     """A topic to read.
 
     `cluster` has Spark's options for address and login (cluster_options.py), `partitions` are those that the topic has, `homes`
-    tells where its groups are; without it they may be anywhere.
+    tells where its groups are; without it they may be anywhere. `starts` are the first offsets that are read; of a partition that
+    is not in it, all.
     """
 
     cluster: Mapping[str, str]
     topic: str
     partitions: Collection[int]
     homes: HomePartitions | None = None
+    starts: Mapping[int, int] = field(default_factory=dict)
 
     def stream(self, spark: SparkSession, most_offsets: int, *, is_lossy: bool) -> DataFrame:
         """As `messages`, and decoded: rows of DECODED."""
         return self._decoded(self.messages(spark, most_offsets, is_lossy=is_lossy))
 
     def messages(self, spark: SparkSession, most_offsets: int, *, is_lossy: bool) -> DataFrame:
-        """A stream from the topic's beginning on; once the checkpoint has begun, from where it stopped.
+        """A stream from `starts` on; once the checkpoint has begun, from where it stopped.
 
         Args:
             spark: the session.
@@ -65,7 +69,7 @@ class MessageSource:
         reader = (
             spark.readStream.format("kafka")
             .options(**self._options())
-            .option("startingOffsets", "earliest")
+            .option("startingOffsets", self._starting_offsets())
             .option("failOnDataLoss", "false" if is_lossy else "true")
         )
         if most_offsets:
@@ -76,6 +80,10 @@ class MessageSource:
         """Rows of DECODED of all that can be read now; the session must have READING."""
         records = spark.read.format("kafka").options(**self._options()).load()
         return self._decoded(records.select(*_COLUMNS))
+
+    def _starting_offsets(self) -> str:
+        starts = {each: self.starts.get(each, _EARLIEST) for each in sorted(self.partitions)}
+        return json.encode({self.topic: starts}).decode()
 
     def _options(self) -> dict[str, str]:
         # Who subscribes joins a consumer group, whose records would be in the very topic that is read.

@@ -69,7 +69,9 @@ COORDINATOR_LOG = TableDefinition(
             ),
             required("event_time", TimestampType(), "When it happened, by the group's clock"),
             optional(
-                "source_topic", StringType(), "Topic of the event behind it; null: a deadline"
+                "source_topic",
+                StringType(),
+                "Topic of the event, or of the mirrored message; null: a deadline, or what a mirrored topic has no more",
             ),
             optional("source_partition", IntegerType(), "Partition of that event"),
             optional("source_offset", LongType(), "Offset of that event"),
@@ -80,6 +82,11 @@ COORDINATOR_LOG = TableDefinition(
                 "inferred",
                 BooleanType(),
                 "True: a mirrored record, which does not say the reason, so that it was inferred; null: not mirrored",
+            ),
+            optional(
+                "source_topic_id",
+                StringType(),
+                "Id of the topic of a mirrored message: one that is made anew under its name has another one",
             ),
         ]
     ),
@@ -99,4 +106,5 @@ def log_row(row: Column, *, cluster_id: Column, source_topic: Column) -> Column:
         instant(row["event_time_ms"]).alias("event_time"),
         F.when(row["source_offset"].isNotNull(), source_topic).alias("source_topic"),
         F.lit(None).cast(BooleanType()).alias("inferred"),
+        F.lit(None).cast(StringType()).alias("source_topic_id"),
     )

@@ -55,7 +55,7 @@ class Writer:
         mark = self._mark(table, batch_id)
         folder = self.catalog.local_folder(table.name)
         if folder is None:
-            self._append_by_spark(rows, table, mark, batch_id)
+            self.append(rows, table, batch_id)
             return
         with write_errors(folder):
             present = DeltaTable(folder)
@@ -65,19 +65,19 @@ class Writer:
         if size.fits_the_driver:
             append_on_disk(present, folder, _of_batch(rows.toArrow(), table, batch_id), mark)
         else:
-            self._append_by_spark(rows, table, mark, batch_id)
+            self.append(rows, table, batch_id)
 
     def shut_out_earlier_ones(self, spark: SparkSession, table: TableDefinition) -> None:
         """Leave a mark without rows, so that the table takes nothing from a writer before this one."""
         append_rows(table.no_rows(), spark, self.catalog, table, self._mark(table, 0))
 
-    def _append_by_spark(
-        self, rows: DataFrame, table: TableDefinition, mark: Transaction, batch_id: int
-    ) -> None:
+    def append(self, rows: DataFrame, table: TableDefinition, batch_id: int) -> None:
+        """As append_once, by Spark, in no matter which thread; who writes it for good has looked whether that is in order."""
         by_batch = {
             BATCH_ID.name: F.lit(batch_id).cast("long"),
             INGESTED_AT.name: F.current_timestamp(),
         }
+        mark = self._mark(table, batch_id)
         append_frame(rows.withColumns(by_batch), self.catalog, table, mark)
 
     def _mark(self, table: TableDefinition, batch_id: int) -> Transaction:

@@ -68,8 +68,8 @@ def test_files_of_sorted_rows_are_not_put_together_with_new_ones(
 ) -> None:
     """Or groups would be spread over all files again."""
     name = "group_coordinator.tables.history.thinning_in_folder.SORTED_FILE_BYTES"
-    monkeypatch.setattr(name, 40_000)
-    monkeypatch.setattr(maintenance, "GATHERED_FILE_BYTES", 32_000)
+    monkeypatch.setattr(name, 50_000)
+    monkeypatch.setattr(maintenance, "GATHERED_FILE_BYTES", 45_000)
     append(job, range(FIRST - 4 * DAY, FIRST + DAY))
     look(replace(job, history_full_ms=30 * DAY_MS), notebook, FIRST + DAY)
     is_sorted = set(log(job).file_uris())

@@ -7,6 +7,7 @@ older than what it has written, and a copy beside the original.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from secrets import token_hex
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from typing import NamedTuple
 import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 from msgspec import Struct, json
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
@@ -39,6 +41,7 @@ WRITTEN = (COORDINATOR_LOG, DEAD_LETTERS)
 """What a batch is appended to, in this order (sinks.py): what has its dead letters has its records too."""
 
 _IDENTITY = "writer.json"
+_log = logging.getLogger(__name__)
 
 
 class CheckpointError(RuntimeError):
@@ -139,7 +142,33 @@ def check_may_write(
     return Identity(identity.writer_id, owner.epoch, identity.place)
 
 
-def take_over(spark: SparkSession, job: JobSettings) -> None:
+def is_lost(spark: SparkSession, job: JobSettings, claimant: Claimant) -> bool:
+    """Whether a checkpoint owns the cluster's rows and is not where it was when it claimed them; for who has none.
+
+    Raises:
+        CheckpointError: it is there, or its batches are of another topic.
+    """
+    folder, catalog = claimant.folder(spark, job), TableCatalog(job.tables_root)
+    owner = newest_claim(spark, catalog, job.cluster_id)
+    if owner is None:
+        return False
+    if owner.events_topic != job.events_topic or _is_there(spark, owner, folder):
+        raise CheckpointError(_owned_by(owner, job, folder, claimant))
+    return True
+
+
+def _is_there(spark: SparkSession, owner: Claim, folder: CheckpointFolder) -> bool:
+    """Whether the owner is at another place; one that cannot be reached from here is not."""
+    if owner.checkpoint == folder.location:
+        return False
+    try:
+        return _who(CheckpointFolder(spark, owner.checkpoint)) == owner.writer_id
+    except Py4JJavaError as error:
+        _log.warning("whether checkpoint %s is there cannot be seen: %s", owner.checkpoint, error)
+        return False
+
+
+def take_over(spark: SparkSession, job: JobSettings, claimant: Claimant = COORDINATOR) -> Writer:
     """Make a checkpoint the owner of the cluster's rows, whoever was it before.
 
     Raises:
@@ -148,9 +177,10 @@ def take_over(spark: SparkSession, job: JobSettings) -> None:
     catalog = TableCatalog(job.tables_root)
     owner = newest_claim(spark, catalog, job.cluster_id)
     epoch = 1 if owner is None else owner.epoch + 1
-    writer = _claimed(spark, job, Identity(token_hex(8)), epoch, COORDINATOR)
+    writer = _claimed(spark, job, Identity(token_hex(8)), epoch, claimant)
     for table in WRITTEN:
         writer.shut_out_earlier_ones(spark, table)
+    return writer
 
 
 def check_still_owner(spark: SparkSession, writer: Writer) -> None:

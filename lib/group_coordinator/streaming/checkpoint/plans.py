@@ -7,6 +7,7 @@ from msgspec import Struct, json
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import (
     OFFSETS,
+    last_done_batch,
     last_planned_batch,
     read_origin,
 )
@@ -72,6 +73,14 @@ class Plans:
         """The first line has a version."""
         text = self._folder.read(_INITIAL_OFFSETS)
         return {} if text is None else _offsets(text.splitlines()[-1])
+
+
+def offsets_read(folder: CheckpointFolder, topic: str) -> dict[int, int]:
+    """By partition the offset behind what was read of a topic, up to the last batch that is done."""
+    plan, origin = Plans(folder).of(last_done_batch(folder)), read_origin(folder)
+    if plan is not None:
+        return plan.ends.get(topic, {})
+    return origin.starting_offsets if origin else {}
 
 
 def partitions_read(folder: CheckpointFolder, topic: str) -> int | None:
