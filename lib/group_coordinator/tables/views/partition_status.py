@@ -40,7 +40,9 @@ _END_AT_COMMIT = f"""
         * CAST({micros("commits.at")} - {micros("steps.from_at")} AS DOUBLE)
         / CAST({micros("steps.sampled_at")} - {micros("steps.from_at")} AS DOUBLE)"""
 
-# Of who has not committed in the last hours the table of now has the last commit.
+# Of who has not committed in the last hours the table of now has the last commit. Burrow's ends are older than the commits that
+# it compares them with, so that who reads all the time has no lag there. Between samples that are close together it has: as
+# much as is written between two commits. So what counts is whether the next commit left something of what there was (lowest_left).
 _TEXT = f"""
 WITH newest AS ({NEWEST_SAMPLES}),
 known_changes AS (
@@ -82,16 +84,19 @@ windows AS (
     CAST({micros("max(at)")} - {micros("min(at)")} AS DOUBLE) / 1000000 AS span_seconds,
     CAST({micros("max(sampled_at)")} - {micros("max(at)")} AS DOUBLE) / 1000000 AS quiet_seconds,
     count(lag_then) AS known_lags, min(lag_then) AS lowest_lag,
-    count(CASE WHEN lag_then < lag_before THEN 1 END) AS times_nearer
+    count(CASE WHEN lag_then < lag_before THEN 1 END) AS times_nearer,
+    min(lag_before + offset_before - `after`) AS lowest_left
   FROM (
-    SELECT lags.*, lag(lag_then) OVER ({_OF_PARTITION} ORDER BY age DESC) AS lag_before FROM lags
+    SELECT lags.*, lag(lag_then) OVER ({_OF_PARTITION} ORDER BY age DESC) AS lag_before,
+      lag(`after`) OVER ({_OF_PARTITION} ORDER BY age DESC) AS offset_before
+    FROM lags
   ) compared
   GROUP BY cluster_id, group_id, topic, `partition`
 ),
 partitions AS (
   SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.lag, behind.lag_seconds, behind.certain_seconds,
     own.sampled_at, windows.lowest_offset, windows.highest_offset, windows.last_offset, windows.span_seconds,
-    windows.quiet_seconds, windows.known_lags, windows.lowest_lag, windows.times_nearer,
+    windows.quiet_seconds, windows.known_lags, windows.lowest_lag, windows.lowest_left, windows.times_nearer,
     coalesce(windows.commits, 0) AS commits,
     CASE WHEN windows.quiet_seconds < behind.certain_seconds THEN windows.quiet_seconds ELSE behind.certain_seconds
     END AS silent_seconds,
@@ -116,7 +121,7 @@ SELECT cluster_id, group_id, topic, `partition`,
     WHEN commits < {WINDOW} THEN 'OK'
     WHEN lowest_offset = highest_offset AND certain_seconds >= quiet_seconds + span_seconds THEN 'STALL'
     WHEN lowest_offset = highest_offset THEN 'OK'
-    WHEN known_lags = {WINDOW} AND lowest_lag > 0 AND times_nearer = 0 THEN 'WARN'
+    WHEN known_lags = {WINDOW} AND lowest_lag > 0 AND lowest_left > 0 AND times_nearer = 0 THEN 'WARN'
     ELSE 'OK'
   END AS status,
   committed_offset, lag, lag_seconds, silent_seconds, commits, sampled_at

@@ -110,6 +110,17 @@ def test_warned_of_is_who_goes_on_and_falls_behind(tmp_path: Path) -> None:
     assert status(tmp_path / "had read all", had_read_all, AHEAD) == "OK"
 
 
+@pytest.mark.parametrize(("behind", "wanted"), [(9.5, "OK"), (12.5, "WARN")])
+def test_who_reads_all_the_time_is_behind_by_what_is_written_between_two_commits(
+    behind: float, wanted: str, tmp_path: Path
+) -> None:
+    """Commits are a little more than a second apart, so that each leaves a little more of the ten records of a second."""
+    often = [(3.0 * number, 1_000 + 30 * number) for number in range(20)]
+    reads = [(40 + 1.001 * number, round(1_400 - behind + 10 * number)) for number in range(10)]
+
+    assert status(tmp_path, reads, often) == wanted
+
+
 def test_of_commits_before_the_first_sample_nobody_knows_the_lag(tmp_path: Path) -> None:
     slow = steady(10, step=49, start_s=1_100)
 
