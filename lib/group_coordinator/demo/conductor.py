@@ -22,6 +22,7 @@ from group_coordinator.demo.fleet import Arrivals, Fleet, Shifts
 from group_coordinator.demo.folder import DemoFolder
 from group_coordinator.demo.interruption import Interruption
 from group_coordinator.demo.job import Job
+from group_coordinator.demo.looking import looking
 from group_coordinator.demo.measures import MeasuredChannel, Measures
 from group_coordinator.demo.plan import Plan, settings_of
 from group_coordinator.demo.play import Play
@@ -88,8 +89,7 @@ class Conductor:
         premises.job.await_first_answer(premises.channel, self._interruption.pause)
         play = self._set_stage(resources, premises)
         tables = TablesWatch(str(self._folder.tables), self._board)
-        resources.callback(tables.close)
-        tables.start()
+        resources.enter_context(looking(tables.look))
         resources.callback(premises.job.ask_to_end)
         while not self._is_over(play.story_s(time.monotonic()), tables):
             play.tick(time.monotonic())

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from datetime import datetime, timedelta
-from threading import Event, Thread
 from typing import Any
 
 from group_coordinator.clients import sql_tables
-from group_coordinator.clients.errors import ClientError
-from group_coordinator.clients.sql_tables import TablesUnavailableError
 from group_coordinator.demo.board import Board
 from group_coordinator.demo.cast import LEADING_ROLES
 from group_coordinator.demo.coordinator_figures import CoordinatorFigures
-
-_INTERVAL_S = 2.0
-_log = logging.getLogger(__name__)
 
 _NEWS = """
 SELECT group_id, reason, count(topic) AS offsets, max(batch_id) AS batch_id,
@@ -40,7 +33,7 @@ _DELETED = frozenset({"offset-deleted", "group-deleted"})
 
 
 class TablesWatch:
-    """Reads the log from where it stopped last, without Spark, in a thread of its own."""
+    """Reads the log from where it stopped last, without Spark; `looking` does so again and again."""
 
     def __init__(self, tables_root: str, board: Board[CoordinatorFigures]) -> None:
         self._tables_root = tables_root
@@ -51,18 +44,6 @@ class TablesWatch:
         self.members: dict[str, int] = {}
         """Of each group, by its last rebalance."""
         self._compacted_up_to: datetime | None = None
-        self._closing = Event()
-        self._thread = Thread(target=self._run, name="tables", daemon=True)
-
-    def start(self) -> None:
-        """Start to look."""
-        self._thread.start()
-
-    def close(self) -> None:
-        """Stop looking."""
-        self._closing.set()
-        if self._thread.ident is not None:
-            self._thread.join()
 
     def are_fresh(self, now: datetime) -> bool:
         """Whether compaction follows the log closely: the log grows all the time."""
@@ -102,12 +83,3 @@ class TablesWatch:
 
     def _rows(self, sql: str) -> list[dict[str, Any]]:
         return sql_tables.rows(self._tables_root, sql)
-
-    def _run(self) -> None:
-        while not self._closing.wait(_INTERVAL_S):
-            try:
-                self.look()
-            except TablesUnavailableError:
-                continue  # not made yet
-            except ClientError:
-                _log.warning("a look into the tables failed", exc_info=True)

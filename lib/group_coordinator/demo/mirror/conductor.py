@@ -16,6 +16,7 @@ from group_coordinator.demo.board import Board
 from group_coordinator.demo.commands import Administrator, Tool
 from group_coordinator.demo.folder import DemoFolder
 from group_coordinator.demo.interruption import Interruption
+from group_coordinator.demo.looking import looking
 from group_coordinator.demo.mirror.cast import EVERYBODY
 from group_coordinator.demo.mirror.figures import MirrorFigures
 from group_coordinator.demo.mirror.fleet import Fleet
@@ -100,8 +101,7 @@ class Conductor:
         mirror = MirrorProcess(self._folder, servers, self._board.tell)
         resources.callback(lambda: mirror.end(self._grace_s))
         tables = TablesWatch(str(self._folder.tables), self._plan.prefix, self._board)
-        resources.callback(tables.close)
-        tables.start()
+        resources.enter_context(looking(lambda: tables.look(datetime.now(UTC))))
         teller = Storyteller(self._plan, fleet, shop, administrator, mirror.start)
         return _Performance(
             fleet, administrator, mirror, tables, Story(teller.scenes(), self._board)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from threading import Event, Thread
+from datetime import datetime
 from typing import Any
 
 from group_coordinator.clients import sql_tables
-from group_coordinator.clients.errors import ClientError
-from group_coordinator.clients.sql_tables import TablesUnavailableError
 from group_coordinator.demo.board import Board
 from group_coordinator.demo.mirror.answers import of_the_demo
 from group_coordinator.demo.mirror.figures import MirrorFigures
 
-_INTERVAL_S = 2.0
 _LOOKS_TO_BELIEVE = 4
 """Who commits every second and reads all the time is a few records behind, and may look slow for a moment."""
-_log = logging.getLogger(__name__)
 
 _LOG = """
 SELECT count(*) AS records, max(event_time) AS newest_at,
@@ -54,7 +48,7 @@ _RESET = "The tables say: somebody set {group_id} back by {records} records of {
 
 
 class TablesWatch:
-    """Asks every few seconds, without Spark, in a thread of its own.
+    """Asks without Spark; `looking` does so again and again.
 
     Args:
         tables_root: the folder of the tables.
@@ -70,18 +64,6 @@ class TablesWatch:
         self._in_a_row: Counter[tuple[str, str]] = Counter()
         """How many looks found a group in a status, up to the last one."""
         self._complete_up_to: datetime | None = None
-        self._closing = Event()
-        self._thread = Thread(target=self._run, name="tables", daemon=True)
-
-    def start(self) -> None:
-        """Start to look."""
-        self._thread.start()
-
-    def close(self) -> None:
-        """Stop looking."""
-        self._closing.set()
-        if self._thread.ident is not None:
-            self._thread.join()
 
     def have(self, moment: datetime) -> bool:
         """Whether the tables and the samples have all until then: somebody commits all the time."""
@@ -134,12 +116,3 @@ class TablesWatch:
 
     def _rows(self, sql: str) -> list[dict[str, Any]]:
         return sql_tables.rows(self._tables_root, sql.format(mine=self._mine))
-
-    def _run(self) -> None:
-        while not self._closing.wait(_INTERVAL_S):
-            try:
-                self.look(datetime.now(UTC))
-            except TablesUnavailableError:
-                continue  # not made yet
-            except ClientError:
-                _log.warning("a look into the tables failed", exc_info=True)
