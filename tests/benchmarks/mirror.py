@@ -115,7 +115,7 @@ def mirror(spark: SparkSession, job: JobSettings) -> None:
     create_tables(job.tables_root, lambda: spark)
     writer = checked_writer(spark, job, lambda: None, MIRROR)
     topic = MirroredTopic(spark, job, Connection.of(job), cluster_options(job))
-    sinks = MirrorSinks(writer, TOPIC, lambda rows, _batch_id: rows, _silent, topic.gone)
+    sinks = MirrorSinks(writer, TOPIC, lambda rows, _batch_id, _gone: rows, _silent, topic.gone)
     MirrorRun(spark, job, topic.take_up, topic.may_go_on, sinks, Event()).drain({})
     _check(spark, job, COORDINATOR_LOG)
 

@@ -79,7 +79,9 @@ def measure_rate(
     writer = checked_writer(spark, job, lambda: None, MIRROR)
     topic = MirroredTopic(spark, job, Connection.of(job), cluster_options(job))
     behind, over = Behind(), Event()
-    sinks = MirrorSinks(writer, TOPIC, lambda rows, _batch_id: rows, behind.batch_done, topic.gone)
+    sinks = MirrorSinks(
+        writer, TOPIC, lambda rows, _batch_id, _gone: rows, behind.batch_done, topic.gone
+    )
     run = MirrorRun(spark, job, topic.take_up, topic.may_go_on, sinks, over)
     threads = [
         Thread(target=run.run),

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from deltalake import Transaction, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from group_coordinator.mirror import reasons
 from group_coordinator.mirror.mirror_batch import MirrorBatch
@@ -20,6 +21,7 @@ from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.session_conf import session_conf
 from tests.support.endings import ENDINGS, RETENTION_MS, in_the_table, recording
+from tests.support.mirrored_log import MirroredLog, table_rows, tables_of_mirror
 
 pytestmark = pytest.mark.spark
 
@@ -104,6 +106,36 @@ def test_a_batch_s_tombstones_tell_why(
     lost = [row["group_id"] for row in rows if row["value"] is None and row["record_type"] < 4]
     assert found == {group: ENDINGS[group][-lost.count(group) :] for group in {*lost}}
     assert found["simple deleted"] == ["orders-0 offset-expired", "group group-expired"]
+
+
+@pytest.mark.parametrize("most_rows", [50_000, 1], ids=["on the driver", "by Spark"])
+def test_what_the_topic_has_no_more_is_gone_before_the_batch_s_own_tombstones(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_rows: int
+) -> None:
+    """Of two offsets one went unseen: it does not keep the group alive that was deleted with the other one."""
+    monkeypatch.setattr(reasons, "MOST_ROWS", most_rows)
+    known, unseen, own = MirroredLog(), MirroredLog(), MirroredLog()
+    known.commit("orders", 0, 1)
+    known.commit("refunds", 0, 2)
+    unseen.forget("refunds", 0)
+    for tombstone in (lambda: own.forget("orders", 0), lambda: own.record(2, None)):
+        own.now_ms = 9_000
+        tombstone()
+    root = tables_of_mirror(tmp_path, known, {})
+    gone = table_rows(unseen).drop_columns(["batch_id", "ingested_at"])
+    decoded = table_rows(own).drop_columns(["batch_id", "ingested_at"])
+
+    with session_conf(spark, QUICK):
+        batch = MirrorBatch(
+            *(spark, TableCatalog(root), "eu-1", 2, RETENTION, {"orders": "A", "refunds": "B"}),
+            gone=spark.createDataFrame(gone).withColumn("seq", F.lit(-999_999_999)),
+        )
+        found = reasons.with_reasons(spark.createDataFrame(decoded), batch).collect()
+
+    assert {(row.topic, row.reason) for row in found} == {
+        ("orders", "group-deleted"),
+        (None, "group-deleted"),
+    }
 
 
 def test_rows_without_tombstones_are_left_as_they_are(spark: SparkSession, filled: Path) -> None:

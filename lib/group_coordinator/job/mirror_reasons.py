@@ -29,8 +29,8 @@ class MirrorReasons:
         )
         self._connection = connection
 
-    def explain(self, rows: DataFrame, batch_id: int) -> DataFrame:
-        """The rows with these reasons.
+    def explain(self, rows: DataFrame, batch_id: int, gone: DataFrame | None) -> DataFrame:
+        """The rows with these reasons; what is `gone` comes in front of them.
 
         Raises:
             ChannelError: the cluster does not answer, or does not let us in.
@@ -44,5 +44,6 @@ class MirrorReasons:
             *(rows.sparkSession, self._catalog, self._cluster_id, batch_id, self._retention),
             topics={name: topic_id for name, topic_id in seen.items() if topic_id is not None},
             unseen=frozenset(asked - seen.keys()),
+            gone=gone,
         )
         return with_reasons(rows, batch)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.mirror.inference import ClusterFacts
 from group_coordinator.tables.catalog import TableCatalog
@@ -19,6 +19,7 @@ class MirrorBatch(NamedTuple):
     retention: of the cluster.
     topics: the ids of the topics that the cluster has now, by name; none at all: nobody knows which it has.
     unseen: topics of which nobody knows whether the cluster has them.
+    gone: tombstones that come in front of the batch's rows (lookback.py), as rows of the log; None: there are none.
     """
 
     spark: SparkSession
@@ -28,6 +29,7 @@ class MirrorBatch(NamedTuple):
     retention: Retention
     topics: Mapping[str, str]
     unseen: frozenset[str] = frozenset()
+    gone: DataFrame | None = None
 
     @property
     def facts(self) -> ClusterFacts:

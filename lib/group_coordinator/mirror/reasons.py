@@ -33,6 +33,8 @@ from group_coordinator.tables.driver_limits import MOST_ROWS
 __all__ = ["MirrorBatch", "with_reasons"]
 
 _PLACE = ("source_partition", "source_offset")
+_BEHIND_ALL = 2_000_000_000
+"""Makes of the places of what is gone, which are negative, such that no row of a batch gets to."""
 _MOST_GROUPS = 1_000
 """Groups that a condition names one by one."""
 
@@ -66,8 +68,14 @@ def with_reasons(decoded: DataFrame, batch: MirrorBatch) -> DataFrame:
 
 
 def _replayed(decoded: DataFrame, batch: MirrorBatch) -> DataFrame:
-    of_batch = decoded.withColumn(BATCH_ID.name, F.lit(batch.batch_id).cast("long"))
-    return of_batch.where(F.col("record_type").isin(*REPLAYED)).select(*LOGGED)
+    """The batch's rows; what is gone stands at the end of the batch before: its own reasons are not asked for."""
+    rows = decoded.withColumn(BATCH_ID.name, F.lit(batch.batch_id).cast("long"))
+    if batch.gone is not None:
+        before = F.lit(batch.batch_id - 1).cast("long")
+        behind_all = (F.col("seq") + _BEHIND_ALL).cast("int")
+        gone = batch.gone.withColumns({BATCH_ID.name: before, "seq": behind_all})
+        rows = rows.unionByName(gone)
+    return rows.where(F.col("record_type").isin(*REPLAYED)).select(*LOGGED)
 
 
 def _found_on_driver(

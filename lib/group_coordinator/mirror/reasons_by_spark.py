@@ -23,7 +23,7 @@ from group_coordinator.mirror.inference import ClusterFacts, InferredReason, inf
 from group_coordinator.mirror.known_rows import STATE, last_folded_batch, log_since
 from group_coordinator.mirror.mirror_batch import MirrorBatch
 from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupRows
-from group_coordinator.tables.definition import CLUSTER_ID, GROUP_ID
+from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_ID
 
 _REASONS = "source_partition int, source_offset long, reason string"
 
@@ -32,10 +32,11 @@ def inferred(rows: DataFrame, batch: MirrorBatch) -> DataFrame:
     """The reasons of a batch's tombstones: source_partition, source_offset, reason.
 
     Args:
-        rows: of the batch, with group_id and the columns of LoggedRow.
+        rows: of the batch, and of what is gone, with group_id and the columns of LoggedRow.
         batch: what is known beside the rows.
     """
-    with_tombstones = rows.where(_is_tombstone()).select(GROUP_ID.name).distinct()
+    of_batch = rows.where(F.col(BATCH_ID.name) == batch.batch_id)
+    with_tombstones = of_batch.where(_is_tombstone()).select(GROUP_ID.name).distinct()
     earlier = log_since(batch, last_folded_batch(batch)).join(
         with_tombstones, GROUP_ID.name, "left_semi"
     )
@@ -46,7 +47,7 @@ def inferred(rows: DataFrame, batch: MirrorBatch) -> DataFrame:
     known = reduce(
         DataFrame.union,
         (frame.select(GROUP_ID.name) for frame in (earlier, *(frame for _, frame in tables))),
-        _with_a_value_before(rows),
+        _with_a_value_before(of_batch),
     ).distinct()
     of_tables = (_row_of_table(frame, table.name, table.schema.names) for table, frame in tables)
     return (

@@ -28,8 +28,8 @@ from group_coordinator.tables.writer import Writer
 
 Gone = Callable[[SparkSession, int], DataFrame | None]
 """Tombstones that come in front of a batch (lookback.py), by its number in the tables; None: there are none."""
-Explain = Callable[[DataFrame, int], DataFrame]
-"""Gives tombstones among the rows of a batch, by its number in the tables, the reasons that can be inferred."""
+Explain = Callable[[DataFrame, int, DataFrame | None], DataFrame]
+"""Gives tombstones among the rows of a batch, by its number in the tables, the reasons that can be inferred; with what is gone."""
 
 
 class GroupsMovedError(RuntimeError):
@@ -79,17 +79,27 @@ class MirrorSinks:
             batch.unpersist()
 
     def _append_log(self, batch: DataFrame, volume: _Volume, in_tables: int) -> None:
-        gone, rows, size = self.gone(batch.sparkSession, in_tables), None, volume.log
-        if volume.log.rows:
-            rows = self._log(batch)
-            if volume.tombstones:
-                rows = self.explain(rows, in_tables)
-        if gone is not None:
-            rows = gone if rows is None else gone.unionByName(rows)
+        gone = self.gone(batch.sparkSession, in_tables)
+        if gone is None:
+            if volume.log.rows:
+                rows = self._explained(batch, volume, in_tables, None)
+                self.writer.append_once(rows, volume.log, COORDINATOR_LOG, in_tables)
+            return
+        # Whoever asks for them reads the whole topic.
+        gone = gone.persist(StorageLevel.DISK_ONLY)
+        try:
+            rows = gone.unionByName(self._explained(batch, volume, in_tables, gone))
             # How many they are is not known: Spark writes them.
-            size = Size(MOST_ROWS + 1, size.bytes)
-        if rows is not None:
+            size = Size(MOST_ROWS + 1, volume.log.bytes)
             self.writer.append_once(rows, size, COORDINATOR_LOG, in_tables)
+        finally:
+            gone.unpersist()
+
+    def _explained(
+        self, batch: DataFrame, volume: _Volume, in_tables: int, gone: DataFrame | None
+    ) -> DataFrame:
+        rows = self._log(batch)
+        return self.explain(rows, in_tables, gone) if volume.tombstones else rows
 
     def _log(self, batch: DataFrame) -> DataFrame:
         constants = {
