@@ -130,6 +130,7 @@ def _with_batches(day: pa.Table) -> pa.Table:
         "seq": pa.array(seq, pa.int32()),
         "ingested_at": _instants(at_ms),
         "inferred": pa.nulls(len(day), pa.bool_()),
+        "source_topic_id": pa.nulls(len(day), pa.string()),
     }
     wanted = COORDINATOR_LOG.no_rows().schema
     return pa.table({name: whole[name] for name in wanted.names}).cast(wanted)
