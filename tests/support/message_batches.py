@@ -11,13 +11,17 @@ from msgspec import json
 
 from group_coordinator.codecs.offsets_topic import OffsetsTopicError, decode_entry
 
-_FIELDS = [
-    ("key", pa.binary()),
-    ("value", pa.binary()),
-    ("partition", pa.int32()),
-    ("offset", pa.int64()),
-    ("timestamp", pa.timestamp("us", "UTC")),
-]
+SCHEMA = pa.schema(
+    [
+        ("key", pa.binary()),
+        ("value", pa.binary()),
+        ("partition", pa.int32()),
+        ("offset", pa.int64()),
+        ("timestamp", pa.timestamp("us", "UTC")),
+    ]
+)
+"""Of a batch of messages."""
+
 Bytes = tuple[bytes | None, bytes | None]
 
 
@@ -33,7 +37,7 @@ def batch_of(messages: Sequence[Bytes], partition: int = 0) -> pa.RecordBatch:
         }
         for offset, (key, value) in enumerate(messages)
     ]
-    return pa.RecordBatch.from_pylist(rows, pa.schema(_FIELDS))
+    return pa.RecordBatch.from_pylist(rows, SCHEMA)
 
 
 def expected(message: Bytes) -> dict[str, Any]:
