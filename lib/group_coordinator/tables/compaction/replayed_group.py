@@ -146,12 +146,13 @@ class ReplayedGroup:
     def _give_way_to_a_consumer_group(self) -> None:
         """The newest record says of which kind the group is.
 
-        Only a log that is read once more, or that is damaged, has records of a consumer group over a classic one: it
-        finds what its end made of the group, here a downgrade.
+        Only a log that is damaged, or read again after a downgrade, has records of a consumer group over a classic one.
         """
         classic = self._group.classic
-        if classic is not None and (classic.protocol_type or classic is self._loaded_classic):
-            self._group.membership = self._empty_since_ms = None
+        if classic is not None:
+            self._empty_since_ms = None
+            if classic.protocol_type or classic is self._loaded_classic:
+                self._group.membership = None
 
     def _note_emptiness(self, record: Record, entry: LogEntry) -> None:
         """A classic group's record says since when it is empty; for a consumer group the record's own time counts."""

@@ -220,6 +220,16 @@ def test_a_group_that_was_something_else_is_nothing_when_its_new_kind_ends() -> 
     assert tables.rows == GroupRows()
 
 
+def test_a_consumer_group_is_not_empty_since_a_classic_one_was() -> None:
+    """Only a damaged log goes over from a classic group that nobody had joined without its tombstone."""
+    tables, log = MirroredTables(), MirroredLog()
+    log.record(2, classic(protocolType="", currentStateTimestamp=-(2**56)))
+    log.record(6, {"assignmentEpoch": 3})
+    tables.take(log)
+
+    assert (tables.group.group_type, tables.group.empty_since) == ("consumer", 2_000)
+
+
 def test_a_mirrored_record_that_is_none_is_left_out_and_told(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
