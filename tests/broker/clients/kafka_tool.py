@@ -1,17 +1,16 @@
-"""Kafka's own tools: kafka-consumer-groups, to compare with, and a consumer of shares."""
+"""Kafka's own tools of groups, to compare with; and how any Java program of Kafka's is started."""
 
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from group_coordinator.local.jars import _jars, broker_jars
 from group_coordinator.local.java import java
 
-# The tools' other dependencies are on the broker's class path already. The consumer of shares needs the client of its version.
+# The other dependencies are on the broker's class path already.
 _IVY_MODULE = """\
 <ivy-module version="2.0">
   <info organisation="group-coordinator" module="jars"/>
@@ -23,8 +22,12 @@ _IVY_MODULE = """\
 """
 _DEPENDENCY = """\
 <dependency org="org.apache.kafka" name="{}" rev="4.3.1" conf="default" transitive="false"/>"""
-_OF_GROUPS = ("kafka-tools",)
-_OF_SHARES = ("kafka-tools", "kafka-clients", "kafka-server-common")
+_TOOLS = ("kafka-tools",)
+CLIENTS: Final = (
+    *("kafka-tools", "kafka-clients", "kafka-server-common"),
+    *("kafka-streams", "kafka-streams-examples"),
+)
+"""What consumers of shares and of streams need: the client of their own version."""
 
 
 class Said(NamedTuple):
@@ -36,8 +39,25 @@ class Said(NamedTuple):
 
 def kafka_consumer_groups(bootstrap_servers: str, *arguments: str) -> Said:
     """Run the tool; what its logging says on standard error is left out, and so are stack traces."""
+    tool = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+    return _said(_TOOLS, tool, bootstrap_servers, *arguments)
+
+
+def kafka_share_groups(bootstrap_servers: str, *arguments: str) -> Said:
+    """As kafka_consumer_groups, for share groups."""
+    tool = "org.apache.kafka.tools.consumer.group.ShareGroupCommand"
+    return _said(CLIENTS, tool, bootstrap_servers, *arguments)
+
+
+def kafka_streams_groups(bootstrap_servers: str, *arguments: str) -> Said:
+    """As kafka_consumer_groups, for streams groups."""
+    tool = "org.apache.kafka.tools.streams.StreamsGroupCommand"
+    return _said(CLIENTS, tool, bootstrap_servers, *arguments)
+
+
+def _said(modules: Sequence[str], tool: str, bootstrap_servers: str, *arguments: str) -> Said:
     done = subprocess.run(
-        _command(_OF_GROUPS, "group.ConsumerGroupCommand", bootstrap_servers, *arguments),
+        java_command(modules, tool, "--bootstrap-server", bootstrap_servers, *arguments),
         capture_output=True,
         text=True,
         check=True,
@@ -46,25 +66,12 @@ def kafka_consumer_groups(bootstrap_servers: str, *arguments: str) -> Said:
     return Said(done.stdout, done.stderr)
 
 
-@contextmanager
-def console_share_consumer(bootstrap_servers: str, *arguments: str) -> Iterator[None]:
-    """A member of a share group (KIP-932) that reads during the block."""
-    command = _command(_OF_SHARES, "ConsoleShareConsumer", bootstrap_servers, *arguments)
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as reading:
-        try:
-            yield
-        finally:
-            reading.terminate()
-
-
-def _command(
-    modules: Sequence[str], tool: str, bootstrap_servers: str, *arguments: str
-) -> list[str]:
+def java_command(modules: Sequence[str], program: str, *arguments: str) -> list[str]:
+    """How a program of these modules, or of the broker's, is started; it logs nothing."""
     wanted = _IVY_MODULE.format("".join(map(_DEPENDENCY.format, modules)))
     jars: list[Path] = [*_jars("tools", wanted), *broker_jars()]
     return [
         *(java(), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
         *("-Dlog4j2.level=OFF", "-cp", ":".join(map(str, jars))),
-        f"org.apache.kafka.tools.consumer.{tool}",
-        *("--bootstrap-server", bootstrap_servers, *arguments),
+        *(program, *arguments),
     ]
