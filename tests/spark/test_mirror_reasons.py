@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.mirror import reasons
+from group_coordinator.mirror.group_kinds import EXPLAINED
 from group_coordinator.mirror.mirror_batch import MirrorBatch
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import local
@@ -74,7 +75,8 @@ def explained(
 
 
 def endings(found: DataFrame) -> dict[str, list[str]]:
-    rows = found.where("value IS NULL AND record_type IN (1, 2, 3)").orderBy("seq").collect()
+    tombstones = found.where(F.col("value").isNull() & F.col("record_type").isin(*EXPLAINED))
+    rows = tombstones.orderBy("seq").collect()
     told: dict[str, list[str]] = {}
     for row in rows:
         assert row.inferred == (row.reason != "mirrored")
@@ -103,7 +105,9 @@ def test_a_batch_s_tombstones_tell_why(
     with session_conf(spark, QUICK):
         found = endings(explained(spark, f"{scheme}{filled}", batch_id, rows))
 
-    lost = [row["group_id"] for row in rows if row["value"] is None and row["record_type"] < 4]
+    lost = [
+        row["group_id"] for row in rows if row["value"] is None and row["record_type"] in EXPLAINED
+    ]
     assert found == {group: ENDINGS[group][-lost.count(group) :] for group in {*lost}}
     assert found["simple deleted"] == ["orders-0 offset-expired", "group group-expired"]
 

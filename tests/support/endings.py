@@ -12,6 +12,7 @@ from msgspec import json
 from group_coordinator.codecs.offsets_topic import decode_entry
 from group_coordinator.mirror.group_so_far import LoggedRow
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from tests.broker.clients.java_clients import WORDS, repartitioned
 
 RECORDED: Final = Path(__file__).parents[1] / "data" / "endings.jsonl"
 RETENTION_MS: Final = 60_000
@@ -46,6 +47,22 @@ ENDINGS: Final[Mapping[str, list[str]]] = {
     "moved classic": [],
     "moved consumer": [],
     "transaction deleted": ["orders-0 group-deleted", "orders-1 mirrored", "group group-deleted"],
+    "streams-expires": [
+        f"{repartitioned('streams-expires')}-1 offset-expired",
+        f"{WORDS}-0 offset-expired",
+        f"{WORDS}-1 offset-expired",
+        f"{repartitioned('streams-expires')}-0 offset-expired",
+        "group group-expired",
+    ],
+    "streams-deleted": [
+        f"{repartitioned('streams-deleted')}-0 group-deleted",
+        f"{repartitioned('streams-deleted')}-1 group-deleted",
+        f"{WORDS}-0 group-deleted",
+        f"{WORDS}-1 group-deleted",
+        "group group-deleted",
+    ],
+    "share stays": [],
+    "share deleted": ["group group-deleted"],
 }
 """What was done to each group, as its tombstones are to tell it, in the order of the log.
 
@@ -53,18 +70,29 @@ A group that has become one of another kind, or has only stored offsets and has 
 """
 
 
+class GroupSaid(NamedTuple):
+    """A group as a broker tells of it; offsets by topic and partition."""
+
+    kind: str
+    state: str
+    offsets: Mapping[tuple[str, int], int]
+
+
 class Recording(NamedTuple):
-    """Rows as the mirror's log has them, by column name, and the ids of the cluster's topics at the end."""
+    """Rows as the mirror's log has them, by column name, and what the broker said at the end: topics' ids, and its groups."""
 
     rows: list[dict[str, Any]]
     topics: Mapping[str, str]
+    groups: Mapping[str, GroupSaid]
 
 
 def recording() -> Recording:
     """The file."""
     first, *messages = map(json.decode, RECORDED.read_bytes().splitlines())
     return Recording(
-        [_row(number, message) for number, message in enumerate(messages)], first["topics"]
+        [_row(number, message) for number, message in enumerate(messages)],
+        first["topics"],
+        {group_id: _said(group) for group_id, group in first["groups"].items()},
     )
 
 
@@ -90,6 +118,15 @@ def as_logged(row: Mapping[str, Any], batch_id: int = 0) -> LoggedRow:
     """A row as the inference takes it."""
     known = {**row, "batch_id": batch_id, "event_time": row["event_time_ms"]}
     return LoggedRow(**{name: known[name] for name in LoggedRow._fields})
+
+
+def _said(group: Mapping[str, Any]) -> GroupSaid:
+    offsets = {
+        (topic, int(partition)): offset
+        for topic, of_topic in group["offsets"].items()
+        for partition, offset in of_topic.items()
+    }
+    return GroupSaid(group["type"], group["state"], offsets)
 
 
 def _row(number: int, message: dict[str, Any]) -> dict[str, Any]:

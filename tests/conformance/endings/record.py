@@ -1,6 +1,6 @@
 """Record how offsets and groups end on a real broker with real clients: makes tests/data/endings.jsonl anew.
 
-It takes a minute and a half: the shortest retention that Kafka knows is a minute.
+It takes two minutes: the shortest retention that Kafka knows is a minute.
 
 python -m tests.conformance.endings.record
 """
@@ -10,16 +10,24 @@ from __future__ import annotations
 import json
 import time
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from group_coordinator.local.ports import LOOPBACK
+from tests.broker.clients.java_clients import (
+    COUNTED_WORDS,
+    WORDS,
+    console_share_consumer,
+    repartitioned,
+    word_count,
+)
 from tests.conformance.kafka.producers import Producers
 from tests.conformance.kafka.real_broker import OFFSETS_TOPIC, RealBroker, real_broker
-from tests.conformance.language.lines import described_topic
+from tests.conformance.language.lines import Json, described_topic
 from tests.conformance.live.real_consumer import RealConsumer
 from tests.support.endings import RECORDED, RETENTION_MS
 from tests.support.until import until
@@ -32,7 +40,7 @@ _SETTINGS: Final = {
     "offsets.retention.minutes": "1",
     "offsets.retention.check.interval.ms": "1000",
 }
-_TOPICS: Final = ("orders:2", "refunds:2", "returns:1")
+_TOPICS: Final = ("orders:2", "refunds:2", "returns:1", f"{WORDS}:2", f"{COUNTED_WORDS}:1")
 _TIMEOUT_S: Final = 30.0
 _SWEPT_S: Final = 1.5
 _CLASSIC: Final[dict[str, Any]] = {"group_protocol": "classic", "heartbeat_interval_ms": 200}
@@ -97,6 +105,23 @@ class Cluster:
         [result] = answer["topics"]
         assert answer["errorCode"] == 0, answer
         assert not any(entry["errorCode"] for entry in result["partitions"]), answer
+
+    def listed(self) -> dict[str, Json]:
+        """What it lists of each of its groups."""
+        body: Json = {"statesFilter": [], "typesFilter": []}
+        groups = self.broker.ask("ListGroups", 5, body)["groups"]
+        return {group["groupId"]: group for group in groups}
+
+    def offsets(self, group: str) -> dict[str, dict[str, int]]:
+        """By topic and partition."""
+        body = {"groups": [{"groupId": group, "topics": None}], "requireStable": False}
+        [answer] = self.broker.ask("OffsetFetch", 8, body)["groups"]
+        return {
+            topic["name"]: {
+                str(each["partitionIndex"]): each["committedOffset"] for each in topic["partitions"]
+            }
+            for topic in answer["topics"]
+        }
 
     def until(self, condition: Any) -> None:
         """Let everybody poll until it is so."""
@@ -212,6 +237,32 @@ def _delete_in_a_transaction(cluster: Cluster) -> None:
     cluster.broker.ask("EndTxn", 4, producers.really(end)["body"])
 
 
+def _live_by_java(cluster: Cluster, folder: Path) -> None:
+    """Streams and shares; once a streams group has made topics of its own, nobody may name all that there are to be."""
+    producer = Producer({"bootstrap.servers": cluster.servers})
+    for partition in range(2):
+        producer.produce(WORDS, "two words", partition=partition)
+    assert producer.flush(30) == 0
+    for group in ("streams-expires", "streams-deleted"):
+        with word_count(cluster.servers, group, folder, threads=1):
+            cluster.until(partial(_has_counted, cluster, group))
+    cluster.delete_group("streams-deleted")
+    for group in ("share stays", "share deleted"):
+        with console_share_consumer(cluster.servers, group, "orders"):
+            cluster.until(partial(_has_members, cluster, group))
+    cluster.delete_group("share deleted")
+
+
+def _has_counted(cluster: Cluster, group: str) -> bool:
+    offsets = cluster.offsets(group)
+    read = {topic: sum(of_topic.values()) for topic, of_topic in offsets.items()}
+    return read == {WORDS: 2, repartitioned(group): 4}
+
+
+def _has_members(cluster: Cluster, group: str) -> bool:
+    return cluster.listed().get(group, {}).get("groupState") == "Stable"
+
+
 def _messages(cluster: Cluster) -> list[dict[str, Any]]:
     """The topic as a reader of committed messages has it, from its beginning to the end that it has now."""
     config = {"bootstrap.servers": cluster.servers, "group.id": "nobody", "log_level": 0}
@@ -233,23 +284,38 @@ def _messages(cluster: Cluster) -> list[dict[str, Any]]:
     ]
 
 
+def _told_at_the_end(cluster: Cluster) -> dict[str, Any]:
+    """What the broker says of its topics and groups when it has written nothing for as long as the questions took."""
+    while True:
+        end = cluster.broker.end_of_log()
+        topics = {topic["name"]: topic["topicId"] for topic in cluster.broker.known_topics()}
+        groups = {
+            group: {
+                "type": listed["groupType"],
+                "state": listed["groupState"],
+                "offsets": cluster.offsets(group),
+            }
+            for group, listed in cluster.listed().items()
+        }
+        if cluster.broker.end_of_log() == end:
+            return {"topics": topics, "groups": groups}
+
+
 def main() -> None:
     """Write the file."""
     with TemporaryDirectory() as folder, ExitStack() as resources:
-        broker = resources.enter_context(real_broker(Path(folder), _SETTINGS))
+        broker = resources.enter_context(real_broker(Path(folder, "broker"), _SETTINGS))
         cluster = Cluster(broker, resources)
         cluster.have_topics(*_TOPICS, "again:1", "gone:2")
         _begin_to_age(cluster)
-        aging_since = time.monotonic()
         _delete(cluster)
         _delete_topics(cluster)
         _change_protocols(cluster)
         _move(cluster)
         _delete_in_a_transaction(cluster)
-        expired_at = aging_since + RETENTION_MS / 1000 + _SWEPT_S
-        cluster.wait(expired_at - time.monotonic())
-        topics = {topic["name"]: topic["topicId"] for topic in broker.known_topics()}
-        lines = [{"topics": topics}, *_messages(cluster)]
+        _live_by_java(cluster, Path(folder))
+        cluster.wait(RETENTION_MS / 1000 + _SWEPT_S)
+        lines = [_told_at_the_end(cluster), *_messages(cluster)]
     RECORDED.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
 
 

@@ -13,7 +13,7 @@ from group_coordinator.mirror.inference import ClusterFacts, infer_reasons
 from group_coordinator.tables.compaction.fold import fold
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import GroupKey, GroupRows, LogEntry
-from tests.support.endings import ENDINGS, RETENTION_MS, as_logged, recording
+from tests.support.endings import ENDINGS, RETENTION_MS, GroupSaid, as_logged, recording
 
 RECORDING = recording()
 FACTS = ClusterFacts(RETENTION_MS, RECORDING.topics)
@@ -44,7 +44,14 @@ def endings(rows: Sequence[LoggedRow]) -> list[str]:
 
 def compacted(group_id: str, rows: Sequence[LoggedRow]) -> GroupRows:
     """What the tables have of these rows of the log."""
-    entries = [LogEntry(row.batch_id, row.seq, row.key, row.value, row.event_time) for row in rows]
+    entries = [
+        LogEntry(
+            *(row.batch_id, row.seq, row.key, row.value, row.event_time),
+            reason=row.reason,
+            inferred=row.reason != "mirrored",
+        )
+        for row in rows
+    ]
     left = GroupRows()
     for change in fold(GroupKey("c", group_id), GroupRows(), entries, RETENTION):
         left.add(change.row)
@@ -76,6 +83,20 @@ def test_a_mirror_that_goes_along_tells_the_same_however_far_compaction_is(
         log += with_reasons(GroupSoFar(group_id, before), rows, batch_id)
 
     assert endings(log) == ENDINGS[group_id]
+
+
+def shown(group_id: str) -> GroupSaid | None:
+    """A group as the tables have it."""
+    rows = compacted(group_id, rows_of(group_id))
+    if rows.group is None:
+        return None
+    offsets = {place: row.committed_offset for place, row in rows.offsets.items()}
+    return GroupSaid(rows.group.group_type, rows.group.state, offsets)
+
+
+@pytest.mark.parametrize("group_id", ENDINGS)
+def test_what_is_left_is_what_the_broker_says_of_its_groups(group_id: str) -> None:
+    assert shown(group_id) == RECORDING.groups.get(group_id)
 
 
 def test_the_broker_wrote_of_no_other_groups() -> None:

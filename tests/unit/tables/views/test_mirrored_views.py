@@ -24,7 +24,7 @@ from tests.support.endings import RETENTION_MS, as_logged, in_the_table, recordi
 
 
 def mirrored_rows() -> list[dict[str, Any]]:
-    rows, topics = recording()
+    rows, topics, _ = recording()
     facts = ClusterFacts(RETENTION_MS, topics)
     by_group = groupby(sorted(rows, key=itemgetter("group_id", "seq")), key=itemgetter("group_id"))
     found = {
@@ -118,6 +118,19 @@ def test_each_life_of_a_group_ends_with_its_inferred_reason(root: Path) -> None:
         ("deleted", 0, None, "group-deleted", True),
         ("created", 0, None, "mirrored", False),
         ("expired", 0, None, "group-expired", True),
+    ]
+
+
+def test_the_life_of_a_streams_group(root: Path) -> None:
+    """It gets its tasks when its topics are there, by a second rebalance."""
+    assert [row[:3] for row in of_group("streams-expires", root, TIMELINE)] == [
+        ("created", 1, None),
+        ("joined", 1, None),
+        ("rebalanced", 1, 2),
+        ("rebalanced", 1, 3),
+        ("left", 0, 3),
+        ("emptied", 0, 4),
+        ("expired", 0, 4),
     ]
 
 
