@@ -19,10 +19,22 @@ class Commit(NamedTuple):
     """None: the offset was lost."""
 
 
+def reached(samples: Sequence[Sample]) -> list[Sample]:
+    """The samples with the largest offsets of their moment so far: of less than a second."""
+    return [
+        Sample(
+            now.at_s,
+            max(each.start for each in samples if now.at_s - 1 < each.at_s <= now.at_s),
+            max(each.end for each in samples if now.at_s - 1 < each.at_s <= now.at_s),
+        )
+        for now in samples
+    ]
+
+
 def newest_log(samples: Sequence[Sample]) -> list[Sample]:
     """The samples since the topic was made last."""
     log: list[Sample] = []
-    for sample in samples:
+    for sample in reached(samples):
         if log and (sample.end < log[-1].end or sample.start < log[-1].start):
             log = []
         log.append(sample)
@@ -60,7 +72,7 @@ def committed_at(commits: Sequence[Commit], at_s: float) -> int | None:
 
 def end_at(samples: Sequence[Sample], at_s: float) -> float | None:
     """The end of the log at a time between two samples of it, of the last hour."""
-    recent = [sample for sample in samples if sample.at_s >= samples[-1].at_s - 3_600]
+    recent = reached([sample for sample in samples if sample.at_s >= samples[-1].at_s - 3_600])
     for before, after in pairwise(recent):
         if before.at_s < at_s <= after.at_s and newest_log([before, after]) == [before, after]:
             share = (at_s - before.at_s) / (after.at_s - before.at_s)
@@ -73,11 +85,12 @@ def status(samples: Sequence[Sample], commits: Sequence[Commit]) -> str | None:
     if offset is None:
         return None
     now_s, behind_s = samples[-1].at_s, certainly_behind_s(samples, offset)
+    end = reached(samples)[-1].end
     window: list[Commit] = []
     for commit in commits:
         if commit.at_s <= now_s:
             window = [] if commit.offset is None else [*window, commit][-10:]
-    if offset >= samples[-1].end or not window:
+    if offset >= end or not window:
         return "OK"
     if min(now_s - window[-1].at_s, behind_s) > _tolerated(window):
         return "STOP"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from tests.property.lag_rules import (
     Sample,
     certainly_behind_s,
     committed_at,
+    reached,
     status,
     time_lag,
 )
@@ -22,6 +23,7 @@ from tests.support.view_rows import answers
 
 PAUSES_S = st.sampled_from([1, 5, 30, 30, 30, 3_600])
 GROWTH = st.sampled_from([[0, 1, 10], [100], [10, 100], [0], [10, 100, -5]])
+LATECOMERS = st.sampled_from([[None], [None, 0, 0.5, 1], [0.9]])
 STARTS = st.sampled_from([[0], [0], [0, 1]])
 COMMIT_PAUSES_S = st.sampled_from([[5], [5, 6, 7], [0], [60], [66, 67], [0, 1, 600, 601]])
 STEPS = st.sampled_from([[0], [0], [1], [0, 1, 10], [10, -1], [1, None]])
@@ -36,12 +38,24 @@ def some(draw: st.DrawFn, choices: st.SearchStrategy[list[Any]], count: int) -> 
 
 @st.composite
 def logs(draw: st.DrawFn) -> list[Sample]:
-    """Ends that grow, rest, and go back; now and then only the start goes back."""
+    """Ends that grow, rest, and go back; now and then only the start goes back; now and then there is a second sampler."""
     pauses = draw(st.lists(PAUSES_S, min_size=1, max_size=12))
     growth = some(draw, GROWTH, len(pauses))
     ends = accumulate(growth[1:], lambda end, more: max(1, end + more), initial=100)
     starts = some(draw, STARTS, len(pauses))
-    return [*map(Sample, accumulate(pauses), starts, ends)]
+    log = [*map(Sample, accumulate(pauses), starts, ends)]
+    return [
+        *chain.from_iterable(map(_sampled, log[:1] + log, log, some(draw, LATECOMERS, len(log))))
+    ]
+
+
+def _sampled(before: Sample, now: Sample, latecomer: float | None) -> list[Sample]:
+    """A sample, and maybe one by somebody else half a second later, whose end is from between the sample before and this one."""
+    if latecomer is None:
+        return [now]
+    has_grown = now.end > before.end and now.start >= before.start
+    end = before.end + round(latecomer * (now.end - before.end)) if has_grown else now.end
+    return [now, Sample(now.at_s + 0.5, now.start, end)]
 
 
 @st.composite
@@ -132,7 +146,7 @@ def test_the_history_has_at_each_sample_what_time_lag_would_have_said(
             offset = committed_at(commits, sample.at_s)
             if offset is not None:
                 seconds, how = time_lag(log[: place + 1], offset)
-                lag = max(0, sample.end - offset)
+                lag = max(0, reached(log[: place + 1])[-1].end - offset)
                 wanted.append((f"c{number}", sample.at_s, offset, lag, round(seconds, 4), how))
     assert sorted(
         (

@@ -75,8 +75,8 @@ def consumer_group() -> GroupHistory:
 
 
 def sample_orders(root: Path) -> None:
-    """It grows, rests, and is made again; in the other cluster it is gone in the end."""
-    for seconds, end in [(1, 30), (5, 60), (45, 60), (110, 90), (125, 40), (155, 55)]:
+    """It grows, rests, and is made again, and once there are two samplers; in the other cluster it is gone in the end."""
+    for seconds, end in [(1, 30), (5, 60), (45, 60), (110, 90), (125, 40), (155, 55), (155.4, 50)]:
         sample(root, seconds, "orders", {0: end, 1: end, 2: end}, held_back=3)
     sample(root, 1, "orders", {0: 30, 1: 30}, cluster_id="other")
     sample(root, 100_000, "bills", {0: 30}, cluster_id="other")

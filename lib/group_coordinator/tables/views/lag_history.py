@@ -13,6 +13,7 @@ from group_coordinator.tables.views.definition import (
 from group_coordinator.tables.views.position_steps import (
     BEGINS,
     how_it_is_known,
+    reached,
     seconds_behind,
 )
 
@@ -21,10 +22,11 @@ _IN_TIME = (
     f"{_OF_PARTITION} ORDER BY at, CASE WHEN committed IS NULL THEN 1 ELSE 0 END, batch_id, seq, "
     "log_end_offset ROWS BETWEEN UNBOUNDED PRECEDING AND"
 )
-_OF_SAMPLES = (
-    "(PARTITION BY readers.cluster_id, readers.group_id, readers.topic, readers.`partition` "
-    "ORDER BY ends.sampled_at, ends.log_end_offset)"
+_OF_READER = (
+    "PARTITION BY readers.cluster_id, readers.group_id, readers.topic, readers.`partition` "
+    "ORDER BY ends.sampled_at, ends.log_end_offset"
 )
+_OF_SAMPLES = f"({_OF_PARTITION} ORDER BY sampled_at, log_end_offset)"
 _STEP_SO_FAR = (
     f"({_OF_PARTITION}, log_began_at ORDER BY place, kind "
     "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
@@ -38,13 +40,18 @@ _TEXT = f"""
 WITH readers AS (
   SELECT DISTINCT cluster_id, group_id, topic, `partition` FROM $coordinator_log WHERE record_type IN (0, 1)
 ),
-samples AS (
-  SELECT readers.cluster_id, readers.group_id, readers.topic, readers.`partition`, ends.sampled_at, ends.log_end_offset,
-    ends.log_start_offset, lag(ends.log_end_offset) OVER {_OF_SAMPLES} AS from_offset,
-    lag(ends.log_start_offset) OVER {_OF_SAMPLES} AS from_start, lag(ends.sampled_at) OVER {_OF_SAMPLES} AS from_at
+moments AS (
+  SELECT readers.cluster_id, readers.group_id, readers.topic, readers.`partition`, ends.sampled_at,
+    {reached("ends.log_end_offset", "ends.sampled_at", _OF_READER)} AS log_end_offset,
+    {reached("ends.log_start_offset", "ends.sampled_at", _OF_READER)} AS log_start_offset
   FROM readers
   JOIN $topic_positions ends
     ON ends.cluster_id = readers.cluster_id AND ends.topic = readers.topic AND ends.`partition` = readers.`partition`
+),
+samples AS (
+  SELECT moments.*, lag(log_end_offset) OVER {_OF_SAMPLES} AS from_offset,
+    lag(log_start_offset) OVER {_OF_SAMPLES} AS from_start, lag(sampled_at) OVER {_OF_SAMPLES} AS from_at
+  FROM moments
 ),
 told AS (
   SELECT cluster_id, group_id, topic, `partition`, at, coalesce(`after`, -1) AS committed, batch_id, seq,

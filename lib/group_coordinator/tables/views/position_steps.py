@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
+MOMENT = "INTERVAL '0.999' SECOND"
+"""SQL for how far apart samples of one moment are at most: less than a second.
+
+Two samplers tell an end by their own clocks, each halfway through its round. So the later row may have the lower end.
+"""
+
+SAMPLERS = 3
+"""So many of a topic are told from a log that goes back."""
+
 BEGINS = "from_at IS NULL OR log_end_offset < from_offset OR log_start_offset < from_start"
 """SQL for whether a sample is the first one of a log: one that goes back, at its end or its beginning, is another log. The topic
 was made again, or an unclean leader cut it."""
 
-_OF_PARTITION = "PARTITION BY cluster_id, topic, `partition` ORDER BY sampled_at, log_end_offset"
+_IN_TIME = "PARTITION BY cluster_id, topic, `partition` ORDER BY sampled_at, log_end_offset"
+
+
+def reached(offset: str, at: str, in_time: str) -> str:
+    """SQL for the largest of the offsets that the samples of one moment have, up to this sample.
+
+    A log that has gone back in fact is lower in the samples that follow, and begins with the first one that is a moment later.
+
+    Args:
+        offset: SQL of the offset.
+        at: SQL of the sample's time.
+        in_time: SQL of a window with a partition's samples in the order of time.
+    """
+    # max(...) over a RANGE would be exact for any number of samplers, and takes longer than all the rest of a view.
+    earlier = (
+        f"CASE WHEN lag({at}, {back}) OVER ({in_time}) >= {at} - {MOMENT} THEN lag({offset}, {back}) OVER ({in_time}) END"
+        for back in range(1, SAMPLERS)
+    )
+    return f"greatest({', '.join([offset, *earlier])})"
 
 
 def position_steps(samples: str = "$topic_positions") -> str:
     """SQL for samples, each with the one before it: `from_offset` and `from_at`, null where it `begins` a log.
+
+    Ends are those that were `reached` by then.
 
     The end of the log was at an offset g < log_end_offset between from_at and sampled_at, if from_offset <= g.
 
@@ -24,11 +53,16 @@ SELECT cluster_id, topic, `partition`, sampled_at, log_end_offset, begins,
 FROM (
   SELECT beside.*, {BEGINS} AS begins
   FROM (
-    SELECT samples.*,
-      lag(sampled_at) OVER ({_OF_PARTITION}) AS from_at,
-      lag(log_end_offset) OVER ({_OF_PARTITION}) AS from_offset,
-      lag(log_start_offset) OVER ({_OF_PARTITION}) AS from_start
-    FROM {samples} samples
+    SELECT moments.*,
+      lag(sampled_at) OVER ({_IN_TIME}) AS from_at,
+      lag(log_end_offset) OVER ({_IN_TIME}) AS from_offset,
+      lag(log_start_offset) OVER ({_IN_TIME}) AS from_start
+    FROM (
+      SELECT cluster_id, topic, `partition`, sampled_at,
+        {reached("log_end_offset", "sampled_at", _IN_TIME)} AS log_end_offset,
+        {reached("log_start_offset", "sampled_at", _IN_TIME)} AS log_start_offset
+      FROM {samples} samples
+    ) moments
   ) beside
 ) marked
 """

@@ -35,12 +35,17 @@ CERTAIN_SECONDS = optional(
     "The same from the first sample with a later end on: so long at least, however far samples are apart; null: as lag_seconds",
 )
 
+_BEFORE = "INTERVAL '2' HOUR"
+"""SQL for a time in which there is an earlier sample, also where only the first one of each hour stayed."""
+
 # What was sampled before the end was at the lowest committed offset says nothing about any group: only the rest is
-# sorted. The steps of the newest log have every offset below its end once, but for those that did not grow.
+# sorted. The last sample with such an end may be the later one of a moment, whose other one is beyond it: then it is the
+# sample before that moment that counts. The steps of the newest log have every offset below its end once, but for those
+# that did not grow.
 _TEXT = f"""
 WITH since AS (
   SELECT samples.cluster_id, samples.topic, samples.`partition`,
-    max(CASE WHEN samples.log_end_offset <= committed.lowest_offset THEN samples.sampled_at END) AS sampled_at
+    max(CASE WHEN samples.log_end_offset <= committed.lowest_offset THEN samples.sampled_at END) - {_BEFORE} AS sampled_at
   FROM $topic_positions samples
   JOIN (
     SELECT cluster_id, topic, `partition`, min(committed_offset) AS lowest_offset

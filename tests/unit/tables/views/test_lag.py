@@ -167,6 +167,44 @@ def test_a_log_whose_beginning_goes_back_is_another_one(tmp_path: Path) -> None:
     assert asked(root, TIME_LAG) == [(0, 10.0, "at-least")]
 
 
+def test_two_samplers_of_one_moment_are_no_log_that_went_back(tmp_path: Path) -> None:
+    """The second one has asked a moment before the first, and says that it was later."""
+    root = tables_of(tmp_path, reader((0, {0: 100, 1: 120, 2: 130, 3: 160})))
+    for seconds, end in [(10, 70), (20, 130), (20.9, 110), (40, 160), (40.999, 150)]:
+        sample(root, seconds, "orders", dict.fromkeys(range(4), end))
+
+    assert asked(root, "SELECT `partition`, lag FROM lag ORDER BY `partition`") == [
+        *[(0, 60), (1, 40), (2, 30), (3, 0)]
+    ]
+    assert asked(root, TIME_LAG) == [
+        (0, pytest.approx(40.999 - 15), "interpolated"),
+        (1, pytest.approx(40.999 - 10 - 10 * 50 / 60), "interpolated"),
+        (2, pytest.approx(40.999 - 20.9), "exact"),
+        (3, 0.0, "exact"),
+    ]
+    assert asked(
+        root,
+        "SELECT sampled_at, log_end_offset, lag FROM lag_history WHERE `partition` = 2 ORDER BY 1",
+    ) == [
+        (at(10), 70, 0),
+        (at(20), 130, 0),
+        (at(20.9), 130, 0),
+        (at(40), 160, 30),
+        (at(40.999), 160, 30),
+    ]
+
+
+def test_a_log_that_went_back_begins_with_the_first_sample_that_is_a_moment_later(
+    tmp_path: Path,
+) -> None:
+    root = tables_of(tmp_path, reader((0, {0: 5})))
+    for seconds, end in [(10, 1_000), (20, 1_000), (20.999, 10), (21, 20), (30, 40)]:
+        sample(root, seconds, "orders", {0: end})
+
+    assert asked(root, TIME_LAG) == [(0, 9.0, "at-least")]
+    assert asked(root, "SELECT lag FROM lag") == [(35,)]
+
+
 def test_the_history_of_lag(tmp_path: Path) -> None:
     group = reader((5, {0: 100}), (25, {0: 130}), (30, {0: 160}))
     group.at(45_000)
