@@ -14,13 +14,17 @@ from pyspark.sql import SparkSession
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError
 from group_coordinator.streaming.compaction_query import CompactionQuery
+from group_coordinator.tables.append import append_frame
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import local
-from group_coordinator.tables.compaction.compaction import Compaction
+from group_coordinator.tables.compaction import spark as by_spark
+from group_coordinator.tables.compaction.compaction import Compaction, entries_of
 from group_coordinator.tables.compaction.offset_rows import Retention
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import COMPACTED, create_tables
 from group_coordinator.tables.definition import TableDefinition
 from tests.support.log_rows import Log
+from tests.support.other_cluster import OtherCluster
 
 pytestmark = pytest.mark.spark
 
@@ -145,3 +149,44 @@ def test_two_at_once_do_not_lose_each_others_rows(
     east.apply(commits("east", 1, billing=2).frame(spark), 1)
 
     assert offsets(spark, shared) == {("east", "billing"): 2, ("west", "billing"): 200}
+
+
+def test_two_clusters_write_the_same_tables_at_once(
+    spark: SparkSession, catalog: TableCatalog
+) -> None:
+    """East by Spark, which is slow, and west in another process, which commits to all tables meanwhile.
+
+    A commit of west that comes between the beginning and the end of one of Spark's may be replaced by it.
+    """
+    root = catalog.local_root
+    assert root is not None
+    west = OtherCluster(root)
+    try:
+        log = commits("east", 0, **{f"group-{number}": number for number in range(10)})
+        west.until_it_writes()
+        once = deltalake.Transaction("east", 0)
+        append_frame(log.frame(spark), catalog, COORDINATOR_LOG, once)
+        by_spark.compact(catalog, "east", entries_of(log.frame(spark)), RETENTION, once)
+        batches = west.end()
+    finally:
+        west.kill()
+
+    rows = deltalake.DeltaTable(root / "coordinator_log").to_pyarrow_table()
+    west_has = [row["batch_id"] for row in rows.to_pylist() if row["cluster_id"] == "west"]
+    assert sorted(west_has) == list(range(batches))
+    assert rows.num_rows == batches + 10
+    assert offsets(spark, catalog) == {
+        ("west", "billing"): batches - 1,
+        **{("east", f"group-{number}"): number for number in range(10)},
+    }
+    alone = {name: came_between(root / name) for name in ("coordinator_log", "offsets", "groups")}
+    assert alone == {"coordinator_log": [0], "offsets": [0], "groups": [0]}
+
+
+def came_between(folder: Path) -> list[int]:
+    """How many commits of others the table took from the beginning of each of Spark's to its end."""
+    return [
+        commit["version"] - commit["readVersion"] - 1
+        for commit in deltalake.DeltaTable(folder).history()
+        if "Spark" in commit.get("engineInfo", "")
+    ]

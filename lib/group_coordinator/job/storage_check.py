@@ -64,18 +64,25 @@ def check_second_writer(spark: SparkSession, job: JobSettings) -> None:
 def check_other_clusters(spark: SparkSession, job: JobSettings) -> None:
     """Refuse tables that the coordinator of another cluster writes too, where one could replace the other's commits.
 
+    On a disk whose path has no scheme they keep out of each other's way (tables/commit_lock.py).
+
     Raises:
         JobRefusedError: the message says what to do.
     """
     missing = _missing_log_store(spark, job)
-    if missing is None:
+    is_url_of_a_disk = urlsplit(job.tables_root).scheme == "file"
+    if missing is None and not is_url_of_a_disk:
         return
     others = clusters(spark, TableCatalog(job.tables_root)) - {job.cluster_id}
     if others:
+        where, way_out = (
+            ("by a file: URL", "write it as a path, without file:")
+            if missing is None
+            else ("on S3", f"configure {missing} in all drivers ({_LOG_STORE})")
+        )
         raise JobRefusedError(
-            f"tables.root = {job.tables_root} has rows of cluster.id = {min(others)} too, and on S3 two drivers that "
-            "write one Delta table lose each other's commits: give this run tables of its own, or configure "
-            f"{missing} in all drivers ({_LOG_STORE})"
+            f"tables.root = {job.tables_root} has rows of cluster.id = {min(others)} too, and {where} two drivers that "
+            f"write one Delta table lose each other's commits: give this run tables of its own, or {way_out}"
         )
 
 

@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.commit_lock import commit_of_deltalake
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.driver_limits import MOST_BYTES, MOST_ROWS
 
@@ -76,7 +77,7 @@ def append_on_disk(table: DeltaTable, folder: Path, rows: pa.Table, mark: Transa
         TableWriteError: the table's folder does not take them.
     """
     properties = CommitProperties(app_transactions=[mark])
-    with write_errors(folder):
+    with write_errors(folder), commit_of_deltalake(folder):
         whole = with_later_columns(rows, table)
         write_deltalake(table, whole, mode="append", commit_properties=properties)
 

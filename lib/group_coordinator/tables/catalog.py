@@ -10,6 +10,7 @@ import deltalake
 from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 
+from group_coordinator.tables.commit_lock import commit_of_spark
 from group_coordinator.tables.roots import URL, is_folder
 
 _PART = r"(?:`[^`]+`|[^\s`./:]+)"
@@ -102,11 +103,12 @@ class TableCatalog:
         return self._delta(spark, table)
 
     def save(self, writer: DataFrameWriter, table: str) -> None:
-        """Finish a write into the table."""
+        """Finish a write into the table; on this machine's disk nobody else commits to it meanwhile."""
         location = self.location(table)
         if self.is_schema:
             writer.saveAsTable(location)
-        else:
+            return
+        with commit_of_spark(self.local_folder(table)):
             writer.save(location)
 
     def _delta(self, spark: SparkSession, table: str) -> DeltaTable:

@@ -10,6 +10,7 @@ from pyspark.sql.types import StructField, StructType
 
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import WRITERS
+from group_coordinator.tables.commit_lock import commit_of_deltalake
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.definition import TableDefinition, column_in_sql, quoted
@@ -96,11 +97,12 @@ def _create(spark: SparkSession, catalog: TableCatalog, table: TableDefinition) 
 def _add(
     spark: SparkSession, catalog: TableCatalog, table: TableDefinition, missing: list[StructField]
 ) -> None:
-    """On this machine's disk not by Spark, whose commit could replace that of another process."""
+    """On this machine's disk without Spark, as other commits there."""
     folder = catalog.local_folder(table.name)
     if folder is not None:
         columns = deltalake.Schema.from_json(StructType(missing).json()).fields
-        deltalake.DeltaTable(folder).alter.add_columns(columns)
+        with commit_of_deltalake(folder):
+            deltalake.DeltaTable(folder).alter.add_columns(columns)
         return
     in_sql = ", ".join(map(column_in_sql, missing))
     spark.sql(f"ALTER TABLE {catalog.sql_name(table.name)} ADD COLUMNS ({in_sql})")
@@ -112,7 +114,8 @@ def _set_properties(spark: SparkSession, catalog: TableCatalog, table: TableDefi
         on_disk = deltalake.DeltaTable(folder)
         outdated = table.outdated(on_disk.metadata().configuration, on_disk=True)
         if outdated:
-            on_disk.alter.set_table_properties(outdated)
+            with commit_of_deltalake(folder):
+                on_disk.alter.set_table_properties(outdated)
         return
     (present,) = catalog.writable(spark, table.name).detail().select("properties").collect()[0]
     outdated = table.outdated(present, on_disk=False)

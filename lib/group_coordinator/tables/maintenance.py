@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from threading import Event
 
@@ -25,6 +26,7 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.settings import JobSettings
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.commit_lock import commit_of_deltalake
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, quoted
 from group_coordinator.tables.files_held import files_held
@@ -162,8 +164,7 @@ class Maintenance:
 class _InFolder:
     """A table on this machine's disk, which Spark had better leave alone, or in a folder of a process without Spark.
 
-    Spark's commits are safe from each other on a disk within one JVM only: one of them could replace the append of
-    another process. Those of the deltalake package never replace a commit.
+    Spark's commits have to be alone on a disk (commit_lock.py), and appends would have to wait.
     """
 
     catalog: TableCatalog
@@ -183,7 +184,7 @@ class _InFolder:
         Raises:
             Timeout: another process holds the table's lock.
         """
-        with files_held(self.catalog, self.table):
+        with files_held(self.catalog, self.table), self._commit():
             self._put_together(is_sorted=is_sorted)
 
     def _put_together(self, *, is_sorted: bool) -> None:
@@ -197,12 +198,16 @@ class _InFolder:
 
     def thin(self, cut: Cut) -> None:
         """Raise Timeout if another process replaces files."""
-        with files_held(self.catalog, self.table):
+        with files_held(self.catalog, self.table), self._commit():
             thin_in_folder(self.catalog.location(self.table.name), self.cluster_id, cut)
 
     def remove_those_of_the_past(self) -> None:
         # In full: the log alone does not know any more what became too old before its last checkpoint.
-        self._delta().vacuum(dry_run=False, full=True)
+        with self._commit():
+            self._delta().vacuum(dry_run=False, full=True)
+
+    def _commit(self) -> AbstractContextManager[None]:
+        return commit_of_deltalake(self.catalog.local_folder(self.table.name))
 
     def _delta(self) -> DeltaTable:
         return DeltaTable(self.catalog.location(self.table.name))

@@ -48,6 +48,22 @@ def test_tables_on_s3_that_another_cluster_writes_are_refused(
     check_other_clusters(spark, replace(job, tables_root="/data/gc"))
 
 
+def test_a_disk_that_is_written_by_its_url_has_one_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = replace(settings.load().job, tables_root="file:///data/gc", cluster_id="test")
+    claimed(monkeypatch, "west")
+    spark: Any = Configured()
+
+    with pytest.raises(JobRefusedError) as refusal:
+        check_other_clusters(spark, job)
+
+    assert str(refusal.value) == (
+        "tables.root = file:///data/gc has rows of cluster.id = west too, and by a file: URL two drivers that write one Delta "
+        "table lose each other's commits: give this run tables of its own, or write it as a path, without file:"
+    )
+    claimed(monkeypatch, "test")
+    check_other_clusters(spark, job)
+
+
 def test_tables_on_s3_of_one_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(DATABRICKS, raising=False)
     job = replace(settings.load().job, tables_root="s3a://bucket/gc", cluster_id="test")

@@ -15,6 +15,7 @@ import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, QueryBuilder, Transaction
 from msgspec import convert
 
+from group_coordinator.tables.commit_lock import commit_of_deltalake
 from group_coordinator.tables.compaction.arrow_rows import from_arrow, to_arrow
 from group_coordinator.tables.compaction.fold import Change, fold
 from group_coordinator.tables.compaction.offset_rows import Retention
@@ -83,7 +84,9 @@ def _merge_all(
         if definition.name in by_table:
             application = f"{transaction.app_id}:{definition.name}"
             once = Transaction(application, transaction.version)
-            _merge(root / definition.name, definition, by_table[definition.name], of_cluster, once)
+            folder = root / definition.name
+            with commit_of_deltalake(folder):
+                _merge(folder, definition, by_table[definition.name], of_cluster, once)
 
 
 _table_of = attrgetter("table")

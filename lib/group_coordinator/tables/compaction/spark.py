@@ -25,6 +25,7 @@ from pyspark.sql.types import (
 )
 
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.commit_lock import commit_of_spark
 from group_coordinator.tables.compaction.fold import Change, fold
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.once import once
@@ -65,7 +66,10 @@ def compact(
             if definition.name in changed:
                 application = f"{transaction.app_id}:{definition.name}"
                 rows, touched = _rows(kept, definition), condition(cluster_id, ranges, "old")
-                with once(log.sparkSession, application, transaction.version):
+                with (
+                    once(log.sparkSession, application, transaction.version),
+                    commit_of_spark(catalog.local_folder(definition.name)),
+                ):
                     _merge(catalog, definition, rows, touched)
 
 
