@@ -14,12 +14,14 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from chispa import assert_df_equality
 from confluent_kafka import Consumer, Producer
 from confluent_kafka import TopicPartition as LibrdkafkaPartition
 from deltalake import DeltaTable
 from kafka import KafkaAdminClient, KafkaConsumer, OffsetAndMetadata, TopicPartition
 from kafka.admin import NewTopic
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from group_coordinator.codecs.offsets_topic import encode_entry
 from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
@@ -28,8 +30,11 @@ from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError, checked_writer
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.creation import TABLES
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.definition import TableDefinition
+from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 from group_coordinator.tables.writer import Writer
 from tests.support.message_batches import Bytes, expected
 from tests.support.offsets_topic_messages import recorded
@@ -315,6 +320,48 @@ def sigterm_when(condition: Callable[[], object]) -> Iterator[None]:
     thread.start()
     yield
     thread.join()
+
+
+@pytest.fixture
+def in_a_catalog(spark: SparkSession, tmp_path: Path) -> Iterator[str]:
+    """The tables, made quickly, in a schema of a catalog."""
+    spark.sql(f"CREATE SCHEMA of_mirror LOCATION '{tmp_path}/warehouse'")
+    for table in TABLES:
+        table.create_on_disk(tmp_path / table.name)
+        location = f"USING delta LOCATION '{tmp_path}/{table.name}'"
+        spark.sql(f"CREATE TABLE of_mirror.{table.name} {location}")
+    yield "spark_catalog.of_mirror"
+    spark.sql("DROP SCHEMA of_mirror CASCADE")
+
+
+def test_in_a_catalog_the_ends_of_topics_are_sampled_by_spark(
+    mirror: Mirror,
+    broker: EmbeddedBroker,
+    admin: KafkaAdminClient,
+    spark: SparkSession,
+    in_a_catalog: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Spark's first look at ten tables takes as long as all the rest, and these have been made a moment ago.
+    monkeypatch.setattr("group_coordinator.job.mirror.prepare_tables", lambda *_: None)
+    topic = new_topic(admin, "mirror-catalog", 2)
+    produce(broker, topic, [commit(1), commit(2)], partition=1)
+    tables = TableCatalog(in_a_catalog)
+
+    def samples() -> DataFrame:
+        rows = tables.read(spark, TOPIC_POSITIONS.name).where(F.col("topic") == topic)
+        return rows.select("cluster_id", "partition", "log_start_offset", "log_end_offset")
+
+    with sigterm_when(
+        lambda: samples().count() >= 4 and tables.read(spark, "coordinator_log").count()
+    ):
+        options = MirrorOptions(drain=False, with_compaction=False)
+        often = {"mirror_interval_ms": 200, "mirror_positions_interval_ms": 200}
+        mirror.run(topic, options, tables_root=in_a_catalog, maintenance_interval_ms=0, **often)
+
+    wanted = [("eu-1", 0, 0, 0), ("eu-1", 1, 0, 2)]
+    expected_rows = spark.createDataFrame(wanted, samples().schema)
+    assert_df_equality(samples().distinct(), expected_rows, ignore_row_order=True)
 
 
 def test_a_topic_that_is_not_there_is_named(mirror: Mirror) -> None:

@@ -14,12 +14,14 @@ import click
 from group_coordinator.cli.findings import print_findings
 from group_coordinator.cli.job_options import job_options, job_settings, run_options
 from group_coordinator.cli.mirror_options import mirror_options, mirroring
+from group_coordinator.cli.position_options import position_options, sampling
 from group_coordinator.cli.query_output import FORMATS, format_option, output_option, show
 from group_coordinator.cli.refusals import refusals_shown
 from group_coordinator.cli.times import as_of_option
 from group_coordinator.job.ask_tables import ask_tables
 from group_coordinator.job.create import create_tables_of
 from group_coordinator.job.mirror import run_mirror
+from group_coordinator.job.position_rounds import sample_positions
 from group_coordinator.job.preflight import preflight
 from group_coordinator.job.rebuild import rebuild_checkpoint
 from group_coordinator.job.run import RunOptions, run_compaction, run_coordinator
@@ -114,6 +116,15 @@ def mirror(**given: Any) -> None:
     """Read a live cluster's __consumer_offsets into the tables; SIGTERM ends it between two batches, with status 0."""
     settings, keys, options = mirroring(**given)
     run_mirror(settings, keys, partial(submitted_session, settings.job), options)
+
+
+@jobs.command()
+@position_options
+@_told()
+def positions(**given: Any) -> None:
+    """Sample where the topics' logs begin and end; SIGTERM ends it between two samples, with status 0."""
+    wanted = sampling(**given)
+    sample_positions(*wanted, partial(submitted_session, wanted.job))
 
 
 @jobs.command()

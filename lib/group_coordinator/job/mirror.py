@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import logging
-import re
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from hashlib import sha256
 from threading import Event
 from typing import Any
 
@@ -19,13 +17,15 @@ from group_coordinator.clients.cluster.connection import Connection, login_optio
 from group_coordinator.clients.cluster.positions import PositionSampler
 from group_coordinator.job.beside import running_beside
 from group_coordinator.job.certificates_check import check_certificates
+from group_coordinator.job.cluster_folder import cluster_folder
 from group_coordinator.job.mirror_progress import MirrorProgress
 from group_coordinator.job.mirror_reasons import MirrorReasons
 from group_coordinator.job.mirror_retention import with_retention_of_brokers
 from group_coordinator.job.mirrored_topic import MirroredTopic, checked_topic
 from group_coordinator.job.outages import outlast_outages
 from group_coordinator.job.owner_watch import OwnerWatch
-from group_coordinator.job.position_rounds import PositionRounds, positions_folder, repeat
+from group_coordinator.job.position_rounds import PositionRounds, repeat
+from group_coordinator.job.position_tables import tables_by_spark, tables_in_folder
 from group_coordinator.job.query_failures import query_failures_told
 from group_coordinator.job.refusal_causes import refusals_told
 from group_coordinator.job.run import prepare_tables
@@ -47,9 +47,8 @@ from group_coordinator.tables.claims import WRITERS
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import create_tables
 from group_coordinator.tables.maintenance import Maintenance
+from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 
-_PLAIN = re.compile(r"[A-Za-z0-9._-]+")
-_HASH_DIGITS = 8
 _log = logging.getLogger(__name__)
 
 
@@ -70,16 +69,8 @@ def mirror_settings(settings: Settings, topic: str) -> Settings:
     """The settings of a mirror of this topic; its checkpoints are in a folder named after the cluster."""
     job = settings.job
     root = job.checkpoint_location.rstrip("/")
-    folder = f"{root}/mirror-{_folder_name(job.cluster_id)}"
+    folder = f"{root}/mirror-{cluster_folder(job.cluster_id)}"
     return replace(settings, job=replace(job, events_topic=topic, checkpoint_location=folder))
-
-
-def _folder_name(cluster_id: str) -> str:
-    """Of a name that no folder may have, a part and a hash, so that two clusters never share one."""
-    if _PLAIN.fullmatch(cluster_id):
-        return cluster_id
-    plain = "".join(_PLAIN.findall(cluster_id))
-    return f"{plain}~{sha256(cluster_id.encode()).hexdigest()[:_HASH_DIGITS]}"
 
 
 @refusals_told()
@@ -177,7 +168,7 @@ class _Mirror:
             rounds = beside.enter_context(self._rounds())
             if rounds is not None:
                 every_s = self._settings.job.mirror_positions_interval_ms / 1000
-                sample = partial(_sample, rounds, every_s)
+                sample = partial(self._sample, rounds, every_s)
                 beside.enter_context(running_beside(sample, self._stop, "positions"))
             if self._options.with_compaction:
                 compaction = CompactionQuery(self._spark, self._settings)
@@ -189,21 +180,19 @@ class _Mirror:
 
     @contextmanager
     def _rounds(self) -> Iterator[PositionRounds | None]:
-        """Samples of the topics' ends; None where they are not wanted, or the tables are in no folder."""
+        """Samples of the topics' ends; None where they are not wanted."""
         job = self._settings.job
         if not job.mirror_positions_interval_ms:
             yield None
             return
         if TableCatalog(job.tables_root).is_schema:
-            _log.warning(
-                "tables.root = %s is the schema of a catalog: topic_positions gets no samples",
-                job.tables_root,
-            )
-            yield None
-            return
+            # Spark's upkeep sets what holds for the whole session: there is one.
+            tables = tables_by_spark(self._spark, job)._replace(maintenance=None)
+        else:
+            tables = tables_in_folder(job)
         sampler = PositionSampler(self._connection, None, internal=[job.events_topic])
         with closing(sampler):
-            yield PositionRounds(job, sampler, positions_folder(job), self._progress.sampled)
+            yield PositionRounds(job, sampler, tables, self._progress.sampled)
 
     def _readable_ends(self) -> dict[int, int]:
         """Of the partitions that hold anything readable."""
@@ -214,13 +203,17 @@ class _Mirror:
                 if position.last_stable_offset > position.log_start_offset
             }
 
+    def _sample(self, rounds: PositionRounds, every_s: float, ended: Event) -> None:
+        with in_pool(self._spark, "positions"):
+            repeat(rounds.run_or_tell, every_s, time.monotonic, ended.wait)
+
     def _maintain(self, ended: Event) -> None:
         with in_pool(self._spark, "maintenance"):
             self._maintenance().run(ended)
 
     def _maintenance(self) -> Maintenance:
-        return maintenance_of(self._spark, self._settings.job, QUERY_NAME, (*WRITTEN, WRITERS))
-
-
-def _sample(rounds: PositionRounds, every_s: float, ended: Event) -> None:
-    repeat(rounds.run_or_tell, every_s, time.monotonic, ended.wait)
+        job = self._settings.job
+        tables = [*WRITTEN, WRITERS]
+        if TableCatalog(job.tables_root).is_schema and job.mirror_positions_interval_ms:
+            tables.append(TOPIC_POSITIONS)
+        return maintenance_of(self._spark, job, QUERY_NAME, tables)

@@ -1,27 +1,30 @@
-"""Samples of the topics' ends, once or again and again, without Spark and without a JVM."""
+"""Samples of the topics' ends, once or again and again, without Spark unless the tables are in a catalog."""
 
 from __future__ import annotations
 
 import logging
 import math
 import time
-from collections.abc import Callable, Collection
-from contextlib import closing
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from threading import Event
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.positions import PositionSampler, Sample, Skipped
 from group_coordinator.clients.errors import ClientError
+from group_coordinator.job.position_tables import (
+    PositionTables,
+    tables_by_spark,
+    tables_in_folder,
+)
 from group_coordinator.job.python_signals import stop_on_signals_to_python
 from group_coordinator.job.refusal_causes import refusals_told
 from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.job.session_life import MakeSession, session_and_stop
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import JobSettings
 from group_coordinator.tables.append import TableWriteError
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.maintenance import Maintenance
-from group_coordinator.tables.positions_folder import PositionsFolder
-from group_coordinator.tables.topic_ids_folder import TopicIdsFolder
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 
 _NAMED = 10
 """So many of the partitions that are missing for one reason are told by name."""
@@ -34,42 +37,47 @@ class NothingSampledError(JobRefusedError):
 
 @refusals_told()
 def sample_positions(
-    job: JobSettings, connection: Connection, topics: Collection[str] | None, every_s: float | None
+    job: JobSettings,
+    connection: Connection,
+    topics: Collection[str] | None,
+    every_s: float | None,
+    make_session: MakeSession,
 ) -> None:
     """Append samples to topic_positions: one, or one every so many seconds until SIGINT or SIGTERM.
 
+    Args:
+        job: where the table is, and what the cluster is called there.
+        connection: how the cluster is reached.
+        topics: those that are sampled; None: all but Kafka's internal ones.
+        every_s: how often; None: once.
+        make_session: makes Spark's session, which starts only where the table is in a catalog.
+
     Raises:
-        JobRefusedError: the table is not there, or not in a folder, or the only sample could not be taken.
+        JobRefusedError: the table is not there, or the only sample could not be taken.
     """
     set_up_logs()
-    folder = positions_folder(job)
-    with closing(PositionSampler(connection, topics)) as sampler:
-        rounds = PositionRounds(job, sampler, folder)
+    with (
+        _tables_and_signals(job, make_session) as (tables, signals),
+        closing(PositionSampler(connection, topics)) as sampler,
+    ):
+        rounds = PositionRounds(job, sampler, tables)
         if every_s is None:
             rounds.run_alone()
             return
-        with stop_on_signals_to_python() as stop:
+        with signals as stop:
             repeat(rounds.run_or_tell, every_s, time.monotonic, stop.wait)
 
 
-def positions_folder(job: JobSettings) -> PositionsFolder:
-    """The cluster's rows of the table.
-
-    Raises:
-        JobRefusedError: the tables are in a catalog, or this one has not been made.
-    """
-    folder = PositionsFolder(TableCatalog(job.tables_root), job.cluster_id)
-    if folder.catalog.is_schema:
-        raise JobRefusedError(
-            f"tables.root = {job.tables_root} is the schema of a catalog, which only Spark writes, and positions does not "
-            "yet: give it a folder of its own, by --set tables.root=FOLDER"
-        )
-    if not folder.exists():
-        raise JobRefusedError(
-            f"tables.root = {job.tables_root} has no table {TOPIC_POSITIONS.name}: `group-coordinator init` makes it, or, "
-            "without the topics, `group-coordinator-job create-tables`"
-        )
-    return folder
+@contextmanager
+def _tables_and_signals(
+    job: JobSettings, make_session: MakeSession
+) -> Iterator[tuple[PositionTables, AbstractContextManager[Event]]]:
+    """The tables, and what a signal sets while it is entered."""
+    if not TableCatalog(job.tables_root).is_schema:
+        yield tables_in_folder(job), stop_on_signals_to_python()
+        return
+    with session_and_stop(make_session) as (spark, stop):
+        yield tables_by_spark(spark, job), nullcontext(stop)
 
 
 class PositionRounds:
@@ -79,20 +87,14 @@ class PositionRounds:
         self,
         job: JobSettings,
         sampler: PositionSampler,
-        folder: PositionsFolder,
+        tables: PositionTables,
         hear: Callable[[Sample], None] = lambda _sample: None,
     ) -> None:
         self._hear = hear
         self._sampler = sampler
-        self._folder = folder
-        self._topic_ids = TopicIdsFolder(folder.catalog, folder.cluster_id)
+        self._tables = tables
         self._retention_ms = job.positions_retention_ms
         self._full_ms = job.positions_full_ms
-        self._maintenance = (
-            Maintenance(None, job, [TOPIC_POSITIONS], folder.notebook())
-            if job.maintenance_interval_ms
-            else None
-        )
         self._told = ""
 
     def run_alone(self) -> None:
@@ -106,8 +108,8 @@ class PositionRounds:
         sample = self._sampler.sample()
         if not sample.positions:
             raise NothingSampledError(summary(sample))
-        self._folder.append(sample.positions, sample.sampled_at_ms)
-        self._topic_ids.note(sample.topic_ids, sample.sampled_at_ms)
+        self._tables.positions.append(sample.positions, sample.sampled_at_ms)
+        self._tables.topic_ids.note(sample.topic_ids, sample.sampled_at_ms)
         self._tell(sample)
         self._hear(sample)
         self._look_after_the_table(sample.sampled_at_ms)
@@ -130,13 +132,13 @@ class PositionRounds:
     def _look_after_the_table(self, now_ms: int) -> None:
         try:
             if self._retention_ms:
-                self._folder.remove_old(self._retention_ms, now_ms)
+                self._tables.positions.remove_old(self._retention_ms, now_ms)
             if self._full_ms:
-                self._folder.thin(self._full_ms, now_ms)
+                self._tables.positions.thin(self._full_ms, now_ms)
         except TableWriteError as failure:
             _log.warning("old samples stay, and go in a later round: %s", failure)
-        if self._maintenance is not None:
-            self._maintenance.look_if_time()
+        if self._tables.maintenance is not None:
+            self._tables.maintenance.look_if_time()
 
 
 def repeat(

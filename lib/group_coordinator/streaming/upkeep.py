@@ -22,6 +22,10 @@ def maintenance_of(
 
     It runs in the driver that writes them: on S3 there may be no other (job/storage_check.py).
     """
+    return Maintenance(spark, job, tables, notebook_of(spark, job, query_name))
+
+
+def notebook_of(spark: SparkSession, job: JobSettings, query_name: str) -> Notebook:
+    """What is remembered, in the checkpoint of a query, or in a folder beside it."""
     folder = CheckpointFolder(spark, checkpoint_of(job, query_name))
-    notebook = Notebook(lambda: folder.read(_FILE), lambda text: folder.write(_FILE, text))
-    return Maintenance(spark, job, tables, notebook)
+    return Notebook(lambda: folder.read(_FILE), lambda text: folder.write(_FILE, text))

@@ -15,6 +15,8 @@ from typing import NamedTuple
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from deltalake.exceptions import DeltaError
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -102,6 +104,32 @@ def append_frame(
         .option("txnVersion", mark.version)
     )
     catalog.save(writer, table.name)
+
+
+def append_few(
+    rows: pa.Table, spark: SparkSession, catalog: TableCatalog, table: TableDefinition
+) -> None:
+    """Append a few rows by Spark, as one file and without a mark: who repeats it appends them twice.
+
+    Raises:
+        TableWriteError: the table does not take them, or is not there.
+    """
+    location = catalog.location(table.name)
+    with spark_write_errors(location):
+        if not catalog.exists(spark, table.name):  # Spark would make it
+            raise TableWriteError(f"{location} cannot be written: it is not there")
+        frame = spark.createDataFrame(rows, table.schema).coalesce(1)
+        catalog.save(frame.write.format("delta").mode("append"), table.name)
+
+
+@contextmanager
+def spark_write_errors(location: str) -> Iterator[None]:
+    """As write_errors, of what Spark raises."""
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise TableWriteError(f"{location} cannot be written: {reason}") from error
 
 
 @contextmanager

@@ -22,7 +22,8 @@ from group_coordinator.clients import sql_tables
 from group_coordinator.clients.cluster.cluster_topics import topic_id
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.positions import PositionSampler
-from group_coordinator.job.position_rounds import PositionRounds, positions_folder
+from group_coordinator.job.position_rounds import PositionRounds
+from group_coordinator.job.position_tables import tables_in_folder
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_names_in
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
@@ -76,7 +77,7 @@ def test_each_round_has_what_is_there(
 ) -> None:
     job = replace(settings.load().job, tables_root=tables, cluster_id="eu-1")
     with closing(PositionSampler(Connection(broker.bootstrap_servers), None)) as sampler:
-        rounds = PositionRounds(job, sampler, positions_folder(job))
+        rounds = PositionRounds(job, sampler, tables_in_folder(job))
         rounds.run_alone()
         assert newest(tables) == [
             ("eu-1", ORDERS, 0, 2, 8, 5),

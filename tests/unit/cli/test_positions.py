@@ -30,6 +30,7 @@ def test_options_win_over_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         connection: Connection,
         topics: Collection[str] | None,
         every_s: float | None,
+        _make_session: object,
     ) -> None:
         timeout_ms = connection.options.get("request_timeout_ms")
         asked.append((job.cluster_id, connection.bootstrap_servers, timeout_ms, topics, every_s))
@@ -72,17 +73,6 @@ def test_a_login_that_kafka_python_does_not_know_is_wrong_usage(tmp_path: Path) 
 
     assert ended.exit_code == 2
     assert f"{login}: sasl.nonsense is not a property that kafka-python has" in ended.stderr
-
-
-def test_a_catalog_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logging.getLogger(), "handlers", [])
-    ended = positions("--set", "tables.root=main.coordinator")
-
-    assert ended.exit_code == 1
-    assert ended.stderr == (
-        "Error: tables.root = main.coordinator is the schema of a catalog, which only Spark writes, and positions does "
-        "not yet: give it a folder of its own, by --set tables.root=FOLDER\n"
-    )
 
 
 def test_a_cluster_that_is_away_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ SCRIPTS = {
     "run_coordinator.py": "run",
     "compact_tables.py": "compact",
     "mirror_offsets_topic.py": "mirror",
+    "sample_positions.py": "positions",
     "ask_tables.py": "sql",
     "rebuild_checkpoint.py": "rebuild",
 }

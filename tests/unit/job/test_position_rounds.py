@@ -17,10 +17,10 @@ from group_coordinator.clients.errors import ClientError
 from group_coordinator.job.position_rounds import (
     NothingSampledError,
     PositionRounds,
-    positions_folder,
     repeat,
     summary,
 )
+from group_coordinator.job.position_tables import tables_in_folder
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.settings import JobSettings
 from group_coordinator.tables.position import Position
@@ -92,7 +92,7 @@ def job(tmp_path: Path) -> JobSettings:
 
 def rounds(job: JobSettings, *outcomes: Sample | ClientError) -> PositionRounds:
     cluster: Any = Cluster(*outcomes)
-    return PositionRounds(job, cluster, positions_folder(job))
+    return PositionRounds(job, cluster, tables_in_folder(job))
 
 
 def sampled(at_ms: int, *skipped: Skipped) -> Sample:
@@ -183,18 +183,10 @@ def test_what_is_missing_is_told_by_reason() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("root", "message"),
-    [
-        ("main.coordinator", "is the schema of a catalog, which only Spark writes"),
-        ("./nowhere", "has no table topic_positions: `group-coordinator init` makes it"),
-    ],
-)
-def test_a_table_that_cannot_be_written_is_refused_at_the_start(
-    job: JobSettings, root: str, message: str
-) -> None:
+def test_a_table_that_has_not_been_made_is_refused_at_the_start(job: JobSettings) -> None:
+    message = "has no table topic_positions: `group-coordinator init` makes it"
     with pytest.raises(JobRefusedError, match=message):
-        positions_folder(replace(job, tables_root=root))
+        tables_in_folder(replace(job, tables_root="./nowhere"))
 
 
 def test_a_topics_id_is_noted_when_it_is_new(job: JobSettings) -> None:

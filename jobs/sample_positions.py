@@ -1,0 +1,8 @@
+"""Samples of where the topics' logs begin and end, for spark-submit. README.md has the command line; `group-coordinator-job` of the wheel is the same."""
+
+from __future__ import annotations
+
+from group_coordinator.cli.submitted import positions
+
+if __name__ == "__main__":
+    positions()

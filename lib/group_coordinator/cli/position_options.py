@@ -1,0 +1,77 @@
+"""The options of the commands that sample positions, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import click
+
+from group_coordinator.cli.groups.client_properties import client_options
+from group_coordinator.cli.settings_options import settings_options
+from group_coordinator.clients.cluster.connection import Connection, login_options
+from group_coordinator.settings import JobSettings, load
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Sampling(NamedTuple):
+    """What a command hands to the job."""
+
+    job: JobSettings
+    connection: Connection
+    topics: tuple[str, ...] | None
+    every_s: int | None
+
+
+def position_options(function: Function) -> Function:
+    """Add all options of the sampling, which `sampling` takes by their names."""
+    options = (
+        click.option(
+            "--bootstrap-server", metavar="HOST:PORT", help="The Kafka cluster. [bootstrap.servers]"
+        ),
+        click.option(
+            "--cluster", metavar="NAME", help="What the tables call the cluster. [cluster.id]"
+        ),
+        click.option(
+            "--topic",
+            "topics",
+            multiple=True,
+            help="A topic to sample. Repeatable; without it all topics but Kafka's internal ones.",
+        ),
+        click.option(
+            "--every",
+            "every_s",
+            type=click.IntRange(min=1),
+            metavar="SECONDS",
+            help="Sample again and again, until Ctrl-C or SIGTERM; without it once.",
+        ),
+        click.option(
+            "--command-config",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            help="Kafka's client properties, for a cluster that wants a login.",
+        ),
+        settings_options,
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def sampling(
+    *,
+    bootstrap_server: str | None,
+    cluster: str | None,
+    topics: tuple[str, ...],
+    every_s: int | None,
+    command_config: Path | None,
+    config: Path | None,
+    overrides: tuple[str, ...],
+) -> Sampling:
+    """What a command line amounts to."""
+    given = {"bootstrap.servers": bootstrap_server, "cluster.id": cluster}
+    from_options = [f"{key}={value}" for key, value in given.items() if value is not None]
+    job = load(config, [*overrides, *from_options]).job
+    login = {**login_options(job.security), **client_options(command_config)}
+    return Sampling(job, Connection(job.bootstrap_servers, login), topics or None, every_s)
