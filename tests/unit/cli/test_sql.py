@@ -67,6 +67,38 @@ def test_a_pipe_gets_whole_lines(tables: Path) -> None:
     assert "\x1b" not in result.stdout
 
 
+def test_a_name_from_outside_stays_in_its_cell(tables: Path) -> None:
+    query = "SELECT 'a' || chr(10) || chr(27) || '[2J' AS group_id, '料金' AS topic, 1 AS lag"
+
+    result = sql(query, "--tables", str(tables))
+
+    assert result.stdout.splitlines()[:3] == [
+        "group_id     topic   lag",
+        "────────────────────────",
+        r"a\n\x1b[2J   料金      1",
+    ]
+
+
+def test_a_table_of_thousands_of_rows_is_aligned_as_a_whole(tables: Path) -> None:
+    query = "SELECT value AS number, 'x' AS text FROM generate_series(1, 3000) ORDER BY value"
+
+    lines = sql(query, "--tables", str(tables)).stdout.splitlines()
+
+    assert [lines[0], lines[2], lines[3_001], *lines[3_002:]] == [
+        "number   text",
+        "     1   x",
+        "  3000   x",
+        "",
+        "3000 rows",
+    ]
+
+
+def test_what_is_no_question_has_no_rows(tables: Path) -> None:
+    result = sql("CREATE VIEW one AS SELECT 1", "--tables", str(tables))
+
+    assert (result.exit_code, result.stdout.split()) == (0, ["0", "rows"])
+
+
 def test_a_terminal_that_is_too_narrow_gets_a_line_a_value(
     tables: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
