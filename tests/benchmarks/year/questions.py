@@ -27,6 +27,8 @@ ABOUT_ALL = {
     "audit of all groups": "SELECT change, count(*) FROM audit GROUP BY change",
     "group_timeline of all groups": "SELECT what, count(*) FROM group_timeline GROUP BY what",
     "commit_rate of all groups": "SELECT group_id, sum(advanced) FROM commit_rate GROUP BY group_id",
+    "lag_history at every sample": "SELECT sampled_at, sum(lag) AS lag FROM lag_history "
+    "WHERE group_id = 'billing' GROUP BY sampled_at ORDER BY sampled_at",
 }
 """Questions that read the whole year, to say how long they take."""
 

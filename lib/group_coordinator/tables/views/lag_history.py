@@ -124,7 +124,8 @@ LAG_HISTORY = ViewDefinition(
         required("how", "string", "As in time_lag"),
     ),
     _TEXT,
-    "How far was a group behind in the course of a day?",
-    "SELECT sampled_at, sum(lag) AS lag, max(lag_seconds) AS lag_seconds FROM lag_history "
-    "WHERE group_id = 'billing' AND topic = 'orders' GROUP BY sampled_at ORDER BY sampled_at",
+    "How far was a group behind in the course of a day, hour by hour, at the worst of its samples and partitions?",
+    "SELECT date_trunc('hour', sampled_at) AS `hour`, max(lag) AS lag, max(lag_seconds) AS lag_seconds FROM lag_history "
+    "WHERE group_id = 'billing' AND topic = 'orders' GROUP BY date_trunc('hour', sampled_at) "
+    "ORDER BY `hour` DESC LIMIT 24",
 )
