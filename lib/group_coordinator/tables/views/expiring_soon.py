@@ -14,7 +14,8 @@ from group_coordinator.tables.views.definition import (
 )
 
 # An open transaction holds the partitions that it has offsets for, also those that count no more
-# (core/offsets/expiration.py). The tables of now do not have it, the log has.
+# (core/offsets/expiration.py). The tables of now do not have it, the log has. What comes later is looked for from the last
+# record back: for a window up to UNBOUNDED FOLLOWING Spark looks at all rows behind, for each row.
 _TEXT = f"""
 WITH records AS (
   SELECT cluster_id, group_id, topic, `partition`, batch_id, seq, value, record_type,
@@ -26,12 +27,12 @@ WITH records AS (
 ends AS (
   SELECT records.*,
     max(CASE WHEN record_type = -1 THEN 1 END) OVER (
-      PARTITION BY cluster_id, group_id, producer_id ORDER BY batch_id, seq
-      ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
+      PARTITION BY cluster_id, group_id, producer_id ORDER BY batch_id DESC, seq DESC
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS has_ended,
     max(CASE WHEN value IS NULL THEN 1 END) OVER (
-      PARTITION BY cluster_id, group_id, topic, `partition` ORDER BY batch_id, seq
-      ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
+      PARTITION BY cluster_id, group_id, topic, `partition` ORDER BY batch_id DESC, seq DESC
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS is_forgotten
   FROM records
 ),

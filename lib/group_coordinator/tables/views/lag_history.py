@@ -15,6 +15,7 @@ from group_coordinator.tables.views.position_steps import (
     how_it_is_known,
     reached,
     seconds_behind,
+    small,
 )
 
 _OF_PARTITION = "PARTITION BY cluster_id, group_id, topic, `partition`"
@@ -41,7 +42,7 @@ WITH readers AS (
   SELECT DISTINCT cluster_id, group_id, topic, `partition` FROM $coordinator_log WHERE record_type IN (0, 1)
 ),
 moments AS (
-  SELECT readers.cluster_id, readers.group_id, readers.topic, readers.`partition`, ends.sampled_at,
+  SELECT {small("readers")} readers.cluster_id, readers.group_id, readers.topic, readers.`partition`, ends.sampled_at,
     {reached("ends.log_end_offset", "ends.sampled_at", _OF_READER)} AS log_end_offset,
     {reached("ends.log_start_offset", "ends.sampled_at", _OF_READER)} AS log_start_offset
   FROM readers

@@ -18,14 +18,15 @@ from group_coordinator.tables.views.definition import (
 from group_coordinator.tables.views.group_records import GROUP_RECORDS
 
 # An offset of a transaction waits for its producer's marker. It counts from there on, if that is a commit, unless by
-# then something that was written later counts already (core/offsets/pending.py).
+# then something that was written later counts already (core/offsets/pending.py). What comes later is looked for from the
+# last record back: for a window up to UNBOUNDED FOLLOWING Spark looks at all rows behind, for each row.
 _TEXT = f"""
 WITH records AS ({GROUP_RECORDS}),
 ends AS (
   SELECT records.*,
     min(CASE WHEN record_type = -1 THEN `position` END) OVER (
-      PARTITION BY cluster_id, group_id, producer_id ORDER BY `position`
-      ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
+      PARTITION BY cluster_id, group_id, producer_id ORDER BY `position` DESC
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS end_position
   FROM records
   WHERE record_type IN (1, -1)
@@ -42,8 +43,8 @@ offsets_in_order AS (
         WHEN marker.reason = 'transaction-committed' THEN own.end_position
       END
     ) OVER (
-      PARTITION BY own.cluster_id, own.group_id, own.topic, own.`partition` ORDER BY own.`position`
-      ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+      PARTITION BY own.cluster_id, own.group_id, own.topic, own.`partition` ORDER BY own.`position` DESC
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ) AS superseded_position
   FROM ends own
   LEFT JOIN records marker

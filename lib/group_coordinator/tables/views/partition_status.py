@@ -12,7 +12,7 @@ from group_coordinator.tables.views.definition import (
     required,
 )
 from group_coordinator.tables.views.lag import LAG
-from group_coordinator.tables.views.position_steps import micros, position_steps
+from group_coordinator.tables.views.position_steps import large, micros, position_steps, small
 from group_coordinator.tables.views.positions_now import NEWEST_SAMPLES
 from group_coordinator.tables.views.recent_changes import RECENT_HOURS
 from group_coordinator.tables.views.time_lag import LAG_SECONDS
@@ -27,8 +27,8 @@ UNKNOWN_SILENCE_SECONDS = 600
 _OF_PARTITION = "PARTITION BY cluster_id, group_id, topic, `partition`"
 _OF_OWN_PARTITION = "PARTITION BY own.cluster_id, own.group_id, own.topic, own.`partition`"
 _NEWEST_FIRST = f"{_OF_PARTITION} ORDER BY batch_id DESC, seq DESC"
-_RECENT_SAMPLES = """(
-    SELECT positions.*
+_RECENT_SAMPLES = f"""(
+    SELECT {small("newest")} positions.*
     FROM $topic_positions positions
     JOIN newest
       ON newest.cluster_id = positions.cluster_id
@@ -71,7 +71,7 @@ commits AS (
 ),
 steps AS ({position_steps(_RECENT_SAMPLES)}),
 lags AS (
-  SELECT commits.*, {_END_AT_COMMIT} - commits.`after` AS lag_then
+  SELECT {large("steps")} commits.*, {_END_AT_COMMIT} - commits.`after` AS lag_then
   FROM commits
   LEFT JOIN steps
     ON steps.cluster_id = commits.cluster_id AND steps.topic = commits.topic

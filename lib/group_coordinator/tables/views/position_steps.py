@@ -68,6 +68,19 @@ FROM (
 """
 
 
+def small(side: str) -> str:
+    """A hint for Spark, behind SELECT: this side of a join with topic_positions is the small one. DataFusion takes it for a comment.
+
+    Twelve million samples are a file of 9 MB: by its size Spark would send them to all workers, and run out of memory.
+    """
+    return f"/*+ BROADCAST({side}) */"
+
+
+def large(side: str) -> str:
+    """A hint for Spark likewise: this side of a join is made of samples, and may be larger than it looks."""
+    return f"/*+ MERGE({side}) */"
+
+
 def micros(timestamp: str) -> str:
     """SQL for the microseconds of a timestamp since 1970."""
     return f"CAST($micros({timestamp}) AS BIGINT)"

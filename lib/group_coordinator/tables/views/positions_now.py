@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from group_coordinator.tables.views.position_steps import MOMENT
+from group_coordinator.tables.views.position_steps import MOMENT, small
 
 NEWEST_SAMPLES = """
 SELECT cluster_id, max(sampled_at) AS sampled_at FROM $topic_positions GROUP BY cluster_id
@@ -18,11 +18,11 @@ _FIRST_THAT_COUNTS = (
 # topics among them. A topic that all of them have left out for so long is gone. Of samples of one moment all rows count:
 # who asks takes the largest end.
 POSITIONS_NOW = f"""
-SELECT samples.cluster_id, samples.topic, samples.`partition`, samples.log_start_offset, samples.log_end_offset,
+SELECT {small("recent")} samples.cluster_id, samples.topic, samples.`partition`, samples.log_start_offset, samples.log_end_offset,
   samples.last_stable_offset, samples.sampled_at
 FROM $topic_positions samples
 JOIN (
-  SELECT positions.cluster_id, topic, `partition`, max(positions.sampled_at) AS sampled_at
+  SELECT {small("newest")} positions.cluster_id, topic, `partition`, max(positions.sampled_at) AS sampled_at
   FROM $topic_positions positions
   JOIN ({NEWEST_SAMPLES}) newest
     ON newest.cluster_id = positions.cluster_id

@@ -9,11 +9,11 @@ from group_coordinator.tables.views.definition import (
     optional,
     required,
 )
-from group_coordinator.tables.views.position_steps import position_steps
+from group_coordinator.tables.views.position_steps import position_steps, small
 from group_coordinator.tables.views.positions_now import NEWEST_SAMPLES
 
-_SAMPLES = """(
-    SELECT samples.*
+_SAMPLES = f"""(
+    SELECT {small("candidates")} samples.*
     FROM $topic_positions samples
     JOIN candidates
       ON candidates.cluster_id = samples.cluster_id AND candidates.topic = samples.topic

@@ -12,9 +12,11 @@ from group_coordinator.tables.views.definition import (
 )
 from group_coordinator.tables.views.position_steps import (
     how_it_is_known,
+    large,
     micros,
     position_steps,
     seconds_behind,
+    small,
 )
 
 LAG_SECONDS = optional(
@@ -44,7 +46,7 @@ _BEFORE = "INTERVAL '2' HOUR"
 # that did not grow.
 _TEXT = f"""
 WITH since AS (
-  SELECT samples.cluster_id, samples.topic, samples.`partition`,
+  SELECT {small("committed")} samples.cluster_id, samples.topic, samples.`partition`,
     max(CASE WHEN samples.log_end_offset <= committed.lowest_offset THEN samples.sampled_at END) - {_BEFORE} AS sampled_at
   FROM $topic_positions samples
   JOIN (
@@ -57,7 +59,7 @@ WITH since AS (
   GROUP BY samples.cluster_id, samples.topic, samples.`partition`
 ),
 wanted AS (
-  SELECT samples.*
+  SELECT {small("since")} samples.*
   FROM $topic_positions samples
   JOIN since
     ON since.cluster_id = samples.cluster_id AND since.topic = samples.topic
@@ -73,7 +75,7 @@ steps AS (
   ) grown
   WHERE sampled_at >= began_at AND (from_offset IS NULL OR log_end_offset > from_offset)
 )
-SELECT own.cluster_id, own.group_id, own.topic, own.`partition`,
+SELECT {large("steps")} own.cluster_id, own.group_id, own.topic, own.`partition`,
   CASE WHEN own.lag = 0 THEN CAST(0 AS DOUBLE) WHEN own.lag > 0 THEN {seconds_behind("own.committed_offset", "own.sampled_at")}
   END AS lag_seconds,
   CASE WHEN own.lag = 0 THEN 'exact' WHEN own.lag > 0 THEN {how_it_is_known("own.committed_offset")}
