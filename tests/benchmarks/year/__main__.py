@@ -76,9 +76,9 @@ def main() -> None:
     chosen = _arguments()
     with TemporaryDirectory() as scratch:
         root = chosen.folder or Path(scratch)
-        figures: dict[str, float] = {}
         if not (root / COORDINATOR_LOG.name).exists():
-            figures |= make(root, chosen.groups, chosen.days, time.time_ns() // 1_000_000)
+            now_ms = time.time_ns() // 1_000_000
+            show("A year", make(root, chosen.groups, chosen.days, now_ms))
         questions = examples() | (ABOUT_ALL if chosen.about_all else {})
         ways = {"command_s": by_command, "query_s": by_query}
         if not chosen.no_spark:
@@ -88,10 +88,7 @@ def main() -> None:
         for question in questions:
             table.add_row(question, *(f"{of_way[question]:.2f}" for of_way in taken.values()))
         Console().print(table)
-        show(
-            "A year",
-            figures | {f"{q} {way}": s for way, of in taken.items() for q, s in of.items()},
-        )
+        show("Answers", {f"{q} {way}": s for way, of in taken.items() for q, s in of.items()})
 
 
 def _arguments() -> argparse.Namespace:
