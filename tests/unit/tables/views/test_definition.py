@@ -41,6 +41,12 @@ def test_the_example_is_a_query(view: ViewDefinition, tables: str) -> None:
     assert query(tables, view.example).num_rows == 0
 
 
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+def test_no_window_reaches_forward(view: ViewDefinition) -> None:
+    # Spark would look at all rows behind, for each row: the square of a group's history.
+    assert "FOLLOWING" not in view.text
+
+
 def test_a_query_is_about_the_views_behind_its_views() -> None:
     assert {"audit", "offset_changes", "coordinator_log"} <= named_in("select 1 from Audit")
     assert "offsets" not in named_in("SELECT * FROM lost_offsets")
