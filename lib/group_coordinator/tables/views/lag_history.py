@@ -27,7 +27,7 @@ _OF_READER = (
     "PARTITION BY readers.cluster_id, readers.group_id, readers.topic, readers.`partition` "
     "ORDER BY ends.sampled_at, ends.log_end_offset"
 )
-_OF_SAMPLES = f"({_OF_PARTITION} ORDER BY sampled_at, log_end_offset)"
+_OF_SAMPLES = f"({_OF_PARTITION} ORDER BY sampled_at, sampled_end)"
 _STEP_SO_FAR = (
     f"({_OF_PARTITION}, log_began_at ORDER BY place, kind "
     "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
@@ -43,6 +43,7 @@ WITH readers AS (
 ),
 moments AS (
   SELECT {small("readers")} readers.cluster_id, readers.group_id, readers.topic, readers.`partition`, ends.sampled_at,
+    ends.log_end_offset AS sampled_end,
     {reached("ends.log_end_offset", "ends.sampled_at", _OF_READER)} AS log_end_offset,
     {reached("ends.log_start_offset", "ends.sampled_at", _OF_READER)} AS log_start_offset
   FROM readers

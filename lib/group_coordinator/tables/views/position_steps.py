@@ -16,6 +16,8 @@ BEGINS = "from_at IS NULL OR log_end_offset < from_offset OR log_start_offset < 
 was made again, or an unclean leader cut it."""
 
 _IN_TIME = "PARTITION BY cluster_id, topic, `partition` ORDER BY sampled_at, log_end_offset"
+_OF_MOMENTS = "PARTITION BY cluster_id, topic, `partition` ORDER BY sampled_at, sampled_end"
+"""The same order, which is sorted for once."""
 
 
 def reached(offset: str, at: str, in_time: str) -> str:
@@ -54,11 +56,11 @@ FROM (
   SELECT beside.*, {BEGINS} AS begins
   FROM (
     SELECT moments.*,
-      lag(sampled_at) OVER ({_IN_TIME}) AS from_at,
-      lag(log_end_offset) OVER ({_IN_TIME}) AS from_offset,
-      lag(log_start_offset) OVER ({_IN_TIME}) AS from_start
+      lag(sampled_at) OVER ({_OF_MOMENTS}) AS from_at,
+      lag(log_end_offset) OVER ({_OF_MOMENTS}) AS from_offset,
+      lag(log_start_offset) OVER ({_OF_MOMENTS}) AS from_start
     FROM (
-      SELECT cluster_id, topic, `partition`, sampled_at,
+      SELECT cluster_id, topic, `partition`, sampled_at, log_end_offset AS sampled_end,
         {reached("log_end_offset", "sampled_at", _IN_TIME)} AS log_end_offset,
         {reached("log_start_offset", "sampled_at", _IN_TIME)} AS log_start_offset
       FROM {samples} samples
