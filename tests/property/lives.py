@@ -43,6 +43,9 @@ CONTEXT = UpdateContext(CONFIG, TOPIC, timer_slack_ms=SLACK_MS, timers_hold=Fals
 CLIENTS = st.sampled_from(["a", "b", "c", "d"])
 TOPICS = st.sampled_from(["orders", "refunds"])
 PARTITIONS = st.integers(0, 1)
+PRODUCERS = st.integers(17, 18)
+PLACES = st.none() | st.integers(0, 3)
+"""In the log that has the markers."""
 NAMES_THE_GROUP_ITSELF = ("DeleteGroups", "IncrementalAlterConfigs")
 Body = dict[str, object]
 
@@ -143,6 +146,20 @@ def _offset(draw: st.DrawFn) -> Body:
     return {"name": draw(TOPICS), "partitions": [partition]}
 
 
+def _txn_commit(draw: st.DrawFn, member_id: str, script: Script) -> Request:  # noqa: ARG001
+    said = {"producerId": draw(PRODUCERS), "producerEpoch": draw(st.integers(0, 1))}
+    return (
+        "TxnOffsetCommit",
+        3,
+        said | {"markersEndOffset": draw(PLACES), "topics": [_offset(draw)]},
+    )
+
+
+def _end_txn(draw: st.DrawFn, member_id: str, script: Script) -> Request:  # noqa: ARG001
+    said = {"producerId": draw(PRODUCERS), "producerEpoch": draw(st.integers(0, 1))}
+    return "EndTxn", 0, said | {"committed": draw(st.booleans()), "markerOffset": draw(PLACES)}
+
+
 def _delete_offset(draw: st.DrawFn, member_id: str, script: Script) -> Request:  # noqa: ARG001
     topic = {"name": draw(TOPICS), "partitions": [{"partitionIndex": draw(PARTITIONS)}]}
     return "OffsetDelete", 0, {"topics": [topic]}
@@ -182,6 +199,7 @@ def _as_a_client_would(draw: st.DrawFn, member_id: str, script: Script) -> Reque
 _OF_CLIENTS = [
     *(_join, _sync, _heartbeat, _leave, _commit),
     *(_simple_commit, _delete_offset, _delete_group, _fetch),
+    *(_txn_commit, _end_txn),
 ]
 REQUESTS_OF_CLIENTS = st.one_of(st.just(_as_a_client_would), st.sampled_from(_OF_CLIENTS))
 REQUESTS = st.one_of(st.just(_as_a_client_would), st.sampled_from([*_OF_CLIENTS, _retain]))

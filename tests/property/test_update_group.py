@@ -193,11 +193,12 @@ def _through_json(record: Record) -> Record:
 
 
 def check_log_rebuilds_state(live: Group, log: list[Record], now_ms: int) -> None:
-    """The log through JSON gives the offsets, and the membership as of its last durable generation."""
+    """The log through JSON gives the offsets, those that wait too, and the membership as of its last durable generation."""
     rebuilt = Group("g")
     replay(rebuilt, [_through_json(record) for record in log], now_ms)
 
     assert rebuilt.offsets == live.offsets
+    assert rebuilt.pending == live.pending
     if live.membership is not None and live.membership.state is ClassicState.STABLE:
         assert rebuilt.membership is not None
         assert rebuilt.membership.generation == live.membership.generation

@@ -17,6 +17,8 @@ Int8 = Annotated[int, Meta(ge=-(2**7), le=2**7 - 1)]
 Int16 = Annotated[int, Meta(ge=-(2**15), le=HIGHEST_INT16)]
 Int32 = Annotated[int, Meta(ge=-(2**31), le=HIGHEST_INT32)]
 PartitionNumber = Annotated[int, Meta(ge=0, le=HIGHEST_INT32)]
+LogOffset = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+"""Of a record in a partition."""
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Text = Annotated[str, Meta(max_length=LONGEST_TEXT)]
 
@@ -40,6 +42,11 @@ def number_on_wire(number: int | None) -> int:
 def or_default(value: Field | UnsetType, default: Field) -> Field:
     """The value, or the default where it is left out."""
     return default if value is UNSET else value
+
+
+def unset_if_none(value: Field | None) -> Field | UnsetType:
+    """The inverse of or_default for None."""
+    return UNSET if value is None else value
 
 
 def operations_on_wire(operations: int | None) -> int:

@@ -20,6 +20,7 @@ from group_coordinator.core.consumer.replay import replay_consumer_record
 from group_coordinator.core.group_configs import offsets_retention_ms, session_timeout_ms
 from group_coordinator.core.model.changes import (
     Change,
+    MarkerRemembered,
     MembershipReplaced,
     MetadataDeadlineSet,
     RebalanceTimerSet,
@@ -51,7 +52,7 @@ from group_coordinator.core.model.records import (
 )
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.timers import NEVER_MS, Timer, TimerKey, TimerKind, session_timer
-from group_coordinator.core.offsets import pending
+from group_coordinator.core.offsets import late_commits, pending
 
 _EMPTY = ClassicState.EMPTY
 _SESSION = TimerKind.SESSION
@@ -73,6 +74,8 @@ def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConf
         wake_ms = _apply_change(group, change, now_ms)
         if wake_ms < group.wake_ms:  # noqa: PLR1730
             group.wake_ms = wake_ms
+    if group.membership is None and group.last_markers:
+        group.last_markers = {}  # what is known of a group that died may be forgotten at any time
 
 
 def _replaces_membership(changes: tuple[Change, ...]) -> bool:
@@ -102,6 +105,8 @@ def _apply_change(  # noqa: C901, PLR0911, PLR0912 - one line a change
             return 0  # a group that does not exist forgets them again
         case TopicsForgotten():
             group.topics = None
+        case MarkerRemembered():
+            late_commits.remember(group, change.producer_id, change.marker)
         case _:
             assert_never(change)
     return NEVER_MS

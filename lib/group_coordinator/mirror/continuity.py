@@ -14,7 +14,8 @@ from msgspec import Struct, json
 from msgspec.structs import replace
 
 from group_coordinator.clients.cluster.topic_facts import TopicFacts
-from group_coordinator.mirror.home_partition import OFFSETS_TOPIC, HomePartitions
+from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC
+from group_coordinator.mirror.home_partition import HomePartitions
 from group_coordinator.mirror.lookback import Lookback
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import (

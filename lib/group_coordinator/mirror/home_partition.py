@@ -13,14 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from group_coordinator.core.kafka_order.java_tables import string_hash
+from group_coordinator.codecs.offsets_topic.partitions import hash_of
 
-OFFSETS_TOPIC = "__consumer_offsets"
-"""Kafka's own name; a copy may have its messages in other partitions."""
 MOVED = "the brokers count the partitions anew: "
 """What the reason of a stray begins with that shows it."""
-_HIGHEST = 0x7FFFFFFF
-_LOWEST = 0x80000000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +31,7 @@ class HomePartitions:
     ) -> dict[int, str]:
         """The rows that are not in the partition of their group, and why they do not count; rows without group are not."""
         encoded = group_ids.dictionary_encode()
-        hashes = np.array([_hash(group_id) for group_id in encoded.dictionary.to_pylist()])
+        hashes = np.array([hash_of(group_id) for group_id in encoded.dictionary.to_pylist()])
         places = encoded.indices.fill_null(-1).to_numpy()
         hashes = np.append(hashes, 0)[places].astype(np.int64)
         away = np.flatnonzero((hashes % self.count != partitions) & (places >= 0))
@@ -49,11 +45,3 @@ class HomePartitions:
         if self.next_count is not None and number % self.next_count == partition:
             return f"{MOVED}{why}"
         return why
-
-
-def _hash(group_id: str) -> int:
-    """Utils.abs(groupId.hashCode()) in Kafka (GroupCoordinatorService.partitionFor)."""
-    found = string_hash(group_id)
-    if found <= _HIGHEST:
-        return found
-    return 0 if found == _LOWEST else (1 << 32) - found

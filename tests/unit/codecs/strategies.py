@@ -12,7 +12,7 @@ from group_coordinator.core.embedded_protocol import encode_subscription, parse_
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member, Protocol
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.offset import CommittedOffset, PendingOffset
+from group_coordinator.core.model.offset import CommittedOffset, LastMarker, PendingOffset
 from group_coordinator.core.model.records import (
     GroupMetadata,
     GroupRecord,
@@ -121,6 +121,10 @@ def memberships(protocol_type: str | None) -> SearchStrategy[ClassicGroup]:
     )
 
 
+def _place(waiting: PendingOffset) -> int:
+    return -1 if waiting.markers_end_offset is None else waiting.markers_end_offset
+
+
 groups = st.builds(
     Group,
     group_id=names,
@@ -138,11 +142,27 @@ groups = st.builds(
         st.tuples(names, int32s),
         st.dictionaries(
             int64s,
-            st.builds(PendingOffset, lasting_offsets, st.none() | st.integers(1, 9)),
+            st.lists(
+                st.builds(
+                    PendingOffset,
+                    lasting_offsets,
+                    st.none() | st.integers(1, 9),
+                    st.none() | st.integers(0, 9),
+                    st.none(),
+                ),
+                min_size=1,
+                max_size=3,
+                unique_by=_place,
+            ).map(lambda waiting: tuple(sorted(waiting, key=_place))),
             min_size=1,
             max_size=2,
         ),
         max_size=2,
+    ),
+    last_markers=st.dictionaries(
+        int64s,
+        st.builds(LastMarker, st.integers(0, 9), st.none() | st.integers(0, 9), times_ms),
+        max_size=3,
     ),
 )
 
@@ -176,14 +196,20 @@ offset_records: SearchStrategy[Record] = st.builds(
 group_records: SearchStrategy[Record] = st.builds(
     GroupRecord, st.none() | group_metadata(), reasons
 )
+epochs = st.none() | st.integers(0, 2**15 - 1)
+places = st.none() | st.integers(0, 2**63 - 1)
+"""Of a marker in the brokers' log, or not said."""
 transactional_records: SearchStrategy[Record] = (
-    st.builds(OffsetRecord, names, int32s, lasting_offsets, reasons, int64s)
+    st.builds(OffsetRecord, names, int32s, lasting_offsets, reasons, int64s, places, epochs)
     | st.builds(
         TransactionMarker,
         int64s,
         st.lists(st.tuples(names, int32s, lasting_offsets), max_size=3).map(tuple),
         st.just(Reason.TRANSACTION_COMMITTED),
+        places,
+        places,
+        epochs,
     )
-    | st.builds(TransactionMarker, int64s, st.just(()), st.just(Reason.TRANSACTION_ABORTED))
+    | st.builds(TransactionMarker, int64s, st.just(()), st.just(Reason.TRANSACTION_ABORTED), places)
 )
 records = offset_records | group_records | transactional_records

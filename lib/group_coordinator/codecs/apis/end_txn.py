@@ -5,7 +5,14 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType, json
 
 from group_coordinator.codecs.apis.api import Api, Body, Encoder
-from group_coordinator.codecs.fields import Int16, Int64, Text
+from group_coordinator.codecs.fields import (
+    Int16,
+    Int64,
+    LogOffset,
+    Text,
+    number_or_none,
+    or_default,
+)
 from group_coordinator.codecs.plain_json import JsonObject
 from group_coordinator.core.model import requests, responses
 
@@ -17,10 +24,19 @@ class EndTxnBody(Body):
     producer_id: Int64
     committed: bool
     producer_epoch: Int16 | UnsetType = UNSET
+    marker_offset: LogOffset | UnsetType | None = UNSET
+    since_offset: LogOffset | UnsetType | None = UNSET
 
 
 def _to_request(body: EndTxnBody, _version: int) -> requests.EndTxn:
-    return requests.EndTxn(body.group_id, body.producer_id, body.committed)
+    return requests.EndTxn(
+        body.group_id,
+        body.producer_id,
+        body.committed,
+        number_or_none(body.producer_epoch),
+        or_default(body.marker_offset, None),
+        or_default(body.since_offset, None),
+    )
 
 
 def _to_body(response: responses.EndTxnResponse, _version: int) -> JsonObject:

@@ -13,6 +13,7 @@ from group_coordinator.codecs.fields import (
     Int16,
     Int32,
     Int64,
+    LogOffset,
     Text,
     number_or_none,
     or_default,
@@ -55,6 +56,8 @@ class TxnOffsetCommitBody(Body):
     member_id: Text | UnsetType = UNSET
     group_instance_id: Text | UnsetType | None = UNSET
     topics: list[TxnCommittedTopic] | UnsetType = UNSET
+    markers_end_offset: LogOffset | UnsetType | None = UNSET
+    """Ours."""
 
 
 def _to_request(body: TxnOffsetCommitBody, version: int) -> requests.TxnOffsetCommit:
@@ -73,6 +76,8 @@ def _to_request(body: TxnOffsetCommitBody, version: int) -> requests.TxnOffsetCo
         member_id,
         instance_id,
         tuple([_topic_commit(topic, version) for topic in body.topics or ()]),
+        number_or_none(body.producer_epoch),
+        or_default(body.markers_end_offset, None),
     )
 
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from msgspec import UNSET, Struct, UnsetType, json
 
-from group_coordinator.codecs.fields import number_on_wire, number_or_none
+from group_coordinator.codecs.fields import (
+    number_on_wire,
+    number_or_none,
+    or_default,
+    unset_if_none,
+)
 from group_coordinator.codecs.records import record_types
 from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
 from group_coordinator.core.model.offset import CommittedOffset
@@ -38,6 +43,9 @@ class OffsetValue(Value[OffsetData], frozen=True, gc=False, kw_only=True, rename
     """In a transaction with the producer id, which Kafka keeps in the batch's header."""
 
     producer_id: int | UnsetType | None = UNSET
+    markers_end_offset: int | UnsetType | None = UNSET
+    """Ours."""
+    producer_epoch: int | UnsetType | None = UNSET
 
 
 _decode_key = json.Decoder(Key[OffsetKeyData]).decode
@@ -50,17 +58,23 @@ def encode(group_id: str, record: OffsetRecord) -> LogEntry:
     key = Key(record_types.OFFSET_COMMIT, OffsetKeyData(group_id, topic, partition))
     if offset is None:
         return LogEntry(key, None, topic, partition)
-    value = _value(offset, record.producer_id)
+    value = _value(offset, record)
     return LogEntry(key, value, topic, partition, None, offset.offset)
 
 
-def _value(offset: CommittedOffset, producer_id: int | None) -> OffsetValue:
+def _value(offset: CommittedOffset, record: OffsetRecord) -> OffsetValue:
     if offset.expire_timestamp_ms is not None:
         return OffsetValue(version=_EXPIRING_VERSION, data=_expiring(offset))
     data = offset_data(offset)
-    if producer_id is None:
+    if record.producer_id is None:
         return OffsetValue(version=_VERSION, data=data)
-    return OffsetValue(version=_VERSION, data=data, producer_id=producer_id)
+    return OffsetValue(
+        version=_VERSION,
+        data=data,
+        producer_id=record.producer_id,
+        markers_end_offset=unset_if_none(record.markers_end_offset),
+        producer_epoch=unset_if_none(record.producer_epoch),
+    )
 
 
 def offset_data(offset: CommittedOffset) -> OffsetData:
@@ -89,9 +103,14 @@ def decode(key: str, value: str | None, reason: Reason) -> OffsetRecord:
     if value is None:
         return OffsetRecord(about.topic, about.partition, None, reason)
     found = _decode_value(value)
-    producer_id = None if found.producer_id is UNSET else found.producer_id
     return OffsetRecord(
-        about.topic, about.partition, committed_offset(found.data), reason, producer_id
+        about.topic,
+        about.partition,
+        committed_offset(found.data),
+        reason,
+        or_default(found.producer_id, None),
+        or_default(found.markers_end_offset, None),
+        or_default(found.producer_epoch, None),
     )
 
 

@@ -5,8 +5,9 @@ With it is what Kafka keeps elsewhere: the producer id in the header of its batc
 
 from __future__ import annotations
 
-from msgspec import Struct, json, structs
+from msgspec import UNSET, Struct, UnsetType, json, structs
 
+from group_coordinator.codecs.fields import or_default, unset_if_none
 from group_coordinator.codecs.records import record_types
 from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
 from group_coordinator.codecs.records.offset import OffsetData, committed_offset, offset_data
@@ -38,10 +39,13 @@ class MarkedOffset(OffsetData, frozen=True, gc=False, rename="camel"):
 
 
 class MarkerValue(Value[MarkerData], frozen=True, gc=False, kw_only=True, rename="camel"):
-    """Kafka's value with the producer id and the offsets."""
+    """Kafka's value with the producer id, the offsets, and where the brokers wrote the marker."""
 
     producer_id: int
     offsets: list[MarkedOffset]
+    marker_offset: int | UnsetType | None = UNSET
+    since_offset: int | UnsetType | None = UNSET
+    producer_epoch: int | UnsetType | None = UNSET
 
 
 _decode_key = json.Decoder(Key[MarkerKeyData]).decode
@@ -56,7 +60,14 @@ def encode(group_id: str, record: TransactionMarker) -> LogEntry:
         MarkedOffset(topic, partition, **structs.asdict(offset_data(offset)))
         for topic, partition, offset in record.offsets
     ]
-    value = MarkerValue(data=MarkerData(), producer_id=record.producer_id, offsets=offsets)
+    value = MarkerValue(
+        data=MarkerData(),
+        producer_id=record.producer_id,
+        offsets=offsets,
+        marker_offset=unset_if_none(record.marker_offset),
+        since_offset=unset_if_none(record.since_offset),
+        producer_epoch=unset_if_none(record.producer_epoch),
+    )
     return LogEntry(key, value)
 
 
@@ -68,4 +79,11 @@ def decode(key: str, value: str) -> TransactionMarker:
     )
     committed, aborted = Reason.TRANSACTION_COMMITTED, Reason.TRANSACTION_ABORTED
     reason = committed if _decode_key(key).data.type == COMMIT else aborted
-    return TransactionMarker(found.producer_id, offsets, reason)
+    return TransactionMarker(
+        found.producer_id,
+        offsets,
+        reason,
+        or_default(found.marker_offset, None),
+        or_default(found.since_offset, None),
+        or_default(found.producer_epoch, None),
+    )

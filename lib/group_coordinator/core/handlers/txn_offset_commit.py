@@ -3,7 +3,7 @@
 From version 6 on topics go by id, and clients know member epochs (KIP-1319).
 
 Source: KafkaApis.handleTxnOffsetCommitRequest and OffsetMetadataManager.commitTransactionalOffset in Kafka 4.4. That
-the transaction is open has been checked by the transaction coordinator.
+the transaction is open has been checked by the transaction coordinator; what came too late is refused (core/offsets/late_commits.py).
 
 Told in: stories/offsets/transactions.py, stories/consumer/consumer_commits.py.
 """
@@ -34,6 +34,7 @@ from group_coordinator.core.offsets.committing import (
     names_epoch,
 )
 from group_coordinator.core.offsets.earlier_epoch import EarlierEpoch
+from group_coordinator.core.offsets.late_commits import check_in_time
 from group_coordinator.core.offsets.results import merge
 
 
@@ -42,11 +43,17 @@ def decide(
 ) -> Decision:
     """Keep the offsets for the producer; a refusal is the result of every partition of the request."""
     version = context.ticket.version
-    terms = CommitTerms(context.now_ms, producer_id=request.producer_id)
+    since = request.markers_end_offset
+    terms = CommitTerms(
+        context.now_ms,
+        producer_id=request.producer_id,
+        markers_end_offset=since,
+        producer_epoch=None if since is None else request.producer_epoch,
+    )
     find = existing_by_id if version >= TXN_TOPIC_IDS_SINCE else existing_by_name
     present, missing = find(group, request.topics)
     records, results = commit_existing(
-        group, present, terms, config, lambda: may_commit(group, request, version)
+        group, present, terms, config, lambda: may_commit(group, request, context)
     )
     replies = [Reply(context.ticket, TxnOffsetCommitResponse(merge(missing, results)))]
     if records is None:
@@ -57,16 +64,20 @@ def decide(
     return Decision(records, replies, changes)
 
 
-def may_commit(group: Group, request: TxnOffsetCommit, version: int) -> EarlierEpoch | None:
+def may_commit(
+    group: Group, request: TxnOffsetCommit, context: RequestContext
+) -> EarlierEpoch | None:
     """Whether the sender may commit: unlike outside transactions in any state, and without a member at all.
 
     Raises:
-        CoordinatorError: INVALID_GROUP_ID, ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID; from version 6 on
-            also GROUP_ID_NOT_FOUND, STALE_MEMBER_EPOCH.
+        CoordinatorError: INVALID_GROUP_ID, INVALID_TXN_STATE, INVALID_PRODUCER_EPOCH, ILLEGAL_GENERATION,
+            UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID; from version 6 on also GROUP_ID_NOT_FOUND, STALE_MEMBER_EPOCH.
     """
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
-    membership = group.membership
+    # Kafka too asks for the transaction before it looks at the group.
+    check_in_time(group, request, context.now_ms)
+    membership, version = group.membership, context.ticket.version
     if isinstance(membership, ClassicGroup):
         _check_classic_commit(membership, request)
         return None

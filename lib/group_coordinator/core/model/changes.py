@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.offset import LastMarker
 from group_coordinator.core.model.timers import TimerKey
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.value import Value
@@ -60,6 +61,13 @@ class MetadataDeadlineSet(Value, frozen=True):
     deadline_ms: int
 
 
+class MarkerRemembered(Value, frozen=True):
+    """The group was told of this marker of a producer."""
+
+    producer_id: int
+    marker: LastMarker
+
+
 Change = (
     MembershipReplaced
     | SessionRenewed
@@ -69,4 +77,5 @@ Change = (
     | RebalanceTimerSet
     | TimerCancelled
     | MetadataDeadlineSet
+    | MarkerRemembered
 )

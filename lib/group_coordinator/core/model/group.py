@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.consumer_group import ConsumerGroup
-from group_coordinator.core.model.offset import CommittedOffset, PendingOffset
+from group_coordinator.core.model.offset import CommittedOffset, LastMarker, PendingOffset
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.topic import Topic
 
@@ -38,8 +38,13 @@ class Group:
     """Time of the last event or fired deadline."""
     wake_ms: int = field(default=0, compare=False)
     """No deadline lies before this time; 0: not known. Saves the search for due deadlines at each event."""
-    pending: dict[tuple[str, int], dict[int, PendingOffset]] = field(default_factory=dict)
-    """Offsets of open transactions by topic, partition and producer id; no empty inner dictionaries."""
+    pending: dict[tuple[str, int], dict[int, tuple[PendingOffset, ...]]] = field(
+        default_factory=dict
+    )
+    """Offsets of open transactions by topic, partition and producer id; nothing inside is empty.
+
+    A producer has several where its next transaction began before the group was told of the end of the one before.
+    """
     topics_version: int = 0
     """Grows with every change of the cluster's topics that the group learns of."""
     new_topics_version: int = 0
@@ -48,6 +53,8 @@ class Group:
     """What administrators set for this group alone, by Kafka's names; the group need not exist."""
     topics_are_complete: bool = True
     """Whether `topics` are all topics of the cluster; if not, others may exist."""
+    last_markers: dict[int, LastMarker] = field(default_factory=dict)
+    """By producer id, in the order in which the group was told: what tells a late commit (core/offsets/late_commits.py)."""
 
     @property
     def classic(self) -> ClassicGroup | None:

@@ -26,3 +26,15 @@ class PendingOffset(Value, frozen=True):
 
     offset: CommittedOffset
     order: int | None
+    markers_end_offset: int | None = None
+    """Markers at this offset or behind it end the transaction, those before it do not; None: any marker of the producer."""
+    producer_epoch: int | None = None
+    """Of a producer that has been fenced since, nothing counts; None: not asked for."""
+
+
+class LastMarker(Value, frozen=True):
+    """The latest marker of a producer that a group was told of, and when."""
+
+    marker_offset: int
+    producer_epoch: int | None
+    at_ms: int

@@ -52,6 +52,10 @@ class OffsetRecord(Value, frozen=True):
     reason: Reason
     producer_id: int | None = None
     """The offset waits for the end of this producer's transaction (in Kafka's log it is in the batch's header)."""
+    markers_end_offset: int | None = None
+    """As in PendingOffset; ours."""
+    producer_epoch: int | None = None
+    """As in PendingOffset (in Kafka's log it is in the batch's header)."""
 
 
 class TransactionMarker(Value, frozen=True):
@@ -64,6 +68,11 @@ class TransactionMarker(Value, frozen=True):
     producer_id: int
     offsets: tuple[tuple[str, int, CommittedOffset], ...]
     reason: Reason
+    marker_offset: int | None = None
+    """Where the marker is in the brokers' own log; None: not known, it ends all that waits for the producer."""
+    since_offset: int | None = None
+    """From there on it is the producer's first marker; what waits since earlier may have had one before. None: not known."""
+    producer_epoch: int | None = None
 
 
 class MemberMetadata(Value, frozen=True):

@@ -127,6 +127,9 @@ class TxnOffsetCommit(Value, frozen=True):
     member_id: str
     group_instance_id: str | None
     topics: tuple[TopicCommit, ...]
+    producer_epoch: int | None = None
+    markers_end_offset: int | None = None
+    """Where the partition of __consumer_offsets that gets the group's markers ended when the request came; None: not said."""
 
 
 class EndTxn(Value, frozen=True):
@@ -135,6 +138,11 @@ class EndTxn(Value, frozen=True):
     group_id: str
     producer_id: int
     is_commit: bool
+    producer_epoch: int | None = None
+    marker_offset: int | None = None
+    """Where the marker is in that partition; None: not said."""
+    since_offset: int | None = None
+    """From there on it is the first marker of the producer; None: not said."""
 
 
 class TopicPartitions(Value, frozen=True):

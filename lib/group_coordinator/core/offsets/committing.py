@@ -100,6 +100,8 @@ class CommitTerms(Value, frozen=True):
     now_ms: int
     expire_timestamp_ms: int | None = None
     producer_id: int | None = None
+    markers_end_offset: int | None = None
+    producer_epoch: int | None = None
 
 
 def commit_existing(
@@ -183,7 +185,17 @@ def _commit(
                 terms.expire_timestamp_ms,
                 topic.topic_id,
             )
-            records.append(OffsetRecord(name, entry.partition, offset, reason, terms.producer_id))
+            records.append(
+                OffsetRecord(
+                    name,
+                    entry.partition,
+                    offset,
+                    reason,
+                    terms.producer_id,
+                    terms.markers_end_offset,
+                    terms.producer_epoch,
+                )
+            )
         results.append(TopicResult(topic.name, topic.topic_id, tuple(partitions)))
     return records, results
 

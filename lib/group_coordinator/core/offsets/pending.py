@@ -1,52 +1,129 @@
 """Offsets of open transactions: they wait for their producer's marker (OffsetMetadataManager in Kafka 4.4).
 
+A marker that says where it is in the brokers' log ends the offsets whose commits came when that log was no longer than
+that, and not shorter than at the place from which on it is the producer's first one: those of its own transaction. A producer's next
+transaction begins once all markers of the one before are written, so its commits come later, in whatever order the events
+get here (.github/decisions/023-markers-are-followed.md).
+
 Told in: stories/offsets/transactions.py.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset, PendingOffset
 from group_coordinator.core.model.records import OffsetRecord, TransactionMarker
+from group_coordinator.core.model.requests import EndTxn
 
 
 def add(group: Group, record: OffsetRecord, offset: CommittedOffset, producer_id: int) -> None:
-    """Let an offset wait; a producer has one for each partition, the latest."""
+    """Let an offset wait; a producer has one for each partition, the latest, as far as they are of one transaction."""
     producers = group.pending.setdefault((record.topic, record.partition), {})
-    order = 1 + max((waiting.order or 0 for waiting in producers.values()), default=0)
-    producers[producer_id] = PendingOffset(offset, order)
+    order = 1 + max((_last_order(waiting) for waiting in producers.values()), default=0)
+    new = PendingOffset(offset, order, record.markers_end_offset, record.producer_epoch)
+    others = [
+        waiting
+        for waiting in producers.get(producer_id, ())
+        if waiting.markers_end_offset != new.markers_end_offset
+    ]
+    producers[producer_id] = tuple(sorted([*others, new], key=_place))
 
 
 def supersede(group: Group, record: OffsetRecord) -> None:
     """An offset was committed outside transactions: what waits was written before it, and will not replace it."""
     producers = group.pending.get((record.topic, record.partition), {})
     for producer_id, waiting in producers.items():
-        producers[producer_id] = waiting.replace(order=None)
+        producers[producer_id] = tuple([each.replace(order=None) for each in waiting])
 
 
-def waiting_for(group: Group, producer_id: int) -> tuple[tuple[str, int, CommittedOffset], ...]:
-    """What the end of the producer's transaction commits; not what a later record has replaced already."""
-    return tuple(
-        (topic, partition, producers[producer_id].offset)
-        for (topic, partition), producers in sorted(group.pending.items())
-        if producer_id in producers and producers[producer_id].order is not None
+def ends_any(group: Group, request: EndTxn) -> bool:
+    """Whether anything waits for this marker, even what a later record has replaced already."""
+    return any(
+        _is_ended(waiting, request)
+        for producers in group.pending.values()
+        for waiting in producers.get(request.producer_id, ())
     )
 
 
+def waiting_for(group: Group, marker: EndTxn) -> tuple[tuple[str, int, CommittedOffset], ...]:
+    """What the end of the producer's transaction commits; not what a later record has replaced already."""
+    found = []
+    for (topic, partition), producers in sorted(group.pending.items()):
+        # They are in the order of their places: the last one came last, whenever its event did.
+        ended = [
+            waiting.offset
+            for waiting in producers.get(marker.producer_id, ())
+            if waiting.order is not None
+            and _is_ended(waiting, marker)
+            and not _is_fenced(waiting, marker)
+        ]
+        if ended:
+            found.append((topic, partition, ended[-1]))
+    return tuple(found)
+
+
 def end_transaction(group: Group, marker: TransactionMarker) -> None:
-    """Nothing waits for the producer any more, and its offsets replace what was written before them."""
+    """What the marker ends waits no more, and its offsets replace what was written before them.
+
+    Not what the same producer wrote in a later transaction, whose events may have come first.
+    """
     committed = {(topic, partition) for topic, partition, _ in marker.offsets}
     for key, producers in list(group.pending.items()):
-        ended = producers.pop(marker.producer_id, None)
-        if not producers:
+        waiting = producers.pop(marker.producer_id, ())
+        ended = [each for each in waiting if _is_ended(each, marker)]
+        left = [each for each in waiting if not _is_ended(each, marker)]
+        if ended and key in committed:
+            _supersede_before(producers, _last_order(ended))
+            left = [_superseded_if(each, _place(each) < _place(ended[-1])) for each in left]
+        if left:
+            producers[marker.producer_id] = tuple(left)
+        elif not producers:
             del group.pending[key]
-        if ended is not None and key in committed:
-            _supersede_before(producers, ended.order or 0)
     for topic, partition, offset in marker.offsets:
         group.store_offset(topic, partition, offset)
 
 
-def _supersede_before(producers: dict[int, PendingOffset], order: int) -> None:
+def awaited_markers(group: Group) -> dict[int, int]:
+    """The producers whose markers must be found, each with the first offset at which one may be, by producer id."""
+    awaited: dict[int, int] = {}
+    for producers in group.pending.values():
+        for producer_id, waiting in producers.items():
+            for each in waiting:
+                since = each.markers_end_offset
+                if since is not None:
+                    awaited[producer_id] = min(since, awaited.get(producer_id, since))
+    return dict(sorted(awaited.items()))
+
+
+def _place(waiting: PendingOffset) -> int:
+    return -1 if waiting.markers_end_offset is None else waiting.markers_end_offset
+
+
+def _is_ended(waiting: PendingOffset, marker: EndTxn | TransactionMarker) -> bool:
+    place = waiting.markers_end_offset
+    if place is None or marker.marker_offset is None:
+        return True
+    return (marker.since_offset or 0) <= place <= marker.marker_offset
+
+
+def _is_fenced(waiting: PendingOffset, marker: EndTxn) -> bool:
+    """A producer commits its transaction at its own epoch: what has another one is of a predecessor."""
+    epochs = {waiting.producer_epoch, marker.producer_epoch}
+    return marker.marker_offset is not None and None not in epochs and len(epochs) > 1
+
+
+def _last_order(waiting: Iterable[PendingOffset]) -> int:
+    return max((each.order or 0 for each in waiting), default=0)
+
+
+def _supersede_before(producers: dict[int, tuple[PendingOffset, ...]], order: int) -> None:
     for producer_id, waiting in producers.items():
-        if waiting.order is not None and waiting.order < order:
-            producers[producer_id] = waiting.replace(order=None)
+        producers[producer_id] = tuple(
+            [_superseded_if(each, (each.order or 0) < order) for each in waiting]
+        )
+
+
+def _superseded_if(waiting: PendingOffset, is_so: bool) -> PendingOffset:  # noqa: FBT001
+    return waiting.replace(order=None) if is_so else waiting

@@ -29,7 +29,7 @@ MEMBER = {"generationIdOrMemberEpoch": 4, "memberId": "m", "groupInstanceId": "i
 def test_old_versions_name_no_member(version: int, leader_epoch: int | None) -> None:
     partition = PartitionCommit(3, 42, leader_epoch, "note", None)
     assert read("TxnOffsetCommit", version, BODY) == TxnOffsetCommit(
-        "g", 17, None, "", None, (TopicCommit("orders", None, (partition,)),)
+        "g", 17, None, "", None, (TopicCommit("orders", None, (partition,)),), 1
     )
 
 
@@ -37,15 +37,24 @@ def test_old_versions_name_no_member(version: int, leader_epoch: int | None) -> 
 def test_new_versions_may_name_one(version: int) -> None:
     partition = PartitionCommit(3, 42, 5, "note", None)
     assert read("TxnOffsetCommit", version, BODY | MEMBER) == TxnOffsetCommit(
-        "g", 17, 4, "m", "i", (TopicCommit("orders", None, (partition,)),)
+        "g", 17, 4, "m", "i", (TopicCommit("orders", None, (partition,)),), 1
     )
 
 
 def test_the_newest_version_goes_by_topic_id() -> None:
     partition = PartitionCommit(3, 42, 5, "", None)
     assert read("TxnOffsetCommit", 6, BODY_BY_ID | MEMBER) == TxnOffsetCommit(
-        "g", 17, 4, "m", "i", (TopicCommit(None, ORDERS, (partition,)),)
+        "g", 17, 4, "m", "i", (TopicCommit(None, ORDERS, (partition,)),), 1
     )
+
+
+def test_a_commit_may_say_where_the_markers_ended() -> None:
+    said = read("TxnOffsetCommit", 3, BODY | {"markersEndOffset": 2**63 - 1})
+    assert said.markers_end_offset == 2**63 - 1
+    assert read("TxnOffsetCommit", 3, BODY | {"markersEndOffset": None}).markers_end_offset is None
+    for wrong in (-1, "7"):
+        with pytest.raises(InvalidEventError, match=r"body\.markersEndOffset"):
+            read("TxnOffsetCommit", 3, BODY | {"markersEndOffset": wrong})
 
 
 @pytest.mark.parametrize(("version", "name", "topic_id"), [(5, "orders", None), (6, None, ORDERS)])

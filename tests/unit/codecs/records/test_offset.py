@@ -48,6 +48,16 @@ def test_an_offset_with_an_expire_timestamp_has_nothing_that_came_later() -> Non
     )
 
 
+def test_an_offset_of_a_transaction_has_its_producer_and_where_the_markers_ended() -> None:
+    offset = CommittedOffset(42, None, "", 1_000, None, None)
+    record = OffsetRecord("orders", 2, offset, Reason.OFFSET_COMMIT, 17, 4_711, 3)
+
+    assert logged("g", record).value == (
+        '{"version":4,"data":{"offset":42,"leaderEpoch":-1,"metadata":"","commitTimestamp":1000},'
+        '"producerId":17,"markersEndOffset":4711,"producerEpoch":3}'
+    )
+
+
 def test_a_tombstone() -> None:
     gone = LoggedTexts(1, OFFSET_KEY, None, "orders", 2)
     assert logged("g", offset_record(None)) == gone

@@ -27,3 +27,12 @@ def test_a_marker_has_the_offsets_that_count_from_now_on() -> None:
         '{"version":0,"data":{"coordinatorEpoch":0},"producerId":7,"offsets":[{"topic":"orders","partition":2,'
         '"offset":42,"leaderEpoch":3,"metadata":"note","commitTimestamp":1000,"topicId":"4ksO1bcLSgCStYJnTlCVLg"}]}'
     )
+
+
+def test_a_marker_says_where_the_brokers_wrote_it() -> None:
+    marker = TransactionMarker(7, (), Reason.TRANSACTION_ABORTED, 4_711, 4_700, 3)
+
+    assert logged("g", marker).value == (
+        '{"version":0,"data":{"coordinatorEpoch":0},"producerId":7,"offsets":[],"markerOffset":4711,'
+        '"sinceOffset":4700,"producerEpoch":3}'
+    )

@@ -87,7 +87,7 @@ def simple(group_id: str, committed: CommittedOffset) -> Group:
 
 def in_transaction() -> Group:
     group = simple("in-transaction", offset(44, 0))
-    group.pending = {("orders", 0): {17: PendingOffset(offset(45, 1), 1)}}
+    group.pending = {("orders", 0): {17: (PendingOffset(offset(45, 1), 1),)}}
     group.clock_ms = T + 1
     return group
 

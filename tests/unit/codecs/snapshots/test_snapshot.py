@@ -14,7 +14,7 @@ from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member, Protocol
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.offset import CommittedOffset, PendingOffset
+from group_coordinator.core.model.offset import CommittedOffset, LastMarker, PendingOffset
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.core.model.timers import JOIN_TIMER, Timer, session_timer
@@ -57,7 +57,7 @@ def group_with_everything() -> Group:
     offsets = {"orders": {2: CommittedOffset(42, 3, "note", 1_000, None, ORDERS_ID)}}
     topics = {"orders": Topic("orders", ORDERS_ID, 3)}
     waiting = PendingOffset(CommittedOffset(43, None, "", 1_200, None, None), 1)
-    pending = {("orders", 3): {17: waiting}}
+    pending = {("orders", 3): {17: (waiting,)}}
     return Group(
         "g",
         membership,
@@ -145,6 +145,22 @@ def test_a_parked_request_keeps_where_its_client_reads_and_earlier_versions_pass
     assert awaiting_join == ["events-0-1", "c-1", 9, 3]
     assert awaiting_sync == ["events-0-2", None, 5]
     assert msgspec.convert(awaiting_join, TicketOf020) == TicketOf020("events-0-1", "c-1", 9)
+
+
+def test_offsets_that_know_their_marker_come_last_and_earlier_versions_pass_by_them() -> None:
+    group = group_with_everything()
+    waiting = CommittedOffset(43, None, "", 1_200, None, None)
+    since_7 = PendingOffset(CommittedOffset(44, None, "", 1_300, None, None), 2, 7, 3)
+    group.pending["orders", 3] = {17: (PendingOffset(waiting, 1), since_7)}
+    group.last_markers = {17: LastMarker(6, 1, 1_400)}
+
+    blob = snapshots.dump(group)
+
+    assert snapshots.load("g", blob) == group
+    *what_020_knows, placed = msgspec.msgpack.decode(blob)
+    assert what_020_knows == LAYOUT_2
+    offset = [44, None, "", 1_300, None, None]
+    assert placed == [[["orders", 3, 17, [offset, 2, 7, 3]]], {17: [6, 1, 1_400]}]
 
 
 class TicketOf020(msgspec.Struct, array_like=True):

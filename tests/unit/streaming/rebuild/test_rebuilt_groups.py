@@ -46,7 +46,8 @@ def test_an_offset_waits_for_its_transaction_as_before() -> None:
 
     assert group is not None
     assert group.offsets == {}
-    assert group.pending["orders", 0][17].offset == committed(3)
+    [waiting] = group.pending["orders", 0][17]
+    assert waiting.offset == committed(3)
 
 
 def test_a_group_that_is_gone_is_not_made_anew() -> None:

@@ -1,0 +1,74 @@
+"""Offsets of open transactions in a snapshot; what depends on the place of a marker needs no other SCHEMA_VERSION.
+
+It comes behind all else, where earlier versions pass it by: gone back to one of these, such offsets count as never
+committed, and nothing waits for ever for a marker that they do not look for. Without any, the bytes are the same as theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.offset import CommittedOffset, LastMarker, PendingOffset
+
+Waiting: TypeAlias = tuple[str, int, dict[int, tuple[CommittedOffset, int | None]]]
+"""Topic, partition, and by producer id an offset that any marker of its producer ends, with its order."""
+
+
+class PlacedTransactions(Struct, array_like=True, gc=False):
+    """What depends on where markers are: offsets that wait, and the markers that came last."""
+
+    pending: list[tuple[str, int, int, PendingOffset]]
+    """With topic, partition and producer id."""
+    last_markers: dict[int, LastMarker]
+
+
+def packed(group: Group) -> list[Waiting]:
+    """The offsets that any marker ends."""
+    found = []
+    for (topic, partition), producers in sorted(group.pending.items()):
+        waiting = {
+            producer_id: (each.offset, each.order)
+            for producer_id, of_producer in sorted(producers.items())
+            for each in of_producer
+            if each.markers_end_offset is None
+        }
+        if waiting:
+            found.append((topic, partition, waiting))
+    return found
+
+
+def packed_by_place(group: Group) -> PlacedTransactions | None:
+    """All that depends on the place of a marker; None: there is nothing."""
+    if not group.pending and not group.last_markers:
+        return None
+    pending = [
+        (topic, partition, producer_id, each)
+        for (topic, partition), producers in sorted(group.pending.items())
+        for producer_id, of_producer in sorted(producers.items())
+        for each in of_producer
+        if each.markers_end_offset is not None
+    ]
+    if not pending and not group.last_markers:
+        return None
+    return PlacedTransactions(pending, group.last_markers)
+
+
+def unpacked(
+    waiting: Iterable[Waiting], placed: PlacedTransactions | None
+) -> dict[tuple[str, int], dict[int, tuple[PendingOffset, ...]]]:
+    """Group.pending, of both."""
+    pending: dict[tuple[str, int], dict[int, tuple[PendingOffset, ...]]] = {
+        (topic, partition): {
+            producer_id: (PendingOffset(offset, order),)
+            for producer_id, (offset, order) in producers.items()
+        }
+        for topic, partition, producers in waiting
+    }
+    for topic, partition, producer_id, each in () if placed is None else placed.pending:
+        producers = pending.setdefault((topic, partition), {})
+        producers[producer_id] = (*producers.get(producer_id, ()), each)
+    return pending
