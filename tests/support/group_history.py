@@ -40,16 +40,34 @@ class GroupHistory(GroupDriver):
         self._batches = 0
 
     def commit_in_transaction(
-        self, producer_id: int, topic: str, partition: int, offset: int
+        self,
+        producer_id: int,
+        topic: str,
+        partition: int,
+        offset: int,
+        *,
+        since: int | None = None,
+        epoch: int | None = None,
     ) -> None:
+        """A commit that says, or does not, where the brokers' markers ended when it came."""
         entry = requests.PartitionCommit(partition, offset, None, "", None)
         topics = (requests.TopicCommit(topic, None, (entry,)),)
-        self.send(
-            requests.TxnOffsetCommit(self.group.group_id, producer_id, None, "", None, topics), 3
+        request = requests.TxnOffsetCommit(
+            self.group.group_id, producer_id, None, "", None, topics, epoch, since
         )
+        self.send(request, 3)
 
-    def end_transaction(self, producer_id: int, *, is_commit: bool) -> None:
-        self.send(requests.EndTxn(self.group.group_id, producer_id, is_commit), 0)
+    def end_transaction(
+        self,
+        producer_id: int,
+        *,
+        is_commit: bool,
+        at: int | None = None,
+        since: int | None = None,
+        epoch: int | None = None,
+    ) -> None:
+        """A marker that says, or does not, where the brokers wrote it."""
+        self.send(requests.EndTxn(self.group.group_id, producer_id, is_commit, epoch, at, since), 0)
 
     def _outcome(self, correlation_id: str, steps: Iterable[Step]) -> Outcome[Any]:
         steps = list(steps)

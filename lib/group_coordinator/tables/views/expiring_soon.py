@@ -12,6 +12,10 @@ from group_coordinator.tables.views.definition import (
     optional,
     required,
 )
+from group_coordinator.tables.views.group_records import PLACE
+
+_BEHIND_ALL = 2**63 - 1
+"""A marker without a place ends all that waits for its producer."""
 
 # An open transaction holds the partitions that it has offsets for, also those that count no more
 # (core/offsets/expiration.py). The tables of now do not have it, the log has. What comes later is looked for from the last
@@ -19,17 +23,17 @@ from group_coordinator.tables.views.definition import (
 _TEXT = f"""
 WITH records AS (
   SELECT cluster_id, group_id, topic, `partition`, batch_id, seq, value, record_type,
-    {number_in("value", "producerId")} AS producer_id
+    {number_in("value", "producerId")} AS producer_id, {PLACE} AS marker_place
   FROM $coordinator_log
   WHERE (record_type IN (1, -1) AND value LIKE '%"producerId":%')
     OR (record_type = 1 AND value IS NULL)
 ),
 ends AS (
   SELECT records.*,
-    max(CASE WHEN record_type = -1 THEN 1 END) OVER (
+    max(CASE WHEN record_type = -1 THEN coalesce(marker_place, {_BEHIND_ALL}) END) OVER (
       PARTITION BY cluster_id, group_id, producer_id ORDER BY batch_id DESC, seq DESC
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS has_ended,
+    ) AS last_place,
     max(CASE WHEN value IS NULL THEN 1 END) OVER (
       PARTITION BY cluster_id, group_id, topic, `partition` ORDER BY batch_id DESC, seq DESC
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
@@ -39,7 +43,7 @@ ends AS (
 held AS (
   SELECT DISTINCT cluster_id, group_id, topic, `partition`
   FROM ends
-  WHERE record_type = 1 AND has_ended IS NULL AND is_forgotten IS NULL
+  WHERE record_type = 1 AND is_forgotten IS NULL AND (last_place IS NULL OR last_place < marker_place)
 )
 SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset,
   CASE WHEN held.topic IS NULL THEN own.expires_at END AS expires_at,

@@ -36,6 +36,12 @@ def _last_text_in(column: str, rows: str) -> str:
     return f"substr(max(CASE WHEN {column} IS NOT NULL THEN {placed} END) OVER {rows}, 13)"
 
 
+PLACE = f"""CASE
+    WHEN record_type = 1 THEN {number_in("value", "markersEndOffset")}
+    WHEN record_type = -1 THEN {number_in("value", "markerOffset")}
+  END"""
+"""SQL for where a marker is in the brokers' log, and for the first place there that ends an offset of a transaction; null: not said."""
+
 # What JSON says is taken out first, so that no engine sorts the texts.
 _PARSED = f"""
 SELECT cluster_id, group_id, topic, `partition`, `offset`, member_id, reason, principal, event_time,
@@ -47,6 +53,9 @@ SELECT cluster_id, group_id, topic, `partition`, `offset`, member_id, reason, pr
     ELSE record_type
   END AS record_type,
   CASE WHEN record_type IN (1, -1) THEN {number_in("value", "producerId")} END AS producer_id,
+  {PLACE} AS marker_place,
+  CASE WHEN record_type = -1 THEN {number_in("value", "sinceOffset")} END AS marker_since,
+  CASE WHEN record_type IN (1, -1) THEN {number_in("value", "producerEpoch")} END AS producer_epoch,
   CASE
     WHEN record_type = 2 THEN {number_in("value", "generation")}
     WHEN record_type IN {_EPOCHS} THEN {number_in("value", "epoch")}
@@ -103,7 +112,7 @@ FROM (
   ) placed
 ) counted
 """
-"""Columns of coordinator_log without its texts, the numbers of the record, its `position` in the group's log, and what is so
+"""Columns of coordinator_log without its texts, the numbers of the record (`marker_place`: PLACE; from `marker_since` on it is the first one), its `position` in the group's log, and what is so
 after it: `member_count`, `is_managed` (it has had members: it is no simple group, which only stores offsets, nor does it wait for
 its first rebalance, of which the log has nothing), `life`, counted from 0, and `client_id`, if all of its members have the same (in a consumer
 group: all that it has ever had)."""

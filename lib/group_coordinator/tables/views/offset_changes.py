@@ -17,30 +17,66 @@ from group_coordinator.tables.views.definition import (
 )
 from group_coordinator.tables.views.group_records import GROUP_RECORDS
 
-# An offset of a transaction waits for its producer's marker. It counts from there on, if that is a commit, unless by
-# then something that was written later counts already (core/offsets/pending.py). What comes later is looked for from the
-# last record back: for a window up to UNBOUNDED FOLLOWING Spark looks at all rows behind, for each row.
+_OF_PRODUCER = "PARTITION BY cluster_id, group_id, producer_id"
+_TO_HERE = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
+
+_COUNTS = """(marker.reason = 'transaction-committed'
+        AND coalesce(own.producer_epoch, marker.producer_epoch, 0) = coalesce(marker.producer_epoch, own.producer_epoch, 0))"""
+# A fenced producer's offsets do not.
+
+_FIRST = f"""min(
+      CASE WHEN record_type = -1 AND marker_place IS NOT NULL THEN concat(
+        lpad(CAST(marker_place AS STRING), 20, '0'), lpad(CAST(coalesce(marker_since, 0) AS STRING), 20, '0'),
+        CAST(`position` AS STRING)
+      ) END
+    ) OVER ({_OF_PRODUCER} ORDER BY marker_place DESC, record_type, `position` DESC {_TO_HERE})"""
+# Place, since where it is the first one, and position of the marker at the nearest place. DataFusion's first_value(...) IGNORE NULLS
+# looks at all rows, for each row.
+
+# An offset of a transaction waits for its producer's marker, the first one at its place or behind it where it has one. It counts from
+# there on, if that is a commit, unless by then something that was written later counts already (core/offsets/pending.py). What comes
+# later is looked for from the last record back: for a window up to UNBOUNDED FOLLOWING Spark looks at all rows behind, for each row.
 _TEXT = f"""
 WITH records AS ({GROUP_RECORDS}),
-ends AS (
+markers AS (
   SELECT records.*,
     min(CASE WHEN record_type = -1 THEN `position` END) OVER (
-      PARTITION BY cluster_id, group_id, producer_id ORDER BY `position` DESC
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS end_position
+      {_OF_PRODUCER} ORDER BY `position` DESC {_TO_HERE}
+    ) AS next_marker,
+    min(CASE WHEN record_type = -1 AND marker_place IS NULL THEN `position` END) OVER (
+      {_OF_PRODUCER} ORDER BY `position` DESC {_TO_HERE}
+    ) AS next_without_place,
+    {_FIRST} AS first_placed
   FROM records
   WHERE record_type IN (1, -1)
+),
+placed AS (
+  SELECT markers.*,
+    CASE
+      WHEN CAST(substr(first_placed, 21, 20) AS BIGINT) > marker_place THEN NULL
+      WHEN CAST(substr(first_placed, 41) AS BIGINT) < `position` THEN next_marker
+      ELSE CAST(substr(first_placed, 41) AS BIGINT)
+    END AS own_marker
+  FROM markers
+),
+ends AS (
+  SELECT placed.*,
+    CASE
+      WHEN marker_place IS NULL THEN next_marker
+      ELSE least(coalesce(own_marker, next_without_place), coalesce(next_without_place, own_marker))
+    END AS end_position
+  FROM placed
 ),
 offsets_in_order AS (
   SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.`offset`, own.producer_id, own.`position`,
     own.end_position, own.member_count, own.is_managed, own.client_id, own.inferred, coalesce(marker.reason, own.reason) AS reason,
-    CASE WHEN own.producer_id IS NULL THEN own.principal ELSE marker.principal END AS principal,
-    coalesce(marker.event_time, own.event_time) AS at,
+    coalesce(marker.principal, own.principal) AS principal,
+    coalesce(marker.event_time, own.event_time) AS at, {_COUNTS} AS counts,
     coalesce(marker.batch_id, own.batch_id) AS batch_id, coalesce(marker.seq, own.seq) AS seq,
     min(
       CASE
         WHEN own.producer_id IS NULL THEN own.`position`
-        WHEN marker.reason = 'transaction-committed' THEN own.end_position
+        WHEN {_COUNTS} THEN own.end_position
       END
     ) OVER (
       PARTITION BY own.cluster_id, own.group_id, own.topic, own.`partition` ORDER BY own.`position` DESC
@@ -60,7 +96,7 @@ effective AS (
   FROM offsets_in_order
   WHERE producer_id IS NULL
     OR (
-      reason = 'transaction-committed'
+      counts
       AND (superseded_position IS NULL OR superseded_position > end_position)
     )
 )

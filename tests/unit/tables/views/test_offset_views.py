@@ -150,6 +150,31 @@ def test_an_offset_of_a_transaction_counts_from_its_end_on(
     ]
 
 
+def test_a_marker_that_says_where_it_is_ends_what_was_committed_before_it(
+    group: GroupHistory, tmp_path: Path
+) -> None:
+    group.principal = "User:app"
+    group.commit_in_transaction(17, "orders", 0, 20, since=5)
+    group.commit_in_transaction(17, "orders", 0, 30, since=7)
+    group.principal = None
+    group.sleep(1_000)
+    group.end_transaction(17, is_commit=True, at=6)
+    group.sleep(1_000)
+    group.end_transaction(17, is_commit=False, at=9)
+    root = tables_of(tmp_path, group)
+
+    assert asked(root, CHANGES) == [(at(1), 0, None, 20)]
+    assert asked(root, "SELECT principal FROM offset_changes") == [("User:app",)]
+
+
+def test_an_offset_of_a_fenced_producer_never_counts(group: GroupHistory, tmp_path: Path) -> None:
+    group.commit_in_transaction(17, "orders", 0, 20, since=5, epoch=1)
+    group.commit_in_transaction(17, "orders", 1, 21, since=5, epoch=2)
+    group.end_transaction(17, is_commit=True, at=6, epoch=2)
+
+    assert asked(tables_of(tmp_path, group), CHANGES) == [(at(0), 1, None, 21)]
+
+
 def test_what_was_committed_later_outdoes_a_transaction(
     group: GroupHistory, tmp_path: Path
 ) -> None:
@@ -173,10 +198,13 @@ def test_what_protects_an_offset(group: GroupHistory, tmp_path: Path) -> None:
     alone = GroupHistory(
         "alone", offsets_retention_ms=MINUTE, offsets_retention_check_interval_ms=10_000
     )
-    alone.commit({"orders": {0: 1, 1: 2, 2: 3}})
+    alone.commit({"orders": {0: 1, 1: 2, 2: 3, 3: 4, 4: 5}})
     alone.commit_in_transaction(17, "orders", 1, 20)
     alone.commit_in_transaction(18, "orders", 2, 20)
     alone.end_transaction(18, is_commit=False)
+    alone.commit_in_transaction(19, "orders", 3, 20, since=6)
+    alone.commit_in_transaction(19, "orders", 4, 20, since=7)
+    alone.end_transaction(19, is_commit=False, at=6)
     [member] = group.group.membership.members  # type: ignore[union-attr]
     commit_as_member(group, member, 40)
     group.commit({"refunds": {0: 4}}, member, group.group.membership.generation)  # type: ignore[union-attr]
@@ -190,6 +218,8 @@ def test_what_protects_an_offset(group: GroupHistory, tmp_path: Path) -> None:
         ("alone", "orders", 0, 1, at(60), None),
         ("alone", "orders", 1, 2, None, "transaction"),
         ("alone", "orders", 2, 3, at(60), None),
+        ("alone", "orders", 3, 4, at(60), None),
+        ("alone", "orders", 4, 5, None, "transaction"),
         ("billing", "orders", 0, 40, None, "subscription"),
         ("billing", "refunds", 0, 4, at(60 + group.now_ms // 1_000), None),
     ]
