@@ -69,6 +69,7 @@ class JobSettings:
     history_full_ms: NotNegative
     history_hourly_ms: NotNegative
     topic_metadata_interval_ms: NotNegative
+    transactions_markers_interval_ms: NotNegative
     positions_retention_ms: NotNegative
     positions_full_ms: NotNegative
     mirror_interval_ms: Positive

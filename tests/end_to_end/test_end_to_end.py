@@ -1,46 +1,90 @@
 from __future__ import annotations
 
-import pytest
-from kafka import TopicPartition
+from contextlib import closing
 
+import pytest
+from kafka import KafkaConsumer, TopicPartition
+
+from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.channel.request import Request
+from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import GroupIdNotFoundError
 from tests.end_to_end.installation import Installation, Row
 from tests.support.job_process import JobProcess
+from tests.support.transactional_producer import TransactionalProducer, markers_end
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 
 ORDERS_0 = TopicPartition("orders", 0)
-OFFSETS = "SELECT group_id, topic, partition, committed_offset FROM offsets"
+OFFSETS = "SELECT group_id, topic, partition, committed_offset FROM offsets ORDER BY group_id"
 BILLING = {"group_id": "billing", "topic": "orders", "partition": 0, "committed_offset": 42}
+SHIPPING = {"group_id": "shipping", "topic": "orders", "partition": 0, "committed_offset": 9}
 
 
 def test_what_is_asked_is_answered_kept_and_known_after_a_restart(
     installation: Installation,
 ) -> None:
+    """A transaction that ends while the job is down too: the next run finds its marker."""
     run = ["run", "--with-compaction", *installation.options]
-    with JobProcess(run, installation.folder) as job, installation.admin() as admin:
+    with (
+        closing(TransactionalProducer(installation.bootstrap_servers, "shipping")) as producer,
+        JobProcess(run, installation.folder) as job,
+        installation.admin() as admin,
+    ):
         admin.alter_consumer_group_offsets("billing", {ORDERS_0: 42}).all()
         admin.alter_consumer_group_offsets("audit", {ORDERS_0: 7}).all()
         assert admin.list_consumer_group_offsets("billing")[ORDERS_0].offset == 42
+        producer.add("shipping")
+        commit_in_transaction(installation, producer, 9)
         assert job.stop() == 0, job.log
+        producer.end(commits=True)
 
     with JobProcess(run, installation.folder) as job, installation.admin() as admin:
         assert admin.list_consumer_group_offsets("billing")[ORDERS_0].offset == 42
         admin.delete_consumer_groups(["audit"]).all()
         with pytest.raises(GroupIdNotFoundError):
             admin.delete_consumer_groups(["audit"]).all()
-        await_rows(installation, OFFSETS, [BILLING], job)
-        await_rows(installation, "SELECT group_id FROM groups", [{"group_id": "billing"}], job)
+        await_rows(installation, OFFSETS, [BILLING, SHIPPING], job)
+        groups = "SELECT group_id FROM groups ORDER BY group_id"
+        await_rows(installation, groups, [{"group_id": "billing"}, {"group_id": "shipping"}], job)
         assert job.stop() == 0, job.log
 
     assert installation.rows(
-        "SELECT group_id, reason FROM coordinator_log ORDER BY batch_id, group_id, seq"
+        "SELECT group_id, reason FROM coordinator_log ORDER BY group_id = 'shipping', batch_id, group_id, seq"
     ) == [
         {"group_id": "billing", "reason": "offset-commit"},
         {"group_id": "audit", "reason": "offset-commit"},
         {"group_id": "audit", "reason": "group-deleted"},
         {"group_id": "audit", "reason": "group-deleted"},
+        {"group_id": "shipping", "reason": "offset-commit"},
+        {"group_id": "shipping", "reason": "transaction-committed"},
     ]
+
+
+def commit_in_transaction(
+    installation: Installation, producer: TransactionalProducer, offset: int
+) -> None:
+    """TxnOffsetCommit as a gateway hands it over."""
+    servers = installation.bootstrap_servers
+    with closing(KafkaConsumer(bootstrap_servers=servers)) as consumer:
+        since = markers_end(consumer, "shipping")
+    committed = {"partitionIndex": 0, "committedOffset": offset}
+    body = {
+        "groupId": "shipping",
+        "producerId": producer.producer_id,
+        "producerEpoch": producer.epoch,
+        "markersEndOffset": since,
+        "topics": [{"name": "orders", "partitions": [committed]}],
+    }
+    job = installation.settings.job
+    with RequestChannel(
+        Connection(servers),
+        events_topic=job.events_topic,
+        responses_topic=job.responses_topic,
+        request_timeout_ms=job.request_timeout_ms,
+    ) as channel:
+        answer = channel.send(Request("TxnOffsetCommit", 3, "shipping", body)).result()
+    assert answer["topics"][0]["partitions"] == [{"partitionIndex": 0, "errorCode": 0}]
 
 
 def await_rows(installation: Installation, sql: str, rows: list[Row], job: JobProcess) -> None:

@@ -45,11 +45,13 @@ class Coordinator:
         self.catalog = TableCatalog(settings.job.tables_root)
         self.counts: dict[int, BatchCounts] = {}
         self.needs: list[str] = []
+        self.awaited: list[str] = []
         self.sinks = Sinks(
             settings.job,
             Writer(self.catalog, settings.job.cluster_id, epoch=1),
             self.counts.__setitem__,
             topic_needs=self.needs.extend,
+            awaited_markers=self.awaited.extend,
         )
         self.offset = 0
 
@@ -62,7 +64,12 @@ class Coordinator:
     def running(self, write: Write | None = None) -> Iterator[StreamingQuery]:
         job = self.settings.job
         context = UpdateContext(
-            self.settings.coordinator, "group-events", 0, timers_hold=False, asks_for_topics=True
+            self.settings.coordinator,
+            "group-events",
+            0,
+            timers_hold=False,
+            asks_for_topics=True,
+            follows_markers=True,
         )
         events = self.spark.readStream.schema(PACKED).parquet(str(self.folder))
         query = (
@@ -135,6 +142,11 @@ def commit(group: str, offset: int, **body: Any) -> tuple[str, Row]:
     return group, event | {"body": of_a_simple_group | body}
 
 
+def in_transaction(group: str, offset: int, **said: int) -> tuple[str, Row]:
+    _, event = commit(group, offset, producerId=17, **said)
+    return group, event | {"api": "TxnOffsetCommit", "version": 3}
+
+
 def test_the_log_and_the_dead_letters_of_a_batch_are_kept(coordinator: Coordinator) -> None:
     coordinator.send(commit("a", 1), commit("b", 2), ("b", b"no JSON"), commit("a", 3))
 
@@ -157,7 +169,7 @@ def test_the_log_and_the_dead_letters_of_a_batch_are_kept(coordinator: Coordinat
     assert json.loads(first["value"])["data"]["offset"] == 1
 
 
-def test_a_consumer_group_says_what_it_needs_and_its_log_names_topics(
+def test_groups_say_what_they_need_and_wait_for_and_the_log_names_topics(
     coordinator: Coordinator,
 ) -> None:
     topic = {"name": "orders", "topicId": "AAAAAAAAAAAAAAAAAAAAAQ", "numPartitions": 1}
@@ -173,16 +185,19 @@ def test_a_consumer_group_says_what_it_needs_and_its_log_names_topics(
     coordinator.send(
         ("g", {"api": "TopicMetadata", "version": 0, "body": told}),
         ("g", {"api": "ConsumerGroupHeartbeat", "version": 1, "body": joins}),
+        in_transaction("t", 1, markersEndOffset=7),
     )
 
     with coordinator.running() as query:
         until_batch(query, lambda: bool(coordinator.counts.get(0)))
         until_batch(query, lambda: query.lastProgress is not None)
 
-    assert coordinator.counts[0] == BatchCounts(0, 5, 0, 0)
+    assert coordinator.counts[0] == BatchCounts(0, 6, 0, 0)
     [need] = map(json.loads, coordinator.needs)
     assert need == {"group_id": "g", "names": ["orders"], "regexes": []}
-    rows = coordinator.rows("coordinator_log")
+    assert list(map(json.loads, coordinator.awaited)) == [{"group_id": "t", "since": {"17": 7}}]
+    *rows, pending = coordinator.rows("coordinator_log")
+    assert json.loads(pending["value"])["markersEndOffset"] == 7
     assert [(row["record_type"], row["member_id"]) for row in rows] == [
         (5, "m"),
         (3, None),

@@ -62,6 +62,7 @@ def test_the_defaults_of_the_job() -> None:
         history_full_ms=0,
         history_hourly_ms=0,
         topic_metadata_interval_ms=1_000,
+        transactions_markers_interval_ms=100,
         positions_retention_ms=2_592_000_000,
         positions_full_ms=0,
         mirror_interval_ms=5_000,

@@ -21,6 +21,7 @@ from group_coordinator.clients.cluster.partition_count import PartitionCount
 from group_coordinator.job.beside import running_beside
 from group_coordinator.job.certificates_check import check_certificates
 from group_coordinator.job.events_partitions import check_batch_limit, check_no_new_partitions
+from group_coordinator.job.marker_follower_run import following_of_markers
 from group_coordinator.job.outages import outlast_outages
 from group_coordinator.job.partitions_check import check_partitions
 from group_coordinator.job.query_failures import query_failures_told
@@ -98,11 +99,20 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
         writer = checked_writer(
             spark, settings.job, lambda: check_nothing_answered(connection, settings.job)
         )
-        with telling_of_topics(spark, settings.job, connection) as telling:
+        with (
+            telling_of_topics(spark, settings.job, connection) as telling,
+            following_of_markers(spark, settings.job, connection) as following,
+        ):
             replies = PartitionCount(cluster.read, settings.job.responses_topic)
-            progress_file = options.progress_file
             given = RunInputs(
-                spark, connection, writer, settings.job, progress_file, telling, replies.now
+                spark,
+                connection,
+                writer,
+                settings.job,
+                options.progress_file,
+                telling,
+                following,
+                replies.now,
             )
             run = _drain if options.drain else _run
             with query_failures_told(settings.job):
@@ -125,6 +135,8 @@ def _drain(given: RunInputs, settings: Settings, options: RunOptions, stop: Even
     )
     if given.telling is not None:
         outlast_outages(given.telling.tell, stop)
+    if given.following is not None:
+        outlast_outages(given.following.tell, stop)
     outlast_outages(coordinator.drain, stop)
     if settings.job.maintenance_interval_ms and not stop.is_set():
         _maintenance(given).look_if_time()
@@ -137,6 +149,8 @@ def _run(given: RunInputs, settings: Settings, options: RunOptions, stop: Event)
         around = beside.enter_context(for_a_long_run(given, stop))
         if given.telling is not None:
             beside.enter_context(running_beside(given.telling.run, stop, "topics"))
+        if given.following is not None:
+            beside.enter_context(running_beside(given.following.run, stop, "markers"))
         if options.with_compaction:
             compaction = CompactionQuery(given.spark, settings)
             beside.enter_context(running_beside(compaction.run_again_and_again, stop, "compaction"))

@@ -20,6 +20,7 @@ from group_coordinator.job.beside import running_beside
 from group_coordinator.job.clock import Clock
 from group_coordinator.job.events_partitions import tell_of_new_partitions
 from group_coordinator.job.kafka_watch import KafkaWatch
+from group_coordinator.job.marker_follower_run import FollowingOfMarkers
 from group_coordinator.job.owner_watch import OwnerWatch
 from group_coordinator.job.topic_agent_run import TellingOfTopics
 from group_coordinator.observability.progress import ProgressReport
@@ -46,6 +47,7 @@ class RunInputs:
     job: JobSettings
     progress_file: Path | None
     telling: TellingOfTopics | None
+    following: FollowingOfMarkers | None
     reply_partitions: Callable[[], int]
 
 
@@ -123,6 +125,7 @@ def _surroundings(
         (progress.look, owner.look, clock.look),
         given.reply_partitions,
         None if given.telling is None else given.telling.interests.note,
+        None if given.following is None else given.following.awaited.note,
     )
 
 

@@ -1,7 +1,7 @@
 """The outputs of the stateful operator: one text line each; the first character is its kind, the rest is JSON.
 
 `R` is a response (the value for the responses topic; a number between the two is the partition that the client reads), `L` a row of coordinator_log, `D` a dead letter, `T` the topics
-that a group must know. One narrow text column costs the operator least; the JVM splits the lines.
+that a group must know, `M` the markers that it waits for. One narrow text column costs the operator least; the JVM splits the lines.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from group_coordinator.core.topics.needs import TopicNeed
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.spill_file import ScratchFolder, SpillFile, usual_scratch
 
-RESPONSE, LOG, DEAD_LETTER, TOPIC_NEED = "R", "L", "D", "T"
+RESPONSE, LOG, DEAD_LETTER, TOPIC_NEED, AWAITED_MARKERS = "R", "L", "D", "T", "M"
 _RESPONSE, _LOG, _DEAD_LETTER = RESPONSE.encode(), LOG.encode(), DEAD_LETTER.encode()
-_TOPIC_NEED = TOPIC_NEED.encode()
+_TOPIC_NEED, _AWAITED_MARKERS = TOPIC_NEED.encode(), AWAITED_MARKERS.encode()
 
 
 class LogRow(msgspec.Struct, gc=False):
@@ -68,6 +68,13 @@ class TopicNeedLine(msgspec.Struct, gc=False):
     group_id: str
     names: tuple[str, ...]
     regexes: tuple[str, ...]
+
+
+class AwaitedMarkersLine(msgspec.Struct, gc=False):
+    """The producers whose markers a group waits for, each with the first offset at which one may be; empty: for none."""
+
+    group_id: str
+    since: dict[int, int]
 
 
 _PIECE_BYTES = 4 * 1024 * 1024
@@ -154,6 +161,10 @@ class OutputLines:
     def topic_need(self, need: TopicNeed) -> None:
         """Add the topics that the group must know."""
         self._add(_TOPIC_NEED, TopicNeedLine(self.group_id, need.names, need.regexes))
+
+    def awaited_markers(self, since: dict[int, int]) -> None:
+        """Add the markers that the group waits for."""
+        self._add(_AWAITED_MARKERS, AwaitedMarkersLine(self.group_id, since))
 
     def _add(self, tag: bytes, content: object) -> None:
         line = tag + _encode(content)

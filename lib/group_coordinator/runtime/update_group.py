@@ -30,6 +30,7 @@ from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.responses import Reply
+from group_coordinator.core.offsets.pending import awaited_markers
 from group_coordinator.core.rejections import rejection
 from group_coordinator.core.topics.needs import NOTHING, TopicNeed, missing_topics, topic_need
 from group_coordinator.runtime.output_lines import OutputLines
@@ -69,6 +70,8 @@ class UpdateContext:
     outages: Outages = ()
     asks_for_topics: bool = False
     """Whether groups ask for the topics that they need; an agent tells them (job/topic_agent.py)."""
+    follows_markers: bool = False
+    """Whether groups say which markers they wait for; a follower tells them (job/marker_follower.py)."""
     scratch: ScratchFolder = usual_scratch
     """Where outputs wait that are too many for memory."""
 
@@ -79,12 +82,15 @@ def update_group(
     """Take a group, which changes, through the events of a batch and through the deadlines that are due by then."""
     run = _GroupRun(group, context)
     need_before = topic_need(group) if context.asks_for_topics else NOTHING
+    awaited_before = awaited_markers(group) if context.follows_markers else {}
     for row in rows:
         run.take(row, max(min(row.timestamp_ms, batch_time_ms), group.clock_ms))
     if not context.timers_hold:
         run.pass_time(batch_time_ms - context.timer_slack_ms)
     if context.asks_for_topics:
         run.ask_for_topics(need_before)
+    if context.follows_markers:
+        run.say_awaited_markers(awaited_before)
     if group.is_forgotten:
         return GroupUpdate(None, run.output, None)
     deadline_ms = coordinator.next_deadline(group, context.config, context.outages)
@@ -168,6 +174,12 @@ class _GroupRun:
         need = self._unmet_need or topic_need(self.group)
         if need != need_before or (need != NOTHING and self.group.topics is None):
             self.output.topic_need(need)
+
+    def say_awaited_markers(self, awaited_before: dict[int, int]) -> None:
+        """Say for whose markers the group waits: in each call, so that a checkpoint that was made anew hears of it too."""
+        awaited = awaited_markers(self.group)
+        if awaited or awaited_before:
+            self.output.awaited_markers(awaited)
 
     def _event_id(self, row: EventRow) -> str:
         return event_id_at(self.context.events_topic, row.partition, row.offset)

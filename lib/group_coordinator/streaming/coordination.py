@@ -48,7 +48,7 @@ class Surroundings:
     after a start until there is data. `must_wait` is asked before each batch whether it is held for another query
     (BatchGate), `plans` are those of its batches, `before_batch` is called with Spark's number of a batch in the thread
     that begins its tasks. `report` hears of every batch that is written, `rest` is called behind it (rest.py), each of
-    `watches` sees the query about once a second. `reply_partitions` and `topic_needs` are for Sinks.
+    `watches` sees the query about once a second. `reply_partitions`, `topic_needs` and `awaited_markers` are for Sinks.
     """
 
     tick: Callable[[], Mapping[int, int]]
@@ -60,6 +60,7 @@ class Surroundings:
     watches: Sequence[Callable[[StreamingQuery], None]]
     reply_partitions: Callable[[], int]
     topic_needs: Callable[[Sequence[str]], None] | None = None
+    awaited_markers: Callable[[Sequence[str]], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +149,7 @@ class CoordinatorRun:
             around.report,
             first_batch_id,
             around.topic_needs,
+            around.awaited_markers,
             around.reply_partitions,
         )
 

@@ -39,6 +39,7 @@ def start_query(
         job.timer_slack_ms,
         timers_hold=False,
         asks_for_topics=job.topic_metadata_interval_ms > 0,
+        follows_markers=job.transactions_markers_interval_ms > 0,
         scratch=folder_for_spills,
     )
     calls = coordinate(_input(spark, settings, origin), context, job.exchange)

@@ -1,7 +1,7 @@
 """Where a batch goes: responses to Kafka, then records to coordinator_log, then dead letters to their table.
 
 The order has reasons. Responses go first because clients wait for them. What groups need to know of topics comes right
-behind them, as nobody else waits for so little (job/topic_interests.py). The log goes before the dead letters, so that a
+behind them, as nobody else waits for so little (job/topic_interests.py), and which markers they wait for (job/awaited_markers.py). The log goes before the dead letters, so that a
 table that has anything of a batch means that the log has its records: a rebuild starts from the last batch that it finds
 (rebuild/rebuild.py).
 
@@ -26,7 +26,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.runtime.output_lines import DEAD_LETTER, LOG, RESPONSE, TOPIC_NEED
+from group_coordinator.runtime.output_lines import (
+    AWAITED_MARKERS,
+    DEAD_LETTER,
+    LOG,
+    RESPONSE,
+    TOPIC_NEED,
+)
 from group_coordinator.settings import RECORD_OVERHEAD, JobSettings
 from group_coordinator.streaming.cluster_options import cluster_options
 from group_coordinator.tables import coordinator_log, dead_letters
@@ -77,6 +83,7 @@ def outputs(calls: DataFrame, job: JobSettings) -> DataFrame:
             _of(LOG, log_row(F.col("log"), **origin)).alias("record"),
             _of(DEAD_LETTER, dead_letter_row(F.col("letter"), **origin)).alias("dead_letter"),
             _of(TOPIC_NEED, line).alias("topic_need"),
+            _of(AWAITED_MARKERS, line).alias("awaited_markers"),
         )
     )
 
@@ -130,6 +137,8 @@ class Sinks:
     first_batch_id: int = 0
     topic_needs: Callable[[Sequence[str]], None] | None = None
     """Hears which topics groups must know, each a line of JSON, before the batch is committed: a group says it once."""
+    awaited_markers: Callable[[Sequence[str]], None] | None = None
+    """Hears which markers groups wait for, in the same way."""
     reply_partitions: Callable[[], int] = _nobody_names_one
     """How many partitions the responses topic has: Kafka's client waits in vain for one that is not there."""
 
@@ -146,8 +155,9 @@ class Sinks:
             volume = _volume(batch)
             counts = volume.counts
             if volume.topic_needs and self.topic_needs is not None:
-                needs = batch.where("topic_need IS NOT NULL").select("topic_need")
-                self.topic_needs([row.topic_need for row in needs.toLocalIterator()])
+                self.topic_needs(_texts_in(batch, "topic_need"))
+            if volume.awaited_markers and self.awaited_markers is not None:
+                self.awaited_markers(_texts_in(batch, "awaited_markers"))
             if counts.records:
                 size = Size(counts.records, volume.record_bytes)
                 self._append(batch, "record", COORDINATOR_LOG, in_tables, size)
@@ -185,6 +195,11 @@ class Sinks:
         self.writer.append_once(rows, size, table, batch_id)
 
 
+def _texts_in(batch: DataFrame, column: str) -> list[str]:
+    said = batch.where(f"{column} IS NOT NULL").select(column)
+    return [row[0] for row in said.toLocalIterator()]
+
+
 class _Volume(NamedTuple):
     """How much of a batch goes to the tables."""
 
@@ -192,6 +207,7 @@ class _Volume(NamedTuple):
     record_bytes: int
     dead_letter_bytes: int
     topic_needs: int
+    awaited_markers: int
 
 
 _IS_LETTER = f"kind IN ('{DEAD_LETTER}', '{_DEFECT}')"
@@ -203,6 +219,7 @@ _VOLUME = (
     f"coalesce(sum(if(kind = '{LOG}', bytes, 0)), 0) AS record_bytes",
     f"coalesce(sum(if({_IS_LETTER}, bytes, 0)), 0) AS dead_letter_bytes",
     f"count_if(kind = '{TOPIC_NEED}') AS topic_needs",
+    f"count_if(kind = '{AWAITED_MARKERS}') AS awaited_markers",
 )
 
 
@@ -210,4 +227,6 @@ def _volume(batch: DataFrame) -> _Volume:
     """Spark adds it up: the lines of a batch may be more than the driver has memory for."""
     [row] = batch.selectExpr(*_VOLUME).collect()
     counts = BatchCounts(row.responses, row.records, row.dead_letters, row.defects)
-    return _Volume(counts, row.record_bytes, row.dead_letter_bytes, row.topic_needs)
+    return _Volume(
+        counts, row.record_bytes, row.dead_letter_bytes, row.topic_needs, row.awaited_markers
+    )

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 import group_coordinator
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import (
     coordinator_folder,
@@ -37,6 +37,7 @@ class Pinned(Struct, frozen=True):
     response_max_bytes: int
     tells_topics: bool
     max_offsets_per_trigger: int = 0
+    follows_markers: bool = False
 
 
 def pin(spark: SparkSession, settings: Settings) -> None:
@@ -87,6 +88,7 @@ def _pinned(settings: Settings) -> Pinned:
         job.response_max_bytes,
         job.topic_metadata_interval_ms > 0,
         job.max_offsets_per_trigger,
+        job.transactions_markers_interval_ms > 0,
     )
 
 
@@ -95,14 +97,19 @@ def _with(settings: Settings, pinned: Pinned) -> Settings:
         settings.job,
         timer_slack_ms=pinned.timer_slack_ms,
         response_max_bytes=pinned.response_max_bytes,
-        topic_metadata_interval_ms=_interval_ms(settings.job, tells_topics=pinned.tells_topics),
+        topic_metadata_interval_ms=_some_or_none(
+            settings.job.topic_metadata_interval_ms, is_some=pinned.tells_topics
+        ),
+        transactions_markers_interval_ms=_some_or_none(
+            settings.job.transactions_markers_interval_ms, is_some=pinned.follows_markers
+        ),
         max_offsets_per_trigger=pinned.max_offsets_per_trigger,
     )
     return Settings(convert(pinned.coordinator, CoordinatorConfig), job)
 
 
-def _interval_ms(job: JobSettings, *, tells_topics: bool) -> int:
-    return (job.topic_metadata_interval_ms or 1) if tells_topics else 0
+def _some_or_none(interval_ms: int, *, is_some: bool) -> int:
+    return (interval_ms or 1) if is_some else 0
 
 
 def _read(folder: CheckpointFolder) -> Pinned | None:

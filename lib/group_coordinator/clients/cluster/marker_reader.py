@@ -1,0 +1,254 @@
+"""Reads the markers that the brokers' transaction coordinators write into __consumer_offsets.
+
+kafka-python's consumer passes by control records, so the partitions are fetched here, by its own connections and its parser of
+batches. A leader is asked for all of its partitions at once, and answers with what there is.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
+
+from kafka.errors import KafkaError, NoError, OffsetOutOfRangeError, for_code
+from kafka.net.compat import KafkaNetClient
+from kafka.protocol.consumer import FetchRequest, ListOffsetsRequest
+from kafka.protocol.metadata import FindCoordinatorRequest, MetadataRequest
+from kafka.record import MemoryRecords
+
+from group_coordinator.clients.cluster.connection import BOOTSTRAP_TIMEOUT_MS, Connection
+from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC
+
+_TIMEOUT_MS = 10_000
+_PARTITION_BYTES = 1 << 20
+_ANSWER_BYTES = 1 << 23
+_LONGEST_ANSWER_BYTES = 1 << 27
+"""A broker gives the first batch whole, however long it is."""
+_NEWEST_FETCH_BY_NAME = 12
+_NEWEST_FIND_OF_ONE = 3
+_EARLIEST, _LATEST = -2, -1
+_IDLE_S = 60.0
+"""Connections that nobody used for so long are made anew: brokers close them after some minutes."""
+_ANY_GROUP = "group-coordinator"
+
+_log = logging.getLogger(__name__)
+
+
+class Marker(NamedTuple):
+    """The end of a producer's transaction in one partition."""
+
+    offset: int
+    producer_id: int
+    producer_epoch: int
+    commits: bool
+
+
+class Stretch(NamedTuple):
+    """The markers that were found in a partition, in order, and from where to read on; `left` is how much is there already."""
+
+    markers: list[Marker]
+    next_offset: int
+    left: int = 0
+
+
+class MarkerReader:
+    """Asks over the same connections again and again, and connects again after a failure."""
+
+    def __init__(self, connection: Connection, clock: Callable[[], float] = time.monotonic) -> None:
+        self._connection = connection
+        self._clock = clock
+        self._used_s = clock()
+        self._client: KafkaNetClient | None = None
+        self._leaders: dict[int, int] = {}
+
+    def make_topic(self) -> None:
+        """Have the brokers make the topic, unless it is there: no marker is written where it is not.
+
+        Raises:
+            ChannelError: the cluster does not answer, or does not let us in.
+        """
+        with self._failures_told():
+            answer = self._ask_any(
+                FindCoordinatorRequest(key=_ANY_GROUP, key_type=0, max_version=_NEWEST_FIND_OF_ONE)
+            )
+            _check(answer.error_code)
+
+    def partition_count(self) -> int:
+        """How many partitions the topic has; 0: it does not exist yet.
+
+        Raises:
+            ChannelError: the cluster does not answer, or does not let us in.
+        """
+        with self._failures_told():
+            self._leaders = self._described()
+        return len(self._leaders)
+
+    def read(self, positions: Mapping[int, int]) -> dict[int, Stretch]:
+        """What there is at these offsets, by partition, and behind them; nothing of a partition whose leader is looked for.
+
+        Raises:
+            ChannelError: the cluster does not answer, or does not let us in.
+        """
+        found: dict[int, Stretch] = {}
+        with self._failures_told():
+            if self._client is None or not self._leaders:
+                self._leaders = self._described()
+            by_leader: defaultdict[int, dict[int, int]] = defaultdict(dict)
+            for partition, offset in positions.items():
+                by_leader[self._leaders.get(partition, -1)][partition] = offset
+            if by_leader.pop(-1, None):
+                self._leaders = {}
+            for leader, asked in by_leader.items():
+                found |= self._fetched(leader, asked)
+        return found
+
+    def close(self) -> None:
+        """Disconnect."""
+        client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    @contextmanager
+    def _failures_told(self) -> Iterator[None]:
+        try:
+            yield
+        except KafkaError as error:
+            self.close()
+            raise self._connection.failure(error) from error
+
+    def _ask(self, request: Any, node_id: int) -> Any:
+        return self._opened().send_and_receive(node_id, request, _TIMEOUT_MS)
+
+    def _ask_any(self, request: Any) -> Any:
+        """The answer of the first broker that gives one."""
+        *others, last = sorted(broker.node_id for broker in self._opened().cluster.brokers())
+        for node_id in others:
+            with suppress(KafkaError):
+                return self._ask(request, node_id)
+        return self._ask(request, last)
+
+    def _opened(self) -> KafkaNetClient:
+        now_s = self._clock()
+        if now_s - self._used_s > _IDLE_S:
+            self.close()
+        self._used_s = now_s
+        if self._client is None:
+            self._connection.local_address()
+            self._client = self._connection.open(_connected)
+        return self._client
+
+    def _described(self) -> dict[int, int]:
+        """The leaders by partition, -1 where there is none."""
+        wanted = MetadataRequest.MetadataRequestTopic(name=OFFSETS_TOPIC)
+        answer = self._ask_any(MetadataRequest(topics=[wanted], allow_auto_topic_creation=False))
+        [topic] = answer.topics
+        _check(topic.error_code)
+        return {each.partition_index: each.leader_id for each in topic.partitions}
+
+    def _fetched(self, leader: int, positions: Mapping[int, int]) -> dict[int, Stretch]:
+        answer = self._ask(_fetch(positions), leader)
+        found = {}
+        for each in (each for topic in answer.responses for each in topic.partitions):
+            partition, error = each.partition_index, for_code(each.error_code)
+            if error is NoError:
+                found[partition] = _stretch(each, positions[partition])
+            elif error is OffsetOutOfRangeError:
+                nearest = self._nearest(leader, partition, positions[partition])
+                found[partition] = Stretch([], nearest)
+            elif error.retriable:
+                self._leaders = {}
+            else:
+                raise error
+        return found
+
+    def _nearest(self, leader: int, partition: int, offset: int) -> int:
+        """The log begins behind the offset, or ends before it."""
+        first, end = (self._offset_at(leader, partition, at) for at in (_EARLIEST, _LATEST))
+        nearest = max(first, min(offset, end))
+        _log.warning(
+            "markers of transactions: %s-%d has the offsets %d to %d, and none at %d: what waits for a marker there waits on",
+            *(OFFSETS_TOPIC, partition, first, end, offset),
+        )
+        return nearest
+
+    def _offset_at(self, leader: int, partition: int, timestamp: int) -> int:
+        wanted = {"partition_index": partition, "current_leader_epoch": -1, "timestamp": timestamp}
+        topic = ListOffsetsRequest.ListOffsetsTopic
+        asked = topic(name=OFFSETS_TOPIC, partitions=[topic.ListOffsetsPartition(**wanted)])
+        answer = self._ask(
+            ListOffsetsRequest(replica_id=-1, isolation_level=0, topics=[asked], min_version=1),
+            leader,
+        )
+        [[found]] = [each.partitions for each in answer.topics]
+        if found.error_code:
+            raise for_code(found.error_code)
+        return int(found.offset)
+
+
+def _check(code: int) -> None:
+    """Raise an error that does not pass; one that does, as while the topic is made, is seen again when it is read."""
+    error = for_code(code)
+    if error is not NoError and not error.retriable:
+        raise error
+
+
+def _stretch(fetched: Any, position: int) -> Stretch:
+    markers, next_offset = markers_in(fetched.records or b"", position)
+    return Stretch(markers, next_offset, max(0, fetched.high_watermark - next_offset))
+
+
+def markers_in(records: bytes, position: int) -> tuple[list[Marker], int]:
+    """The markers among batches as a broker gives them, and the offset behind these; the last batch may be cut off."""
+    markers: list[Marker] = []
+    batches = MemoryRecords(records)
+    while (batch := batches.next_batch()) is not None:
+        position = batch.next_offset
+        if batch.is_control_batch:
+            markers += [
+                Marker(record.offset, batch.producer_id, batch.producer_epoch, record.commit)
+                for record in batch
+                if record.commit or record.abort
+            ]
+    return markers, position
+
+
+def _connected(**options: Any) -> KafkaNetClient:
+    client = KafkaNetClient(receive_message_max_bytes=_LONGEST_ANSWER_BYTES, **options)
+    try:
+        client.check_version(timeout_ms=BOOTSTRAP_TIMEOUT_MS)
+    except KafkaError:
+        client.close()
+        raise
+    return client
+
+
+def _fetch(positions: Mapping[int, int]) -> FetchRequest:
+    topic = FetchRequest.FetchTopic
+    partitions = [
+        topic.FetchPartition(
+            partition=partition,
+            current_leader_epoch=-1,
+            fetch_offset=offset,
+            last_fetched_epoch=-1,
+            log_start_offset=-1,
+            partition_max_bytes=_PARTITION_BYTES,
+        )
+        for partition, offset in sorted(positions.items())
+    ]
+    return FetchRequest(
+        replica_id=-1,
+        max_wait_ms=0,
+        min_bytes=0,
+        max_bytes=_ANSWER_BYTES,
+        # A transaction that is open must not hide the markers of others behind it.
+        isolation_level=0,
+        session_id=0,
+        session_epoch=-1,
+        topics=[topic(topic=OFFSETS_TOPIC, partitions=partitions)],
+        forgotten_topics_data=[],
+        rack_id="",
+        max_version=_NEWEST_FETCH_BY_NAME,
+    )
