@@ -1,0 +1,63 @@
+"""ApiVersions: what that very broker has, less what is hidden, and the group APIs as the job has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from group_coordinator.codecs import wire
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.served import API_VERSIONS, APIS, HIDDEN_FEATURES, Api, Way
+
+_FEATURES = ("supportedFeatures", "finalizedFeatures")
+
+
+def too_new(correlation_id: int) -> bytes:
+    """The answer to a version that nobody knows: in version 0, with the versions that can be asked (KIP-511)."""
+    entry = _entry(API_VERSIONS, API_VERSIONS.versions[0], API_VERSIONS.versions[-1])
+    body = {"errorCode": ErrorCode.UNSUPPORTED_VERSION, "apiKeys": [entry]}
+    return wire.response("ApiVersions", 0, correlation_id, body)
+
+
+def rewritten(version: int, frame: memoryview) -> bytes:
+    """A broker's answer as clients get it.
+
+    Raises:
+        WireError: it does not parse.
+    """
+    correlation_id, body = wire.response_body("ApiVersions", _version_of(version, frame), frame)
+    if body["errorCode"] == ErrorCode.UNSUPPORTED_VERSION:
+        # The broker is older than this gateway and says so in version 0.
+        return wire.response("ApiVersions", 0, correlation_id, body)
+    body["apiKeys"] = _served([*filter(None, map(_shown, body["apiKeys"]))])
+    for features in _FEATURES:
+        if features in body:
+            body[features] = [f for f in body[features] if f["name"] not in HIDDEN_FEATURES]
+    return wire.response("ApiVersions", version, correlation_id, body)
+
+
+def _version_of(version: int, frame: memoryview) -> int:
+    """An answer that begins with UNSUPPORTED_VERSION is in version 0."""
+    error_code = int.from_bytes(frame[4:6], signed=True)
+    return 0 if error_code == ErrorCode.UNSUPPORTED_VERSION else version
+
+
+def _shown(entry: dict[str, Any]) -> dict[str, int] | None:
+    """The broker's lowest version stays: librdkafka of old takes Produce from a higher one for no compression (KAFKA-18659)."""
+    api = APIS.get(entry["apiKey"])
+    if api is None or api.way is Way.GROUPS:
+        return None
+    highest = min(entry["maxVersion"], api.versions[-1])
+    return _entry(api, entry["minVersion"], highest) if entry["minVersion"] <= highest else None
+
+
+def _served(of_broker: list[dict[str, int]]) -> list[dict[str, int]]:
+    ours = [
+        _entry(api, api.versions[0], api.versions[-1])
+        for api in APIS.values()
+        if api.way is Way.GROUPS
+    ]
+    return sorted([*of_broker, *ours], key=lambda entry: entry["apiKey"])
+
+
+def _entry(api: Api, lowest: int, highest: int) -> dict[str, int]:
+    return {"apiKey": api.key, "minVersion": lowest, "maxVersion": highest}

@@ -1,0 +1,145 @@
+"""The cluster as the gateway saw it last: brokers and topics."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from time import monotonic
+from typing import Any, NamedTuple
+
+from group_coordinator.codecs.uuids import ZERO_UUID
+from group_coordinator.codecs.wire import WireError
+from group_coordinator.gateway.addresses import Address
+from group_coordinator.gateway.broker_link import BrokerLink
+
+LOOK_TIMEOUT_S = 5.0
+_FAILURES = (OSError, EOFError, WireError, TimeoutError)
+
+_log = logging.getLogger(__name__)
+
+
+class TopicSeen(NamedTuple):
+    """A topic: the node that leads each of its partitions, -1 for none."""
+
+    topic_id: str
+    leaders: tuple[int, ...]
+
+
+class ClusterView:
+    """Looks in the background, and when it is asked to; without an answer all stays as it was."""
+
+    def __init__(self, bootstrap: Sequence[Address], interval_ms: int) -> None:
+        self._bootstrap = tuple(bootstrap)
+        self._interval_s = interval_ms / 1000
+        self._link: BrokerLink | None = None
+        self._look: asyncio.Task[None] | None = None
+        self._is_failing = False
+        self._seen_at_s: float | None = None
+        self._names: dict[str, str] = {}
+        self.brokers: dict[int, Address] = {}
+        """Those that are there."""
+        self._last_known: dict[int, Address] = {}
+        self.topics: dict[str, TopicSeen] = {}
+
+    def learn_broker(self, node_id: int, address: Address) -> None:
+        """A broker's answer to a client says that another one is there."""
+        self._last_known[node_id] = address
+
+    def addresses_of(self, node_id: int | None) -> list[Address]:
+        """Where a node is; for the bootstrap port all brokers that one may try."""
+        if node_id is not None:
+            return [self._last_known[node_id]] if node_id in self._last_known else []
+        return list(dict.fromkeys((*self._bootstrap, *self.brokers.values())))
+
+    def name_of(self, topic_id: str) -> str | None:
+        """None: there is no topic with this id."""
+        return self._names.get(topic_id)
+
+    def id_of(self, name: str) -> str | None:
+        """None: there is no topic of this name."""
+        return self.topics[name].topic_id if name in self.topics else None
+
+    def knows(self, name: str) -> bool:
+        """Whether there is a topic of this name."""
+        return name in self.topics
+
+    def partition_count(self, name: str) -> int:
+        """0: there is no topic of this name."""
+        return len(self.topics[name].leaders) if name in self.topics else 0
+
+    def leader_of(self, topic: str, partition: int) -> Address | None:
+        """None: the partition has none, or there is no such partition."""
+        if partition >= self.partition_count(topic):
+            return None
+        return self.brokers.get(self.topics[topic].leaders[partition])
+
+    def age_s(self) -> float | None:
+        """How long ago a broker answered; None: never yet."""
+        return None if self._seen_at_s is None else monotonic() - self._seen_at_s
+
+    async def keep_fresh(self) -> None:
+        """Look again and again, until this is cancelled."""
+        while True:
+            await asyncio.sleep(self._interval_s)
+            await self.look_again()
+
+    async def look_again(self) -> None:
+        """Ask the brokers. Who asks while another's question is on its way waits for the next one, together."""
+        running = self._look
+        if running is not None:
+            await asyncio.wait([running])
+        if self._look is running:
+            self._look = asyncio.create_task(self._try_to_look())
+        if self._look is not None:
+            await asyncio.wait([self._look])
+
+    async def _try_to_look(self) -> None:
+        try:
+            async with asyncio.timeout(LOOK_TIMEOUT_S):
+                link = self._link = self._link or await self._open()
+                answer = await link.ask(
+                    "Metadata", {"topics": None, "allowAutoTopicCreation": False}
+                )
+        except _FAILURES as error:
+            self.close()
+            if not self._is_failing:
+                _log.warning(
+                    "The cluster does not say what is in it: %s", str(error) or repr(error)
+                )
+            self._is_failing = True
+        else:
+            self._is_failing = False
+            self._take(answer)
+
+    async def _open(self) -> BrokerLink:
+        failures = []
+        for address in self.addresses_of(None):
+            try:
+                return await BrokerLink.open(address)
+            except (OSError, EOFError) as error:
+                failures.append(f"{address.host}:{address.port}: {error}")
+        raise ConnectionError("; ".join(failures))
+
+    def _take(self, answer: dict[str, Any]) -> None:
+        self.brokers = {b["nodeId"]: Address(b["host"], b["port"]) for b in answer["brokers"]}
+        self._last_known |= self.brokers
+        # A topic without leaders has an error and is there all the same.
+        there = [topic for topic in answer["topics"] if topic["partitions"]]
+        self.topics = {topic["name"]: _seen(topic) for topic in there}
+        self._names = {
+            seen.topic_id: name for name, seen in self.topics.items() if seen.topic_id != ZERO_UUID
+        }
+        self._seen_at_s = monotonic()
+
+    def close(self) -> None:
+        """Hang up."""
+        if self._link is not None:
+            self._link.close()
+        self._link = None
+
+
+def _seen(topic: dict[str, Any]) -> TopicSeen:
+    partitions = sorted(topic["partitions"], key=lambda one: one["partitionIndex"])
+    leaders = tuple(one["leaderId"] for one in partitions)
+    return TopicSeen(topic.get("topicId", ZERO_UUID), leaders)

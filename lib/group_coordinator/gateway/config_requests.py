@@ -1,0 +1,66 @@
+"""Configs of groups are the job's, all others the brokers': a request may ask for both."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.group_part import Body
+from group_coordinator.gateway.served import GROUP_RESOURCE
+
+Resource: TypeAlias = dict[str, Any]
+
+RESULTS = {
+    "DescribeConfigs": "results",
+    "AlterConfigs": "responses",
+    "IncrementalAlterConfigs": "responses",
+}
+"""Where an API's answer has its resources."""
+
+
+def split(resources: Sequence[Resource]) -> tuple[list[Resource], list[Resource]]:
+    """Groups, and all others."""
+    groups = [one for one in resources if one["resourceType"] == GROUP_RESOURCE]
+    return groups, [one for one in resources if one["resourceType"] != GROUP_RESOURCE]
+
+
+def merged(api: str, asked: Sequence[Resource], groups: Body, others: Body) -> Body:
+    """One answer with the results of both, in the order in which they were asked for."""
+    results = RESULTS[api]
+    found: defaultdict[tuple[int, str], deque[Resource]] = defaultdict(deque)
+    for one in (*groups[results], *others[results]):
+        found[_key(one)].append(one)
+    in_order = [found[_key(one)].popleft() for one in asked if found[_key(one)]]
+    left_over = [one for several in found.values() for one in several]
+    return {**others, results: [*in_order, *left_over]}
+
+
+def refused_groups(groups: Sequence[Resource]) -> Body:
+    """The old AlterConfigs replaces all settings of a group at once, which the job cannot."""
+    message = "Settings of a group are altered by IncrementalAlterConfigs."
+    return {
+        "responses": [
+            {
+                "errorCode": ErrorCode.INVALID_REQUEST,
+                "errorMessage": message,
+                "resourceType": GROUP_RESOURCE,
+                "resourceName": one["resourceName"],
+            }
+            for one in groups
+        ]
+    }
+
+
+def with_groups(asked_types: Sequence[int], groups: Sequence[str], others: Body) -> Body:
+    """The answer of ListConfigResources with our groups in the place of the brokers' own."""
+    _, kept = split(others["configResources"])
+    wanted = not asked_types or GROUP_RESOURCE in asked_types
+    if wanted and others["errorCode"] == ErrorCode.NONE:
+        kept += [{"resourceName": name, "resourceType": GROUP_RESOURCE} for name in sorted(groups)]
+    return {**others, "configResources": kept}
+
+
+def _key(resource: Resource) -> tuple[int, str]:
+    return resource["resourceType"], resource["resourceName"]

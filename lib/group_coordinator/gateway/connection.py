@@ -1,0 +1,156 @@
+"""A client's connection and, once a request must be sent on, its own to a broker."""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import Task
+from typing import Protocol
+
+from group_coordinator.gateway.answers import AnswerReader
+from group_coordinator.gateway.caller import ANONYMOUS, Caller
+from group_coordinator.gateway.exchange import Exchange
+from group_coordinator.gateway.frames import FrameError
+from group_coordinator.gateway.line import Line
+from group_coordinator.gateway.requests import Desk, RequestReader
+
+PARKED_APIS = frozenset({"JoinGroup", "SyncGroup"})
+"""Their answers may take minutes: a drain does not wait for them, and the member joins anew elsewhere."""
+
+
+class Surroundings(Protocol):
+    """What a connection needs of the gateway."""
+
+    @property
+    def desk(self) -> Desk:
+        """Decides about requests."""
+
+    async def connect(self, node_id: int | None, upstream: Line) -> None:
+        """Open the line to the broker behind a node's port, or to any behind the bootstrap port.
+
+        Raises:
+            OSError: it cannot be reached.
+        """
+
+    def came(self, connection: Connection) -> None:
+        """A client is there."""
+
+    def went(self, connection: Connection) -> None:
+        """It is gone."""
+
+    def refused(self, connection: Connection, error: FrameError) -> None:
+        """The client sent what may not come."""
+
+    def failed(self, connection: Connection, error: BaseException) -> None:
+        """The client's broker, or this gateway, does what it should not."""
+
+
+class Connection:
+    """Lives as long as the client's line; the broker's may end sooner and be opened again."""
+
+    def __init__(self, gateway: Surroundings, node_id: int | None) -> None:
+        self._gateway = gateway
+        self.node_id = node_id
+        self.principal = ANONYMOUS
+        self.exchange = Exchange(self._connect, self._fail)
+        reader = RequestReader(self.exchange, gateway.desk, self)
+        self.client = Line(self, reader.follower())
+        self.exchange.client = self.client
+        self._connecting: Task[None] | None = None
+
+    def caller(self, client_id: str | None) -> Caller:
+        """Who asks."""
+        return Caller(client_id, f"/{self.client.peer_host}", self.principal, self.node_id)
+
+    def close(self) -> None:
+        """Send what was written, then hang up."""
+        self.client.close()
+
+    def abort(self) -> None:
+        """Hang up at once."""
+        self.client.abort()
+
+    def drain(self) -> None:
+        """Take no more requests; the one that is on its way may end."""
+        self.exchange.is_draining = True
+
+    @property
+    def is_drained(self) -> bool:
+        """Whether all answers that come soon have left."""
+        waiting = any(slot.api.name not in PARKED_APIS for slot in self.exchange.slots)
+        return self.client.is_between_frames and not waiting
+
+    # What lines call.
+
+    def line_made(self, line: Line) -> None:
+        """A client came, or a broker answered."""
+        if line is self.client:
+            self._gateway.came(self)
+
+    def line_moved(self, line: Line) -> None:  # noqa: ARG002 - either side's frames may be what the other waits for
+        """What is ready leaves."""
+        self.exchange.flush()
+
+    def line_full(self, line: Line) -> None:
+        """Who writes to it is not read."""
+        other = self._other(line)
+        if other is not None:
+            other.hold()
+
+    def line_has_room(self, line: Line) -> None:
+        """Who writes to it is read again."""
+        self.exchange.flush()
+        other = self._other(line)
+        if other is not None and not line.is_full:
+            other.go_on()
+
+    def line_refused(self, line: Line, error: FrameError) -> None:
+        """Neither a client nor a broker that does not keep to the protocol can be understood any further."""
+        if line is self.client:
+            self._gateway.refused(self, error)
+        else:
+            self._gateway.failed(self, error)
+        self.client.abort()
+
+    def line_lost(self, line: Line) -> None:
+        """Without its client nothing is left; without its broker a client that waits for it is not told anything else."""
+        if line is self.client:
+            self._end()
+        elif line is self.exchange.upstream:
+            self.exchange.upstream = None
+            if self.exchange.owed or not self.client.is_between_frames:
+                self.client.close()
+            self.exchange.owed.clear()
+
+    def _other(self, line: Line) -> Line | None:
+        return self.exchange.upstream if line is self.client else self.client
+
+    def _end(self) -> None:
+        self.exchange.forget()
+        if self._connecting is not None:
+            self._connecting.cancel()
+        if self.exchange.upstream is not None:
+            self.exchange.upstream.abort()
+        self._gateway.went(self)
+
+    def _fail(self, error: BaseException) -> None:
+        self._gateway.failed(self, error)
+        self.client.abort()
+
+    def _connect(self) -> None:
+        if self._connecting is None:
+            self._connecting = asyncio.ensure_future(self._open_upstream())
+
+    async def _open_upstream(self) -> None:
+        upstream = Line(self, AnswerReader(self.exchange).follower())
+        try:
+            await self._gateway.connect(self.node_id, upstream)
+        except OSError:
+            self.client.close()
+            return
+        finally:
+            self._connecting = None
+        if upstream.is_open:
+            self.exchange.upstream = upstream
+            self.client.go_on()
+        else:
+            self.client.close()

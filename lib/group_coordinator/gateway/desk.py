@@ -1,0 +1,153 @@
+"""Decides who answers a request that is read, and puts answers together where that is more than one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from time import monotonic
+from typing import TypeAlias
+
+from group_coordinator.codecs import wire
+from group_coordinator.gateway import api_versions
+from group_coordinator.gateway.addresses import Addresses
+from group_coordinator.gateway.caller import Caller
+from group_coordinator.gateway.config_requests import (
+    merged,
+    refused_groups,
+    split,
+    with_groups,
+)
+from group_coordinator.gateway.counters import Counters
+from group_coordinator.gateway.find_coordinator import OF_TRANSACTIONS, Coordinators
+from group_coordinator.gateway.group_part import Body, GroupPart
+from group_coordinator.gateway.requests import Client, MadeHere, Request, SentOn
+from group_coordinator.gateway.served import Api, Way
+from group_coordinator.gateway.slots import Rewriting
+
+Plan: TypeAlias = MadeHere | SentOn
+
+
+class Desk:
+    """One for all connections; see gateway/requests.py for what is asked of it."""
+
+    def __init__(
+        self,
+        groups: GroupPart,
+        addresses: Addresses,
+        coordinators: Coordinators,
+        counters: Counters,
+    ) -> None:
+        self._groups = groups
+        self._addresses = addresses
+        self._coordinators = coordinators
+        self._counters = counters
+        self._plans: dict[str, Callable[[Request, Body, Caller], Plan]] = {
+            "FindCoordinator": self._find_coordinator,
+            "DescribeConfigs": self._configs,
+            "AlterConfigs": self._configs,
+            "IncrementalAlterConfigs": self._configs,
+            "ListConfigResources": self._config_resources,
+        }
+
+    def plan(self, request: Request, client: Client) -> Plan:
+        """Who answers.
+
+        Raises:
+            WireError: the request does not parse.
+        """
+        if request.api.name == "ApiVersions":
+            return _api_versions(request)
+        frame = memoryview(request.frame)[4:]
+        header = wire.request_header(frame)
+        body = wire.decode(f"{request.api.name}Request", request.version, frame, header.body_at)
+        caller = client.caller(header.client_id)
+        if request.api.way is Way.GROUPS:
+            return MadeHere(_when_encoded(request, self._asked(request, body, caller)))
+        return self._plans[request.api.name](request, body, caller)
+
+    def rewriting(self, api: str, version: int) -> Rewriting | None:
+        """None: the broker's answers are passed on as they come."""
+        return self._addresses.rewriting(api, version)
+
+    def count(self, api: Api, version: int, node_id: int | None) -> None:
+        """A request was taken."""
+        self._counters.requests[api.name, version, node_id] += 1
+
+    def count_refused(self, api: Api | None, version: int) -> None:
+        """The API or its version is not served."""
+        self._counters.count_refused(api, version)
+
+    def _find_coordinator(self, request: Request, body: Body, _caller: Caller) -> Plan:
+        if body.get("keyType") == OF_TRANSACTIONS:
+            rewriting = self._addresses.rewriting("FindCoordinator", request.version)
+            return SentOn(request.frame, rewriting)
+        return MadeHere(_encoded(request, self._coordinators.answer(request.version, body)))
+
+    def _configs(self, request: Request, body: Body, caller: Caller) -> Plan:
+        of_groups, others = split(body["resources"])
+        if not of_groups:
+            return SentOn(request.frame, None)
+        ours = self._configs_of_groups(request, {**body, "resources": of_groups}, caller)
+        if not others:
+            return MadeHere(_when_encoded(request, ours))
+
+        async def together(frame: memoryview) -> bytes:
+            _, theirs = wire.response_body(request.api.name, request.version, frame)
+            found = merged(request.api.name, body["resources"], await ours, theirs)
+            return _encoded(request, found)
+
+        theirs = wire.request(
+            request.api.name,
+            request.version,
+            request.correlation_id,
+            caller.client_id,
+            {**body, "resources": others},
+        )
+        return SentOn(theirs, together)
+
+    def _configs_of_groups(self, request: Request, body: Body, caller: Caller) -> Awaitable[Body]:
+        if request.api.name == "AlterConfigs":
+            return _told(refused_groups(body["resources"]))
+        return self._asked(request, body, caller)
+
+    def _config_resources(self, request: Request, body: Body, _caller: Caller) -> Plan:
+        asked_types = body.get("resourceTypes")
+        if asked_types is None:
+            return SentOn(request.frame, None)  # version 0 knows client metrics alone
+
+        async def with_ours(frame: memoryview) -> bytes:
+            _, theirs = wire.response_body(request.api.name, request.version, frame)
+            groups = await self._groups.groups_with_settings()
+            return _encoded(request, with_groups(asked_types, groups, theirs))
+
+        return SentOn(request.frame, with_ours)
+
+    def _asked(self, request: Request, body: Body, caller: Caller) -> Awaitable[Body]:
+        """The job is asked before this returns: the order of a group's requests is that of their coming."""
+        asked_at_s = monotonic()
+        answer = self._groups.answer(request.api.name, request.version, body, caller)
+
+        async def timed() -> Body:
+            found = await answer
+            self._counters.count_answer(request.api.name, monotonic() - asked_at_s)
+            return found
+
+        return timed()
+
+
+def _api_versions(request: Request) -> Plan:
+    if request.version not in request.api.versions:
+        return MadeHere(api_versions.too_new(request.correlation_id))
+    return SentOn(request.frame, partial(api_versions.rewritten, request.version))
+
+
+async def _told(body: Body) -> Body:
+    return body
+
+
+async def _when_encoded(request: Request, body: Awaitable[Body]) -> bytes:
+    return _encoded(request, await body)
+
+
+def _encoded(request: Request, body: Body) -> bytes:
+    return wire.response(request.api.name, request.version, request.correlation_id, body)

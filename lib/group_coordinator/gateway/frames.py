@@ -1,0 +1,128 @@
+"""Frames in a stream of bytes: each is preceded by its size and followed to its end; only what is read is collected."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from struct import Struct
+from typing import Protocol
+
+SIZE = Struct(">i")
+
+
+class FrameError(ValueError):
+    """What comes is no frame that may come here; the message says why."""
+
+
+class Course(Enum):
+    """What becomes of a frame."""
+
+    PASS = auto()
+    """Its bytes are passed on as they come."""
+    COLLECT = auto()
+    """It is handed over when it is whole."""
+    DROP = auto()
+    """Its bytes go nowhere."""
+    WAIT = auto()
+    """It must not be taken now, and so nothing behind it can be."""
+    MORE = auto()
+    """The bytes that are here do not say yet."""
+
+
+_NOT_NOW = frozenset({Course.WAIT, Course.MORE})
+
+
+class FrameTaker(Protocol):
+    """Decides about frames, and gets them."""
+
+    def begin(self, head: memoryview) -> Course:
+        """A frame begins with these bytes, its size first; asked again after WAIT, and after MORE with more of them.
+
+        Raises:
+            FrameError: such a frame must not come here.
+        """
+
+    def pass_on(self, piece: memoryview) -> None:
+        """Bytes of one or several frames whose course is PASS."""
+
+    def passed(self) -> None:
+        """A frame whose course is PASS has ended; its last bytes may be passed on a little later."""
+
+    def collected(self, frame: bytearray) -> None:
+        """A whole frame, its size first."""
+
+
+class FrameFollower:
+    """Follows one stream; a decision needs `head_bytes` at least, and a frame's size is one of `sizes`."""
+
+    def __init__(self, taker: FrameTaker, head_bytes: int, sizes: range) -> None:
+        self._taker = taker
+        self._head_bytes = head_bytes
+        self._sizes = sizes
+        self._course = Course.WAIT
+        self._frame = bytearray()
+        self._left = 0
+        self.waits = False
+        """Whether the frame that comes next must not be taken yet."""
+
+    @property
+    def is_between_frames(self) -> bool:
+        """Whether no frame is in the middle of its way."""
+        return not self._left
+
+    def feed(self, data: memoryview) -> int:
+        """Take frames until one must wait or there are too few bytes of it; returns how many bytes were taken.
+
+        Raises:
+            FrameError: what comes next is no frame that may come here.
+        """
+        self.waits = False
+        # data[span:at] is still to be passed on: many small frames leave in one piece.
+        span = at = 0
+        while True:
+            if not self._left:
+                self._course = self._open(data, at)
+                if self._course is not Course.PASS:
+                    self._pass_on(data[span:at])
+                    span = at
+                if not self._left:
+                    return at
+            at = self._follow(data, at)
+            if self._course is not Course.PASS:
+                span = at
+            if self._left:
+                self._pass_on(data[span:at])
+                return at
+            self._end()
+
+    def _open(self, data: memoryview, at: int) -> Course:
+        if len(data) - at < self._head_bytes:
+            return Course.MORE
+        (size,) = SIZE.unpack_from(data, at)
+        if size not in self._sizes:
+            raise FrameError(f"a frame of {size} bytes, allowed are {self._sizes}")
+        whole = SIZE.size + size
+        course = self._taker.begin(data[at : at + whole])
+        if course is Course.MORE and len(data) - at >= whole:
+            raise FrameError("a frame that ends before what it must say")
+        if course not in _NOT_NOW:
+            self._left = whole
+        self.waits = course is Course.WAIT
+        return course
+
+    def _follow(self, data: memoryview, at: int) -> int:
+        step = min(self._left, len(data) - at)
+        self._left -= step
+        if self._course is Course.COLLECT:
+            self._frame += data[at : at + step]
+        return at + step
+
+    def _pass_on(self, piece: memoryview) -> None:
+        if piece:
+            self._taker.pass_on(piece)
+
+    def _end(self) -> None:
+        if self._course is Course.PASS:
+            self._taker.passed()
+        elif self._course is Course.COLLECT:
+            frame, self._frame = self._frame, bytearray()
+            self._taker.collected(frame)

@@ -1,0 +1,148 @@
+"""The gateway at work: its ports, its connections, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import NamedTuple
+
+from group_coordinator.gateway.addresses import Address, Addresses
+from group_coordinator.gateway.cluster_view import ClusterView
+from group_coordinator.gateway.connection import PARKED_APIS, Connection
+from group_coordinator.gateway.counters import Counters, Gauges
+from group_coordinator.gateway.desk import Desk
+from group_coordinator.gateway.find_coordinator import Coordinators
+from group_coordinator.gateway.frames import FrameError
+from group_coordinator.gateway.group_part import GroupPart
+from group_coordinator.gateway.line import Line
+from group_coordinator.gateway.listeners import Listeners
+from group_coordinator.gateway.strangers import Strangers
+
+CONNECT_TIMEOUT_S = 10.0
+
+_DRAIN_LOOK_S = 0.02
+
+_log = logging.getLogger(__name__)
+
+
+class Options(NamedTuple):
+    """Where the gateway listens, and its limits."""
+
+    listen: Address
+    advertised_host: str
+    max_idle_ms: int
+
+
+class Gateway:
+    """Shows the cluster's brokers at ports of its own."""
+
+    def __init__(self, options: Options, view: ClusterView, groups: GroupPart) -> None:
+        self._options = options
+        self._view = view
+        self.counters = Counters()
+        self._listeners = Listeners(options.listen, options.advertised_host, self._serve)
+        self._desk = Desk(
+            groups,
+            Addresses(self),
+            Coordinators(lambda: view.brokers, self._listeners.address_of),
+            self.counters,
+        )
+        self._connections: set[Connection] = set()
+        self._strangers = Strangers()
+        self._is_draining = False
+
+    async def open(self) -> None:
+        """Take connections.
+
+        Raises:
+            OSError: the port is taken, or the address is not this machine's.
+        """
+        await self._listeners.open_bootstrap()
+        for node_id in self._view.brokers:
+            self._listeners.address_of(node_id)
+
+    def gauges(self) -> Gauges:
+        """What is so now."""
+        slots = [slot for each in self._connections for slot in each.exchange.slots]
+        parked = sum(slot.api.name in PARKED_APIS for slot in slots)
+        return Gauges(len(self._connections), len(slots), parked)
+
+    def abort_idle(self, now_s: float) -> None:
+        """Hang up on those that were silent for too long and wait for no answer; also on those that do not end."""
+        for each in tuple(self._connections):
+            idle_ms = (now_s - each.client.used_at_s) * 1000
+            if idle_ms > self._options.max_idle_ms and not each.exchange.slots:
+                each.abort()
+
+    async def drain(self, timeout_s: float) -> None:
+        """Take no more connections and requests, and end each connection once its answers have left."""
+        self._is_draining = True
+        await self._listeners.close()
+        loop = asyncio.get_running_loop()
+        end_s = loop.time() + timeout_s
+        for each in self._connections:
+            each.drain()
+        while self._connections and loop.time() < end_s:
+            for each in tuple(self._connections):
+                if each.is_drained:
+                    each.close()
+            await asyncio.sleep(_DRAIN_LOOK_S)
+        for each in tuple(self._connections):
+            each.abort()
+        await asyncio.sleep(0)  # what was aborted is told so in the loop's next round
+
+    # What connections ask (Surroundings).
+
+    @property
+    def desk(self) -> Desk:
+        """Decides about requests."""
+        return self._desk
+
+    async def connect(self, node_id: int | None, upstream: Line) -> None:
+        """Try the broker's addresses in turn.
+
+        Raises:
+            OSError: none of them can be reached.
+        """
+        loop = asyncio.get_running_loop()
+        failures = []
+        for host, port in self._view.addresses_of(node_id):
+            try:
+                async with asyncio.timeout(CONNECT_TIMEOUT_S):
+                    await loop.create_connection(lambda: upstream, host, port)
+            except OSError as error:  # TimeoutError is one
+                failures.append(f"{host}:{port}: {error}")
+            else:
+                return
+        raise OSError(f"node {node_id} cannot be reached ({'; '.join(failures)})")
+
+    def came(self, connection: Connection) -> None:
+        """A client is there."""
+        self.counters.connections += 1
+        self._connections.add(connection)
+        if self._is_draining:
+            connection.abort()
+
+    def went(self, connection: Connection) -> None:
+        """It is gone."""
+        self._connections.discard(connection)
+
+    def refused(self, connection: Connection, error: FrameError) -> None:
+        """The client sent what may not come."""
+        self.counters.malformed += 1
+        client = connection.client
+        self._strangers.tell(client.peer_host, client.first_bytes, error)
+
+    def failed(self, connection: Connection, error: BaseException) -> None:
+        """Its connection ends, the others go on."""
+        _log.error("Hung up on %s", connection.client.peer_host, exc_info=error)
+
+    # What answers need to know (Nodes).
+
+    def show(self, node_id: int, broker: Address) -> Address | None:
+        """A broker that is new gets its port before the answer that names it leaves."""
+        self._view.learn_broker(node_id, broker)
+        return self._listeners.address_of(node_id)
+
+    def _serve(self, node_id: int | None) -> Line:
+        return Connection(self, node_id).client

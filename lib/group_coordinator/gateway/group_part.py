@@ -1,0 +1,24 @@
+"""What the moving of bytes asks of the part that answers for groups."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Sequence
+from typing import Any, Protocol
+
+from group_coordinator.gateway.caller import Caller
+
+Body = dict[str, Any]
+"""The body of a request or an answer: Kafka's field names in lowerCamelCase."""
+
+
+class GroupPart(Protocol):
+    """Answers the group APIs of gateway/served.py, and those about configs for groups' resources alone."""
+
+    def answer(self, api: str, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
+        """The answer's body; what the request asks for is on its way before this returns, so order is that of calls."""
+
+    async def groups_with_settings(self) -> Sequence[str]:
+        """The groups that have settings of their own."""
+
+    def why_not_ready(self) -> str | None:
+        """One sentence if the job's answers do not come, else None."""

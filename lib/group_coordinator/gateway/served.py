@@ -1,0 +1,84 @@
+"""What is done with each API of Kafka, in which versions: the one table.
+
+What has no line here is hidden: what only brokers and controllers say, share groups and streams groups.
+A version that is not here may have a broker's address where nobody would look for it, or a feature that is hidden.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import NamedTuple
+
+from group_coordinator.codecs import wire
+
+
+class Way(Enum):
+    """Who answers a request."""
+
+    GROUPS = auto()
+    """The job: the versions are ours, whatever the brokers have."""
+    READ = auto()
+    """The broker, or this gateway, or both: the request says which."""
+    PRODUCED = auto()
+    """The broker, if the request wants an answer at all."""
+    PASSED = auto()
+    """The broker; nobody reads the request."""
+
+
+class Api(NamedTuple):
+    """An API that clients may use."""
+
+    key: int
+    name: str
+    way: Way
+    versions: range
+
+
+_BY_WAY = {
+    Way.GROUPS: (
+        "OffsetCommit OffsetFetch JoinGroup Heartbeat LeaveGroup SyncGroup DescribeGroups ListGroups DeleteGroups "
+        "OffsetDelete TxnOffsetCommit ConsumerGroupHeartbeat ConsumerGroupDescribe"
+    ),
+    Way.READ: (
+        "ApiVersions FindCoordinator DescribeConfigs AlterConfigs IncrementalAlterConfigs ListConfigResources"
+    ),
+    Way.PRODUCED: "Produce",
+    Way.PASSED: (
+        "Fetch ListOffsets Metadata SaslHandshake CreateTopics DeleteTopics DeleteRecords InitProducerId "
+        "OffsetForLeaderEpoch AddPartitionsToTxn AddOffsetsToTxn EndTxn DescribeAcls CreateAcls DeleteAcls "
+        "AlterReplicaLogDirs DescribeLogDirs SaslAuthenticate CreatePartitions CreateDelegationToken "
+        "RenewDelegationToken ExpireDelegationToken DescribeDelegationToken ElectLeaders AlterPartitionReassignments "
+        "ListPartitionReassignments DescribeClientQuotas AlterClientQuotas DescribeUserScramCredentials "
+        "AlterUserScramCredentials DescribeQuorum UpdateFeatures DescribeCluster DescribeProducers UnregisterBroker "
+        "DescribeTransactions ListTransactions GetTelemetrySubscriptions PushTelemetry DescribeTopicPartitions "
+        "AddRaftVoter RemoveRaftVoter UnregisterController"
+    ),
+}
+_HIGHEST = {
+    "Fetch": 15,  # 16 has addresses behind the data
+    # Beyond these transaction.version 2 is at work, where the brokers learn of a group's offsets without AddOffsetsToTxn.
+    "Produce": 11,
+    "EndTxn": 4,
+    "TxnOffsetCommit": 4,
+}
+"""Caps below what Kafka defines."""
+
+
+def _api(name: str, way: Way) -> Api:
+    defined = wire.valid_versions(name)
+    highest = _HIGHEST.get(name, defined[-1])
+    return Api(wire.api_key(name), name, way, range(defined[0], highest + 1))
+
+
+APIS = {
+    api.key: api for way, names in _BY_WAY.items() for api in (_api(n, way) for n in names.split())
+}
+"""By key."""
+
+API_VERSIONS = APIS[wire.api_key("ApiVersions")]
+
+HIDDEN_FEATURES = frozenset({"share.version", "streams.version", "transaction.version"})
+"""Features of a cluster with which clients would use what is hidden, or end transactions another way."""
+
+GROUP_RESOURCE = 32
+"""The type of a resource whose configs are the settings of a group."""
