@@ -1,0 +1,132 @@
+"""Events on their way to the events topic: a thread of its own sends them, as the cluster may be away."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from queue import Empty, Full, Queue
+from threading import Event, Thread
+from typing import NamedTuple
+
+from kafka import KafkaProducer
+from kafka.errors import KafkaError, MessageSizeTooLargeError
+
+from group_coordinator.clients.channel_errors import ChannelError
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.settings import RECORD_OVERHEAD
+
+_WAITING_EVENTS = 10_000
+_WAITING_BYTES = 64 * 1024 * 1024
+_POLL_S = 0.1
+_RETRY_S = 1.0
+
+_log = logging.getLogger(__name__)
+
+
+class OutgoingEvent(NamedTuple):
+    """A record for the events topic, and until when the client waits for what comes of it."""
+
+    correlation_id: str
+    group_id: str
+    value: bytes
+    send_by_s: float
+    """By the monotonic clock; later the client is told to repeat its request, and the first one must not be done too."""
+
+
+class EventsOut:
+    """A queue and the thread behind it; one producer, so that events of a group stay in order."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        events_topic: str,
+        *,
+        timeout_ms: int,
+        max_event_bytes: int,
+        on_failure: Callable[[str, ErrorCode], None],
+    ) -> None:
+        """`on_failure` hears of events that were not written, in a thread of the producer; give up after `timeout_ms`."""
+        self._connection = connection
+        self._events_topic = events_topic
+        self._options = {
+            "acks": "all",
+            "allow_auto_create_topics": False,
+            "max_request_size": max_event_bytes + RECORD_OVERHEAD,
+            "max_block_ms": timeout_ms,
+            "request_timeout_ms": timeout_ms,
+            "delivery_timeout_ms": timeout_ms,
+        }
+        self._on_failure = on_failure
+        self._queue: Queue[OutgoingEvent] = Queue(_WAITING_EVENTS)
+        self._bytes_in = 0
+        self._bytes_out = 0
+        self._closing = Event()
+        self._producer: KafkaProducer | None = None
+        self._thread = Thread(target=self._run, name="gateway-events", daemon=True)
+
+    def start(self) -> None:
+        """Begin to send."""
+        self._thread.start()
+
+    def put(self, event: OutgoingEvent) -> bool:
+        """Whether it will be sent: false while too much waits. Only one thread may call this."""
+        # Each side counts in a number of its own, so neither needs a lock.
+        if self._bytes_in - self._bytes_out > _WAITING_BYTES:
+            return False
+        try:
+            self._queue.put_nowait(event)
+        except Full:
+            return False
+        self._bytes_in += len(event.value)
+        return True
+
+    def close(self) -> None:
+        """Stop sending; what waits is forgotten."""
+        self._closing.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._closing.is_set():
+            try:
+                event = self._queue.get(timeout=_POLL_S)
+            except Empty:
+                continue
+            self._bytes_out += len(event.value)
+            if time.monotonic() < event.send_by_s:
+                self._send(event)
+            else:
+                self._on_failure(event.correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        self._drop_producer()
+
+    def _send(self, event: OutgoingEvent) -> None:
+        try:
+            sending = self._opened().send(
+                self._events_topic, key=event.group_id.encode(), value=event.value
+            )
+        except MessageSizeTooLargeError:
+            self._on_failure(event.correlation_id, ErrorCode.INVALID_REQUEST)
+        except (KafkaError, ChannelError) as error:
+            self._on_failure(event.correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+            _log.warning("no event reaches %s: %s", self._events_topic, error)
+            self._drop_producer()
+            self._closing.wait(_RETRY_S)
+        else:
+            sending.add_errback(lambda error: self._on_failure(event.correlation_id, _code(error)))
+
+    def _opened(self) -> KafkaProducer:
+        if self._producer is None:
+            self._connection.local_address()
+            self._producer = self._connection.open(KafkaProducer, **self._options)
+        return self._producer
+
+    def _drop_producer(self) -> None:
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            producer.close(timeout=1)
+
+
+def _code(error: Exception) -> ErrorCode:
+    too_large = isinstance(error, MessageSizeTooLargeError)
+    return ErrorCode.INVALID_REQUEST if too_large else ErrorCode.COORDINATOR_NOT_AVAILABLE

@@ -1,0 +1,113 @@
+"""The group APIs: requests of clients become questions to the job, its answers one answer to the client."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Sequence
+
+from group_coordinator.codecs import wire
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway import lists
+from group_coordinator.gateway.caller import Caller
+from group_coordinator.gateway.group_settings import GroupSettings
+from group_coordinator.gateway.known_topics import KnownTopics
+from group_coordinator.gateway.listing import GroupListing
+from group_coordinator.gateway.lists import ListFields, OfOneGroup
+from group_coordinator.gateway.offset_apis import OffsetApis
+from group_coordinator.gateway.patience import Patience
+from group_coordinator.gateway.questions import Body, Job, NoAnswerError, Question
+from group_coordinator.gateway.refusals import refused
+from group_coordinator.gateway.transaction_ends import TransactionEnds
+
+_REFUSAL = frozenset({"errorCode", "errorMessage"})
+"""All that the job answers to an event that it cannot take; no answer of Kafka's consists of these alone."""
+
+_log = logging.getLogger(__name__)
+
+
+class GroupApis:
+    """Answers the group APIs, and those about configs for groups' resources alone."""
+
+    def __init__(
+        self,
+        job: Job,
+        topics: KnownTopics,
+        ends: TransactionEnds,
+        listing: GroupListing,
+        settings: GroupSettings,
+        patience: Patience,
+    ) -> None:
+        self._job = job
+        self._listing = listing
+        self._settings = settings
+        self._patience = patience
+        self._offsets = OffsetApis(self._ask, topics, ends)
+
+    def answer(self, api: str, version: int, body: Body, caller: Caller) -> asyncio.Future[Body]:
+        """The answer's body. Errors stand where the API has them; what a client sent makes nothing raise.
+
+        What the request asks the job is on its way before this returns, so that the order of a group's events is that of
+        calls. (Commits that must look something up first keep their place among their group's commits and fetches.)
+        """
+        asked = self._begun(api, version, body, caller)
+        return asyncio.ensure_future(_checked(api, version, body, asked))
+
+    async def groups_with_settings(self) -> Sequence[str]:
+        """The groups that have settings of their own."""
+        return await self._settings.groups()
+
+    def _begun(self, api: str, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
+        fields = lists.fields_of(api, version)
+        if fields is not None:
+            parts = [
+                self._about(api, version, one, caller) for one in lists.split(fields, api, body)
+            ]
+            return _together(fields, parts)
+        if api == "ListGroups":
+            return self._listing.answer(body, caller)
+        return self._about(api, version, OfOneGroup(body["groupId"], body), caller)
+
+    def _about(self, api: str, version: int, one: OfOneGroup, caller: Caller) -> Awaitable[Body]:
+        match api:
+            case "OffsetCommit" | "OffsetDelete":
+                return self._offsets.write(api, version, one.body, caller)
+            case "TxnOffsetCommit":
+                return self._offsets.commit_in_transaction(version, one.body, caller)
+            case "OffsetFetch":
+                return self._offsets.fetch(version, one, caller)
+            case _:
+                return self._ask(api, version, one.group_id, one.body, caller)
+
+    def _ask(
+        self, api: str, version: int, group_id: str, body: Body, caller: Caller
+    ) -> Awaitable[Body]:
+        timeout_s = self._patience.timeout_s(api, version, body)
+        question = Question(api, version, group_id, body, caller, timeout_s)
+        return self._settled(question, self._job.ask(question))
+
+    async def _settled(self, question: Question, asked: asyncio.Future[Body]) -> Body:
+        try:
+            answer = await asked
+        except NoAnswerError as error:
+            return refused(question.api, question.version, question.body, error.code)
+        if answer.keys() == _REFUSAL:
+            code, message = ErrorCode(answer["errorCode"]), answer["errorMessage"]
+            return refused(question.api, question.version, question.body, code, message)
+        self._patience.learn(question, answer)
+        return answer
+
+
+async def _together(fields: ListFields, parts: Sequence[Awaitable[Body]]) -> Body:
+    return lists.merged(fields, await asyncio.gather(*parts))
+
+
+async def _checked(api: str, version: int, body: Body, asked: Awaitable[Body]) -> Body:
+    """What a job of another age answers may be none of Kafka's answers; its client must hear something."""
+    answer = await asked
+    try:
+        wire.encode(f"{api}Response", version, answer)
+    except wire.WireError as fault:
+        _log.warning("the job's answer to %s v%d is not one of Kafka's: %s", api, version, fault)
+        return refused(api, version, body, ErrorCode.UNKNOWN_SERVER_ERROR)
+    return answer

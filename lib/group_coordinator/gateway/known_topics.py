@@ -1,0 +1,21 @@
+"""What the group APIs must know of the cluster's topics."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class KnownTopics(Protocol):
+    """The cluster's topics as the gateway saw them last."""
+
+    def name_of(self, topic_id: str) -> str | None:
+        """None: there is no topic with this id."""
+
+    def id_of(self, name: str) -> str | None:
+        """None: there is no topic of this name."""
+
+    def partition_count(self, name: str) -> int:
+        """0: there is no topic of this name."""
+
+    async def look_again(self) -> None:
+        """Ask the brokers; without an answer all stays as it was."""

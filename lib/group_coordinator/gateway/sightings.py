@@ -1,0 +1,189 @@
+"""What the answers that pass by say of their groups: who reads them all knows of changes before the tables do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum, auto
+from typing import NamedTuple
+
+from msgspec import Raw, Struct, json
+
+from group_coordinator.core.model.errors import ErrorCode
+
+CONSUMERS = "consumer"
+"""The protocol type of groups of consumers, and the type of those of KIP-848."""
+_DEAD = "Dead"
+
+
+class Response(Struct, rename="camel", gc=False):
+    """A response as the job writes it."""
+
+    api: str | None = None
+    group_id: str = ""
+    at: int = 0
+    correlation_id: str | None = None
+    body: Raw = Raw(b"{}")
+
+
+class ListedGroup(NamedTuple):
+    """A group as ListGroups shows it."""
+
+    group_type: str
+    state: str
+    protocol_type: str
+
+
+class Told(Enum):
+    """How much an answer says of its group."""
+
+    AS_IT_IS = auto()
+    """All of it: the group was described."""
+    GONE = auto()
+    CHANGED = auto()
+    """It may be new, or in another state than before: ask."""
+    THERE = auto()
+    """It exists, nothing more."""
+    SETTINGS = auto()
+    """Its settings may have changed."""
+
+
+class Sighting(NamedTuple):
+    """A group that an answer was about, by the group's clock in milliseconds."""
+
+    group_id: str
+    at_ms: int
+    told: Told
+    group: ListedGroup | None = None
+    epoch: int | None = None
+    """Of the member that a heartbeat of KIP-848 answers; its group is in motion where it differs from others'."""
+
+
+class _Error(Struct, rename="camel", gc=False):
+    error_code: int = 0
+
+
+class _Heartbeat(Struct, rename="camel", gc=False):
+    error_code: int = 0
+    member_epoch: int = 0
+    assignment: Raw = Raw(b"null")
+
+
+class _Classic(Struct, rename="camel", gc=False):
+    group_id: str
+    error_code: int = 0
+    group_state: str = ""
+    protocol_type: str = ""
+
+
+class _Classics(Struct, gc=False):
+    groups: list[_Classic] = []
+
+
+class _Results(Struct, gc=False):
+    results: list[_Error] = []
+
+
+class _Responses(Struct, gc=False):
+    responses: list[_Error] = []
+
+
+class _Partitions(Struct, gc=False):
+    partitions: list[_Error] = []
+
+
+class _Topics(Struct, gc=False):
+    topics: list[_Partitions] = []
+
+
+def sighted(response: Response) -> Sighting | None:
+    """What a response says of its group; None: nothing.
+
+    Raises:
+        DecodeError: it is no response of the coordinator.
+    """
+    read = _READERS.get(response.api or "")
+    return None if read is None else read(response)
+
+
+def _joined(response: Response) -> Sighting | None:
+    code = json.decode(response.body, type=_Error).error_code
+    made = code in (ErrorCode.NONE, ErrorCode.MEMBER_ID_REQUIRED)
+    return _sighting(response, Told.CHANGED) if made else None
+
+
+def _changed(response: Response) -> Sighting | None:
+    code = json.decode(response.body, type=_Error).error_code
+    return _sighting(response, Told.CHANGED) if code == ErrorCode.NONE else None
+
+
+def _beat(response: Response) -> Sighting | None:
+    """The only word of a classic group that waits for its members to join again."""
+    code = json.decode(response.body, type=_Error).error_code
+    if code == ErrorCode.REBALANCE_IN_PROGRESS:
+        return _sighting(response, Told.CHANGED)
+    return _sighting(response, Told.THERE) if code == ErrorCode.NONE else None
+
+
+def _consumer_beat(response: Response) -> Sighting | None:
+    body = json.decode(response.body, type=_Heartbeat)
+    if body.error_code != ErrorCode.NONE:
+        return None
+    if body.member_epoch < 0 or bytes(body.assignment) != b"null":
+        return _sighting(response, Told.CHANGED)
+    return Sighting(response.group_id, response.at, Told.THERE, epoch=body.member_epoch)
+
+
+def _committed(response: Response) -> Sighting | None:
+    topics = json.decode(response.body, type=_Topics).topics
+    codes = {partition.error_code for topic in topics for partition in topic.partitions}
+    return _sighting(response, Told.THERE) if ErrorCode.NONE in codes else None
+
+
+def _deleted(response: Response) -> Sighting | None:
+    results = json.decode(response.body, type=_Results).results
+    gone = (ErrorCode.NONE, ErrorCode.GROUP_ID_NOT_FOUND)
+    if any(result.error_code in gone for result in results):
+        return _sighting(response, Told.GONE)
+    return None
+
+
+def _described(response: Response) -> Sighting | None:
+    for group in json.decode(response.body, type=_Classics).groups:
+        if group.error_code == ErrorCode.NONE and group.group_state not in ("", _DEAD):
+            found = ListedGroup("classic", group.group_state, group.protocol_type)
+            return Sighting(response.group_id, response.at, Told.AS_IT_IS, found)
+    return None
+
+
+def _consumers_described(response: Response) -> Sighting | None:
+    for group in json.decode(response.body, type=_Classics).groups:
+        if group.error_code == ErrorCode.NONE:
+            found = ListedGroup(CONSUMERS, group.group_state, CONSUMERS)
+            return Sighting(response.group_id, response.at, Told.AS_IT_IS, found)
+    return None
+
+
+def _configured(response: Response) -> Sighting | None:
+    responses = json.decode(response.body, type=_Responses).responses
+    if any(each.error_code == ErrorCode.NONE for each in responses):
+        return _sighting(response, Told.SETTINGS)
+    return None
+
+
+def _sighting(response: Response, told: Told) -> Sighting:
+    return Sighting(response.group_id, response.at, told)
+
+
+_READERS: dict[str, Callable[[Response], Sighting | None]] = {
+    "JoinGroup": _joined,
+    "SyncGroup": _changed,
+    "LeaveGroup": _changed,
+    "Heartbeat": _beat,
+    "ConsumerGroupHeartbeat": _consumer_beat,
+    "OffsetCommit": _committed,
+    "TxnOffsetCommit": _committed,
+    "DeleteGroups": _deleted,
+    "DescribeGroups": _described,
+    "ConsumerGroupDescribe": _consumers_described,
+    "IncrementalAlterConfigs": _configured,
+}

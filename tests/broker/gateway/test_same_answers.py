@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, TypeAlias
+
+import pytest
+from kafka import KafkaAdminClient
+from kafka.admin import NewTopic
+
+from group_coordinator.codecs import wire
+from group_coordinator.gateway.addresses import Address
+from group_coordinator.gateway.caller import Caller
+from group_coordinator.gateway.cluster_view import ClusterView
+from group_coordinator.local.broker import EmbeddedBroker
+from tests.broker.gateway.conversation import Ask, Body, everything, heartbeat
+from tests.peers.assembled import InProcessGroups
+
+pytestmark = pytest.mark.kafka
+
+Answering: TypeAlias = Callable[[Ask], Awaitable[Body]]
+CLIENT_ID = "someone"
+PROPERTIES = {"group.initial.rebalance.delay.ms": "0"}
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[EmbeddedBroker]:
+    with EmbeddedBroker(properties=PROPERTIES) as started:
+        admin = KafkaAdminClient(bootstrap_servers=started.bootstrap_servers)
+        admin.create_topics([NewTopic("orders", 3, 1), NewTopic("payments", 1, 1)])
+        admin.close()
+        yield started
+
+
+def test_gateway_and_broker_answer_alike(broker: EmbeddedBroker) -> None:
+    theirs, ours = asyncio.run(both(broker))
+
+    assert ours == theirs
+
+
+async def both(broker: EmbeddedBroker) -> tuple[list[Any], list[Any]]:
+    view = ClusterView([Address("127.0.0.1", broker.port)], interval_ms=1000)
+    await view.look_again()
+    ids = {name: seen.topic_id for name, seen in view.topics.items()}
+    reader, writer = await asyncio.open_connection("127.0.0.1", broker.port)
+
+    async def ask_broker(ask: Ask) -> Body:
+        writer.write(wire.request(ask.api, ask.version, 7, CLIENT_ID, ask.body))
+        size = int.from_bytes(await reader.readexactly(4))
+        frame = await reader.readexactly(size)
+        return wire.response_body(ask.api, ask.version, frame)[1]
+
+    await coordinators_are_there(ask_broker)
+    groups = InProcessGroups(view, group_initial_rebalance_delay_ms=0)
+    groups.learn_topics()
+    ticking = asyncio.create_task(groups.job.tick())
+    caller = Caller(CLIENT_ID, "/127.0.0.1", "User:ANONYMOUS", None)
+
+    async def ask_gateway(ask: Ask) -> Body:
+        sent = wire.encode(f"{ask.api}Request", ask.version, ask.body)
+        body = wire.decode(f"{ask.api}Request", ask.version, sent)
+        answer = await groups.apis.answer(ask.api, ask.version, body, caller)
+        frame = wire.response(ask.api, ask.version, 7, answer)[4:]
+        return wire.response_body(ask.api, ask.version, frame)[1]
+
+    found = await said(ask_broker, ids), await said(ask_gateway, ids)
+    ticking.cancel()
+    writer.close()
+    view.close()
+    return found
+
+
+async def coordinators_are_there(ask_broker: Answering) -> None:
+    """Brokers make __consumer_offsets when the first one asks for a coordinator, and load each partition for itself."""
+    await ask_broker(Ask("FindCoordinator", 3, {"key": "billing", "keyType": 0}))
+    for group_id in sorted({group_id for ask in everything() for group_id in groups_of(ask)}):
+        beat = heartbeat(4, group_id, memberId="nobody")
+        while (await ask_broker(beat))["errorCode"] in (14, 15, 16):
+            await asyncio.sleep(0.02)
+
+
+def groups_of(ask: Ask) -> Iterator[str]:
+    if ask.body.get("groupId"):
+        yield ask.body["groupId"]
+    yield from ask.body.get("groupsNames", ())
+
+
+async def said(answering: Answering, topic_ids: dict[str, str]) -> list[Any]:
+    """Questions and answers; member ids, which are drawn, get the names that they have in questions."""
+    names = {f"${topic}": topic_id for topic, topic_id in topic_ids.items()}
+    found = []
+    for ask in everything():
+        asked = replaced(ask.body, names)
+        answer = await answering(ask._replace(body=asked))
+        if answer.get("memberId"):
+            names["$member"] = answer["memberId"]
+        given = {name: text for text, name in names.items()}
+        found.append((ask.api, ask.version, ask.body, in_order(replaced(answer, given))))
+    return found
+
+
+def replaced(value: Any, texts: dict[str, str]) -> Any:
+    """The same with some texts in the place of others, also as keys of nothing."""
+    if isinstance(value, dict):
+        return {
+            key: replaced(each, texts) for key, each in value.items() if key != "throttleTimeMs"
+        }
+    if isinstance(value, list):
+        return [replaced(each, texts) for each in value]
+    return texts.get(value, value) if isinstance(value, str) else value
+
+
+def in_order(answer: Body) -> Body:
+    """Groups of a list come in no order: Kafka keeps them in hash tables."""
+    for name in ("groups", "results", "responses"):
+        if name in answer:
+            answer[name] = sorted(answer[name], key=str)
+    return answer

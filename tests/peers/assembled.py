@@ -1,0 +1,52 @@
+"""The group part of a gateway whose job is the state machine in this process."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from group_coordinator import settings
+from group_coordinator.gateway.cluster_view import ClusterView
+from group_coordinator.gateway.group_apis import GroupApis
+from group_coordinator.gateway.group_settings import GroupSettings
+from group_coordinator.gateway.listing import GroupListing
+from group_coordinator.gateway.patience import Patience
+from group_coordinator.gateway.sightings import Sighting
+from group_coordinator.gateway.transaction_ends import TransactionEnds
+from tests.peers.in_process_job import InProcessJob
+
+ANSWER_TIMEOUT_MS = 9_000
+
+
+class InProcessGroups:
+    """Everything but the job and Kafka between them."""
+
+    def __init__(
+        self, view: ClusterView, *, delay_s: tuple[float, float] = (0.0, 0.0), **overrides: Any
+    ) -> None:
+        config = replace(settings.load().coordinator, **overrides)
+        self.job = InProcessJob(config, on_sighting=self._see, delay_s=delay_s)
+        self._listing = GroupListing(self.job, lambda: view.brokers, None, ANSWER_TIMEOUT_MS)
+        self._settings = GroupSettings(self.job, None, ANSWER_TIMEOUT_MS)
+        self._view = view
+        self.apis = GroupApis(
+            self.job,
+            view,
+            TransactionEnds(view),
+            self._listing,
+            self._settings,
+            Patience(ANSWER_TIMEOUT_MS),
+        )
+
+    def learn_topics(self) -> None:
+        """Tell the groups what topics there are now."""
+        self.job.learn(
+            [
+                {"name": name, "topicId": seen.topic_id, "numPartitions": len(seen.leaders)}
+                for name, seen in self._view.topics.items()
+            ]
+        )
+
+    def _see(self, sighting: Sighting) -> None:
+        self._listing.see(sighting)
+        self._settings.see(sighting)

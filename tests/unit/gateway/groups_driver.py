@@ -1,0 +1,159 @@
+"""Group requests as the moving of bytes hands them over; the job is the state machine in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
+from functools import wraps
+from typing import Any, ParamSpec
+
+from group_coordinator import settings
+from group_coordinator.codecs import wire
+from group_coordinator.gateway.addresses import Address
+from group_coordinator.gateway.caller import Caller
+from group_coordinator.gateway.fresh_tables import FreshTables
+from group_coordinator.gateway.group_apis import GroupApis
+from group_coordinator.gateway.group_settings import GroupSettings
+from group_coordinator.gateway.listing import GroupListing
+from group_coordinator.gateway.patience import Patience
+from group_coordinator.gateway.questions import Body
+from group_coordinator.gateway.sightings import Sighting
+from group_coordinator.gateway.transaction_ends import TransactionEnds
+from tests.peers.in_process_job import InProcessJob
+
+ORDERS = "AAAAAAAAAAAAAAAAAAAAAg"
+PAYMENTS = "AAAAAAAAAAAAAAAAAAAAAw"
+START_MS = 1_700_000_000_000
+Arguments = ParamSpec("Arguments")
+
+
+def in_loop(
+    test: Callable[Arguments, Coroutine[Any, Any, None]],
+) -> Callable[Arguments, None]:
+    """A test that is told inside an event loop."""
+
+    @wraps(test)
+    def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        asyncio.run(test(*args, **kwargs))
+
+    return run
+
+
+class Topics:
+    """The cluster's topics; those in `hidden` are found at the next look."""
+
+    def __init__(self) -> None:
+        self.there = {"orders": (ORDERS, 3), "payments": (PAYMENTS, 1)}
+        self.hidden: dict[str, tuple[str, int]] = {}
+        self.looks = 0
+
+    def name_of(self, topic_id: str) -> str | None:
+        return next((name for name, (found, _) in self.there.items() if found == topic_id), None)
+
+    def id_of(self, name: str) -> str | None:
+        return self.there[name][0] if name in self.there else None
+
+    def partition_count(self, name: str) -> int:
+        return self.there[name][1] if name in self.there else 0
+
+    def leader_of(self, topic: str, partition: int) -> Address | None:  # noqa: ARG002
+        return None
+
+    def addresses_of(self, node_id: int | None) -> Sequence[Address]:  # noqa: ARG002
+        return ()
+
+    async def look_again(self) -> None:
+        self.looks += 1
+        await asyncio.sleep(0)
+        self.there |= self.hidden
+
+
+class Groups:
+    """Requests as dicts; each goes through the bytes of its version, and so does its answer."""
+
+    def __init__(
+        self,
+        topics: Topics | None = None,
+        *,
+        node_ids: Sequence[int] = (1,),
+        tables: FreshTables | None = None,
+        answer_timeout_ms: int = 9_000,
+        **overrides: Any,
+    ) -> None:
+        config = replace(
+            settings.load().coordinator, group_initial_rebalance_delay_ms=0, **overrides
+        )
+        self.now_ms = START_MS
+        self.topics = topics or Topics()
+        self.job = InProcessJob(config, on_sighting=self._see, now_ms=lambda: self.now_ms)
+        self._listing = GroupListing(self.job, lambda: node_ids, tables, answer_timeout_ms)
+        self._settings = GroupSettings(self.job, tables, answer_timeout_ms)
+        self.apis = GroupApis(
+            self.job,
+            self.topics,
+            TransactionEnds(self.topics),
+            self._listing,
+            self._settings,
+            Patience(answer_timeout_ms),
+        )
+        self.job.learn(
+            [
+                {"name": name, "topicId": topic_id, "numPartitions": count}
+                for name, (topic_id, count) in (self.topics.there | self.topics.hidden).items()
+            ]
+        )
+
+    def send(
+        self, api: str, version: int, *, node_id: int | None = None, **body: Any
+    ) -> asyncio.Future[Body]:
+        """What will be the answer."""
+        sent = wire.encode(f"{api}Request", version, body)
+        caller = Caller("billing", "/10.0.0.7", "User:billing", node_id)
+        return self.apis.answer(api, version, wire.decode(f"{api}Request", version, sent), caller)
+
+    async def ask(self, api: str, version: int, *, node_id: int | None = None, **body: Any) -> Body:
+        """The answer, without the time for which the client is held back."""
+        answer = await self.send(api, version, node_id=node_id, **body)
+        frame = wire.encode(f"{api}Response", version, answer)
+        read = wire.decode(f"{api}Response", version, frame)
+        read.pop("throttleTimeMs", None)
+        return read
+
+    async def joined(self, group_id: str, version: int = 9, member_id: str = "") -> Body:
+        """A member alone in its group, which waits for its assignment."""
+        answer = await self.ask("JoinGroup", version, **join_body(group_id, member_id))
+        if answer["errorCode"] == 79:
+            return await self.joined(group_id, version, answer["memberId"])
+        return answer
+
+    async def stable(self, group_id: str) -> str:
+        """A member with an assignment; gives its id."""
+        member_id: str = (await self.joined(group_id))["memberId"]
+        await self.ask(
+            "SyncGroup",
+            5,
+            groupId=group_id,
+            generationId=1,
+            memberId=member_id,
+            protocolType="consumer",
+            protocolName="range",
+            assignments=[{"memberId": member_id, "assignment": "AAAA"}],
+        )
+        return member_id
+
+    def _see(self, sighting: Sighting) -> None:
+        self._listing.see(sighting)
+        self._settings.see(sighting)
+
+
+def join_body(group_id: str, member_id: str = "") -> Body:
+    """A JoinGroup of a consumer of the topic orders."""
+    return {
+        "groupId": group_id,
+        "sessionTimeoutMs": 30_000,
+        "rebalanceTimeoutMs": 60_000,
+        "memberId": member_id,
+        "protocolType": "consumer",
+        "protocols": [{"name": "range", "metadata": "AAAAAAABAAZvcmRlcnP/////"}],
+    }

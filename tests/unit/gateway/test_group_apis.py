@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from group_coordinator.gateway.questions import Body
+from tests.unit.gateway.groups_driver import Groups, in_loop, join_body
+
+NOBODY = {"generationId": 1, "memberId": "nobody"}
+ORDERS_0 = {"name": "orders", "partitions": [{"partitionIndex": 0, "committedOffset": 42}]}
+
+
+async def settled() -> None:
+    """What was begun in the event loop has been done."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+def session(group_id: str, timeout_ms: str | None) -> Body:
+    """A resource of IncrementalAlterConfigs; None takes the setting back."""
+    operation = 0 if timeout_ms is not None else 1
+    config = {
+        "name": "consumer.session.timeout.ms",
+        "configOperation": operation,
+        "value": timeout_ms,
+    }
+    return {"resourceType": 32, "resourceName": group_id, "configs": [config]}
+
+
+@in_loop
+async def test_a_member_joins_syncs_and_beats() -> None:
+    groups = Groups()
+
+    asked = await groups.ask("JoinGroup", 9, **join_body("billing"))
+    joined = await groups.ask("JoinGroup", 9, **join_body("billing", asked["memberId"]))
+    synced = await groups.ask(
+        "SyncGroup",
+        5,
+        groupId="billing",
+        generationId=1,
+        memberId=asked["memberId"],
+        protocolType="consumer",
+        protocolName="range",
+        assignments=[{"memberId": asked["memberId"], "assignment": "AAAA"}],
+    )
+
+    assert asked["errorCode"] == 79
+    assert asked["memberId"].startswith("billing-")
+    assert joined["errorCode"] == 0
+    assert joined["generationId"] == 1
+    assert joined["leader"] == asked["memberId"]
+    assert synced == {
+        "errorCode": 0,
+        "protocolType": "consumer",
+        "protocolName": "range",
+        "assignment": "AAAA",
+    }
+    beat = {"groupId": "billing", "generationId": 1, "memberId": asked["memberId"]}
+    assert await groups.ask("Heartbeat", 4, **beat) == {"errorCode": 0}
+
+
+@in_loop
+async def test_who_asks_is_in_the_event() -> None:
+    groups = Groups()
+
+    await groups.ask("Heartbeat", 4, groupId="billing", **NOBODY)
+
+    [asked] = groups.job.asked
+    assert asked.caller.client_id == "billing"
+    assert asked.caller.client_host == "/10.0.0.7"
+    assert asked.caller.principal == "User:billing"
+    assert asked.group_id == "billing"
+    assert asked.body == {
+        "groupId": "billing",
+        "generationId": 1,
+        "memberId": "nobody",
+        "groupInstanceId": None,
+    }
+
+
+@in_loop
+async def test_events_are_on_their_way_before_the_answer_is_awaited() -> None:
+    groups = Groups()
+
+    answers = [groups.send("Heartbeat", 4, groupId=name, **NOBODY) for name in "abc"]
+
+    assert [asked.group_id for asked in groups.job.asked] == ["a", "b", "c"]
+    assert [(await answer)["errorCode"] for answer in answers] == [25, 25, 25]
+
+
+@in_loop
+async def test_a_list_of_groups_is_an_event_each_and_one_answer() -> None:
+    groups = Groups()
+    await groups.stable("billing")
+
+    answer = await groups.ask("DescribeGroups", 6, groups=["nothing", "billing"])
+
+    assert [(group["groupId"], group["errorCode"]) for group in answer["groups"]] == [
+        ("nothing", 69),
+        ("billing", 0),
+    ]
+    assert [asked.body["groups"] for asked in groups.job.asked[-2:]] == [["nothing"], ["billing"]]
+
+
+@pytest.mark.parametrize(
+    ("api", "version", "asked", "given"),
+    [
+        ("DescribeGroups", 6, "groups", "groups"),
+        ("DeleteGroups", 3, "groupsNames", "results"),
+        ("OffsetFetch", 8, "groups", "groups"),
+        ("OffsetFetch", 10, "groups", "groups"),
+        ("ConsumerGroupDescribe", 1, "groupIds", "groups"),
+        ("DescribeConfigs", 4, "resources", "results"),
+        ("IncrementalAlterConfigs", 1, "resources", "responses"),
+    ],
+)
+@in_loop
+async def test_an_empty_list_is_answered_at_once(
+    api: str, version: int, asked: str, given: str
+) -> None:
+    groups = Groups()
+
+    assert await groups.ask(api, version, **{asked: []}) == {given: []}
+    assert groups.job.asked == []
+
+
+@in_loop
+async def test_a_group_that_is_named_twice_is_deleted_once() -> None:
+    groups = Groups()
+    await groups.ask(
+        "OffsetCommit",
+        9,
+        groupId="simple",
+        memberId="",
+        generationIdOrMemberEpoch=-1,
+        topics=[ORDERS_0],
+    )
+
+    answer = await groups.ask("DeleteGroups", 3, groupsNames=["simple", "simple"])
+
+    assert answer["results"] == [{"groupId": "simple", "errorCode": 0, "errorMessage": None}]
+
+
+@in_loop
+async def test_one_group_that_fails_does_not_hide_the_others() -> None:
+    groups = Groups(event_max_bytes=2_000)
+    long_name = "g" * 3_000
+
+    answer = await groups.ask("DescribeGroups", 5, groups=[long_name, "nothing"])
+
+    assert [(len(group["groupId"]), group["errorCode"]) for group in answer["groups"]] == [
+        (3_000, 42),
+        (7, 0),
+    ]
+
+
+@in_loop
+async def test_an_event_that_is_too_large_is_refused() -> None:
+    groups = Groups(event_max_bytes=2_000)
+
+    answer = await groups.ask(
+        "Heartbeat", 4, groupId="billing", generationId=1, memberId="m" * 3_000
+    )
+
+    assert answer == {"errorCode": 42}
+
+
+@in_loop
+async def test_a_silent_job_makes_clients_look_for_the_coordinator_again() -> None:
+    groups = Groups(answer_timeout_ms=20)
+    groups.job.is_silent = True
+
+    assert await groups.ask("Heartbeat", 4, groupId="billing", **NOBODY) == {"errorCode": 15}
+
+
+@in_loop
+async def test_a_client_that_goes_is_forgotten() -> None:
+    groups = Groups()
+    groups.job.is_silent = True
+
+    answer = groups.send("Heartbeat", 4, groupId="billing", **NOBODY)
+    await settled()
+    assert groups.job.open_count == 1
+    answer.cancel()
+    await settled()
+
+    assert groups.job.open_count == 0
+
+
+@in_loop
+async def test_an_event_that_the_job_cannot_take_is_refused_where_the_api_has_errors() -> None:
+    groups = Groups()
+    groups.job.is_silent = True
+    commit = {"groupId": "billing", "memberId": "", "topics": [ORDERS_0]}
+
+    answer = groups.send("OffsetCommit", 9, **commit)
+    groups.job.arrived(
+        b'{"api": "OffsetCommit", "version": 9, "groupId": "billing", "at": 1,'
+        b' "correlationId": "in-process-1", "body": {"errorCode": 42, "errorMessage": "why"}}'
+    )
+
+    [topic] = (await answer)["topics"]
+    assert topic == {"name": "orders", "partitions": [{"partitionIndex": 0, "errorCode": 42}]}
+
+
+@in_loop
+async def test_an_answer_that_is_none_of_kafkas_is_an_error_of_the_server(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    groups = Groups()
+    groups.job.is_silent = True
+
+    answer = groups.send("Heartbeat", 4, groupId="billing", **NOBODY)
+    groups.job.arrived(
+        b'{"api": "Heartbeat", "version": 4, "groupId": "billing", "at": 1, "correlationId": "in-process-1",'
+        b' "body": {"errorCode": "none"}}'
+    )
+
+    assert (await answer)["errorCode"] == -1
+    assert "the job's answer to Heartbeat v4 is not one of Kafka's" in caplog.text
+
+
+@in_loop
+async def test_settings_of_groups_are_found_once_they_were_given() -> None:
+    groups = Groups()
+
+    await groups.ask("IncrementalAlterConfigs", 1, resources=[session("billing", "50000")])
+    await groups.ask("IncrementalAlterConfigs", 1, resources=[session("audit", "1")])
+    assert await groups.apis.groups_with_settings() == ["billing"]
+
+    await groups.ask("IncrementalAlterConfigs", 1, resources=[session("billing", None)])
+    assert await groups.apis.groups_with_settings() == []

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from group_coordinator.gateway.caller import Caller
+from group_coordinator.gateway.patience import Patience
+from group_coordinator.gateway.questions import Question
+from tests.unit.gateway.groups_driver import join_body
+
+CALLER = Caller("billing", "/10.0.0.7", "User:billing", None)
+
+
+@pytest.fixture
+def patience() -> Patience:
+    return Patience(9_000)
+
+
+def join(version: int = 9, **body: Any) -> Question:
+    return Question("JoinGroup", version, "g", join_body("g") | body, CALLER, 0)
+
+
+def sync(member_id: str) -> dict[str, Any]:
+    return {"groupId": "g", "memberId": member_id}
+
+
+def test_most_answers_come_soon(patience: Patience) -> None:
+    assert patience.timeout_s("Heartbeat", 4, {}) == 9
+    assert patience.timeout_s("OffsetCommit", 9, {}) == 9
+
+
+def test_a_join_may_take_as_long_as_its_group_may_wait_for_members(patience: Patience) -> None:
+    assert patience.timeout_s("JoinGroup", 9, join_body("g")) == 70
+    assert patience.timeout_s("JoinGroup", 1, join_body("g")) == 70
+
+
+def test_the_oldest_joins_have_only_a_session_timeout(patience: Patience) -> None:
+    body = join_body("g")
+    del body["rebalanceTimeoutMs"]
+
+    assert patience.timeout_s("JoinGroup", 0, body) == 40
+
+
+def test_a_timeout_below_zero_is_none(patience: Patience) -> None:
+    assert patience.timeout_s("JoinGroup", 9, join_body("g") | {"rebalanceTimeoutMs": -5}) == 10
+
+
+def test_a_sync_may_take_as_long_as_its_members_join(patience: Patience) -> None:
+    patience.learn(join(rebalanceTimeoutMs=20_000), {"errorCode": 0, "memberId": "a"})
+    patience.learn(join(rebalanceTimeoutMs=1), {"errorCode": 79, "memberId": "b"})
+
+    assert patience.timeout_s("SyncGroup", 5, sync("a")) == 30
+    assert patience.timeout_s("SyncGroup", 5, sync("b")) == 310
+    assert patience.timeout_s("SyncGroup", 5, sync("somebody elses")) == 310
+
+
+def test_of_many_members_the_oldest_are_forgotten(patience: Patience) -> None:
+    for number in range(10_001):
+        patience.learn(join(rebalanceTimeoutMs=0), {"errorCode": 0, "memberId": f"m{number}"})
+
+    assert patience.timeout_s("SyncGroup", 5, sync("m0")) == 310
+    assert patience.timeout_s("SyncGroup", 5, sync("m1")) == 10
