@@ -75,6 +75,11 @@ class JobSettings:
     mirror_interval_ms: Positive
     mirror_max_offsets_per_trigger: NotNegative
     mirror_positions_interval_ms: NotNegative
+    gateway_listen: Text
+    gateway_advertised_host: str
+    gateway_health_listen: str
+    gateway_connections_max_idle_ms: Positive
+    gateway_metadata_interval_ms: Annotated[int, Meta(ge=100, le=9000)]
     security: Security
 
 

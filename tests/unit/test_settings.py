@@ -68,6 +68,11 @@ def test_the_defaults_of_the_job() -> None:
         mirror_interval_ms=5_000,
         mirror_max_offsets_per_trigger=2_000_000,
         mirror_positions_interval_ms=30_000,
+        gateway_listen="127.0.0.1:19092",
+        gateway_advertised_host="",
+        gateway_health_listen="127.0.0.1:19091",
+        gateway_connections_max_idle_ms=600_000,
+        gateway_metadata_interval_ms=3_000,
         security=Security(
             security_protocol="PLAINTEXT",
             sasl_mechanism="SCRAM-SHA-512",

@@ -134,6 +134,7 @@ class Connection:
 
     def _fail(self, error: BaseException) -> None:
         self._gateway.failed(self, error)
+        self.exchange.forget()
         self.client.abort()
 
     def _connect(self) -> None:

@@ -31,6 +31,7 @@ class Exchange:
         self.owed: deque[Slot | None] = deque()
         """The slots whose answers the broker owes; None: an answer that the client did not ask for."""
         self.is_draining = False
+        self._has_slot_left = False
 
     @property
     def takes_requests(self) -> bool:
@@ -68,7 +69,7 @@ class Exchange:
     def passed(self) -> None:
         """The broker's answer to the first request has been passed on."""
         self.owed.popleft()
-        self.slots.popleft()
+        self._leave()
 
     def read(self, frame: memoryview) -> None:
         """The broker's answer to the first request is to be rewritten."""
@@ -89,9 +90,11 @@ class Exchange:
             answer = self.slots[0].answer
             if answer is None:
                 break
-            self.slots.popleft()
+            self._leave()
             client.write(answer)
-        self._let_go_on()
+        if self._has_slot_left:
+            self._has_slot_left = False
+            self._let_go_on()
 
     def forget(self) -> None:
         """Nobody waits for the answers any more."""
@@ -99,8 +102,12 @@ class Exchange:
         for task in tuple(self._answering):
             task.cancel()
 
+    def _leave(self) -> None:
+        self.slots.popleft()
+        self._has_slot_left = True
+
     def _let_go_on(self) -> None:
-        """A line that waits, waits for a slot to leave or to become the first one."""
+        """A line that waits, waits for a slot to leave: another becomes the first one, or there is room for one more."""
         for line, other in ((self.upstream, self.client), (self.client, self.upstream)):
             if line is not None and line.waits and not (other is not None and other.is_full):
                 line.go_on()

@@ -21,6 +21,7 @@ from group_coordinator.gateway.strangers import Strangers
 CONNECT_TIMEOUT_S = 10.0
 
 _DRAIN_LOOK_S = 0.02
+_LONGEST_REST_S = 10.0
 
 _log = logging.getLogger(__name__)
 
@@ -60,6 +61,22 @@ class Gateway:
         await self._listeners.open_bootstrap()
         for node_id in self._view.brokers:
             self._listeners.address_of(node_id)
+
+    def __str__(self) -> str:
+        listen, host = self._options.listen, self._options.advertised_host
+        nodes = {node: self._listeners.address_of(node) for node in sorted(self._view.brokers)}
+        at_ports = ", ".join(f"node {n} at {a.port}" for n, a in nodes.items() if a is not None)
+        return f"Gateway at {listen.host}:{listen.port}, clients see {host}: {at_ports}"
+
+    def drain_check(self) -> str | None:
+        """For readiness."""
+        return "it was told to stop" if self._is_draining else None
+
+    async def keep_tidy(self) -> None:
+        """Hang up on idle clients, until this is cancelled."""
+        while True:
+            await asyncio.sleep(min(self._options.max_idle_ms / 10_000, _LONGEST_REST_S))
+            self.abort_idle(asyncio.get_running_loop().time())
 
     def gauges(self) -> Gauges:
         """What is so now."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from group_coordinator.gateway.caller import Caller
+from group_coordinator.gateway.readiness import Check
 
 Body = dict[str, Any]
 """The body of a request or an answer: Kafka's field names in lowerCamelCase."""
@@ -20,5 +21,10 @@ class GroupPart(Protocol):
     async def groups_with_settings(self) -> Sequence[str]:
         """The groups that have settings of their own."""
 
-    def why_not_ready(self) -> str | None:
-        """One sentence if the job's answers do not come, else None."""
+
+class GroupService(NamedTuple):
+    """The part for groups at work."""
+
+    part: GroupPart
+    checks: Sequence[Check]
+    """Whether the job's answers come."""

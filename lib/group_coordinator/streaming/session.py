@@ -12,7 +12,7 @@ from typing import Any
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
-from group_coordinator.observability.logs import LOG4J2, quieten_jvm
+from group_coordinator.observability.jvm_logs import LOG4J2, quieten_jvm
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.file_manager import rename_plainly
 from group_coordinator.streaming.cluster_options import DATABRICKS

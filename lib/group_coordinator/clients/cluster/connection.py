@@ -69,7 +69,7 @@ class Connection:
             BrokerUnreachableError: no bootstrap server accepts a connection.
         """
         causes = []
-        for host, port in self._addresses():
+        for host, port in self.addresses():
             try:
                 with socket.create_connection((host, port), timeout=CONNECT_TIMEOUT_S) as probe:
                     return str(probe.getsockname()[0])
@@ -77,7 +77,12 @@ class Connection:
                 causes.append(f"{host}:{port}: {error.strerror or error}")
         raise BrokerUnreachableError(f"no Kafka broker answers ({'; '.join(causes)})")
 
-    def _addresses(self) -> Iterator[tuple[str, int]]:
+    def addresses(self) -> Iterator[tuple[str, int]]:
+        """Host and port of each bootstrap server.
+
+        Raises:
+            BrokerUnreachableError: one of them is not HOST:PORT.
+        """
         for server in self.bootstrap_servers.split(","):
             host, colon, port = server.strip().rpartition(":")
             if not colon:

@@ -1,0 +1,29 @@
+"""Whether clients should be sent to this gateway."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from group_coordinator.gateway.cluster_view import ClusterView
+
+OLDEST_VIEW_S = 10.0
+
+Check = Callable[[], str | None]
+"""One sentence about what is amiss, None: nothing."""
+
+
+def cluster_check(view: ClusterView) -> Check:
+    """Whether the brokers answer this gateway itself."""
+
+    def check() -> str | None:
+        age_s = view.age_s()
+        if age_s is None or age_s > OLDEST_VIEW_S:
+            return "no broker has said for 10 seconds what is in the cluster"
+        return None
+
+    return check
+
+
+def first_trouble(checks: Sequence[Check]) -> str | None:
+    """None: it is ready."""
+    return next(filter(None, (check() for check in checks)), None)

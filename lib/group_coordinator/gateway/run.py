@@ -1,0 +1,117 @@
+"""The life of a gateway: from settings to the end of its drain."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from asyncio import TaskGroup
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from http import HTTPStatus
+from typing import TypeAlias
+
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.errors import ClientError
+from group_coordinator.gateway.addresses import Address
+from group_coordinator.gateway.cluster_view import ClusterView
+from group_coordinator.gateway.gateway import Gateway, Options
+from group_coordinator.gateway.group_part import GroupService
+from group_coordinator.gateway.health_port import HealthPort, Page
+from group_coordinator.gateway.host_and_port import listen_address
+from group_coordinator.gateway.metrics_page import metrics_page
+from group_coordinator.gateway.readiness import cluster_check, first_trouble
+from group_coordinator.gateway.start_errors import GatewayStartError
+from group_coordinator.observability.logs import set_up_logs
+from group_coordinator.settings import JobSettings
+
+DRAIN_TIMEOUT_S = 5.0
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+OpenGroups: TypeAlias = Callable[[ClusterView], AbstractAsyncContextManager[GroupService]]
+"""Begins to ask the job, with what the gateway knows of the cluster."""
+
+_log = logging.getLogger(__name__)
+
+
+def run_gateway(job: JobSettings, connection: Connection, open_groups: OpenGroups) -> None:
+    """Serve until SIGINT or SIGTERM.
+
+    Raises:
+        GatewayStartError: the cluster does not answer, or a port cannot be had.
+    """
+    set_up_logs()
+    listen = listen_address("gateway.listen", job.gateway_listen)
+    host = job.gateway_advertised_host or listen.host
+    options = Options(listen, host, job.gateway_connections_max_idle_ms)
+    try:
+        brokers = [Address(*each) for each in connection.addresses()]
+        view = ClusterView(brokers, job.gateway_metadata_interval_ms)
+        asyncio.run(_served(job, options, view, open_groups))
+    except ClientError as error:
+        raise GatewayStartError(str(error)) from error
+
+
+async def _served(
+    job: JobSettings, options: Options, view: ClusterView, open_groups: OpenGroups
+) -> None:
+    stop = _stop_on_signals()
+    await view.look_again()
+    if view.age_s() is None:
+        raise GatewayStartError(f"no Kafka broker answers at {job.bootstrap_servers}")
+    async with open_groups(view) as groups:
+        gateway = Gateway(options, view, groups.part)
+        health = HealthPort(_pages(gateway, view, groups))
+        await _open(gateway, health, job)
+        _log.info("%s, before %s", gateway, job.bootstrap_servers)
+        async with TaskGroup() as background:
+            tasks = [background.create_task(view.keep_fresh())]
+            tasks.append(background.create_task(gateway.keep_tidy()))
+            await stop.wait()
+            _log.info("Told to stop: no new requests from now on")
+            await gateway.drain(DRAIN_TIMEOUT_S)
+            for task in tasks:
+                task.cancel()
+        health.close()
+        view.close()
+
+
+def _stop_on_signals() -> asyncio.Event:
+    stop = asyncio.Event()
+    for number in _SIGNALS:
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    return stop
+
+
+async def _open(gateway: Gateway, health: HealthPort, job: JobSettings) -> None:
+    try:
+        await gateway.open()
+    except OSError as error:
+        raise GatewayStartError(f"gateway.listen = {job.gateway_listen}: {error}") from error
+    if not job.gateway_health_listen:
+        return
+    try:
+        await health.open(listen_address("gateway.health.listen", job.gateway_health_listen))
+    except OSError as error:
+        raise GatewayStartError(
+            f"gateway.health.listen = {job.gateway_health_listen}: {error}"
+        ) from error
+
+
+def _pages(
+    gateway: Gateway, view: ClusterView, groups: GroupService
+) -> Mapping[str, Callable[[], Page]]:
+    checks = [gateway.drain_check, cluster_check(view), *groups.checks]
+
+    def ready() -> Page:
+        trouble = first_trouble(checks)
+        if trouble is not None:
+            return Page(HTTPStatus.SERVICE_UNAVAILABLE, f"{trouble}\n")
+        return Page(HTTPStatus.OK, "ready\n")
+
+    return {
+        "/live": partial(Page, HTTPStatus.OK, "live\n"),
+        "/ready": ready,
+        "/metrics": lambda: Page(HTTPStatus.OK, metrics_page(gateway.counters, gateway.gauges())),
+    }

@@ -1,0 +1,166 @@
+"""A gateway on real sockets between a scripted broker, a job by hand and clients that speak through the codec."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from asyncio import StreamReader, StreamWriter
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import ExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from group_coordinator.codecs import wire
+from group_coordinator.gateway.addresses import Address
+from group_coordinator.gateway.caller import Caller
+from group_coordinator.gateway.cluster_view import ClusterView
+from group_coordinator.gateway.gateway import Gateway, Options
+from tests.unit.gateway.scripted_broker import NODE, PATIENCE_S, ScriptedBroker
+
+LOOPBACK = "127.0.0.1"
+NEVER_MS = 3_600_000
+
+
+@dataclass
+class Question:
+    """What the gateway asked the job."""
+
+    api: str
+    version: int
+    body: dict[str, Any]
+    caller: Caller
+    answer: asyncio.Future[dict[str, Any]]
+
+
+class JobByHand:
+    """The part for groups: the test gives each answer."""
+
+    def __init__(self) -> None:
+        self.questions: list[Question] = []
+        self.settings_of: list[str] = []
+        self.trouble: str | None = None
+        self._asked = asyncio.Event()
+
+    def answer(
+        self, api: str, version: int, body: dict[str, Any], caller: Caller
+    ) -> asyncio.Future[dict[str, Any]]:
+        future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self.questions.append(Question(api, version, body, caller, future))
+        self._asked.set()
+        return future
+
+    async def asked(self, number: int = 0) -> Question:
+        async with asyncio.timeout(PATIENCE_S):
+            while len(self.questions) <= number:
+                self._asked.clear()
+                await self._asked.wait()
+        return self.questions[number]
+
+    async def groups_with_settings(self) -> Sequence[str]:
+        return self.settings_of
+
+    def why_not_ready(self) -> str | None:
+        return self.trouble
+
+
+class Client:
+    """Sends requests and reads answers one by one; it reads nothing by itself."""
+
+    def __init__(self, reader: StreamReader, writer: StreamWriter) -> None:
+        self.reader = reader
+        self.writer = writer
+        self._numbers = count(1)
+
+    def ask(self, api: str, version: int, body: dict[str, Any] | None = None) -> int:
+        """Returns the correlation id."""
+        number = next(self._numbers)
+        self.writer.write(wire.request(api, version, number, "a-client", body or {}))
+        return number
+
+    async def frame(self) -> bytes:
+        """The next answer, without its size."""
+        async with asyncio.timeout(PATIENCE_S):
+            size = int.from_bytes(await self.reader.readexactly(4))
+            return await self.reader.readexactly(size)
+
+    async def answer(self, api: str, version: int) -> tuple[int, dict[str, Any]]:
+        return wire.response_body(api, version, await self.frame())
+
+    async def is_hung_up(self) -> bool:
+        """Whether the gateway ended the connection, without another byte."""
+        async with asyncio.timeout(PATIENCE_S):
+            try:
+                return await self.reader.read(1) == b""
+            except ConnectionError:
+                return True
+
+    def leave(self) -> None:
+        self.writer.transport.abort()
+
+
+@dataclass
+class Stage:
+    """Everybody who takes part."""
+
+    gateway: Gateway
+    broker: ScriptedBroker
+    job: JobByHand
+    view: ClusterView
+    port: int
+    clients: list[Client] = field(default_factory=list)
+
+    async def client(self, node: int | None = None) -> Client:
+        """Somebody who comes to the bootstrap port, or to a node's."""
+        port = self.port if node is None else self.port + 1 + node
+        client = Client(*await asyncio.open_connection(LOOPBACK, port))
+        self.clients.append(client)
+        return client
+
+
+@asynccontextmanager
+async def staged(max_idle_ms: int = NEVER_MS) -> AsyncIterator[Stage]:
+    async with ScriptedBroker() as broker:
+        view = ClusterView([broker.address], NEVER_MS)
+        await view.look_again()
+        job = JobByHand()
+        port = free_block()
+        options = Options(Address(LOOPBACK, port), LOOPBACK, max_idle_ms)
+        gateway = Gateway(options, view, job)
+        await gateway.open()
+        stage = Stage(gateway, broker, job, view, port)
+        try:
+            yield stage
+        finally:
+            for client in stage.clients:
+                client.leave()
+            await gateway.drain(0.0)
+            view.close()
+            await settled()
+
+
+def free_block() -> int:
+    """A port that is free together with those of the nodes 0 to 3."""
+    while True:
+        with ExitStack() as held, suppress(OSError):
+            first = held.enter_context(socket.create_server((LOOPBACK, 0)))
+            port: int = first.getsockname()[1]
+            for number in range(1, 5):
+                held.enter_context(socket.create_server((LOOPBACK, port + number)))
+            return port
+
+
+async def settled() -> None:
+    """Let the loop tell everybody what was aborted."""
+    for _ in range(3):
+        await asyncio.sleep(0)
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Let the loop turn until it holds."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not holds():  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.001)
+
+
+__all__ = ["NODE", "Client", "JobByHand", "Stage", "free_block", "settled", "staged", "until"]

@@ -1,0 +1,161 @@
+"""A side that does not read holds the other one back; what waits in between is bounded."""
+
+from __future__ import annotations
+
+import asyncio
+import tracemalloc
+
+from group_coordinator.codecs import wire
+from group_coordinator.gateway.line import WRITE_BUFFER_BYTES
+from tests.unit.gateway.scripted_broker import Asked
+from tests.unit.gateway.stage import Stage, staged
+
+FETCH = {"maxWaitMs": 100, "minBytes": 1, "topics": []}
+HEARTBEAT = {"groupId": "billing", "generationId": 3, "memberId": "m-1"}
+ANSWER = bytes(range(256)) * 4096
+ANSWERS = 60
+ASKED = 1_000
+DESCRIBED = {
+    "groups": [
+        {
+            "errorCode": 0,
+            "groupId": "billing",
+            "groupState": "Stable",
+            "protocolType": "consumer",
+            "protocolData": "x" * 30_000,
+            "members": [],
+        }
+    ]
+}
+MOST_BETWEEN = WRITE_BUFFER_BYTES + 3 * 256 * 1024
+"""What one side may leave in the gateway: its buffer, and a chunk that was on its way."""
+
+
+def pending(asked: Asked) -> int:
+    """bytes that the broker could not send yet."""
+    return asked.writer.transport.get_write_buffer_size()
+
+
+async def stalled(asked: Asked) -> int:
+    """Wait until the broker gets rid of nothing any more; returns what it is left with."""
+    left = -1
+    while left != pending(asked):
+        left = pending(asked)
+        await asyncio.sleep(0.1)
+    return left
+
+
+def test_a_client_that_does_not_read_holds_the_broker_back_and_gets_all_in_the_end() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            client.writer.transport.pause_reading()
+            for _ in range(ANSWERS):
+                client.ask("Fetch", 12, FETCH)
+            asked = [await stage.broker.asked() for _ in range(ANSWERS)]
+            tracemalloc.start()
+            for each in asked:
+                each.answer_bytes(ANSWER)
+            before = tracemalloc.get_traced_memory()[0]
+            left = await stalled(asked[0])
+            grown = tracemalloc.get_traced_memory()[0] - before
+            tracemalloc.stop()
+
+            # The kernel's buffers take some as well.
+            assert left > (ANSWERS / 2) * len(ANSWER)
+            assert grown < MOST_BETWEEN
+            client.writer.transport.resume_reading()
+            for each in asked:
+                frame = await client.frame()
+                assert int.from_bytes(frame[:4]) == each.correlation_id
+                assert frame[4:] == ANSWER
+
+    asyncio.run(scene())
+
+
+def test_a_broker_that_does_not_read_holds_the_client_back() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            client.ask("Fetch", 12, FETCH)
+            upstream = (await stage.broker.asked()).writer
+            upstream.transport.pause_reading()
+            records = "QUJD" * 300_000
+            produce = {
+                "acks": 0,
+                "timeoutMs": 100,
+                "topicData": [
+                    {"name": "orders", "partitionData": [{"index": 0, "records": records}]}
+                ],
+            }
+            request = wire.request("Produce", 9, 7, "a-client", produce)
+            tracemalloc.start()
+            for _ in range(ANSWERS):
+                client.writer.write(request)
+            before = tracemalloc.get_traced_memory()[0]
+            transport = client.writer.transport
+            left = -1
+            while left != transport.get_write_buffer_size():
+                left = transport.get_write_buffer_size()
+                await asyncio.sleep(0.1)
+            grown = tracemalloc.get_traced_memory()[0] - before
+            tracemalloc.stop()
+
+            assert left > ANSWERS / 2 * len(request)
+            assert grown < MOST_BETWEEN
+            upstream.transport.resume_reading()
+            for _ in range(ANSWERS):
+                assert (await stage.broker.asked()).frame == request[4:]
+
+    asyncio.run(scene())
+
+
+def test_an_answer_of_the_job_that_is_late_holds_back_the_brokers_unread() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            client.ask("Heartbeat", 4, HEARTBEAT)
+            for _ in range(ANSWERS):
+                client.ask("Fetch", 12, FETCH)
+            question = await stage.job.asked()
+            asked = [await stage.broker.asked() for _ in range(ANSWERS)]
+            for each in asked:
+                each.answer_bytes(ANSWER)
+            left = await stalled(asked[0])
+            question.answer.set_result({"errorCode": 27})
+
+            assert left > (ANSWERS / 2) * len(ANSWER)
+            assert (await client.answer("Heartbeat", 4))[1]["errorCode"] == 27
+            for _ in asked:
+                assert (await client.frame())[4:] == ANSWER
+
+    asyncio.run(scene())
+
+
+def test_a_client_that_reads_no_answers_is_asked_for_no_more_than_a_hundred_requests() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            client.writer.transport.pause_reading()
+            for _ in range(ASKED):
+                client.ask("DescribeGroups", 0, {"groups": ["billing"]})
+            answering = asyncio.create_task(describe_all(stage))
+            taken = -1
+            while taken != len(stage.job.questions):
+                taken = len(stage.job.questions)
+                await asyncio.sleep(0.1)
+            open_requests = stage.gateway.gauges().open_requests
+
+            assert 100 <= taken < ASKED
+            assert open_requests == 100
+            client.writer.transport.resume_reading()
+            for _ in range(ASKED):
+                assert (await client.answer("DescribeGroups", 0))[1] == DESCRIBED
+            await answering
+
+    asyncio.run(scene())
+
+
+async def describe_all(stage: Stage) -> None:
+    for number in range(ASKED):
+        (await stage.job.asked(number)).answer.set_result(DESCRIBED)

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import asyncio
+
+from group_coordinator.gateway.addresses import Address
+from group_coordinator.gateway.cluster_view import ClusterView
+from tests.unit.gateway.scripted_broker import ORDERS_ID, Asked, ScriptedBroker
+from tests.unit.gateway.stage import LOOPBACK, NEVER_MS, NODE, until
+
+NOBODY = Address(LOOPBACK, 1)
+
+
+def test_what_is_in_the_cluster() -> None:
+    async def scene() -> None:
+        async with ScriptedBroker() as broker:
+            view = ClusterView([NOBODY, broker.address], NEVER_MS)
+            assert (view.age_s(), view.name_of(ORDERS_ID), view.partition_count("orders")) == (
+                None,
+                None,
+                0,
+            )
+            await view.look_again()
+
+            assert view.brokers == {NODE: broker.address}
+            assert (view.name_of(ORDERS_ID), view.id_of("orders")) == ("orders", ORDERS_ID)
+            assert (view.partition_count("orders"), view.knows("refunds")) == (2, False)
+            assert view.leader_of("orders", 1) == broker.address
+            assert view.leader_of("orders", 2) is None
+            age_s = view.age_s()
+            assert age_s is not None
+            assert age_s < 5
+            view.close()
+
+    asyncio.run(scene())
+
+
+def test_without_an_answer_all_stays_and_later_another_connection_is_tried() -> None:
+    async def scene() -> None:
+        async with ScriptedBroker() as broker:
+            view = ClusterView([broker.address], NEVER_MS)
+            await view.look_again()
+            for writer in tuple(broker.writers):
+                writer.transport.abort()
+            await until(lambda: not broker.writers)
+            broker.nodes[2] = NOBODY
+            await view.look_again()
+            after_the_failure = set(view.brokers)
+            await view.look_again()
+
+            assert after_the_failure == {NODE}
+            assert set(view.brokers) == {NODE, 2}
+            view.close()
+
+    asyncio.run(scene())
+
+
+def test_those_who_ask_while_a_look_is_on_its_way_share_the_next_one() -> None:
+    async def scene() -> None:
+        async with ScriptedBroker() as broker:
+            view = ClusterView([broker.address], NEVER_MS)
+            await view.look_again()
+            del broker.answers["Metadata"]
+            looks = [asyncio.create_task(view.look_again())]
+            first = await broker.asked()
+            looks += [asyncio.create_task(view.look_again()) for _ in range(5)]
+            await asyncio.sleep(0)
+            answer(first, broker)
+            answer(await broker.asked(), broker)
+            await asyncio.gather(*looks)
+
+            assert broker.is_idle()
+            view.close()
+
+    asyncio.run(scene())
+
+
+def answer(asked: Asked, broker: ScriptedBroker) -> None:
+    assert not asked.body["allowAutoTopicCreation"]
+    asked.answer(broker.metadata())

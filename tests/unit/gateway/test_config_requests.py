@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from tests.unit.gateway.stage import staged
+
+TOPIC, BROKER, METRICS, GROUP = 2, 4, 16, 32
+
+
+def resource(kind: int, name: str, **more: Any) -> dict[str, Any]:
+    return {"resourceType": kind, "resourceName": name, **more}
+
+
+def names(body: dict[str, Any], field: str) -> list[tuple[int, str]]:
+    return [(one["resourceType"], one["resourceName"]) for one in body[field]]
+
+
+def test_what_groups_and_others_are_set_to_comes_in_the_order_asked() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            asked = [
+                resource(GROUP, "billing", configurationKeys=None),
+                resource(TOPIC, "orders", configurationKeys=["retention.ms"]),
+                resource(GROUP, "refunds", configurationKeys=None),
+                resource(BROKER, "1", configurationKeys=None),
+            ]
+            number = client.ask("DescribeConfigs", 4, {"resources": asked, "includeSynonyms": True})
+            question, others = await stage.job.asked(), await stage.broker.asked()
+            assert names(question.body, "resources") == [(GROUP, "billing"), (GROUP, "refunds")]
+            assert question.body["includeSynonyms"]
+            assert others.body["resources"] == [asked[1], asked[3]]
+            assert (others.correlation_id, others.client_id) == (number, "a-client")
+            others.answer(
+                {
+                    "throttleTimeMs": 9,
+                    "results": [
+                        resource(BROKER, "1", configs=[]),
+                        resource(TOPIC, "orders", configs=[]),
+                    ],
+                }
+            )
+            question.answer.set_result(
+                {"results": [resource(GROUP, "billing"), resource(GROUP, "refunds", errorCode=69)]}
+            )
+            correlation_id, body = await client.answer("DescribeConfigs", 4)
+
+            assert correlation_id == number
+            assert names(body, "results") == names({"r": asked}, "r")
+            assert [one["errorCode"] for one in body["results"]] == [0, 0, 69, 0]
+            assert body["throttleTimeMs"] == 9
+
+    asyncio.run(scene())
+
+
+def test_a_request_for_groups_alone_is_the_jobs_and_one_without_is_the_brokers() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            setting = {
+                "name": "consumer.session.timeout.ms",
+                "configOperation": 0,
+                "value": "50000",
+            }
+            groups = [resource(GROUP, "billing", configs=[setting])]
+            topics = [resource(TOPIC, "orders", configs=[setting | {"name": "retention.ms"}])]
+            client.ask("IncrementalAlterConfigs", 1, {"resources": groups})
+            client.ask("IncrementalAlterConfigs", 1, {"resources": topics})
+            question, other = await stage.job.asked(), await stage.broker.asked()
+            question.answer.set_result({"responses": [resource(GROUP, "billing")]})
+            sent = other.answer_bytes(b"\0as it is")
+
+            assert question.body["resources"] == groups
+            assert other.body["resources"] == topics
+            _, body = await client.answer("IncrementalAlterConfigs", 1)
+            assert names(body, "responses") == [(GROUP, "billing")]
+            assert await client.frame() == sent[4:]
+
+    asyncio.run(scene())
+
+
+def test_the_old_way_of_altering_does_not_reach_groups_that_the_brokers_may_have() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            client.ask("AlterConfigs", 2, {"resources": [resource(GROUP, "billing", configs=[])]})
+            _, body = await client.answer("AlterConfigs", 2)
+
+            assert names(body, "responses") == [(GROUP, "billing")]
+            assert body["responses"][0]["errorCode"] == 42
+            assert "IncrementalAlterConfigs" in body["responses"][0]["errorMessage"]
+            assert stage.broker.is_idle()
+
+    asyncio.run(scene())
+
+
+def test_listed_resources_have_our_groups_in_place_of_the_brokers() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            stage.job.settings_of = ["refunds", "billing"]
+            client = await stage.client()
+            found = []
+            for types in ([], [GROUP], [TOPIC]):
+                client.ask("ListConfigResources", 1, {"resourceTypes": types})
+                (await stage.broker.asked()).answer(
+                    {"configResources": [resource(GROUP, "theirs"), resource(TOPIC, "orders")]}
+                )
+                _, body = await client.answer("ListConfigResources", 1)
+                found.append(names(body, "configResources"))
+            client.ask("ListConfigResources", 0)
+            (await stage.broker.asked()).answer({"configResources": [{"resourceName": "m"}]})
+            _, metrics = await client.answer("ListConfigResources", 0)
+
+            ours = [(GROUP, "billing"), (GROUP, "refunds")]
+            assert found == [
+                [(TOPIC, "orders"), *ours],
+                [(TOPIC, "orders"), *ours],
+                [(TOPIC, "orders")],
+            ]
+            assert metrics["configResources"] == [{"resourceName": "m"}]
+
+    asyncio.run(scene())

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import pytest
+
+from group_coordinator.gateway.addresses import Address
+from tests.unit.gateway.stage import LOOPBACK, NODE, Client, staged, until
+
+FETCH = {"maxWaitMs": 100, "minBytes": 1, "topics": []}
+HEARTBEAT = {"groupId": "billing", "generationId": 3, "memberId": "m-1"}
+JOIN = {
+    "groupId": "billing",
+    "sessionTimeoutMs": 45_000,
+    "rebalanceTimeoutMs": 300_000,
+    "memberId": "",
+    "protocolType": "consumer",
+    "protocols": [],
+}
+NOBODY = Address(LOOPBACK, 1)
+
+
+async def answered(client: Client) -> int:
+    client.ask("ApiVersions", 0)
+    code: int = (await client.answer("ApiVersions", 0))[1]["errorCode"]
+    return code
+
+
+def test_a_broker_that_goes_takes_with_it_the_clients_that_wait_for_it() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            client.ask("Fetch", 12, FETCH)
+            (await stage.broker.asked()).hang_up()
+
+            assert await client.is_hung_up()
+
+    asyncio.run(scene())
+
+
+def test_a_client_that_waits_for_the_job_alone_stays_and_its_next_request_finds_the_broker_again() -> (
+    None
+):
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            assert await answered(client) == 0
+            client.ask("Heartbeat", 4, HEARTBEAT)
+            question = await stage.job.asked()
+            [upstream] = [one for one in stage.broker.writers if one is not None][-1:]
+            for writer in tuple(stage.broker.writers):
+                writer.transport.abort()
+            await until(lambda: upstream not in stage.broker.writers)
+            question.answer.set_result({"errorCode": 0})
+
+            assert (await client.answer("Heartbeat", 4))[1]["errorCode"] == 0
+            assert await answered(client) == 0
+
+    asyncio.run(scene())
+
+
+def test_a_client_of_a_node_that_is_away_is_hung_up_on() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            stage.view.learn_broker(NODE, NOBODY)
+            client = await stage.client(NODE)
+            client.ask("ApiVersions", 0)
+
+            assert await client.is_hung_up()
+
+    asyncio.run(scene())
+
+
+def test_newcomers_get_any_broker_that_answers() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            stage.view.brokers = {7: NOBODY, **stage.view.brokers}
+            stage.view._bootstrap = (NOBODY,)  # noqa: SLF001 - it went after the start
+
+            assert await answered(await stage.client()) == 0
+
+    asyncio.run(scene())
+
+
+def test_an_answer_that_nobody_asked_for_ends_the_connection(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            client.ask("Fetch", 12, FETCH)
+            asked = await stage.broker.asked()
+            asked.correlation_id += 1
+            asked.answer_bytes(b"\0\0")
+
+            assert await client.is_hung_up()
+
+    with caplog.at_level(logging.ERROR):
+        asyncio.run(scene())
+    assert "the answer to Fetch has correlation id 2, not 1" in caplog.text
+
+
+def test_a_defect_in_the_answer_for_one_client_is_told_and_leaves_the_others_alone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            unlucky, other = await stage.client(), await stage.client()
+            unlucky.ask("Heartbeat", 4, HEARTBEAT)
+            (await stage.job.asked()).answer.set_exception(ZeroDivisionError("planted"))
+
+            assert await unlucky.is_hung_up()
+            assert await answered(other) == 0
+
+    with caplog.at_level(logging.ERROR):
+        asyncio.run(scene())
+    assert "ZeroDivisionError: planted" in caplog.text
+
+
+def test_a_drain_waits_for_answers_but_not_for_joins_and_takes_no_new_requests() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            idle, joining, busy = [await stage.client() for _ in range(3)]
+            joining.ask("JoinGroup", 9, JOIN)
+            busy.ask("Heartbeat", 4, HEARTBEAT)
+            busy.ask("Fetch", 12, FETCH)
+            beat, asked = await stage.job.asked(1), await stage.broker.asked()
+            draining = asyncio.create_task(stage.gateway.drain(5.0))
+            assert await idle.is_hung_up()
+            assert await joining.is_hung_up()
+            assert stage.gateway.drain_check() == "it was told to stop"
+            busy.ask("Heartbeat", 4, HEARTBEAT)
+            with pytest.raises(ConnectionRefusedError):
+                await stage.client()
+            beat.answer.set_result({"errorCode": 0})
+            asked.answer_bytes(b"\0fetched")
+
+            assert (await busy.answer("Heartbeat", 4))[1]["errorCode"] == 0
+            assert (await busy.frame())[5:] == b"fetched"
+            assert await busy.is_hung_up()
+            await draining
+            assert len(stage.job.questions) == 2
+
+    asyncio.run(scene())
+
+
+def test_a_drain_ends_in_time_whoever_does_not_answer() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            client.ask("Heartbeat", 4, HEARTBEAT)
+            await stage.job.asked()
+            begun_s = asyncio.get_running_loop().time()
+            await stage.gateway.drain(0.2)
+
+            assert 0.2 <= asyncio.get_running_loop().time() - begun_s < 2
+            assert await client.is_hung_up()
+            assert stage.gateway.gauges().connections == 0
+
+    asyncio.run(scene())

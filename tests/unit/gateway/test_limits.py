@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import asyncio
+import logging
+import struct
+
+import pytest
+
+from tests.unit.gateway.stage import NODE, staged, until
+
+LARGEST = 100 * 1024 * 1024
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\x00", "it speaks TLS"),
+        (b"GET /metrics HTTP/1.1\r\n\r\n", "it speaks HTTP"),
+        (struct.pack(">ihhi", 7, 18, 0, 1), "a frame of 7 bytes"),
+        (struct.pack(">ihhi", LARGEST + 1, 18, 0, 1), "a frame of 104857601 bytes"),
+        (struct.pack(">ihhi", -5, 18, 0, 1), "a frame of -5 bytes"),
+        (struct.pack(">ihhi", 8, 76, 1, 1), "API 76 in version 1 is not served"),
+        (struct.pack(">ihhi", 8, 999, 0, 1), "API 999 in version 0 is not served"),
+        (struct.pack(">ihhi", 8, 11, 10, 1), "JoinGroup in version 10 is not served"),
+        (struct.pack(">ihhi", 8, 12, 0, 1), "Heartbeat|RequestHeader"),
+        (struct.pack(">ihhi", 17_000_000, 12, 0, 1), "Heartbeat with 17000000 bytes"),
+        (struct.pack(">ihhihh", 12, 0, 9, 1, 50, 7), "ends before what it must say"),
+    ],
+)
+def test_what_no_client_sends_ends_the_connection_and_is_told_once(
+    caplog: pytest.LogCaptureFixture, sent: bytes, said: str
+) -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            for _ in range(2):
+                client = await stage.client()
+                client.writer.write(sent)
+                assert await client.is_hung_up()
+            assert stage.gateway.counters.malformed == 2
+            assert stage.broker.is_idle()
+            # Others do not suffer.
+            other = await stage.client()
+            other.ask("ApiVersions", 0)
+            assert (await other.answer("ApiVersions", 0))[1]["errorCode"] == 0
+
+    with caplog.at_level(logging.WARNING):
+        asyncio.run(scene())
+
+    [line] = [one.getMessage() for one in caplog.records]
+    assert line.startswith("Hung up on 127.0.0.1: ")
+    assert any(part in line for part in said.split("|"))
+
+
+def test_refused_versions_are_counted_and_strangers_cannot_make_the_counters_grow() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            for key, version in ((11, 10), (11, 5_000), (999, 1), (998, 2)):
+                client = await stage.client()
+                client.writer.write(struct.pack(">ihhi", 8, key, version, 1))
+                assert await client.is_hung_up()
+
+            assert stage.gateway.counters.refused == {("JoinGroup", 10): 2, ("unknown", None): 2}
+
+    asyncio.run(scene())
+
+
+def test_a_silent_client_is_hung_up_on_and_one_that_waits_for_an_answer_is_not() -> None:
+    async def scene() -> None:
+        async with staged(max_idle_ms=1_000) as stage:
+            silent, waiting = await stage.client(), await stage.client()
+            waiting.ask("Heartbeat", 0, {"groupId": "billing", "generationId": 1, "memberId": "m"})
+            question = await stage.job.asked()
+            await until(lambda: stage.gateway.gauges().connections == 2)
+            now_s = asyncio.get_running_loop().time()
+            stage.gateway.abort_idle(now_s + 0.9)
+            still_there = stage.gateway.gauges().connections
+            stage.gateway.abort_idle(now_s + 1.1)
+
+            assert still_there == 2
+            assert await silent.is_hung_up()
+            question.answer.set_result({"errorCode": 0})
+            assert (await waiting.answer("Heartbeat", 0))[1]["errorCode"] == 0
+
+    asyncio.run(scene())
+
+
+def test_requests_are_counted_by_api_version_and_place() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            newcomer, member = await stage.client(), await stage.client(NODE)
+            for client in (newcomer, member, member):
+                client.ask(
+                    "ApiVersions", 3, {"clientSoftwareName": "a", "clientSoftwareVersion": "1"}
+                )
+                await client.frame()
+
+            assert stage.gateway.counters.requests == {
+                ("ApiVersions", 3, None): 1,
+                ("ApiVersions", 3, NODE): 2,
+            }
+            assert stage.gateway.counters.connections == 2
+
+    asyncio.run(scene())
