@@ -141,6 +141,11 @@ def classic_life(round_number: int) -> Iterator[Ask]:
     yield listing(min(number, 5))
     yield delete(min(number, 3), group, "nothing", group)
     yield delete_offsets(group, orders=[0, 99], payments=[0], nowhere=[0])
+    yield from classic_end(number, group)
+
+
+def classic_end(number: int, group: str) -> Iterator[Ask]:
+    commits, fetches = max(2, number), max(1, number)
     yield leave(min(number, 5), group, "nobody")
     yield leave(min(number, 5), group)
     yield leave(min(number, 5), "nothing")
@@ -258,6 +263,20 @@ def consumer_life(version: int) -> Iterator[Ask]:
     yield describe(5 + version, group)
     yield listing(4 + version)
     yield listing(5, ["stable"], ["Consumer"])
+    yield from consumer_offsets(group)
+    yield join(9, group, protocolType="connect")
+    yield sync(5, group)
+    yield heartbeat(4, group)
+    yield delete(2 + version, group)
+    yield delete_offsets(group, orders=[0], payments=[0])
+    yield beat(version, group, memberEpoch=-1, **kept)
+    yield describe_consumers(version, group)
+    yield delete(2 + version, group)
+    yield describe_consumers(version, group, "", group)
+    yield describe_consumers(version)
+
+
+def consumer_offsets(group: str) -> Iterator[Ask]:
     for commits in (8, 9, 10):
         for epoch in (2, 3):
             topics = [committed(commits, 0), committed(commits, 0, topic="nowhere")]
@@ -269,16 +288,6 @@ def consumer_life(version: int) -> Iterator[Ask]:
         yield fetch(commits, group, [fetched(commits, 0)], memberId="a-member", memberEpoch=5)
         yield fetch(commits, group, [], memberId="nobody", memberEpoch=2)
         yield fetch(commits, group, None)
-    yield join(9, group, protocolType="connect")
-    yield sync(5, group)
-    yield heartbeat(4, group)
-    yield delete(2 + version, group)
-    yield delete_offsets(group, orders=[0], payments=[0])
-    yield beat(version, group, memberEpoch=-1, **kept)
-    yield describe_consumers(version, group)
-    yield delete(2 + version, group)
-    yield describe_consumers(version, group, "", group)
-    yield describe_consumers(version)
 
 
 def describe_consumers(version: int, *groups: str) -> Ask:

@@ -75,8 +75,14 @@ async def coordinators_are_there(ask_broker: Answering) -> None:
     await ask_broker(Ask("FindCoordinator", 3, {"key": "billing", "keyType": 0}))
     for group_id in sorted({group_id for ask in everything() for group_id in groups_of(ask)}):
         beat = heartbeat(4, group_id, memberId="nobody")
-        while (await ask_broker(beat))["errorCode"] in (14, 15, 16):
-            await asyncio.sleep(0.02)
+        async with asyncio.timeout(30):
+            await once_loaded(ask_broker, beat)
+
+
+async def once_loaded(ask_broker: Answering, beat: Ask) -> None:
+    if (await ask_broker(beat))["errorCode"] in (14, 15, 16):
+        await asyncio.sleep(0.02)
+        await once_loaded(ask_broker, beat)
 
 
 def groups_of(ask: Ask) -> Iterator[str]:
