@@ -44,6 +44,8 @@ class InProcessJob:
         self._topics: Sequence[Body] = ()
         self._due_s = 0.0
         self.asked: list[Question] = []
+        self.refused: list[str] = []
+        """Why events were dead letters; clients' requests must make none."""
         self.is_silent = False
         """Whether events get lost."""
 
@@ -85,6 +87,8 @@ class InProcessJob:
         for output in self._replay.line(json.encode(given).decode()):
             if output["kind"] == "response":
                 self.arrived(json.encode(output))
+            elif output["kind"] == "deadLetter":
+                self.refused.append(output["reason"])
             elif output["kind"] == "error":
                 raise AssertionError(output["message"])
 
