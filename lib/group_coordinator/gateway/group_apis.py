@@ -60,13 +60,22 @@ class GroupApis:
     def _begun(self, api: str, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
         fields = lists.fields_of(api, version)
         if fields is not None:
-            parts = [
-                self._about(api, version, one, caller) for one in lists.split(fields, api, body)
-            ]
-            return _together(fields, parts)
+            return self._about_several(fields, api, version, body, caller)
         if api == "ListGroups":
             return self._listing.answer(body, caller)
         return self._about(api, version, OfOneGroup(body["groupId"], body), caller)
+
+    def _about_several(
+        self, fields: ListFields, api: str, version: int, body: Body, caller: Caller
+    ) -> Awaitable[Body]:
+        refused_names = lists.named_twice(body) if api == "IncrementalAlterConfigs" else ()
+        parts = [
+            _refused_twin(version, one)
+            if one.group_id in refused_names
+            else self._about(api, version, one, caller)
+            for one in lists.split(fields, api, body)
+        ]
+        return _together(fields, parts)
 
     def _about(self, api: str, version: int, one: OfOneGroup, caller: Caller) -> Awaitable[Body]:
         match api:
@@ -96,6 +105,12 @@ class GroupApis:
             return refused(question.api, question.version, question.body, code, message)
         self._patience.learn(question, answer)
         return answer
+
+
+async def _refused_twin(version: int, one: OfOneGroup) -> Body:
+    """As Kafka's ConfigAdminManager: none of several alterations of one group is done."""
+    why = "Each resource must appear at most once."
+    return refused("IncrementalAlterConfigs", version, one.body, ErrorCode.INVALID_REQUEST, why)
 
 
 async def _together(fields: ListFields, parts: Sequence[Awaitable[Body]]) -> Body:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -31,6 +32,12 @@ def fields_of(api: str, version: int) -> ListFields | None:
     if api == "OffsetFetch" and version >= _GROUPS_SINCE:
         return _OFFSET_FETCH
     return _FIELDS.get(api)
+
+
+def named_twice(body: Body) -> frozenset[str]:
+    """The groups that a request about settings names more than once."""
+    names = Counter(resource["resourceName"] for resource in body["resources"])
+    return frozenset(name for name, count in names.items() if count > 1)
 
 
 class OfOneGroup(NamedTuple):

@@ -15,6 +15,13 @@ CONSUMERS = "consumer"
 _DEAD = "Dead"
 
 
+_MAY_MAKE_A_GROUP = (
+    ErrorCode.NONE,
+    ErrorCode.MEMBER_ID_REQUIRED,
+    ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+)
+
+
 class Response(Struct, rename="camel", gc=False):
     """A response as the job writes it."""
 
@@ -106,9 +113,9 @@ def sighted(response: Response) -> Sighting | None:
 
 
 def _joined(response: Response) -> Sighting | None:
+    """A new group stays although the join that made it was refused for its protocols."""
     code = json.decode(response.body, type=_Error).error_code
-    made = code in (ErrorCode.NONE, ErrorCode.MEMBER_ID_REQUIRED)
-    return _sighting(response, Told.CHANGED) if made else None
+    return _sighting(response, Told.CHANGED) if code in _MAY_MAKE_A_GROUP else None
 
 
 def _changed(response: Response) -> Sighting | None:

@@ -116,9 +116,10 @@ def replaced(value: Any, texts: dict[str, str]) -> Any:
     return texts.get(value, value) if isinstance(value, str) else value
 
 
-def in_order(answer: Body) -> Body:
-    """Groups of a list come in no order: Kafka keeps them in hash tables."""
-    for name in ("groups", "results", "responses"):
-        if name in answer:
-            answer[name] = sorted(answer[name], key=str)
+def in_order(answer: Any) -> Any:
+    """Groups, topics and partitions of an answer come in no order: Kafka keeps them in hash tables."""
+    if isinstance(answer, dict):
+        return {key: in_order(each) for key, each in answer.items()}
+    if isinstance(answer, list):
+        return sorted(map(in_order, answer), key=str)
     return answer

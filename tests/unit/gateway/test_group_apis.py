@@ -231,3 +231,22 @@ async def test_settings_of_groups_are_found_once_they_were_given() -> None:
 
     await groups.ask("IncrementalAlterConfigs", 1, resources=[session("billing", None)])
     assert await groups.apis.groups_with_settings() == []
+
+
+@in_loop
+async def test_of_several_alterations_of_one_group_none_is_done() -> None:
+    groups = Groups()
+    resources = [
+        session("billing", "50000"),
+        session("audit", "51000"),
+        session("billing", "52000"),
+    ]
+
+    answer = await groups.ask("IncrementalAlterConfigs", 1, resources=resources)
+
+    assert [(each["resourceName"], each["errorCode"]) for each in answer["responses"]] == [
+        ("billing", 42),
+        ("audit", 0),
+        ("billing", 42),
+    ]
+    assert await groups.apis.groups_with_settings() == ["audit"]

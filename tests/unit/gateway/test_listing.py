@@ -81,6 +81,16 @@ async def test_groups_are_listed_as_soon_as_their_first_answer_passed_by() -> No
 
 
 @in_loop
+async def test_a_group_stays_although_its_first_join_was_refused() -> None:
+    groups = Groups()
+
+    refused = await groups.ask("JoinGroup", 9, **join_body("billing") | {"protocols": []})
+
+    assert refused["errorCode"] == 23
+    assert await listed(groups) == [("billing", "classic", "Empty", "")]
+
+
+@in_loop
 async def test_what_is_known_is_not_asked_again() -> None:
     groups = Groups()
     await groups.stable("billing")
