@@ -21,6 +21,8 @@ _WAITING_EVENTS = 10_000
 _WAITING_BYTES = 64 * 1024 * 1024
 _POLL_S = 0.1
 _RETRY_S = 1.0
+CLOSE_TIMEOUT_S = 2.0
+"""How long the end of a thread is waited for; it may be in a call that lasts as long as the cluster is away."""
 
 _log = logging.getLogger(__name__)
 
@@ -52,6 +54,7 @@ class EventsOut:
         self._events_topic = events_topic
         self._options = {
             "acks": "all",
+            "enable_idempotence": True,
             "allow_auto_create_topics": False,
             "max_request_size": max_event_bytes + RECORD_OVERHEAD,
             "max_block_ms": timeout_ms,
@@ -85,7 +88,7 @@ class EventsOut:
     def close(self) -> None:
         """Stop sending; what waits is forgotten."""
         self._closing.set()
-        self._thread.join()
+        self._thread.join(CLOSE_TIMEOUT_S)
 
     def _run(self) -> None:
         while not self._closing.is_set():

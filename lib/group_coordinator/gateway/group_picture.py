@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 
 from group_coordinator.gateway.group_tables import TableOfGroups
-from group_coordinator.gateway.sightings import ListedGroup, Sighting, Told
+from group_coordinator.gateway.sightings import CONSUMERS, ListedGroup, Sighting, Told
 
 _FOLDED_AFTER_MS = 30_000
 """What is older than this when compaction writes, it has folded."""
@@ -19,6 +19,8 @@ _REMEMBERED = 100_000
 """Groups. Of one more, the one that was seen longest ago is left to the tables."""
 _QUESTIONS = 500
 """The most groups that one listing asks about, the newest; of others the last that is known must do."""
+_LASTING = ("Stable", "Empty")
+"""States in which groups stay; of one in another state each listing asks again."""
 _NEVER_MS = -1
 
 
@@ -49,10 +51,8 @@ class GroupPicture:
             return
         seen.at_ms, seen.seen_s = sighting.at_ms, time.monotonic()
         if sighting.told is Told.THERE:
-            # Where a member's epoch differs from that of the one before, its group is on the way to another state.
-            moved = seen.epoch is not None and sighting.epoch not in (None, seen.epoch)
-            seen.is_in_doubt = seen.is_in_doubt or seen.is_gone or moved
-            seen.epoch = sighting.epoch
+            seen.is_in_doubt = seen.is_in_doubt or seen.is_gone or _has_moved(seen, sighting)
+            seen.epoch = seen.epoch if sighting.epoch is None else sighting.epoch
         else:
             seen.is_in_doubt = sighting.told is Told.CHANGED
             seen.group = sighting.group or (seen.group if seen.is_in_doubt else None)
@@ -103,9 +103,19 @@ class GroupPicture:
             del self._seen[group_id]
 
 
+def _has_moved(seen: _Seen, sighting: Sighting) -> bool:
+    """Whether a member's epoch differs from that of the one before, or is the first one of a classic group."""
+    if sighting.epoch is None:
+        return False
+    was_classic = seen.group is not None and seen.group.group_type != CONSUMERS
+    return was_classic or seen.epoch not in (None, sighting.epoch)
+
+
 def _is_doubtful(group_id: str, seen: _Seen, table: TableOfGroups | None) -> bool:
     if seen.is_gone or seen.is_in_doubt:
         return seen.is_in_doubt
+    if seen.group is not None and seen.group.state not in _LASTING:
+        return True
     if table is not None:
         return seen.group is None and group_id not in table.rows
     return seen.group is None or time.monotonic() - seen.seen_s > _BELIEVED_S

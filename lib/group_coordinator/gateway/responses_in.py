@@ -11,6 +11,7 @@ from kafka.errors import KafkaError
 
 from group_coordinator.clients.channel_errors import ChannelError, TopicMissingError
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.gateway.events_out import CLOSE_TIMEOUT_S
 
 _POLL_MS = 100
 _RETRY_S = 1.0
@@ -45,7 +46,7 @@ class ResponsesIn:
     def close(self) -> None:
         """Stop reading."""
         self._closing.set()
-        self._thread.join()
+        self._thread.join(CLOSE_TIMEOUT_S)
 
     def _run(self) -> None:
         while not self._closing.is_set():

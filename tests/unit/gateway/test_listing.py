@@ -140,6 +140,29 @@ async def test_a_group_in_rebalance_says_so_by_its_heartbeats() -> None:
 
 
 @in_loop
+async def test_a_consumer_group_that_lost_a_silent_member_says_so_by_its_epoch() -> None:
+    groups = Groups(group_consumer_assignment_interval_ms=0)
+    join = BEAT | {"groupId": "modern", "subscribedTopicNames": ["payments"]}
+    beat = {"groupId": "modern", "memberId": "a-member", "memberEpoch": 2}
+    await groups.ask("ConsumerGroupHeartbeat", 1, **join)
+    await groups.ask("ConsumerGroupHeartbeat", 1, **join | {"memberId": "another"})
+    assert await listed(groups) == [("modern", "consumer", "Reconciling", "consumer")]
+
+    groups.now_ms += 30_000
+    await groups.ask("ConsumerGroupHeartbeat", 1, **beat)
+    assert await listed(groups) == [("modern", "consumer", "Stable", "consumer")]
+    groups.now_ms += 20_000
+    groups.job.pass_time()
+    asked = len(groups.job.asked)
+    assert (await groups.ask("ConsumerGroupHeartbeat", 1, **beat | {"memberEpoch": 3}))[
+        "memberEpoch"
+    ] == 4
+
+    assert await listed(groups) == [("modern", "consumer", "Stable", "consumer")]
+    assert len(groups.job.asked) == asked + 3
+
+
+@in_loop
 async def test_filters_ignore_case() -> None:
     groups = Groups()
     await groups.stable("billing")

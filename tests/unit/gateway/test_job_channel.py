@@ -1,0 +1,85 @@
+"""The channel while no cluster is there; tests/broker/gateway has it at work."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from queue import Queue
+
+import pytest
+
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.caller import Caller
+from group_coordinator.gateway.events_out import EventsOut, OutgoingEvent
+from group_coordinator.gateway.job_channel import ChannelTopics, JobChannel
+from group_coordinator.gateway.questions import NoAnswerError, Question
+from tests.unit.gateway.groups_driver import in_loop
+
+NOBODY_LISTENS = Connection("127.0.0.1:1")
+CALLER = Caller("billing", "/10.0.0.7", "User:billing", None)
+HEARTBEAT = Question("Heartbeat", 4, "billing", {"groupId": "billing"}, CALLER, 20)
+
+
+@in_loop
+async def test_without_a_cluster_clients_hear_at_once_that_there_is_no_coordinator() -> None:
+    topics = ChannelTopics("events", "responses", 10_000)
+    channel = JobChannel(
+        NOBODY_LISTENS, topics, answer_timeout_ms=9_000, on_sighting=lambda _: None
+    )
+    channel.start()
+
+    with pytest.raises(NoAnswerError) as caught:
+        async with asyncio.timeout(1):
+            await channel.ask(HEARTBEAT)
+
+    assert caught.value.code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert not channel.is_reading
+    await asyncio.to_thread(channel.close)
+
+
+@pytest.fixture
+def failures() -> Queue[tuple[str, ErrorCode]]:
+    return Queue()
+
+
+@pytest.fixture
+def events(failures: Queue[tuple[str, ErrorCode]]) -> EventsOut:
+    return EventsOut(
+        NOBODY_LISTENS,
+        "events",
+        timeout_ms=1_000,
+        max_event_bytes=10_000,
+        on_failure=lambda correlation_id, code: failures.put((correlation_id, code)),
+    )
+
+
+def test_an_event_that_cannot_be_written_fails(
+    events: EventsOut, failures: Queue[tuple[str, ErrorCode]]
+) -> None:
+    events.start()
+
+    assert events.put(OutgoingEvent("c-1", "billing", b"{}", time.monotonic() + 20))
+
+    assert failures.get(timeout=20) == ("c-1", ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    events.close()
+
+
+def test_an_event_whose_client_was_told_to_repeat_it_is_not_written(
+    events: EventsOut, failures: Queue[tuple[str, ErrorCode]]
+) -> None:
+    events.put(OutgoingEvent("c-1", "billing", b"{}", time.monotonic() - 1))
+    events.start()
+
+    assert failures.get(timeout=20) == ("c-1", ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    events.close()
+
+
+def test_no_more_is_taken_than_memory_should_hold(events: EventsOut) -> None:
+    large = OutgoingEvent("c", "billing", b"x" * 1_048_576, time.monotonic() + 20)
+    assert [events.put(large) for _ in range(66)] == [True] * 65 + [False]
+
+
+def test_nor_more_events_than_a_moment_brings(events: EventsOut) -> None:
+    small = OutgoingEvent("c", "billing", b"{}", time.monotonic() + 20)
+    assert [events.put(small) for _ in range(10_001)] == [True] * 10_000 + [False]
