@@ -28,7 +28,7 @@ def read(value: bytes, name: str) -> Arrival | None:
     try:
         response = json.decode(value, type=Response)
         if (response.correlation_id or "").startswith(name):
-            body = json.decode(response.body)
+            body = json.decode(response.body, type=Body)
             return Arrival(response.correlation_id, body, _sighted(response))
     except DecodeError:
         _log.warning("not a response of the coordinator: %r", value[:200])

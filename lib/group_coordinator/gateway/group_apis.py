@@ -50,8 +50,7 @@ class GroupApis:
         What the request asks the job is on its way before this returns, so that the order of a group's events is that of
         calls. (Commits that must look something up first keep their place among their group's commits and fetches.)
         """
-        asked = self._begun(api, version, body, caller)
-        return asyncio.ensure_future(_checked(api, version, body, asked))
+        return asyncio.ensure_future(self._begun(api, version, body, caller))
 
     async def groups_with_settings(self) -> Sequence[str]:
         """The groups that have settings of their own."""
@@ -97,14 +96,28 @@ class GroupApis:
 
     async def _settled(self, question: Question, asked: asyncio.Future[Body]) -> Body:
         try:
-            answer = await asked
+            answer = _understood(question, await asked)
         except NoAnswerError as error:
             return refused(question.api, question.version, question.body, error.code)
-        if answer.keys() == _REFUSAL:
-            code, message = ErrorCode(answer["errorCode"]), answer["errorMessage"]
-            return refused(question.api, question.version, question.body, code, message)
+        except wire.WireError as fault:
+            _log.warning("what the job answers is none of Kafka's answers: %s", fault)
+            code = ErrorCode.UNKNOWN_SERVER_ERROR
+            return refused(question.api, question.version, question.body, code)
         self._patience.learn(question, answer)
         return answer
+
+
+def _understood(question: Question, answer: Body) -> Body:
+    """The answer with all fields of its version: a job of another age may have left some out, or write them otherwise.
+
+    Raises:
+        WireError: its client could not read it.
+    """
+    api, version = question.api, question.version
+    if answer.keys() == _REFUSAL:
+        code, message = answer["errorCode"], answer["errorMessage"]
+        answer = refused(api, version, question.body, code, message)
+    return wire.decode(f"{api}Response", version, wire.encode(f"{api}Response", version, answer))
 
 
 async def _refused_twin(version: int, one: OfOneGroup) -> Body:
@@ -115,14 +128,3 @@ async def _refused_twin(version: int, one: OfOneGroup) -> Body:
 
 async def _together(fields: ListFields, parts: Sequence[Awaitable[Body]]) -> Body:
     return lists.merged(fields, await asyncio.gather(*parts))
-
-
-async def _checked(api: str, version: int, body: Body, asked: Awaitable[Body]) -> Body:
-    """What a job of another age answers may be none of Kafka's answers; its client must hear something."""
-    answer = await asked
-    try:
-        wire.encode(f"{api}Response", version, answer)
-    except wire.WireError as fault:
-        _log.warning("the job's answer to %s v%d is not one of Kafka's: %s", api, version, fault)
-        return refused(api, version, body, ErrorCode.UNKNOWN_SERVER_ERROR)
-    return answer

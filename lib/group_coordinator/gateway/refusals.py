@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.questions import Body
 
 _NOTHING = -1
@@ -19,21 +18,19 @@ _GROUPS_SINCE = 8
 _NULL_PROTOCOL_SINCE = 7
 """Of JoinGroup."""
 
-_Refuse: TypeAlias = Callable[[Body, int, ErrorCode, "str | None"], Body]
+_Refuse: TypeAlias = Callable[[Body, int, int, "str | None"], Body]
 
 
-def refused(
-    api: str, version: int, body: Body, code: ErrorCode, message: str | None = None
-) -> Body:
+def refused(api: str, version: int, body: Body, code: int, message: str | None = None) -> Body:
     """The answer to `body` that says nothing but `code`; the message stands where the version has a field for it."""
     return _REFUSE.get(api, _at_the_top)(body, version, code, message)
 
 
-def _at_the_top(_body: Body, _version: int, code: ErrorCode, message: str | None) -> Body:
+def _at_the_top(_body: Body, _version: int, code: int, message: str | None) -> Body:
     return {"throttleTimeMs": 0, "errorCode": code, "errorMessage": message}
 
 
-def _join(_body: Body, version: int, code: ErrorCode, _message: str | None) -> Body:
+def _join(_body: Body, version: int, code: int, _message: str | None) -> Body:
     protocol = None if version >= _NULL_PROTOCOL_SINCE else ""
     return {
         "throttleTimeMs": 0,
@@ -46,7 +43,7 @@ def _join(_body: Body, version: int, code: ErrorCode, _message: str | None) -> B
     }
 
 
-def _at_partitions(body: Body, _version: int, code: ErrorCode, _message: str | None) -> Body:
+def _at_partitions(body: Body, _version: int, code: int, _message: str | None) -> Body:
     topics = [
         {
             **_named_as(topic),
@@ -60,7 +57,7 @@ def _at_partitions(body: Body, _version: int, code: ErrorCode, _message: str | N
     return {"throttleTimeMs": 0, "topics": topics}
 
 
-def _fetch(body: Body, version: int, code: ErrorCode, _message: str | None) -> Body:
+def _fetch(body: Body, version: int, code: int, _message: str | None) -> Body:
     if version >= _GROUPS_SINCE:
         groups = [
             {"groupId": group["groupId"], "topics": [], "errorCode": code}
@@ -79,7 +76,7 @@ def _fetch(body: Body, version: int, code: ErrorCode, _message: str | None) -> B
     return {"topics": topics}
 
 
-def no_offset(partition: int, code: ErrorCode) -> Body:
+def no_offset(partition: int, code: int) -> Body:
     """A partition of an OffsetFetch without an offset."""
     return {
         "partitionIndex": partition,
@@ -90,13 +87,13 @@ def no_offset(partition: int, code: ErrorCode) -> Body:
     }
 
 
-def _at_groups(body: Body, _version: int, code: ErrorCode, message: str | None) -> Body:
+def _at_groups(body: Body, _version: int, code: int, message: str | None) -> Body:
     ids = body["groups"] if "groups" in body else body["groupIds"]
     groups = [{"groupId": each, "errorCode": code, "errorMessage": message} for each in ids]
     return {"throttleTimeMs": 0, "groups": groups}
 
 
-def _at_results(body: Body, _version: int, code: ErrorCode, message: str | None) -> Body:
+def _at_results(body: Body, _version: int, code: int, message: str | None) -> Body:
     results = [
         {"groupId": each, "errorCode": code, "errorMessage": message}
         for each in body["groupsNames"]
@@ -104,16 +101,16 @@ def _at_results(body: Body, _version: int, code: ErrorCode, message: str | None)
     return {"throttleTimeMs": 0, "results": results}
 
 
-def _described(body: Body, _version: int, code: ErrorCode, message: str | None) -> Body:
+def _described(body: Body, _version: int, code: int, message: str | None) -> Body:
     results = [{**each, "configs": []} for each in _of_resources(body, code, message)]
     return {"throttleTimeMs": 0, "results": results}
 
 
-def _altered(body: Body, _version: int, code: ErrorCode, message: str | None) -> Body:
+def _altered(body: Body, _version: int, code: int, message: str | None) -> Body:
     return {"throttleTimeMs": 0, "responses": _of_resources(body, code, message)}
 
 
-def _of_resources(body: Body, code: ErrorCode, message: str | None) -> list[Body]:
+def _of_resources(body: Body, code: int, message: str | None) -> list[Body]:
     return [
         {
             "errorCode": code,

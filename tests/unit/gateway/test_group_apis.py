@@ -218,7 +218,7 @@ async def test_an_answer_that_is_none_of_kafkas_is_an_error_of_the_server(
     )
 
     assert (await answer)["errorCode"] == -1
-    assert "the job's answer to Heartbeat v4 is not one of Kafka's" in caplog.text
+    assert "what the job answers is none of Kafka's answers: HeartbeatResponse v4" in caplog.text
 
 
 @in_loop
