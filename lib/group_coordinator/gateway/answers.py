@@ -31,7 +31,7 @@ class AnswerReader:
         if slot is None:
             owed.popleft()
             return Course.DROP
-        if slots[0] is not slot:
+        if not slots or slots[0] is not slot:  # without any, the client is going
             return Course.WAIT
         _, correlation_id = _HEAD.unpack_from(head)
         if correlation_id != slot.correlation_id:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from itertools import count
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -32,6 +33,7 @@ class ClusterView:
     def __init__(self, bootstrap: Sequence[Address], interval_ms: int) -> None:
         self._bootstrap = tuple(bootstrap)
         self._interval_s = interval_ms / 1000
+        self._turns = count()
         self._link: BrokerLink | None = None
         self._look: asyncio.Task[None] | None = None
         self._is_failing = False
@@ -47,10 +49,12 @@ class ClusterView:
         self._last_known[node_id] = address
 
     def addresses_of(self, node_id: int | None) -> list[Address]:
-        """Where a node is; for the bootstrap port all brokers that one may try."""
+        """Where a node is; for the bootstrap port all brokers that one may try, beginning with another each time."""
         if node_id is not None:
             return [self._last_known[node_id]] if node_id in self._last_known else []
-        return list(dict.fromkeys((*self._bootstrap, *self.brokers.values())))
+        there = [*self.brokers.values()]
+        first = next(self._turns) % max(len(there), 1)
+        return list(dict.fromkeys((*there[first:], *there[:first], *self._bootstrap)))
 
     def name_of(self, topic_id: str) -> str | None:
         """None: there is no topic with this id."""

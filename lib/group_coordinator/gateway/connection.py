@@ -6,7 +6,9 @@ import asyncio
 from asyncio import Task
 from typing import Protocol
 
+from group_coordinator.codecs import wire
 from group_coordinator.gateway.answers import AnswerReader
+from group_coordinator.gateway.broker_link import CLIENT_ID
 from group_coordinator.gateway.caller import ANONYMOUS, Caller
 from group_coordinator.gateway.exchange import Exchange
 from group_coordinator.gateway.frames import FrameError
@@ -15,6 +17,9 @@ from group_coordinator.gateway.requests import Desk, RequestReader
 
 PARKED_APIS = frozenset({"JoinGroup", "SyncGroup"})
 """Their answers may take minutes: a drain does not wait for them, and the member joins anew elsewhere."""
+_KEEP_AFTER_S = 240.0
+"""Brokers hang up after connections.max.idle.ms, 10 minutes by default."""
+_ANY_QUESTION = wire.request("ApiVersions", 0, 0, CLIENT_ID, {})
 
 
 class Surroundings(Protocol):
@@ -51,6 +56,8 @@ class Connection:
         self._gateway = gateway
         self.node_id = node_id
         self.principal = ANONYMOUS
+        self.has_logged_in = False
+        """At the broker, which would want another login on another connection."""
         self.exchange = Exchange(self._connect, self._fail)
         reader = RequestReader(self.exchange, gateway.desk, self)
         self.client = Line(self, reader.follower())
@@ -68,6 +75,15 @@ class Connection:
     def abort(self) -> None:
         """Hang up at once."""
         self.client.abort()
+
+    def keep_broker(self, now_s: float) -> None:
+        """A broker hangs up on who only speaks of groups: where that would end a login, it is asked something."""
+        upstream = self.exchange.upstream
+        if not self.has_logged_in or upstream is None or self.exchange.owed:
+            return
+        if now_s - upstream.used_at_s > _KEEP_AFTER_S:
+            self.exchange.owed.append(None)
+            upstream.write(_ANY_QUESTION)
 
     def drain(self) -> None:
         """Take no more requests; the one that is on its way may end."""
@@ -109,6 +125,7 @@ class Connection:
             self._gateway.refused(self, error)
         else:
             self._gateway.failed(self, error)
+        line.abort()
         self.client.abort()
 
     def line_lost(self, line: Line) -> None:
@@ -116,13 +133,18 @@ class Connection:
         if line is self.client:
             self._end()
         elif line is self.exchange.upstream:
-            self.exchange.upstream = None
-            if self.exchange.owed or not self.client.is_between_frames:
-                self.client.close()
-            self.exchange.owed.clear()
+            self._lose_broker()
 
     def _other(self, line: Line) -> Line | None:
         return self.exchange.upstream if line is self.client else self.client
+
+    def _lose_broker(self) -> None:
+        is_needed = self.has_logged_in or not self.client.is_between_frames
+        if is_needed or self.exchange.owed:
+            self.client.close()
+        self.exchange.upstream = None
+        self.exchange.owed.clear()
+        self.client.go_on()  # it may have been held back for this broker
 
     def _end(self) -> None:
         self.exchange.forget()

@@ -45,7 +45,7 @@ class Gateway:
         self._desk = Desk(
             groups,
             Addresses(self),
-            Coordinators(lambda: view.brokers, self._listeners.address_of),
+            Coordinators(self._nodes_with_ports, self._listeners.address_of),
             self.counters,
         )
         self._connections: set[Connection] = set()
@@ -56,11 +56,9 @@ class Gateway:
         """Take connections.
 
         Raises:
-            OSError: the port is taken, or the address is not this machine's.
+            OSError: a port is taken, or the address is not this machine's.
         """
-        await self._listeners.open_bootstrap()
-        for node_id in self._view.brokers:
-            self._listeners.address_of(node_id)
+        await self._listeners.open(self._view.brokers)
 
     def __str__(self) -> str:
         listen, host = self._options.listen, self._options.advertised_host
@@ -73,10 +71,13 @@ class Gateway:
         return "it was told to stop" if self._is_draining else None
 
     async def keep_tidy(self) -> None:
-        """Hang up on idle clients, until this is cancelled."""
+        """Hang up on idle clients, and keep the brokers of the others, until this is cancelled."""
         while True:
             await asyncio.sleep(min(self._options.max_idle_ms / 10_000, _LONGEST_REST_S))
-            self.abort_idle(asyncio.get_running_loop().time())
+            now_s = asyncio.get_running_loop().time()
+            self.abort_idle(now_s)
+            for each in self._connections:
+                each.keep_broker(now_s)
 
     def gauges(self) -> Gauges:
         """What is so now."""
@@ -160,6 +161,9 @@ class Gateway:
         """A broker that is new gets its port before the answer that names it leaves."""
         self._view.learn_broker(node_id, broker)
         return self._listeners.address_of(node_id)
+
+    def _nodes_with_ports(self) -> list[int]:
+        return [node for node in self._view.brokers if self._listeners.address_of(node) is not None]
 
     def _serve(self, node_id: int | None) -> Line:
         return Connection(self, node_id).client

@@ -15,6 +15,6 @@ def listen_address(setting: str, text: str) -> Address:
         GatewayStartError: it is something else.
     """
     host, _, port = text.rpartition(":")
-    if not host or not port.isdecimal() or int(port) > _HIGHEST_PORT:
+    if not host or not port.isdecimal() or not 0 < int(port) <= _HIGHEST_PORT:
         raise GatewayStartError(f"{setting} = {text}: it must be HOST:PORT, such as 0.0.0.0:19092")
     return Address(host.strip("[]"), int(port))

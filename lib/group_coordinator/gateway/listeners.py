@@ -6,7 +6,7 @@ import asyncio
 import logging
 import socket
 from asyncio import Server, Task
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from group_coordinator.gateway.addresses import Address
 
@@ -30,23 +30,24 @@ class Listeners:
         self._advertised_host = advertised_host
         self._serve = serve
         self._opened: dict[int | None, Task[Server]] = {}
-        self._told: set[int] = set()
+        self._without_port: set[int] = set()
         self._is_closed = False
 
-    async def open_bootstrap(self) -> None:
-        """Take newcomers.
+    async def open(self, node_ids: Iterable[int]) -> None:
+        """Take newcomers, and clients of these nodes.
 
         Raises:
-            OSError: the port is taken, or the address is not this machine's.
+            OSError: a port is taken, or the address is not this machine's; the message names it.
         """
         await self._open(None, self._listen.port)
+        for node_id in node_ids:
+            await self._open(node_id, self._port_of(node_id))
 
     def address_of(self, node_id: int) -> Address | None:
         """Where clients find a node; its port takes connections when this returns. None: the port cannot be had."""
-        port = self._listen.port + 1 + node_id
-        if node_id not in self._opened and not self._could_open(node_id, port):
+        if node_id not in self._opened and not self._could_open(node_id):
             return None
-        return Address(self._advertised_host, port)
+        return Address(self._advertised_host, self._port_of(node_id))
 
     async def close(self) -> None:
         """Take no more connections."""
@@ -54,21 +55,28 @@ class Listeners:
         for opened in self._opened.values():
             (await opened).close()
 
-    def _could_open(self, node_id: int, port: int) -> bool:
-        if self._is_closed or not 0 <= node_id < port <= _HIGHEST_PORT:
+    def _port_of(self, node_id: int) -> int:
+        return self._listen.port + 1 + node_id
+
+    def _could_open(self, node_id: int) -> bool:
+        if self._is_closed or node_id < 0 or node_id in self._without_port:
             return False
         try:
-            self._open(node_id, port)
+            self._open(node_id, self._port_of(node_id))
         except OSError as error:
-            if node_id not in self._told:
-                self._told.add(node_id)
-                _log.error("Node %d has no port, clients will not find it: %s", node_id, error)
+            self._without_port.add(node_id)
+            _log.error("Clients will not find node %d, which is new: %s", node_id, error)
             return False
+        _log.info("Node %d is new, at port %d", node_id, self._port_of(node_id))
         return True
 
     def _open(self, node_id: int | None, port: int) -> Task[Server]:
         """The port is open at once; who connects before the server runs, waits in the backlog."""
         host = self._listen.host
+        if port > _HIGHEST_PORT:
+            raise OSError(
+                f"node {node_id} would be at port {port}, and {_HIGHEST_PORT} is the highest"
+            )
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
         loop = asyncio.get_running_loop()

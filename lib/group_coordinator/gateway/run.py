@@ -21,6 +21,7 @@ from group_coordinator.gateway.group_part import GroupService
 from group_coordinator.gateway.health_port import HealthPort, Page
 from group_coordinator.gateway.host_and_port import listen_address
 from group_coordinator.gateway.metrics_page import metrics_page
+from group_coordinator.gateway.open_files import raise_open_files
 from group_coordinator.gateway.readiness import cluster_check, first_trouble
 from group_coordinator.gateway.start_errors import GatewayStartError
 from group_coordinator.observability.logs import set_up_logs
@@ -28,6 +29,7 @@ from group_coordinator.settings import JobSettings
 
 DRAIN_TIMEOUT_S = 5.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_ANYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - it is refused
 
 OpenGroups: TypeAlias = Callable[[ClusterView], AbstractAsyncContextManager[GroupService]]
 """Begins to ask the job, with what the gateway knows of the cluster."""
@@ -42,15 +44,29 @@ def run_gateway(job: JobSettings, connection: Connection, open_groups: OpenGroup
         GatewayStartError: the cluster does not answer, or a port cannot be had.
     """
     set_up_logs()
-    listen = listen_address("gateway.listen", job.gateway_listen)
-    host = job.gateway_advertised_host or listen.host
-    options = Options(listen, host, job.gateway_connections_max_idle_ms)
+    options = _options(job, connection)
+    raise_open_files()
     try:
         brokers = [Address(*each) for each in connection.addresses()]
         view = ClusterView(brokers, job.gateway_metadata_interval_ms)
         asyncio.run(_served(job, options, view, open_groups))
     except ClientError as error:
         raise GatewayStartError(str(error)) from error
+
+
+def _options(job: JobSettings, connection: Connection) -> Options:
+    protocol = connection.options.get("security_protocol", "PLAINTEXT")
+    if protocol != "PLAINTEXT":
+        raise GatewayStartError(
+            f"security.protocol = {protocol}: the gateway speaks PLAINTEXT alone so far"
+        )
+    listen = listen_address("gateway.listen", job.gateway_listen)
+    host = job.gateway_advertised_host or listen.host
+    if host in _ANYWHERE:
+        raise GatewayStartError(
+            f"gateway.listen = {job.gateway_listen}: clients need a host to connect to, by --advertise HOST"
+        )
+    return Options(listen, host, job.gateway_connections_max_idle_ms)
 
 
 async def _served(

@@ -4,6 +4,7 @@ import asyncio
 
 from group_coordinator.gateway.addresses import Address
 from group_coordinator.gateway.cluster_view import ClusterView
+from group_coordinator.gateway.readiness import cluster_check, first_trouble
 from tests.unit.gateway.scripted_broker import ORDERS_ID, Asked, ScriptedBroker
 from tests.unit.gateway.stage import LOOPBACK, NEVER_MS, NODE, until
 
@@ -70,6 +71,31 @@ def test_those_who_ask_while_a_look_is_on_its_way_share_the_next_one() -> None:
 
             assert broker.is_idle()
             view.close()
+
+    asyncio.run(scene())
+
+
+def test_newcomers_are_spread_over_the_brokers() -> None:
+    view = ClusterView([NOBODY], NEVER_MS)
+    view.brokers = {number: Address(f"kafka-{number}", 9092) for number in (1, 2, 3)}
+
+    tried = [[one.host for one in view.addresses_of(None)] for _ in range(4)]
+
+    assert [one[0] for one in tried] == ["kafka-1", "kafka-2", "kafka-3", "kafka-1"]
+    assert tried[1] == ["kafka-2", "kafka-3", "kafka-1", LOOPBACK]
+    assert view.addresses_of(9) == []
+
+
+def test_a_gateway_is_ready_while_the_brokers_answer_it() -> None:
+    async def scene() -> None:
+        async with ScriptedBroker() as broker:
+            view = ClusterView([broker.address], NEVER_MS)
+            before = first_trouble([lambda: None, cluster_check(view), lambda: "another"])
+            await view.look_again()
+            view.close()
+
+            assert before == "no broker has said for 10 seconds what is in the cluster"
+            assert first_trouble([cluster_check(view)]) is None
 
     asyncio.run(scene())
 

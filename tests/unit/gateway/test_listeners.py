@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+
+import pytest
+
+from group_coordinator.gateway.addresses import Address
+from group_coordinator.gateway.listeners import Listeners
+from tests.unit.gateway.stage import LOOPBACK, free_block
+
+
+def listeners(port: int) -> Listeners:
+    return Listeners(
+        Address(LOOPBACK, port), "gateway.example.com", lambda _node: asyncio.Protocol()
+    )
+
+
+@pytest.mark.parametrize("taken_by_node", [None, 2])
+def test_a_port_that_is_taken_at_the_start_is_named(taken_by_node: int | None) -> None:
+    async def scene() -> None:
+        port = free_block()
+        taken = port if taken_by_node is None else port + 1 + taken_by_node
+        with socket.create_server((LOOPBACK, taken)):
+            opened = listeners(port)
+            with pytest.raises(OSError, match=rf"Address already in use.*{taken}"):
+                await opened.open([1, 2])
+            await opened.close()
+
+    asyncio.run(scene())
+
+
+def test_a_node_whose_port_would_be_too_high_is_named() -> None:
+    async def scene() -> None:
+        port = free_block()
+        opened = listeners(port)
+        with pytest.raises(
+            OSError, match=f"node 65000 would be at port {port + 65_001}, and 65535"
+        ):
+            await opened.open([65_000])
+        await opened.close()
+
+    asyncio.run(scene())
+
+
+def test_a_node_that_comes_later_and_finds_its_port_taken_is_told_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scene() -> None:
+        port = free_block()
+        opened = listeners(port)
+        await opened.open([1])
+        with socket.create_server((LOOPBACK, port + 3)):
+            found = [opened.address_of(node) for node in (1, 2, 2, 3, -1)]
+        await opened.close()
+
+        assert found == [
+            Address("gateway.example.com", port + 2),
+            None,
+            None,
+            Address("gateway.example.com", port + 4),
+            None,
+        ]
+
+    with caplog.at_level(logging.INFO):
+        asyncio.run(scene())
+    said = [one.getMessage() for one in caplog.records if one.name.startswith("group_coordinator")]
+    assert [line.partition(":")[0].partition(", at")[0] for line in said] == [
+        "Clients will not find node 2, which is new",
+        "Node 3 is new",
+    ]
