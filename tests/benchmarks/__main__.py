@@ -20,6 +20,7 @@ import click
 from rich.console import Console
 from rich.table import Column, Table
 
+from tests.benchmarks.gateway_loads import LOADS
 from tests.benchmarks.upkeep import WAYS
 
 _say = Console(stderr=True)
@@ -98,6 +99,19 @@ def _wire(figures: Figures) -> list[Measure]:
         )
         for request in requests
         for way in ("decode", "encode")
+    ]
+
+
+def _gateway(figures: Figures) -> list[Measure]:
+    promises = {"fetch_1_mib": "at least 500 MB", "produce_1_kib_one_by_one": "at least 15,000"}
+    return [
+        Measure(
+            f"the gateway in a second of CPU: {load.replace('_', ' ')}",
+            f"{figures[f'{load}_per_cpu_second']:,} exchanges, {figures[f'{load}_mb_per_cpu_second']:,} MB",
+            promises.get(load, ""),
+            f"{figures[f'{load}_mb_per_second_direct']:,} MB/s, both ends alone",
+        )
+        for load in LOADS
     ]
 
 
@@ -255,6 +269,7 @@ BENCHMARKS = {
     "wire": Benchmark([], _wire),
     "mirror": Benchmark([], _mirror),
     "mirror_live": Benchmark([], _mirror_live),
+    "gateway": Benchmark([], _gateway),
     "big_group": Benchmark([], _big_group),
     "throughput": Benchmark([], _throughput),
     "cores": Benchmark([], _cores),
