@@ -78,6 +78,7 @@ class JobSettings:
     gateway_listen: Text
     gateway_advertised_host: str
     gateway_health_listen: str
+    gateway_answer_timeout_ms: Positive
     gateway_connections_max_idle_ms: Positive
     gateway_metadata_interval_ms: Annotated[int, Meta(ge=100, le=9000)]
     security: Security

@@ -71,6 +71,7 @@ def test_the_defaults_of_the_job() -> None:
         gateway_listen="127.0.0.1:19092",
         gateway_advertised_host="",
         gateway_health_listen="127.0.0.1:19091",
+        gateway_answer_timeout_ms=9_000,
         gateway_connections_max_idle_ms=600_000,
         gateway_metadata_interval_ms=3_000,
         security=Security(

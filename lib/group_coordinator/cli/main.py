@@ -19,6 +19,7 @@ COMMANDS = {
     "rebuild": ("cli.rebuild", "Make a lost checkpoint anew from the log."),
     "compact": ("cli.compact", "Fold the log into groups, members, offsets and group_configs."),
     "groups": ("cli.groups", "List, describe and delete groups, like kafka-consumer-groups."),
+    "gateway": ("cli.gateway", "Let Kafka's own clients have their groups from the job."),
     "mirror": ("cli.mirror", "Read a live cluster's __consumer_offsets into the tables."),
     "positions": ("cli.positions", "Sample where the topics' logs begin and end."),
     "sql": ("cli.sql", "Ask the tables, as they are or as they were."),

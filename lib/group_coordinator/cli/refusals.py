@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import click
 
+from group_coordinator.gateway.start_errors import GatewayStartError
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.local.broker import BrokerError
 from group_coordinator.local.daemon import AlreadyRunsError
@@ -17,6 +18,7 @@ from group_coordinator.streaming.spark_lines import UnknownSparkError
 _REFUSALS = (
     AlreadyRunsError,
     BrokerError,
+    GatewayStartError,
     JarsError,
     JavaMissingError,
     JobRefusedError,

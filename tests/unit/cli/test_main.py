@@ -41,7 +41,9 @@ def test_an_unknown_command_is_wrong_usage() -> None:
 HEAVY = ("pyspark", "pandas", "delta", "matplotlib")
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["replay-events", "--help"], ["sql", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["replay-events", "--help"], ["sql", "--help"], ["gateway", "--help"]]
+)
 def test_commands_without_spark_start_without_spark(arguments: list[str]) -> None:
     program = (
         "import sys; from group_coordinator.cli.main import main; "

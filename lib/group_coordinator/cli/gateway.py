@@ -1,0 +1,78 @@
+"""`group-coordinator gateway`: Kafka's own clients, coordinated by the job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from group_coordinator import settings
+from group_coordinator.cli.groups.client_properties import client_options
+from group_coordinator.cli.settings_options import settings_options
+from group_coordinator.clients.cluster.connection import Connection, login_options
+from group_coordinator.gateway.groups_by_job import groups_by_job
+from group_coordinator.gateway.run import run_gateway
+
+
+@click.command()
+@click.option(
+    "--bootstrap-server",
+    metavar="HOST:PORT",
+    help="The Kafka cluster, with the job's two topics. [bootstrap.servers]",
+)
+@click.option("--listen", metavar="HOST:PORT", help="Where clients connect first. [gateway.listen]")
+@click.option(
+    "--advertise",
+    metavar="HOST",
+    help="What clients are told to connect to, if it is not the host of --listen. [gateway.advertised.host]",
+)
+@click.option(
+    "--command-config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Kafka's client properties, for a cluster that wants a login.",
+)
+@settings_options
+def command(
+    *,
+    bootstrap_server: str | None,
+    listen: str | None,
+    advertise: str | None,
+    command_config: Path | None,
+    config: Path | None,
+    overrides: tuple[str, ...],
+) -> None:
+    """Stand between Kafka's clients and a cluster: the job coordinates their groups, the brokers do all else.
+
+    Clients change one thing, their bootstrap.servers. All their connections go through the gateway, data too:
+    it shows the brokers at ports of its own, node n at the port of --listen + 1 + n, and those ports
+    must be open to the clients. Any port serves any group. The job must run (`group-coordinator run`);
+    an answer about a group takes as long as the job takes, everything else as long as the broker does.
+
+    The gateway keeps nothing that must survive: several of them serve the same groups at once, and after
+    a restart clients repeat what was open. But gateways that advertise different hosts must not share clients.
+    Brokers see the gateway's address in place of the clients'.
+
+    Where monitoring looks (gateway.health.listen): /live, /ready, and /metrics for Prometheus.
+    It runs until Ctrl-C or SIGTERM: then it takes no more requests, and gives those that are on their way
+    5 seconds. Members that wait for their group to meet join anew elsewhere.
+
+    \b
+    Examples:
+      group-coordinator gateway --bootstrap-server localhost:9092
+      kafka-console-consumer --bootstrap-server localhost:19092 --topic orders --group billing
+      kafka-consumer-groups --bootstrap-server localhost:19092 --describe --all-groups
+
+    \b
+    For clients on other machines:
+      group-coordinator gateway --listen 0.0.0.0:19092 --advertise gateway.example.com
+    """  # noqa: D301 - \b is click's mark for lines that stay as they are
+    given = {
+        "bootstrap.servers": bootstrap_server,
+        "gateway.listen": listen,
+        "gateway.advertised.host": advertise,
+    }
+    from_options = [f"{key}={value}" for key, value in given.items() if value is not None]
+    found = settings.load(config, [*overrides, *from_options])
+    login = {**login_options(found.job.security), **client_options(command_config)}
+    connection = Connection(found.job.bootstrap_servers, login)
+    run_gateway(found.job, connection, groups_by_job(found, connection))

@@ -1,0 +1,61 @@
+"""The command's options and its refusals; real clients: tests/broker/gateway."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from group_coordinator.cli.main import main
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.settings import JobSettings
+
+NOBODY = "127.0.0.1:1"
+
+
+def gateway(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["gateway", *arguments])
+
+
+def test_options_win_over_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: list[Any] = []
+
+    def run(job: JobSettings, connection: Connection, _open_groups: object) -> None:
+        timeout_ms = connection.options.get("request_timeout_ms")
+        asked.append((job.gateway_listen, job.gateway_advertised_host, timeout_ms))
+        asked.append(connection.bootstrap_servers)
+
+    monkeypatch.setattr("group_coordinator.cli.gateway.run_gateway", run)
+    login = tmp_path / "client.properties"
+    login.write_text("request.timeout.ms=60000\n")
+    done = gateway(
+        *("--bootstrap-server", "kafka:9092", "--listen", "0.0.0.0:9", "--advertise", "me"),
+        *("--command-config", str(login), "--set", "gateway.listen=1.2.3.4:5"),
+    )
+
+    assert (done.exit_code, done.output) == (0, "")
+    assert asked == [("0.0.0.0:9", "me", 60_000), "kafka:9092"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--bootstrap-server", NOBODY], f"no Kafka broker answers at {NOBODY}"),
+        (["--bootstrap-server", "kafka:x"], "'kafka:x' is not HOST:PORT"),
+        (["--listen", "19092"], "gateway.listen = 19092: it must be HOST:PORT"),
+        (["--listen", "me:0"], "gateway.listen = me:0: it must be HOST:PORT"),
+        (["--listen", "0.0.0.0:19092"], "clients need a host to connect to, by --advertise HOST"),
+        (
+            ["--set", "security.protocol=SSL"],
+            "security.protocol = SSL: the gateway speaks PLAINTEXT",
+        ),
+    ],
+)
+def test_what_keeps_it_from_its_work_is_one_sentence(arguments: list[str], said: str) -> None:
+    refused = gateway(*arguments)
+
+    assert refused.exit_code == 1
+    assert said in refused.stderr.splitlines()[-1]
+    assert "Traceback" not in refused.output
