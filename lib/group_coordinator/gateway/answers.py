@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from struct import Struct
 
+from group_coordinator.codecs.wire import WireError
 from group_coordinator.gateway.exchange import Exchange
 from group_coordinator.gateway.frames import Course, FrameError, FrameFollower
 
@@ -50,5 +51,12 @@ class AnswerReader:
         self._exchange.passed()
 
     def collected(self, frame: bytearray) -> None:
-        """Where addresses may be in it."""
-        self._exchange.read(memoryview(frame)[4:])
+        """Where addresses may be in it.
+
+        Raises:
+            FrameError: it does not parse.
+        """
+        try:
+            self._exchange.read(memoryview(frame)[4:])
+        except WireError as error:
+            raise FrameError(str(error)) from error

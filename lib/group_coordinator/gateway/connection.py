@@ -90,6 +90,11 @@ class Connection:
         self.exchange.is_draining = True
 
     @property
+    def waits(self) -> bool:
+        """Whether the client waits for an answer, as far as one can still reach it."""
+        return bool(self.exchange.slots) and self.client.is_open
+
+    @property
     def is_drained(self) -> bool:
         """Whether all answers that come soon have left."""
         waiting = any(slot.api.name not in PARKED_APIS for slot in self.exchange.slots)
@@ -128,8 +133,13 @@ class Connection:
         line.abort()
         self.client.abort()
 
+    def line_failed(self, line: Line, defect: Exception) -> None:
+        """Nobody knows what was done of it."""
+        line.abort()
+        self._fail(defect)
+
     def line_lost(self, line: Line) -> None:
-        """Without its client nothing is left; without its broker a client that waits for it is not told anything else."""
+        """Without its client nothing is left; without its broker the client, if it waits for an answer or has logged in."""
         if line is self.client:
             self._end()
         elif line is self.exchange.upstream:
@@ -139,8 +149,8 @@ class Connection:
         return self.exchange.upstream if line is self.client else self.client
 
     def _lose_broker(self) -> None:
-        is_needed = self.has_logged_in or not self.client.is_between_frames
-        if is_needed or self.exchange.owed:
+        is_amid_request = not self.client.is_between_frames
+        if self.exchange.owed or is_amid_request or self.has_logged_in:
             self.client.close()
         self.exchange.upstream = None
         self.exchange.owed.clear()
@@ -151,7 +161,8 @@ class Connection:
         if self._connecting is not None:
             self._connecting.cancel()
         if self.exchange.upstream is not None:
-            self.exchange.upstream.abort()
+            # What a client said before it left is still the broker's, if it wants no answer.
+            self.exchange.upstream.close()
         self._gateway.went(self)
 
     def _fail(self, error: BaseException) -> None:

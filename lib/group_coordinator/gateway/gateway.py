@@ -50,6 +50,8 @@ class Gateway:
         )
         self._connections: set[Connection] = set()
         self._strangers = Strangers()
+        self._unreachable: set[int | None] = set()
+        """Nodes whose absence was told, None for all."""
         self._is_draining = False
 
     async def open(self) -> None:
@@ -89,7 +91,7 @@ class Gateway:
         """Hang up on those that were silent for too long and wait for no answer; also on those that do not end."""
         for each in tuple(self._connections):
             idle_ms = (now_s - each.client.used_at_s) * 1000
-            if idle_ms > self._options.max_idle_ms and not each.exchange.slots:
+            if idle_ms > self._options.max_idle_ms and not each.waits:
                 each.abort()
 
     async def drain(self, timeout_s: float) -> None:
@@ -129,10 +131,16 @@ class Gateway:
                 async with asyncio.timeout(CONNECT_TIMEOUT_S):
                     await loop.create_connection(lambda: upstream, host, port)
             except OSError as error:  # TimeoutError is one
-                failures.append(f"{host}:{port}: {error}")
+                failures.append(f"{host}:{port}: {str(error) or 'no answer'}")
             else:
+                self._unreachable.discard(node_id)
                 return
-        raise OSError(f"node {node_id} cannot be reached ({'; '.join(failures)})")
+        name = "brokers" if node_id is None else f"node {node_id}"
+        trouble = f"{name} cannot be reached: {'; '.join(failures)}"
+        if node_id not in self._unreachable:
+            self._unreachable.add(node_id)
+            _log.warning("Clients are hung up on, %s", trouble)
+        raise ConnectionError(trouble)
 
     def came(self, connection: Connection) -> None:
         """A client is there."""

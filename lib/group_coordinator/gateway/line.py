@@ -48,6 +48,9 @@ class LineOwner(Protocol):
     def line_refused(self, line: Line, error: FrameError) -> None:
         """What came is nothing that may come here."""
 
+    def line_failed(self, line: Line, defect: Exception) -> None:
+        """What came met a defect of ours."""
+
     def line_lost(self, line: Line) -> None:
         """The other side is gone."""
 
@@ -168,6 +171,9 @@ class Line(asyncio.BufferedProtocol):
             taken = self._follower.feed(data)
         except FrameError as error:
             self._owner.line_refused(self, error)
+            return
+        except Exception as defect:  # noqa: BLE001 - it ends one client's connection, and no other
+            self._owner.line_failed(self, defect)
             return
         self._rest = bytes(data[taken:])
         self._owner.line_moved(self)

@@ -39,12 +39,14 @@ class JobByHand:
     def __init__(self) -> None:
         self.questions: list[Question] = []
         self.settings_of: list[str] = []
-        self.trouble: str | None = None
+        self.defect: Exception | None = None
         self._asked = asyncio.Event()
 
     def answer(
         self, api: str, version: int, body: dict[str, Any], caller: Caller
     ) -> asyncio.Future[dict[str, Any]]:
+        if self.defect is not None:
+            raise self.defect
         future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self.questions.append(Question(api, version, body, caller, future))
         self._asked.set()
@@ -59,9 +61,6 @@ class JobByHand:
 
     async def groups_with_settings(self) -> Sequence[str]:
         return self.settings_of
-
-    def why_not_ready(self) -> str | None:
-        return self.trouble
 
 
 class Client:
@@ -96,7 +95,8 @@ class Client:
                 return True
 
     def leave(self) -> None:
-        self.writer.transport.abort()
+        if not self.writer.is_closing():
+            self.writer.transport.abort()
 
 
 @dataclass

@@ -60,16 +60,20 @@ def test_a_client_that_waits_for_the_job_alone_stays_and_its_next_request_finds_
     asyncio.run(scene())
 
 
-def test_a_client_of_a_node_that_is_away_is_hung_up_on() -> None:
+def test_clients_of_a_node_that_is_away_are_hung_up_on_which_is_told_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def scene() -> None:
         async with staged() as stage:
             stage.view.learn_broker(NODE, NOBODY)
-            client = await stage.client(NODE)
-            client.ask("ApiVersions", 0)
-
-            assert await client.is_hung_up()
+            for _ in range(2):
+                client = await stage.client(NODE)
+                client.ask("ApiVersions", 0)
+                assert await client.is_hung_up()
 
     asyncio.run(scene())
+    [line] = [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING]
+    assert line.startswith("Clients are hung up on, node 1 cannot be reached: 127.0.0.1:1: ")
 
 
 def test_newcomers_get_any_broker_that_answers() -> None:
@@ -99,6 +103,61 @@ def test_an_answer_that_nobody_asked_for_ends_the_connection(
     with caplog.at_level(logging.ERROR):
         asyncio.run(scene())
     assert "the answer to Fetch has correlation id 2, not 1" in caplog.text
+
+
+def test_an_answer_that_does_not_parse_ends_the_connection(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            client.ask("DescribeCluster", 1)
+            (await stage.broker.asked()).answer_bytes(b"\0\0\0\0")
+
+            assert await client.is_hung_up()
+
+    with caplog.at_level(logging.ERROR):
+        asyncio.run(scene())
+    assert "DescribeClusterResponse v1" in caplog.text
+
+
+def test_what_a_client_said_before_it_left_reaches_the_broker() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            client.ask("Fetch", 12, FETCH)
+            upstream = (await stage.broker.asked()).writer
+            upstream.transport.pause_reading()
+            client.ask("Fetch", 12, FETCH)
+            partition = {"index": 0, "records": "QUJD" * 200_000}
+            topics = [{"name": "orders", "partitionData": [partition]}]
+            for _ in range(8):
+                client.ask("Produce", 9, {"acks": 0, "timeoutMs": 100, "topicData": topics})
+            client.writer.close()
+            await asyncio.sleep(0.1)
+            upstream.transport.resume_reading()
+
+            asked = [(await stage.broker.asked()).api for _ in range(9)]
+            assert asked == ["Fetch", *["Produce"] * 8]
+
+    asyncio.run(scene())
+
+
+def test_a_defect_that_a_request_meets_is_told_and_leaves_the_others_alone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            unlucky, other = await stage.client(), await stage.client()
+            stage.job.defect = ZeroDivisionError("planted")
+            unlucky.ask("Heartbeat", 4, HEARTBEAT)
+
+            assert await unlucky.is_hung_up()
+            assert await answered(other) == 0
+
+    with caplog.at_level(logging.ERROR):
+        asyncio.run(scene())
+    assert "ZeroDivisionError: planted" in caplog.text
 
 
 def test_a_defect_in_the_answer_for_one_client_is_told_and_leaves_the_others_alone(
