@@ -7,8 +7,7 @@ from collections.abc import Iterable
 
 from group_coordinator.core.model.responses import ConfigSource
 from group_coordinator.gateway.fresh_tables import FreshTables
-from group_coordinator.gateway.listing import ASKER
-from group_coordinator.gateway.questions import Body, Job, NoAnswerError, Question
+from group_coordinator.gateway.questions import ASKER, Body, Job, NoAnswerError, Question
 from group_coordinator.gateway.sightings import Sighting, Told
 
 _GROUP_RESOURCE = 32

@@ -11,11 +11,8 @@ from group_coordinator.gateway.coordinators import coordinator_of
 from group_coordinator.gateway.fresh_tables import FreshTables
 from group_coordinator.gateway.group_picture import GroupPicture
 from group_coordinator.gateway.group_tables import TableOfGroups
-from group_coordinator.gateway.questions import Body, Job, NoAnswerError, Question
+from group_coordinator.gateway.questions import ASKER, Body, Job, NoAnswerError, Question
 from group_coordinator.gateway.sightings import ListedGroup, Sighting
-
-ASKER = Caller("gateway", "/gateway", "User:gateway", None)
-"""The gateway itself."""
 
 
 class GroupListing:

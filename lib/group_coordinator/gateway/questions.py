@@ -14,6 +14,10 @@ Body: TypeAlias = dict[str, Any]
 """The body of a request or of a response, with Kafka's own field names."""
 
 
+ASKER = Caller("gateway", "/gateway", "User:gateway", None)
+"""The gateway itself."""
+
+
 class Question(NamedTuple):
     """One API call for one group."""
 

@@ -47,6 +47,8 @@ class Topics:
         self.there = {"orders": (ORDERS, 3), "payments": (PAYMENTS, 1)}
         self.hidden: dict[str, tuple[str, int]] = {}
         self.looks = 0
+        self.leader: Address | None = None
+        """Of all partitions of __consumer_offsets."""
 
     def name_of(self, topic_id: str) -> str | None:
         return next((name for name, (found, _) in self.there.items() if found == topic_id), None)
@@ -55,10 +57,12 @@ class Topics:
         return self.there[name][0] if name in self.there else None
 
     def partition_count(self, name: str) -> int:
+        if name == "__consumer_offsets":
+            return 50
         return self.there[name][1] if name in self.there else 0
 
     def leader_of(self, topic: str, partition: int) -> Address | None:  # noqa: ARG002
-        return None
+        return self.leader
 
     def addresses_of(self, node_id: int | None) -> Sequence[Address]:  # noqa: ARG002
         return ()

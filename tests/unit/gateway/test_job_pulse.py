@@ -62,3 +62,24 @@ def test_joins_and_syncs_may_take_long() -> None:
         assert pulse.why_not_ready() is None
 
     asyncio.run(scene())
+
+
+def test_a_job_that_was_silent_is_asked_until_it_answers() -> None:
+    async def scene() -> None:
+        job, now_s = Job(), 100.0
+        pulse = JobPulse(job, 9_000, lambda: now_s)
+        pulse.ask(question("Heartbeat")).cancel()
+        now_s = 110.0
+        assert pulse.why_not_ready() is not None
+        assert pulse.why_not_ready() is not None
+        assert len(job.answers) == 2
+        now_s = 120.0
+        assert pulse.why_not_ready() is not None
+        assert len(job.answers) == 3
+
+        job.answers[2].set_result({"groups": []})
+        await asyncio.sleep(0)
+
+        assert pulse.why_not_ready() is None
+
+    asyncio.run(scene())

@@ -11,7 +11,7 @@ from group_coordinator.codecs import wire
 from group_coordinator.gateway.addresses import Address
 from group_coordinator.gateway.questions import Body
 from group_coordinator.gateway.transaction_ends import EndUnknownError, TransactionEnds
-from tests.unit.gateway.groups_driver import in_loop
+from tests.unit.gateway.groups_driver import Groups, in_loop
 
 GROUP = "billing"
 PARTITION = 9  # of 50: by the hash of the name
@@ -159,3 +159,24 @@ async def test_without_a_broker_the_end_is_not_known() -> None:
 
     with pytest.raises(EndUnknownError):
         await ends.end_of(GROUP)
+
+
+@in_loop
+async def test_offsets_of_a_transaction_say_where_its_markers_can_begin() -> None:
+    groups = Groups()
+    topics = [{"name": "orders", "partitions": [{"partitionIndex": 0, "committedOffset": 42}]}]
+    async with running() as broker:
+        groups.topics.leader = broker.address
+        answer = await groups.ask(
+            "TxnOffsetCommit",
+            3,
+            transactionalId="t",
+            groupId=GROUP,
+            producerId=7,
+            producerEpoch=0,
+            topics=topics,
+        )
+
+    assert answer["topics"][0]["partitions"] == [{"partitionIndex": 0, "errorCode": 0}]
+    [asked] = groups.job.asked
+    assert asked.body["markersEndOffset"] == 1000
