@@ -84,6 +84,8 @@ class GroupApis:
                 return self._offsets.commit_in_transaction(version, one.body, caller)
             case "OffsetFetch":
                 return self._offsets.fetch(version, one, caller)
+            case "ConsumerGroupDescribe" if self._listing.is_classic(one.group_id):
+                return _is_no_consumer_group(version, one)
             case _:
                 return self._ask(api, version, one.group_id, one.body, caller)
 
@@ -118,6 +120,12 @@ def _understood(question: Question, answer: Body) -> Body:
         code, message = answer["errorCode"], answer["errorMessage"]
         answer = refused(api, version, question.body, code, message)
     return wire.decode(f"{api}Response", version, wire.encode(f"{api}Response", version, answer))
+
+
+async def _is_no_consumer_group(version: int, one: OfOneGroup) -> Body:
+    """Administrators' clients ask this first of every group, then again by DescribeGroups: it saves them an answer."""
+    why = f"Group {one.group_id} is not a consumer group."
+    return refused("ConsumerGroupDescribe", version, one.body, ErrorCode.GROUP_ID_NOT_FOUND, why)
 
 
 async def _refused_twin(version: int, one: OfOneGroup) -> Body:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 
 from group_coordinator.gateway.group_tables import TableOfGroups
-from group_coordinator.gateway.sightings import CONSUMERS, ListedGroup, Sighting, Told
+from group_coordinator.gateway.sightings import CLASSIC, CONSUMERS, ListedGroup, Sighting, Told
 
 _FOLDED_AFTER_MS = 30_000
 """What is older than this when compaction writes, it has folded."""
@@ -66,6 +66,13 @@ class GroupPicture:
         seen = self._seen.get(group_id)
         if seen is not None:
             self.see(Sighting(group_id, seen.at_ms, Told.GONE))
+
+    def is_classic(self, group_id: str) -> bool:
+        """Whether it was described as one; a member of KIP-848 that joins since then would have been seen."""
+        seen = self._seen.get(group_id)
+        if seen is None or seen.group is None or seen.is_gone or seen.is_in_doubt:
+            return False
+        return seen.group.group_type == CLASSIC
 
     def in_doubt(self, table: TableOfGroups | None) -> list[str]:
         """The groups to ask about before `listed` is right."""

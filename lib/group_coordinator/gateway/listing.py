@@ -37,6 +37,10 @@ class GroupListing:
         """Take in what an answer that passed by says of its group."""
         self._picture.see(sighting)
 
+    def is_classic(self, group_id: str) -> bool:
+        """Whether the group is known to be classic; false: it may be all the same."""
+        return self._picture.is_classic(group_id)
+
     async def answer(self, body: Body, caller: Caller) -> Body:
         """A ListGroups; filters ignore case."""
         table = await self._table()

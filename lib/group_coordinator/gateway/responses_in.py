@@ -36,6 +36,8 @@ class ResponsesIn:
         self._on_values = on_values
         self._closing = Event()
         self._thread = Thread(target=self._run, name="gateway-responses", daemon=True)
+        self._positions: dict[int, int] = {}
+        """Kept while the topic cannot be read, so that nothing is missed."""
         self.partitions: tuple[int, ...] = ()
         """Those that are read; none: the topic cannot be read."""
 
@@ -69,17 +71,18 @@ class ResponsesIn:
             metadata_max_age_ms=_NEW_PARTITIONS_MS,
         )
         try:
-            self._begin_at_the_end(consumer)
+            self._take_up(consumer)
             while not self._closing.is_set():
-                polled = consumer.poll(timeout_ms=_POLL_MS)
-                values = [record.value for records in polled.values() for record in records]
-                if values:
+                for partition, records in consumer.poll(timeout_ms=_POLL_MS).items():
+                    values = [record.value for record in records]
                     self._on_values([value for value in values if value is not None])
+                    self._positions[partition.partition] = records[-1].offset + 1
                 self._add_new_partitions(consumer)
         finally:
             consumer.close()
 
-    def _begin_at_the_end(self, consumer: KafkaConsumer) -> None:
+    def _take_up(self, consumer: KafkaConsumer) -> None:
+        """Go on where reading ended, at first with what comes from now on."""
         numbers = sorted(consumer.partitions_for_topic(self._responses_topic) or ())
         if not numbers:
             raise TopicMissingError(
@@ -88,7 +91,7 @@ class ResponsesIn:
         partitions = [TopicPartition(self._responses_topic, number) for number in numbers]
         consumer.assign(partitions)
         for partition, end in consumer.end_offsets(partitions).items():
-            consumer.seek(partition, end)
+            consumer.seek(partition, self._positions.setdefault(partition.partition, end))
         self.partitions = tuple(numbers)
 
     def _add_new_partitions(self, consumer: KafkaConsumer) -> None:

@@ -10,6 +10,8 @@ from msgspec import Raw, Struct, json
 
 from group_coordinator.core.model.errors import ErrorCode
 
+CLASSIC = "classic"
+"""A type of groups."""
 CONSUMERS = "consumer"
 """The protocol type of groups of consumers, and the type of those of KIP-848."""
 _DEAD = "Dead"
@@ -157,7 +159,7 @@ def _deleted(response: Response) -> Sighting | None:
 def _described(response: Response) -> Sighting | None:
     for group in json.decode(response.body, type=_Classics).groups:
         if group.error_code == ErrorCode.NONE and group.group_state not in ("", _DEAD):
-            found = ListedGroup("classic", group.group_state, group.protocol_type)
+            found = ListedGroup(CLASSIC, group.group_state, group.protocol_type)
             return Sighting(response.group_id, response.at, Told.AS_IT_IS, found)
     return None
 

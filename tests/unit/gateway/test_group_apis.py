@@ -10,6 +10,13 @@ from tests.unit.gateway.groups_driver import Groups, in_loop, join_body
 NOBODY = {"generationId": 1, "memberId": "nobody"}
 ORDERS_0 = {"name": "orders", "partitions": [{"partitionIndex": 0, "committedOffset": 42}]}
 
+COMMIT = {
+    "groupId": "simple",
+    "memberId": "",
+    "generationIdOrMemberEpoch": -1,
+    "topics": [ORDERS_0],
+}
+
 
 async def settled() -> None:
     """What was begun in the event loop has been done."""
@@ -128,14 +135,7 @@ async def test_an_empty_list_is_answered_at_once(
 @in_loop
 async def test_a_group_that_is_named_twice_is_deleted_once() -> None:
     groups = Groups()
-    await groups.ask(
-        "OffsetCommit",
-        9,
-        groupId="simple",
-        memberId="",
-        generationIdOrMemberEpoch=-1,
-        topics=[ORDERS_0],
-    )
+    await groups.ask("OffsetCommit", 9, **COMMIT)
 
     answer = await groups.ask("DeleteGroups", 3, groupsNames=["simple", "simple"])
 
@@ -250,3 +250,31 @@ async def test_of_several_alterations_of_one_group_none_is_done() -> None:
         ("billing", 42),
     ]
     assert await groups.apis.groups_with_settings() == ["audit"]
+
+
+@in_loop
+async def test_of_a_group_that_is_known_as_classic_the_job_is_not_asked_as_of_another() -> None:
+    groups = Groups()
+    await groups.stable("billing")
+    theirs = await groups.ask("ConsumerGroupDescribe", 1, groupIds=["billing"])
+    await groups.ask("ListGroups", 5)
+    asked = len(groups.job.asked)
+
+    assert await groups.ask("ConsumerGroupDescribe", 1, groupIds=["billing"]) == theirs
+    assert len(groups.job.asked) == asked
+    assert theirs["groups"][0]["errorCode"] == 69
+    assert theirs["groups"][0]["errorMessage"] == "Group billing is not a consumer group."
+
+
+@in_loop
+async def test_a_classic_group_that_was_upgraded_is_asked_about_again() -> None:
+    groups = Groups()
+    await groups.ask("OffsetCommit", 9, **COMMIT)
+    await groups.ask("ListGroups", 5)
+
+    beat = {"memberId": "a-member", "memberEpoch": 0, "rebalanceTimeoutMs": 30_000}
+    topics = {"subscribedTopicNames": ["orders"], "topicPartitions": []}
+    await groups.ask("ConsumerGroupHeartbeat", 1, groupId="simple", **beat, **topics)
+
+    [described] = (await groups.ask("ConsumerGroupDescribe", 1, groupIds=["simple"]))["groups"]
+    assert (described["errorCode"], described["groupState"]) == (0, "Stable")
