@@ -117,11 +117,16 @@ def cpu_s(process: psutil.Process) -> float:
     return float(times.user + times.system)
 
 
+def resident_mb(process: psutil.Process) -> int:
+    return round(process.memory_info().rss / 1e6)
+
+
 def measure(seconds: float) -> dict[str, Any]:
     """Each load directly and through the gateway, in turns."""
     broker = Broker()
     found: dict[str, Any] = {}
     with gateway_before(broker) as (port, process):
+        found["resident_mb_at_first"] = resident_mb(process)
         for name, load in LOADS.items():
             broker.answer, count = load.answer, round(load.in_a_second * seconds)
             direct_s = exchange(broker.port, load, count)
@@ -133,7 +138,7 @@ def measure(seconds: float) -> dict[str, Any]:
             found[f"{name}_mb_per_cpu_second"] = round(megabytes / spent_s)
             found[f"{name}_mb_per_second"] = round(megabytes / through_s)
             found[f"{name}_mb_per_second_direct"] = round(megabytes / direct_s)
-        found["resident_mb"] = round(process.memory_info().rss / 1e6)
+        found["resident_mb"] = resident_mb(process)
     return found
 
 
