@@ -121,8 +121,8 @@ class ScriptedBroker:
             while True:
                 size = int.from_bytes(await reader.readexactly(4))
                 self._take(await reader.readexactly(size), writer)
-        except (OSError, EOFError):
-            pass
+        except (OSError, EOFError, wire.WireError):
+            pass  # a broker hangs up on what it cannot read, too
         finally:
             writer.transport.abort()
             self.writers.discard(writer)
