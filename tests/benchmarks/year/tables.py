@@ -16,7 +16,7 @@ from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import GroupKey, LogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import TABLES
-from group_coordinator.tables.history.rule import DAY_MS, Cut, HistoryRule, cut_now
+from group_coordinator.tables.history.rule import DAY_MS, Cut, HistoryRule, cut_now, midnight
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 from tests.benchmarks.year.cluster import CLUSTER_ID, GROUPS_A_TOPIC, PARTITIONS, Cluster
 from tests.benchmarks.year.commits import HOUR_MS, commits_of_day, kept, offsets_at
@@ -40,22 +40,21 @@ class Year:
         cut = cut_now(RULE, 0, now_ms)
         assert cut is not None
         self._cut: Cut = cut
-        self._days = [cut.closed_ms - DAY_MS * (days - 1 - number) for number in range(days)]
+        self._days = [midnight(now_ms) - DAY_MS * (days - 1 - number) for number in range(days)]
         self.commits = 0
 
     def write(self, root: Path, say: Callable[[str], None]) -> None:
         """All tables under a folder."""
         for table in TABLES:
             table.create_on_disk(root / table.name)
-        last: pa.Table | None = None
+        newest: list[pa.Table] = []
         for number, begin_ms in enumerate(self._days):
-            last = self._day(number, begin_ms)
-            write_deltalake(root / COORDINATOR_LOG.name, last, mode="append")
+            newest = [*newest[-1:], self._day(number, begin_ms)]
+            write_deltalake(root / COORDINATOR_LOG.name, newest[-1], mode="append")
             self._samples(root, begin_ms)
             if number % 30 == 0:
                 say(f"day {number} of {len(self._days)}")
-        assert last is not None
-        self._compact(root, last)
+        self._compact(root, pa.concat_tables(newest))
 
     def _day(self, number: int, begin_ms: int) -> pa.Table:
         every = commits_of_day(self.cluster, begin_ms, self._a_day, self._random)
@@ -99,11 +98,11 @@ class Year:
             mode="append",
         )
 
-    def _compact(self, root: Path, last: pa.Table) -> None:
-        """The last day has all that is so now."""
+    def _compact(self, root: Path, newest: pa.Table) -> None:
+        """Two days have all that is so now; the last one alone has little yet soon after midnight."""
         config = settings.load().coordinator
         retention = Retention(config.retention_ms, config.offsets_retention_check_interval_ms)
-        log = last.select([*GroupKey._fields, *LogEntry._fields])
+        log = newest.select([*GroupKey._fields, *LogEntry._fields])
         local.compact(root, CLUSTER_ID, log, retention, Transaction("year", 0))
 
 
