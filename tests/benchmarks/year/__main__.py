@@ -4,8 +4,8 @@
 
 Each partition is committed 208 times a day: more than 300 million commits in a year, whatever hour of its last day it is. The
 tables get what history.full.ms = 7 days and history.hourly.ms = 30 days leave of them, and what positions.full.ms = 7 days (and
-positions.retention.ms = 0) leaves of samples every 30 seconds. The days are appended one by one. Then the upkeep of the log runs as in the job: it sorts what is older than today,
-and must find nothing to remove, or what is kept here were not what thinning keeps.
+positions.retention.ms = 0) leaves of samples every 30 seconds. The days are appended one by one. Then the upkeep of the log runs as in the job: it sorts what is older than today
+(before seven in the morning, UTC: than yesterday), and must find nothing to remove, or what is kept here were not what thinning keeps.
 """
 
 from __future__ import annotations

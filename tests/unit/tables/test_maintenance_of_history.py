@@ -15,6 +15,7 @@ from group_coordinator import settings
 from group_coordinator.settings import JobSettings
 from group_coordinator.tables import maintenance
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.history.rule import OPEN_MS
 from group_coordinator.tables.maintenance import Maintenance, Notebook
 from tests.support import commit_rows
 
@@ -47,8 +48,8 @@ def append(job: JobSettings, minutes: Iterable[int]) -> None:
 
 
 def look(job: JobSettings, notebook: Notebook, minute: int) -> int:
-    """The rows of the log after a look of a new process."""
-    Maintenance(NO_SPARK, job, [COORDINATOR_LOG], notebook).look(minute * 60_000)
+    """The rows of the log after a look of a new process, so long after this minute as a day stays open."""
+    Maintenance(NO_SPARK, job, [COORDINATOR_LOG], notebook).look(minute * 60_000 + OPEN_MS)
     return int(log(job).to_pyarrow_table().num_rows)
 
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from group_coordinator.tables.views.recent_changes import RECENT_HOURS
+
 DAY_MS = 86_400_000
+OPEN_MS = (RECENT_HOURS + 1) * 3_600_000
+"""How long a day stays as it is after its end: files that are sorted by group have rows of all times, and who asks for the
+last hours would read them all. An hour more: now is the newest sample, which may be a little old."""
 _STEP_MS = 31 * DAY_MS
 
 
@@ -29,10 +34,10 @@ class Cut(NamedTuple):
 
 def cut_now(rule: HistoryRule, done_ms: int, now_ms: int) -> Cut | None:
     """Where history changes now; None: it does not, or days have been closed up to `done_ms`, and none since."""
-    closed_ms = midnight(now_ms)
+    closed_ms = midnight(now_ms - OPEN_MS)
     if not rule.full_ms or closed_ms <= done_ms:
         return None
-    hourly_ms = midnight(now_ms - rule.full_ms)
+    hourly_ms = min(closed_ms, midnight(now_ms - rule.full_ms))
     daily_ms = min(hourly_ms, midnight(now_ms - rule.hourly_ms)) if rule.hourly_ms else 0
     return Cut(closed_ms, hourly_ms, daily_ms)
 

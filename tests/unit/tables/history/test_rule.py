@@ -26,9 +26,17 @@ def test_history_changes_at_midnights(rule: HistoryRule, cut: Cut | None) -> Non
     assert cut_now(rule, 0, NOON) == cut
 
 
-def test_a_day_is_closed_once() -> None:
-    assert cut_now(WEEK, 100 * DAY_MS, 101 * DAY_MS - 1) is None
-    assert cut_now(WEEK, 100 * DAY_MS, 101 * DAY_MS) == Cut(101 * DAY_MS, 94 * DAY_MS, 0)
+def test_a_day_is_closed_once_and_seven_hours_after_its_end() -> None:
+    seven = 101 * DAY_MS + 7 * 3_600_000
+
+    assert cut_now(WEEK, 100 * DAY_MS, seven - 1) is None
+    assert cut_now(WEEK, 100 * DAY_MS, seven) == Cut(101 * DAY_MS, 94 * DAY_MS, 0)
+
+
+def test_a_day_that_is_open_is_not_thinned_either() -> None:
+    six = 101 * DAY_MS + 6 * 3_600_000
+
+    assert cut_now(HistoryRule(1), 0, six) == Cut(100 * DAY_MS, 100 * DAY_MS, 0)
 
 
 def test_months_that_nobody_thinned_are_a_step_each() -> None:
