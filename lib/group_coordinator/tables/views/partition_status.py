@@ -15,7 +15,7 @@ from group_coordinator.tables.views.lag import LAG
 from group_coordinator.tables.views.position_steps import large, micros, position_steps, small
 from group_coordinator.tables.views.positions_now import NEWEST_SAMPLES
 from group_coordinator.tables.views.recent_changes import RECENT_HOURS
-from group_coordinator.tables.views.time_lag import LAG_SECONDS
+from group_coordinator.tables.views.time_lag import LAG_SECONDS, TIMED_LAG
 
 WINDOW = 10
 """So many of the newest commits are looked at."""
@@ -69,11 +69,11 @@ changes AS (
 commits AS (
   SELECT * FROM changes WHERE losses_since = 0 AND age <= {WINDOW}
 ),
-steps AS ({position_steps(_RECENT_SAMPLES)}),
+recent_steps AS ({position_steps(_RECENT_SAMPLES)}),
 lags AS (
   SELECT {large("steps")} commits.*, {_END_AT_COMMIT} - commits.`after` AS lag_then
   FROM commits
-  LEFT JOIN steps
+  LEFT JOIN recent_steps steps
     ON steps.cluster_id = commits.cluster_id AND steps.topic = commits.topic
     AND steps.`partition` = commits.`partition`
     AND commits.at > steps.from_at AND commits.at <= steps.sampled_at
@@ -94,20 +94,16 @@ windows AS (
   GROUP BY cluster_id, group_id, topic, `partition`
 ),
 partitions AS (
-  SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.lag, behind.lag_seconds, behind.certain_seconds,
+  SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.lag, own.lag_seconds, own.certain_seconds,
     own.sampled_at, windows.lowest_offset, windows.highest_offset, windows.last_offset, windows.span_seconds,
     windows.quiet_seconds, windows.known_lags, windows.lowest_lag, windows.lowest_left, windows.times_nearer,
     coalesce(windows.commits, 0) AS commits,
-    CASE WHEN windows.quiet_seconds < behind.certain_seconds THEN windows.quiet_seconds ELSE behind.certain_seconds
-    END AS silent_seconds,
+    CASE WHEN windows.quiet_seconds < own.certain_seconds THEN windows.quiet_seconds ELSE own.certain_seconds END AS silent_seconds,
     greatest(
       {LEAST_SILENCE_SECONDS},
       coalesce({WINDOW - 1} * windows.span_seconds / nullif(windows.commits - 1, 0), {UNKNOWN_SILENCE_SECONDS})
     ) AS tolerated_seconds
-  FROM $lag own
-  JOIN $time_lag behind
-    ON behind.cluster_id = own.cluster_id AND behind.group_id = own.group_id
-    AND behind.topic = own.topic AND behind.`partition` = own.`partition`
+  FROM ({TIMED_LAG}) own
   LEFT JOIN windows
     ON windows.cluster_id = own.cluster_id AND windows.group_id = own.group_id
     AND windows.topic = own.topic AND windows.`partition` = own.`partition`

@@ -44,7 +44,7 @@ _BEFORE = "INTERVAL '2' HOUR"
 # sorted. The last sample with such an end may be the later one of a moment, whose other one is beyond it: then it is the
 # sample before that moment that counts. The steps of the newest log have every offset below its end once, but for those
 # that did not grow.
-_TEXT = f"""
+TIMED_LAG = f"""
 WITH since AS (
   SELECT {small("committed")} samples.cluster_id, samples.topic, samples.`partition`,
     max(CASE WHEN samples.log_end_offset <= committed.lowest_offset THEN samples.sampled_at END) - {_BEFORE} AS sampled_at
@@ -75,7 +75,7 @@ steps AS (
   ) grown
   WHERE sampled_at >= began_at AND (from_offset IS NULL OR log_end_offset > from_offset)
 )
-SELECT {large("steps")} own.cluster_id, own.group_id, own.topic, own.`partition`,
+SELECT {large("steps")} own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.lag, own.sampled_at,
   CASE WHEN own.lag = 0 THEN CAST(0 AS DOUBLE) WHEN own.lag > 0 THEN {seconds_behind("own.committed_offset", "own.sampled_at")}
   END AS lag_seconds,
   CASE WHEN own.lag = 0 THEN 'exact' WHEN own.lag > 0 THEN {how_it_is_known("own.committed_offset")}
@@ -88,6 +88,11 @@ LEFT JOIN steps
   ON steps.cluster_id = own.cluster_id AND steps.topic = own.topic AND steps.`partition` = own.`partition`
   AND own.lag > 0 AND own.committed_offset < steps.to_offset
   AND (steps.from_offset IS NULL OR own.committed_offset >= steps.from_offset)
+"""
+"""The rows of time_lag, with those columns of lag that the status is made of: lag need not be worked out twice."""
+
+_TEXT = f"""
+SELECT cluster_id, group_id, topic, `partition`, lag_seconds, how, certain_seconds FROM ({TIMED_LAG}) timed
 """
 
 TIME_LAG = ViewDefinition(
