@@ -21,7 +21,7 @@ from tests.property.lag_rules import (
 )
 from tests.support.view_rows import answers
 
-PAUSES_S = st.sampled_from([1, 5, 30, 30, 30, 3_600])
+PAUSES_S = st.sampled_from([1, 5, 30, 30, 30, 3_600, 100_000])
 GROWTH = st.sampled_from([[0, 1, 10], [100], [10, 100], [0], [10, 100, -5]])
 LATECOMERS = st.sampled_from([[None], [None, 0, 0.5, 1], [0.9]])
 STARTS = st.sampled_from([[0], [0], [0, 1]])

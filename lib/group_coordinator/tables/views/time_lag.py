@@ -18,6 +18,7 @@ from group_coordinator.tables.views.position_steps import (
     seconds_behind,
     small,
 )
+from group_coordinator.tables.views.positions_now import NEWEST_SAMPLES
 
 LAG_SECONDS = optional(
     "lag_seconds",
@@ -40,23 +41,45 @@ CERTAIN_SECONDS = optional(
 _BEFORE = "INTERVAL '2' HOUR"
 """SQL for a time in which there is an earlier sample, also where only the first one of each hour stayed."""
 
+_DAY_BEFORE = (
+    f"(SELECT min(sampled_at) - INTERVAL '1' DAY FROM ({NEWEST_SAMPLES}) newest_of_clusters)"
+)
+
+
+def _last_reached(lowest: str, condition: str) -> str:
+    """SQL for when a partition's end was last sampled at its lowest offset or before it: `reached_at`; null: it was not."""
+    return f"""
+  SELECT {small(lowest)} samples.cluster_id, samples.topic, samples.`partition`, {lowest}.lowest_offset,
+    max(CASE WHEN samples.log_end_offset <= {lowest}.lowest_offset THEN samples.sampled_at END) AS reached_at
+  FROM $topic_positions samples
+  JOIN {lowest}
+    ON {lowest}.cluster_id = samples.cluster_id AND {lowest}.topic = samples.topic
+    AND {lowest}.`partition` = samples.`partition`
+  WHERE {condition}
+  GROUP BY samples.cluster_id, samples.topic, samples.`partition`, {lowest}.lowest_offset"""
+
+
 # What was sampled before the end was at the lowest committed offset says nothing about any group: only the rest is
-# sorted. The last sample with such an end may be the later one of a moment, whose other one is beyond it: then it is the
+# sorted. Nearly every group was at an end of the last day: the year is searched for the others alone. A partition that has no
+# sample of that day has no lag. The last sample with such an end may be the later one of a moment, whose other one is beyond it: then it is the
 # sample before that moment that counts. The steps of the newest log have every offset below its end once, but for those
 # that did not grow.
 TIMED_LAG = f"""
-WITH since AS (
-  SELECT {small("committed")} samples.cluster_id, samples.topic, samples.`partition`,
-    max(CASE WHEN samples.log_end_offset <= committed.lowest_offset THEN samples.sampled_at END) - {_BEFORE} AS sampled_at
-  FROM $topic_positions samples
-  JOIN (
-    SELECT cluster_id, topic, `partition`, min(committed_offset) AS lowest_offset
-    FROM $offsets
-    GROUP BY cluster_id, topic, `partition`
-  ) committed
-    ON committed.cluster_id = samples.cluster_id AND committed.topic = samples.topic
-    AND committed.`partition` = samples.`partition`
-  GROUP BY samples.cluster_id, samples.topic, samples.`partition`
+WITH lowest AS (
+  SELECT cluster_id, topic, `partition`, min(committed_offset) AS lowest_offset
+  FROM $offsets
+  GROUP BY cluster_id, topic, `partition`
+),
+near AS (
+  {_last_reached("lowest", f"samples.sampled_at >= {_DAY_BEFORE}")}
+),
+far AS (
+  SELECT cluster_id, topic, `partition`, lowest_offset FROM near WHERE reached_at IS NULL
+),
+since AS (
+  SELECT cluster_id, topic, `partition`, reached_at - {_BEFORE} AS sampled_at FROM near WHERE reached_at IS NOT NULL
+  UNION ALL
+  SELECT cluster_id, topic, `partition`, reached_at - {_BEFORE} FROM ({_last_reached("far", "true")}) searched
 ),
 wanted AS (
   SELECT {small("since")} samples.*
