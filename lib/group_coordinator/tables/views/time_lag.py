@@ -11,10 +11,12 @@ from group_coordinator.tables.views.definition import (
     optional,
 )
 from group_coordinator.tables.views.position_steps import (
+    MOMENT,
     how_it_is_known,
     large,
     micros,
     position_steps,
+    reached,
     seconds_behind,
     small,
 )
@@ -38,32 +40,40 @@ CERTAIN_SECONDS = optional(
     "The same from the first sample with a later end on: so long at least, however far samples are apart; null: as lag_seconds",
 )
 
-_BEFORE = "INTERVAL '2' HOUR"
-"""SQL for a time in which there is an earlier sample, also where only the first one of each hour stayed."""
+_NEAR = "INTERVAL '6' HOUR"
+"""SQL for how long before the newest sample a partition is looked for first. Where one sample an hour stayed there are some, too."""
 
-_DAY_BEFORE = (
-    f"(SELECT min(sampled_at) - INTERVAL '1' DAY FROM ({NEWEST_SAMPLES}) newest_of_clusters)"
+_SINCE = f"(SELECT min(sampled_at) - {_NEAR} FROM ({NEWEST_SAMPLES}) newest_of_clusters)"
+
+_EVER = "TIMESTAMP '1970-01-01 00:00:00'"
+
+_IN_TIME = (
+    "PARTITION BY samples.cluster_id, samples.topic, samples.`partition` "
+    "ORDER BY samples.sampled_at, samples.log_end_offset"
 )
 
 
-def _last_reached(lowest: str, condition: str) -> str:
-    """SQL for when a partition's end was last sampled at its lowest offset or before it: `reached_at`; null: it was not."""
+def _last_reached(lowest: str, since: str) -> str:
+    """SQL for when a partition's end was last at its lowest offset or before it: `reached_at`; null: at no sample since then."""
     return f"""
-  SELECT {small(lowest)} samples.cluster_id, samples.topic, samples.`partition`, {lowest}.lowest_offset,
-    max(CASE WHEN samples.log_end_offset <= {lowest}.lowest_offset THEN samples.sampled_at END) AS reached_at
-  FROM $topic_positions samples
-  JOIN {lowest}
-    ON {lowest}.cluster_id = samples.cluster_id AND {lowest}.topic = samples.topic
-    AND {lowest}.`partition` = samples.`partition`
-  WHERE {condition}
-  GROUP BY samples.cluster_id, samples.topic, samples.`partition`, {lowest}.lowest_offset"""
+  SELECT cluster_id, topic, `partition`, lowest_offset,
+    max(CASE WHEN log_end_offset <= lowest_offset AND sampled_at > {since} + {MOMENT} THEN sampled_at END) AS reached_at
+  FROM (
+    SELECT {small(lowest)} samples.cluster_id, samples.topic, samples.`partition`, {lowest}.lowest_offset, samples.sampled_at,
+      {reached("samples.log_end_offset", "samples.sampled_at", _IN_TIME)} AS log_end_offset
+    FROM $topic_positions samples
+    JOIN {lowest}
+      ON {lowest}.cluster_id = samples.cluster_id AND {lowest}.topic = samples.topic
+      AND {lowest}.`partition` = samples.`partition`
+    WHERE samples.sampled_at >= {since}
+  ) ends
+  GROUP BY cluster_id, topic, `partition`, lowest_offset"""
 
 
 # What was sampled before the end was at the lowest committed offset says nothing about any group: only the rest is
-# sorted. Nearly every group was at an end of the last day: the year is searched for the others alone. A partition that has no
-# sample of that day has no lag. The last sample with such an end may be the later one of a moment, whose other one is beyond it: then it is the
-# sample before that moment that counts. The steps of the newest log have every offset below its end once, but for those
-# that did not grow.
+# sorted. Nearly every group was at an end of the last hours: the year is searched for the others alone. A partition that has
+# no sample of these hours has no lag. The steps of the newest log have every offset below its end once, but for those that
+# did not grow.
 TIMED_LAG = f"""
 WITH lowest AS (
   SELECT cluster_id, topic, `partition`, min(committed_offset) AS lowest_offset
@@ -71,15 +81,15 @@ WITH lowest AS (
   GROUP BY cluster_id, topic, `partition`
 ),
 near AS (
-  {_last_reached("lowest", f"samples.sampled_at >= {_DAY_BEFORE}")}
+  {_last_reached("lowest", _SINCE)}
 ),
 far AS (
   SELECT cluster_id, topic, `partition`, lowest_offset FROM near WHERE reached_at IS NULL
 ),
 since AS (
-  SELECT cluster_id, topic, `partition`, reached_at - {_BEFORE} AS sampled_at FROM near WHERE reached_at IS NOT NULL
+  SELECT cluster_id, topic, `partition`, reached_at - {MOMENT} AS sampled_at FROM near WHERE reached_at IS NOT NULL
   UNION ALL
-  SELECT cluster_id, topic, `partition`, reached_at - {_BEFORE} FROM ({_last_reached("far", "true")}) searched
+  SELECT cluster_id, topic, `partition`, reached_at - {MOMENT} FROM ({_last_reached("far", _EVER)}) searched
 ),
 wanted AS (
   SELECT {small("since")} samples.*
