@@ -20,6 +20,7 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import ConfigRecord
 from group_coordinator.core.model.requests import TopicMetadata
 from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.offsets.pending import awaited_markers
 from group_coordinator.runtime.member_ids import fresh_id
 from group_coordinator.runtime.taking import event_id_at, refusal_of, take
 
@@ -63,6 +64,11 @@ class Replay:
         except (ValueError, RecursionError) as fault:
             return [_error(f"not a line: {fault}"), _DONE]
         return [*self._outputs(line), _DONE]
+
+    def awaited_markers(self, group_id: str) -> dict[int, int]:
+        """The markers that a group waits for, each with the first offset at which it may be, by producer id."""
+        group = self._groups.get(group_id)
+        return {} if group is None else awaited_markers(group)
 
     def _outputs(self, line: _Line) -> Iterator[Output]:
         if line.at is UNSET:

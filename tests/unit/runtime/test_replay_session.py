@@ -144,3 +144,19 @@ def test_a_groups_own_retention_moves_its_next_deadline_at_once() -> None:
     assert say(conversation, {"at": 12_999}) == []
     expired = [output["reason"] for output in say(conversation, {"at": 13_000})]
     assert expired == ["offset-expired", "group-expired"]
+
+
+def test_a_group_waits_for_the_marker_of_a_transaction_until_it_is_told_of_it() -> None:
+    conversation = replay()
+    partition = {"partitionIndex": 0, "committedOffset": 42}
+    topics = [{"name": "orders", "partitions": [partition]}]
+    producer = {"groupId": "g", "producerId": 7, "producerEpoch": 0}
+    offsets = event("TxnOffsetCommit", 3, **producer, topics=topics, markersEndOffset=100)
+    marker = event("EndTxn", 0, **producer, committed=True, markerOffset=100)
+
+    say(conversation, {"at": 1_000, "event": offsets})
+    assert conversation.awaited_markers("g") == {7: 100}
+
+    say(conversation, {"at": 2_000, "event": marker})
+    assert conversation.awaited_markers("g") == {}
+    assert conversation.awaited_markers("nobody") == {}
