@@ -18,6 +18,7 @@ from group_coordinator.gateway.sightings import Sighting
 from group_coordinator.runtime.replay_session import Replay
 
 _TICK_S = 0.05
+_OF_TRANSACTIONS = ("TxnOffsetCommit", "EndTxn")
 
 
 def _wall_clock_ms() -> int:
@@ -48,6 +49,8 @@ class InProcessJob:
         """Why events were dead letters; clients' requests must make none."""
         self.is_silent = False
         """Whether events get lost."""
+        self.on_awaited_markers: Callable[[str, dict[int, int]], None] = lambda *_: None
+        """Hears which markers a group waits for, each time that this may have changed."""
 
     @property
     def open_count(self) -> int:
@@ -77,10 +80,20 @@ class InProcessJob:
         if len(event) > self._config.event_max_bytes:
             self._open.fail(correlation_id, ErrorCode.INVALID_REQUEST)
         elif not self.is_silent:
-            loop = asyncio.get_running_loop()
-            self._due_s = max(self._due_s + 1e-6, loop.time() + uniform(*self._delay_s))  # noqa: S311
-            loop.call_at(self._due_s, self._line, {"event": json.decode(event)})
+            self.tell(event)
         return answer
+
+    def tell(self, value: bytes) -> None:
+        """An event is on its way, whoever wrote it."""
+        loop = asyncio.get_running_loop()
+        self._due_s = max(self._due_s + 1e-6, loop.time() + uniform(*self._delay_s))  # noqa: S311
+        loop.call_at(self._due_s, self._take, json.decode(value))
+
+    def _take(self, event: Body) -> None:
+        self._line({"event": event})
+        if event["api"] in _OF_TRANSACTIONS:
+            group_id = event["body"]["groupId"]
+            self.on_awaited_markers(group_id, self._replay.awaited_markers(group_id))
 
     def _line(self, line: Body) -> None:
         given = {"at": self._now_ms(), **line}
