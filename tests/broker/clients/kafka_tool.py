@@ -28,6 +28,13 @@ CLIENTS: Final = (
     *("kafka-streams", "kafka-streams-examples"),
 )
 """What consumers of shares and of streams need: the client of their own version."""
+ALL_TOOLS: Final = (
+    *("kafka-tools", "kafka-clients", "kafka-server-common"),
+    *("kafka-tools-api", "kafka_2.13", "kafka-server", "kafka-metadata", "kafka-raft"),
+    *("kafka-storage", "kafka-storage-api", "kafka-coordinator-common", "kafka-share-coordinator"),
+    *("kafka-group-coordinator", "kafka-group-coordinator-api", "kafka-transaction-coordinator"),
+)
+"""kafka-configs is a part of the broker, and all of that must be of one version."""
 
 
 class Said(NamedTuple):
@@ -68,10 +75,14 @@ def _said(modules: Sequence[str], tool: str, bootstrap_servers: str, *arguments:
 
 def java_command(modules: Sequence[str], program: str, *arguments: str) -> list[str]:
     """How a program of these modules, or of the broker's, is started; it logs nothing."""
-    wanted = _IVY_MODULE.format("".join(map(_DEPENDENCY.format, modules)))
-    jars: list[Path] = [*_jars("tools", wanted), *broker_jars()]
     return [
         *(java(), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
-        *("-Dlog4j2.level=OFF", "-cp", ":".join(map(str, jars))),
+        *("-Dlog4j2.level=OFF", "-cp", ":".join(map(str, class_path(modules)))),
         *(program, *arguments),
     ]
+
+
+def class_path(modules: Sequence[str]) -> list[Path]:
+    """Jars of these modules, and the broker's for what these need."""
+    wanted = _IVY_MODULE.format("".join(map(_DEPENDENCY.format, modules)))
+    return [*_jars("tools", wanted), *broker_jars()]

@@ -124,10 +124,16 @@ class Command:
 
 def kafka_program(name: str, log: IO[bytes]) -> Process:
     """Start a program of the folder `oracle`, which calls Kafka's classes. Raises NoCompilerError without a JDK."""
-    jars = broker_jars()
-    class_path = _class_path([_compiled(SOURCES / f"{name}.java", jars), *jars])
-    options = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-    return Process([java(), *options, "-cp", class_path, f"{PACKAGE}.{name}"], log)
+    return java_program(SOURCES / f"{name}.java", f"{PACKAGE}.{name}", broker_jars(), log)
+
+
+def java_program(
+    source: Path, main_class: str, jars: Sequence[Path], log: IO[bytes], *options: str
+) -> Process:
+    """Start a program from its source. Raises NoCompilerError without a JDK."""
+    class_path = _class_path([_compiled(source, jars), *jars])
+    usual = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+    return Process([java(), *usual, *options, "-cp", class_path, main_class], log)
 
 
 def _compiled(source: Path, jars: Sequence[Path]) -> Path:
