@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
 
+from group_coordinator.cli.gateway_process import gateway_command, run_gateway_process
 from group_coordinator.cli.job_options import job_options, job_settings, run_options
 from group_coordinator.job.run import RunOptions, checkpoints_held, run_coordinator
 from group_coordinator.local.jars import spark_jars
@@ -18,6 +20,11 @@ from group_coordinator.streaming.session import local_session
 @click.command()
 @job_options
 @run_options
+@click.option(
+    "--with-gateway",
+    is_flag=True,
+    help="Let Kafka's own clients in as well: `group-coordinator gateway` beside the job, by the same settings.",
+)
 def command(
     config: Path | None,
     overrides: tuple[str, ...],
@@ -27,6 +34,7 @@ def command(
     progress: Path | None,
     redo_open_batch: bool,
     accept_new_partitions: bool,
+    with_gateway: bool,
 ) -> None:
     """Run the coordinator: events in, responses and log out.
 
@@ -37,16 +45,31 @@ def command(
     With --drain consumer groups (KIP-848) hear of the cluster's topics when a run begins; topics that
     they ask for while it goes on, the next run tells them of.
 
+    With --with-gateway Kafka's own clients reach the job at gateway.listen, as long as it runs; the gateway
+    is a process of its own, and if it ends so does the run.
+
     \b
     Examples:
       group-coordinator run --with-compaction
+      group-coordinator run --with-compaction --with-gateway --set gateway.listen=127.0.0.1:29092
       group-coordinator run --drain --with-compaction     # as a scheduled job
     """  # noqa: D301
+    if drain and with_gateway:
+        raise click.UsageError(
+            "--with-gateway: a run with --drain ends when all is read, and nobody could ask it"
+        )
     settings = job_settings(config, overrides, bootstrap_server)
+    gateway = partial(run_gateway_process, gateway_command(config, overrides, bootstrap_server))
+    options = RunOptions(
+        drain,
+        with_compaction,
+        progress,
+        redo_open_batch,
+        accept_new_partitions,
+        gateway if with_gateway else None,
+    )
     queries = [layout.QUERY_NAME] + [compaction_query.QUERY_NAME] * with_compaction
     with checkpoints_held(settings.job, *queries), scratch_folder() as scratch:
         run_coordinator(
-            settings,
-            lambda: local_session(settings.job, spark_jars(), scratch),
-            RunOptions(drain, with_compaction, progress, redo_open_batch, accept_new_partitions),
+            settings, lambda: local_session(settings.job, spark_jars(), scratch), options
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -65,6 +65,8 @@ class RunOptions:
     """Whether a batch that another version began may be ended by this one."""
     accept_new_partitions: bool = False
     """Whether the events topic may have got partitions since it was read last."""
+    gateway: Callable[[Event, Event], None] | None = None
+    """Runs beside the coordinator until one of the events is set: the run is to stop, or it has ended. A drain has none."""
 
 
 @contextmanager
@@ -156,6 +158,8 @@ def _run(given: RunInputs, settings: Settings, options: RunOptions, stop: Event)
             beside.enter_context(running_beside(compaction.run_again_and_again, stop, "compaction"))
         if settings.job.maintenance_interval_ms:
             beside.enter_context(running_beside(partial(_maintain, given), stop, "maintenance"))
+        if options.gateway is not None:
+            beside.enter_context(running_beside(partial(options.gateway, stop), stop, "gateway"))
         coordinator = CoordinatorRun(
             given.spark, settings, given.writer, around, stop, options.redo_open_batch
         )

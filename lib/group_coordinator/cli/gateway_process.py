@@ -1,0 +1,74 @@
+"""`group-coordinator gateway` in a process of its own, beside a run of the job on the same machine."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+
+from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.local.watchdog import Watchdog
+
+_LOOK_S = 0.1
+_DRAIN_TIMEOUT_S = 15.0
+"""The gateway gives requests that are on their way 5 s."""
+
+
+def gateway_command(
+    config: Path | None, overrides: Sequence[str], bootstrap_server: str | None
+) -> list[str]:
+    """The gateway, with the settings of a job that was given these options; secrets are in the environment of both."""
+    command = [sys.executable, "-m", "group_coordinator.cli.main", "gateway"]
+    if config is not None:
+        command += ["--config", str(config)]
+    if bootstrap_server is not None:
+        command += ["--bootstrap-server", bootstrap_server]
+    return [*command, *(word for override in overrides for word in ("--set", override))]
+
+
+def run_gateway_process(command: Sequence[str], stop: Event, ended: Event) -> None:
+    """Run the gateway until one of the events is set, then let it drain.
+
+    With `stop` it drains while the job ends its last batch, whose answers still leave. What it says goes where ours goes.
+
+    Raises:
+        JobRefusedError: it ended by itself.
+    """
+    with _running(command) as process:
+        while not (stop.is_set() or ended.wait(_LOOK_S)):
+            if process.poll() is not None:
+                raise JobRefusedError(
+                    f"the gateway {_end_of(process.returncode)}, and a run with --with-gateway ends with it: "
+                    "mend what it said above, or start `group-coordinator gateway` apart from the job"
+                )
+
+
+@contextmanager
+def _running(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """In a session of its own: a Ctrl-C in our terminal is for us, who tell it to drain then."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)  # noqa: S603 - the program that runs
+    watchdog = Watchdog(-process.pid)
+    try:
+        yield process
+    finally:
+        _drain(process)
+        watchdog.dismiss()
+
+
+def _drain(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(_DRAIN_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _end_of(status: int) -> str:
+    if status < 0:
+        return f"was ended by {signal.Signals(-status).name}"
+    return f"ended with status {status}"
