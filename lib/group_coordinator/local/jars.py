@@ -27,6 +27,20 @@ BROKER_COORDINATES = (
 _NOT_FOR_A_BROKER = ("kafka-tools-api", "kafka-tools")
 _LOG_LINES_SHOWN = 15
 
+_TOOLS = ("kafka-tools", "kafka-clients", "kafka-server-common")
+"""What the console consumers need of the tools' own version."""
+_TOOLS_IVY_MODULE = """\
+<ivy-module version="2.0">
+  <info organisation="group-coordinator" module="jars"/>
+  <configurations><conf name="default"/></configurations>
+  <dependencies>
+    {}
+  </dependencies>
+</ivy-module>
+"""
+_TOOLS_DEPENDENCY = """\
+<dependency org="org.apache.kafka" name="{}" rev="4.3.1" conf="default" transitive="false"/>"""
+
 
 class JarsError(RuntimeError):
     """The jars could not be fetched; carries the last lines of what Ivy said."""
@@ -47,6 +61,12 @@ def spark_jars() -> list[Path]:
 def broker_jars() -> list[Path]:
     """The class path of a Kafka broker."""
     return _jars("broker", _ivy_module(BROKER_COORDINATES, excluded=_NOT_FOR_A_BROKER))
+
+
+def tools_jars(modules: Iterable[str] = _TOOLS) -> list[Path]:
+    """The class path of Kafka's command line tools: these modules of their version, and the broker's jars for the rest."""
+    wanted = "".join(map(_TOOLS_DEPENDENCY.format, modules))
+    return [*_jars("tools", _TOOLS_IVY_MODULE.format(wanted)), *broker_jars()]
 
 
 def _jars(name: str, ivy_module: str) -> list[Path]:

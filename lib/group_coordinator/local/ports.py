@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 LOOPBACK = "127.0.0.1"
 
@@ -13,6 +13,17 @@ def free_ports(count: int) -> list[int]:
     with ExitStack() as held:
         servers = [held.enter_context(socket.create_server((LOOPBACK, 0))) for _ in range(count)]
         return [server.getsockname()[1] for server in servers]
+
+
+def free_row(count: int) -> int:
+    """The first of that many ports that follow each other, on which nobody listened a moment ago."""
+    while True:
+        with ExitStack() as held, suppress(OSError):
+            first = held.enter_context(socket.create_server((LOOPBACK, 0)))
+            port: int = first.getsockname()[1]
+            for number in range(1, count):
+                held.enter_context(socket.create_server((LOOPBACK, port + number)))
+            return port
 
 
 def is_free(port: int) -> bool:

@@ -4,24 +4,11 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final, NamedTuple
 
-from group_coordinator.local.jars import _jars, broker_jars
+from group_coordinator.local.jars import tools_jars
 from group_coordinator.local.java import java
 
-# The other dependencies are on the broker's class path already.
-_IVY_MODULE = """\
-<ivy-module version="2.0">
-  <info organisation="group-coordinator" module="jars"/>
-  <configurations><conf name="default"/></configurations>
-  <dependencies>
-    {}
-  </dependencies>
-</ivy-module>
-"""
-_DEPENDENCY = """\
-<dependency org="org.apache.kafka" name="{}" rev="4.3.1" conf="default" transitive="false"/>"""
 _TOOLS = ("kafka-tools",)
 CLIENTS: Final = (
     *("kafka-tools", "kafka-clients", "kafka-server-common"),
@@ -77,12 +64,6 @@ def java_command(modules: Sequence[str], program: str, *arguments: str) -> list[
     """How a program of these modules, or of the broker's, is started; it logs nothing."""
     return [
         *(java(), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
-        *("-Dlog4j2.level=OFF", "-cp", ":".join(map(str, class_path(modules)))),
+        *("-Dlog4j2.level=OFF", "-cp", ":".join(map(str, tools_jars(modules)))),
         *(program, *arguments),
     ]
-
-
-def class_path(modules: Sequence[str]) -> list[Path]:
-    """Jars of these modules, and the broker's for what these need."""
-    wanted = _IVY_MODULE.format("".join(map(_DEPENDENCY.format, modules)))
-    return [*_jars("tools", wanted), *broker_jars()]

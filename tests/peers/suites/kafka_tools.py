@@ -10,9 +10,9 @@ from pathlib import Path
 
 from msgspec import json
 
-from group_coordinator.local.jars import JarsError
+from group_coordinator.local.jars import JarsError, tools_jars
 from tests.broker.clients.java_clients import console_consumer
-from tests.broker.clients.kafka_tool import ALL_TOOLS, class_path
+from tests.broker.clients.kafka_tool import ALL_TOOLS
 from tests.conformance.kafka.coordinators import NoCompilerError, Process, java_program
 from tests.peers.suite import Case, NotObtainableError, Outcome, Place, Suite
 from tests.peers.suites.kafka_tools_story import (
@@ -41,7 +41,7 @@ _SAME_EVERYWHERE = (
 
 def _obtain() -> Path:
     try:
-        class_path(ALL_TOOLS)
+        tools_jars(ALL_TOOLS)
     except JarsError as missing:
         raise NotObtainableError(str(missing)) from missing
     return _PROGRAM
@@ -61,7 +61,7 @@ def tools_in_one_process(program: Path, folder: Path) -> Iterator[Process]:
     """
     with (folder / "tools.log").open("wb") as log:
         try:
-            jars = class_path(ALL_TOOLS)
+            jars = tools_jars(ALL_TOOLS)
             tools = java_program(program, "peers.KafkaTools", jars, log, "-Dlog4j2.level=OFF")
         except NoCompilerError as missing:
             raise NotObtainableError(str(missing)) from missing

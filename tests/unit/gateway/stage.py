@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from asyncio import StreamReader, StreamWriter
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import ExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -16,6 +15,7 @@ from group_coordinator.gateway.addresses import Address
 from group_coordinator.gateway.caller import Caller
 from group_coordinator.gateway.cluster_view import ClusterView
 from group_coordinator.gateway.gateway import Gateway, Options
+from group_coordinator.local.ports import free_row
 from tests.unit.gateway.scripted_broker import NODE, PATIENCE_S, ScriptedBroker
 
 LOOPBACK = "127.0.0.1"
@@ -141,13 +141,7 @@ async def staged(max_idle_ms: int = NEVER_MS) -> AsyncIterator[Stage]:
 
 def free_block() -> int:
     """A port that is free together with those of the nodes 0 to 3."""
-    while True:
-        with ExitStack() as held, suppress(OSError):
-            first = held.enter_context(socket.create_server((LOOPBACK, 0)))
-            port: int = first.getsockname()[1]
-            for number in range(1, 5):
-                held.enter_context(socket.create_server((LOOPBACK, port + number)))
-            return port
+    return free_row(5)
 
 
 async def settled() -> None:
