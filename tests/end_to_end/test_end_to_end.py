@@ -9,6 +9,7 @@ from group_coordinator.clients.channel.channel import RequestChannel
 from group_coordinator.clients.channel.request import Request
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import GroupIdNotFoundError
+from tests.end_to_end.gateway_scene import GatewayBeside, ordinary_clients_are_coordinated
 from tests.end_to_end.installation import Installation, Row
 from tests.support.job_process import JobProcess
 from tests.support.transactional_producer import TransactionalProducer, markers_end
@@ -16,7 +17,8 @@ from tests.support.transactional_producer import TransactionalProducer, markers_
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 
 ORDERS_0 = TopicPartition("orders", 0)
-OFFSETS = "SELECT group_id, topic, partition, committed_offset FROM offsets ORDER BY group_id"
+OFFSETS = "SELECT group_id, topic, partition, committed_offset FROM offsets WHERE topic = 'orders' ORDER BY group_id"
+GROUPS = "SELECT group_id FROM groups WHERE group_id IN ('audit', 'billing', 'shipping') ORDER BY group_id"
 BILLING = {"group_id": "billing", "topic": "orders", "partition": 0, "committed_offset": 42}
 SHIPPING = {"group_id": "shipping", "topic": "orders", "partition": 0, "committed_offset": 9}
 
@@ -39,18 +41,23 @@ def test_what_is_asked_is_answered_kept_and_known_after_a_restart(
         assert job.stop() == 0, job.log
         producer.end(commits=True)
 
-    with JobProcess(run, installation.folder) as job, installation.admin() as admin:
+    gateway = GatewayBeside(installation)
+    with (
+        JobProcess([*run, *gateway.options], installation.folder) as job,
+        installation.admin() as admin,
+    ):
         assert admin.list_consumer_group_offsets("billing")[ORDERS_0].offset == 42
+        ordinary_clients_are_coordinated(gateway, job)
         admin.delete_consumer_groups(["audit"]).all()
         with pytest.raises(GroupIdNotFoundError):
             admin.delete_consumer_groups(["audit"]).all()
         await_rows(installation, OFFSETS, [BILLING, SHIPPING], job)
-        groups = "SELECT group_id FROM groups ORDER BY group_id"
-        await_rows(installation, groups, [{"group_id": "billing"}, {"group_id": "shipping"}], job)
+        await_rows(installation, GROUPS, [{"group_id": "billing"}, {"group_id": "shipping"}], job)
         assert job.stop() == 0, job.log
 
     assert installation.rows(
-        "SELECT group_id, reason FROM coordinator_log ORDER BY group_id = 'shipping', batch_id, group_id, seq"
+        "SELECT group_id, reason FROM coordinator_log WHERE group_id IN ('audit', 'billing', 'shipping') "
+        "ORDER BY group_id = 'shipping', batch_id, group_id, seq"
     ) == [
         {"group_id": "billing", "reason": "offset-commit"},
         {"group_id": "audit", "reason": "offset-commit"},

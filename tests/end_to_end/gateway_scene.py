@@ -1,0 +1,100 @@
+"""The gateway beside a running job: what Kafka's tool, the broker and the tables then say of three ordinary consumers."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from kafka import KafkaAdminClient
+
+from group_coordinator.local.ports import LOOPBACK, free_row
+from tests.broker.clients.kafka_tool import kafka_consumer_groups
+from tests.end_to_end.installation import Installation
+from tests.end_to_end.ordinary_clients import (
+    KAFKA_PYTHON,
+    LIBRDKAFKA,
+    LIBRDKAFKA_KIP848,
+    RECORDS,
+    TOPIC,
+    who_read_and_committed,
+)
+from tests.support.job_process import JobProcess
+
+_DEADLINE_S = 60.0
+_NODES = 2
+"""The session's broker is node 1: the bootstrap port has two behind it, the second of which is its own."""
+
+READ = list(range(RECORDS))
+DESCRIBED = [
+    f"{group} {TOPIC} {partition} 10 10 0"
+    for group in (KAFKA_PYTHON, LIBRDKAFKA, LIBRDKAFKA_KIP848)
+    for partition in (0, 1)
+]
+"""Group, topic, partition, committed offset, end of the log, lag."""
+GROUPS = """
+SELECT g.group_id, group_type, state, member_count, sum(committed_offset) AS committed
+FROM groups g JOIN offsets o ON o.group_id = g.group_id AND topic = 'deliveries'
+GROUP BY g.group_id, group_type, state, member_count ORDER BY g.group_id
+"""
+AT_WORK = [
+    (KAFKA_PYTHON, "classic", "Stable", 1, RECORDS),
+    (LIBRDKAFKA, "classic", "Stable", 1, RECORDS),
+    (LIBRDKAFKA_KIP848, "consumer", "Stable", 1, RECORDS),
+]
+
+
+class GatewayBeside:
+    """Where the gateway of a run is, and the options that put it there."""
+
+    def __init__(self, installation: Installation) -> None:
+        self.installation = installation
+        port = free_row(_NODES + 2)
+        self.bootstrap_servers = f"{LOOPBACK}:{port}"
+        self._health = f"{LOOPBACK}:{port + _NODES + 1}"
+
+    @property
+    def options(self) -> list[str]:
+        overrides = (
+            f"gateway.listen={self.bootstrap_servers}",
+            f"gateway.health.listen={self._health}",
+            "group.initial.rebalance.delay.ms=0",
+        )
+        return ["--with-gateway", *(word for each in overrides for word in ("--set", each))]
+
+    def is_ready(self) -> bool:
+        try:
+            with urlopen(f"http://{self._health}/ready", timeout=_DEADLINE_S):
+                return True
+        except URLError:
+            return False
+
+
+def ordinary_clients_are_coordinated(gateway: GatewayBeside, job: JobProcess) -> None:
+    """Three groups read everything, commit, and are known to the job alone."""
+    installation = gateway.installation
+    job.until(gateway.is_ready, seconds=_DEADLINE_S, awaited="the gateway")
+    with who_read_and_committed(gateway.bootstrap_servers) as read:
+        assert read == {KAFKA_PYTHON: READ, LIBRDKAFKA: READ, LIBRDKAFKA_KIP848: READ}
+        groups = [word for group in read for word in ("--group", group)]
+        said = kafka_consumer_groups(gateway.bootstrap_servers, "--describe", *groups)
+        assert _offsets_in(said.out) == DESCRIBED, said
+        assert _groups_of(installation.bootstrap_servers).isdisjoint(read)
+
+        def in_tables() -> bool:
+            rows = installation.rows(GROUPS)
+            return [tuple(row.values()) for row in rows] == AT_WORK
+
+        job.until(
+            in_tables, seconds=_DEADLINE_S, awaited=lambda: f"not {installation.rows(GROUPS)}"
+        )
+
+
+def _offsets_in(said: str) -> list[str]:
+    """What kafka-consumer-groups says of offsets, without the members."""
+    return sorted(" ".join(line.split()[:6]) for line in said.splitlines() if TOPIC in line)
+
+
+def _groups_of(servers: str) -> set[str]:
+    with closing(KafkaAdminClient(bootstrap_servers=servers)) as admin:
+        return {group["group_id"] for group in admin.list_groups()}
