@@ -109,6 +109,26 @@ def test_a_short_demo_of_the_mirror(tmp_path: Path) -> None:
     assert {*gone, *going} == {("newsletter",), ("returns-desk",)}
 
 
+def test_a_short_demo_of_the_gateway(tmp_path: Path) -> None:
+    demo = RunningDemo(tmp_path, "--gateway", "--duration", "20")
+
+    assert demo.process.wait(240) == 0, demo.output
+
+    [folder] = tmp_path.glob("group-coordinator-demo-*")
+    assert [entry.name for entry in folder.iterdir()] == ["tables"]
+    assert processes_of(tmp_path) == []
+    assert "'billing' could not be deleted due to" in demo.output  # it has members
+    lost = sql_tables.rows(
+        str(folder / "tables"),
+        "SELECT group_id, topic, reason, count(*) AS partitions FROM lost_offsets "
+        "WHERE reason <> 'offset-expired' GROUP BY group_id, topic, reason ORDER BY group_id",
+    )
+    assert [tuple(row.values()) for row in lost] == [
+        ("loyalty-points", "payments", "offset-deleted", 2),
+        ("spring-sale", "clicks", "group-deleted", 3),
+    ]
+
+
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
     demo = RunningDemo(tmp_path, *SMALL)
     demo.await_output("The job starts")

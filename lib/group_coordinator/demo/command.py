@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import click
 from click.core import ParameterSource
 
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.demo.cast import CastError
+from group_coordinator.demo.gateway.plan import STORY_S as GATEWAY_STORY_S
+from group_coordinator.demo.gateway.plan import GatewayPlan
 from group_coordinator.demo.interruption import Interrupted, Interruption
 from group_coordinator.demo.mirror.plan import STORY_S as MIRROR_STORY_S
 from group_coordinator.demo.mirror.plan import MirrorPlan, unique_prefix
@@ -18,6 +23,9 @@ _OF_THE_COORDINATOR = {"groups": "--groups", "members": "--members"}
 
 @click.command()
 @click.option("--mirror", is_flag=True, help="The other demo: a mirror of ordinary consumers.")
+@click.option(
+    "--gateway", is_flag=True, help="The third demo: ordinary clients, whose groups the job has."
+)
 @click.option("--keep", is_flag=True, help="Keep everything: topics, checkpoint and logs too.")
 @click.option(
     "--bootstrap-server",
@@ -28,7 +36,7 @@ _OF_THE_COORDINATOR = {"groups": "--groups", "members": "--members"}
     "--duration",
     type=click.IntRange(min=20),
     metavar="SECONDS",
-    help=f"How long the story is; in less not all is seen to expire.  [default: {STORY_S}, of the mirror {MIRROR_STORY_S}]",
+    help=f"How long the story is; in less not all is seen to expire.  [default: {STORY_S}, of the mirror {MIRROR_STORY_S}, of the gateway {GATEWAY_STORY_S}]",
 )
 @click.option("--groups", type=click.IntRange(min=1), default=50, show_default=True)
 @click.option("--members", type=click.IntRange(min=1), default=150, show_default=True)
@@ -37,6 +45,7 @@ def command(
     context: click.Context,
     /,
     mirror: bool,
+    gateway: bool,
     keep: bool,
     bootstrap_server: str | None,
     duration: int | None,
@@ -55,17 +64,29 @@ def command(
     back, deletes another one, deletes a topic. In the end the tables tell who lost what, and why.
     On a cluster of yours nothing is seen to expire, and the demo removes its groups and topics again.
 
+    With --gateway the clients are ordinary ones too, librdkafka, kafka-python and Kafka's console consumer,
+    and their groups are the job's: all they were told is the gateway's address. Kafka's own
+    kafka-consumer-groups lists, describes, resets and deletes them. It has a broker of its own.
+
     The tables and a chart, or a report, stay in a folder below the current one. Ctrl-C ends the demo at any time.
     """
-    if mirror:
+    perform: Callable[[Interruption], None]
+    if mirror or gateway:
         _refuse_options_of_the_coordinator(context)
+    if gateway:
+        _refuse_options_of_the_others(mirror=mirror, bootstrap_server=bootstrap_server)
+        perform = partial(_gateway, GatewayPlan(duration or GATEWAY_STORY_S, keep))
+    elif mirror:
+        prefix = "" if bootstrap_server is None else unique_prefix()
+        plan = MirrorPlan(duration or MIRROR_STORY_S, keep, bootstrap_server, prefix)
+        perform = partial(_mirror, plan)
+    else:
+        perform = partial(
+            _coordinator, Plan(groups, members, duration or STORY_S, keep, bootstrap_server)
+        )
     with Interruption() as interruption:
         try:
-            if mirror:
-                _mirror(duration or MIRROR_STORY_S, bootstrap_server, interruption, keep=keep)
-            else:
-                plan = Plan(groups, members, duration or STORY_S, keep, bootstrap_server)
-                _coordinator(plan, interruption)
+            perform(interruption)
         except CastError as error:
             raise click.UsageError(str(error)) from error
         except (ClientError, CommandFailedError) as error:
@@ -82,18 +103,30 @@ def _coordinator(plan: Plan, interruption: Interruption) -> None:
     perform(plan, interruption)
 
 
-def _mirror(
-    duration_s: int, servers: str | None, interruption: Interruption, *, keep: bool
-) -> None:
+def _mirror(plan: MirrorPlan, interruption: Interruption) -> None:
     from group_coordinator.demo.mirror.performance import perform
 
-    prefix = "" if servers is None else unique_prefix()
-    perform(MirrorPlan(duration_s, keep, servers, prefix), interruption)
+    perform(plan, interruption)
+
+
+def _gateway(plan: GatewayPlan, interruption: Interruption) -> None:
+    from group_coordinator.demo.gateway.performance import perform
+
+    perform(plan, interruption)
 
 
 def _refuse_options_of_the_coordinator(context: click.Context) -> None:
     for parameter, option in _OF_THE_COORDINATOR.items():
         if context.get_parameter_source(parameter) is ParameterSource.COMMANDLINE:
             raise click.UsageError(
-                f"{option} is of the demo without --mirror, which has a cast of its own"
+                f"{option} is of the demo without --mirror or --gateway, which have casts of their own"
             )
+
+
+def _refuse_options_of_the_others(*, mirror: bool, bootstrap_server: str | None) -> None:
+    if mirror:
+        raise click.UsageError("--mirror and --gateway are two demos")
+    if bootstrap_server is not None:
+        raise click.UsageError(
+            "--bootstrap-server: the demo of the gateway has a broker of its own"
+        )

@@ -28,11 +28,10 @@ from group_coordinator.demo.plan import Plan, settings_of
 from group_coordinator.demo.play import Play
 from group_coordinator.demo.scenes import Story
 from group_coordinator.demo.shop import Shop
-from group_coordinator.demo.stage import fetch_jars
+from group_coordinator.demo.stage import fetch_jars, start_broker
 from group_coordinator.demo.story import scenes
 from group_coordinator.demo.survey import Survey
 from group_coordinator.demo.watch import TablesWatch
-from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import Settings
 
 _TICK_S = 0.1
@@ -99,7 +98,9 @@ class Conductor:
 
     def _open_premises(self, resources: ExitStack) -> _Premises:
         fetch_jars(self._folder, self._interruption)
-        bootstrap_servers = self._plan.bootstrap_servers or self._start_broker(resources)
+        bootstrap_servers = self._plan.bootstrap_servers or start_broker(
+            resources, self._folder, self._board, self._interruption
+        )
         self._folder.write_settings(settings_of(self._plan, self._folder, bootstrap_servers))
         connection = Connection.of(self._settings.job)
         self._make_topics(resources, connection)
@@ -120,14 +121,6 @@ class Conductor:
     @property
     def _grace_s(self) -> float:
         return _IMPATIENT_GRACE_S if self._interruption.is_requested else _GRACE_S
-
-    def _start_broker(self, resources: ExitStack) -> str:
-        self._board.say("A real Kafka broker starts on this machine.")
-        broker = EmbeddedBroker(self._folder.broker)
-        broker.start()
-        resources.callback(broker.stop)
-        self._interruption.check()
-        return broker.bootstrap_servers
 
     def _make_topics(self, resources: ExitStack, connection: Connection) -> None:
         """A cluster that is not ours must be left as it was."""

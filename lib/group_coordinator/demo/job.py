@@ -21,14 +21,14 @@ class _Progress(Struct):
 
 
 class Job:
-    """The job in a process of its own."""
+    """The job in a process of its own; `options` are those of job_process."""
 
-    def __init__(self, folder: DemoFolder) -> None:
+    def __init__(self, folder: DemoFolder, *options: str) -> None:
         self._progress = folder.progress
         module = "group_coordinator.demo.job_process"
         self._process = ChildProcess(
             "The job",
-            [sys.executable, "-m", module, str(folder.settings), str(self._progress)],
+            [sys.executable, "-m", module, str(folder.settings), str(self._progress), *options],
             folder.output("job"),
             folder.scratch,
         )

@@ -1,16 +1,18 @@
 """The job of the demo: `run --with-compaction`, and before it the tables of `init` (Spark takes its time to start).
 
-python -m group_coordinator.demo.job_process SETTINGS PROGRESS
+python -m group_coordinator.demo.job_process SETTINGS PROGRESS [--with-gateway]
 """
 
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from group_coordinator import settings
+from group_coordinator.cli.gateway_process import gateway_command, run_gateway_process
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.job.run import RunOptions, run_coordinator
 from group_coordinator.local.jars import spark_jars
@@ -19,11 +21,19 @@ from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.session import local_session
 from group_coordinator.tables.creation import create_tables
 
+WITH_GATEWAY = "--with-gateway"
 
-def main(settings_file: Path, progress_file: Path) -> None:
+
+def main(settings_file: Path, progress_file: Path, *given: str) -> None:
     """Run until a signal; the topics are there."""
     chosen = settings.load(settings_file)
-    options = RunOptions(drain=False, with_compaction=True, progress_file=progress_file)
+    gateway = partial(run_gateway_process, gateway_command(settings_file, (), None))
+    options = RunOptions(
+        drain=False,
+        with_compaction=True,
+        progress_file=progress_file,
+        gateway=gateway if WITH_GATEWAY in given else None,
+    )
     with scratch_folder() as scratch:
         run_coordinator(chosen, lambda: _session_with_tables(chosen.job, scratch), options)
 
@@ -36,6 +46,6 @@ def _session_with_tables(job: JobSettings, scratch: Path) -> SparkSession:
 
 if __name__ == "__main__":
     try:
-        main(Path(sys.argv[1]), Path(sys.argv[2]))
+        main(Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:])
     except JobRefusedError as refusal:
         sys.exit(str(refusal))

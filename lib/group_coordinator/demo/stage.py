@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from rich.console import Console
 
@@ -17,6 +19,7 @@ from group_coordinator.demo.interruption import Interrupted, Interruption
 from group_coordinator.demo.look import Look
 from group_coordinator.demo.plain import PlainLines
 from group_coordinator.demo.screen import Screen
+from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.child_process import ChildProcess
 
 
@@ -49,18 +52,41 @@ def in_folder(folder: DemoFolder, *, keep: bool) -> Iterator[None]:
         folder.remove_scaffolding()
 
 
-def fetch_jars(folder: DemoFolder, interruption: Interruption) -> None:
+def fetch_jars(
+    folder: DemoFolder, interruption: Interruption, module: str = "group_coordinator.local.jars"
+) -> None:
     """Fetch what is missing; once, and what that says must not spoil the screen.
+
+    Args:
+        folder: takes what it says.
+        interruption: may end it.
+        module: the program that fetches.
 
     Raises:
         CommandFailedError: it cannot be fetched.
     """
-    command = [sys.executable, "-m", "group_coordinator.local.jars"]
+    command = [sys.executable, "-m", module]
     process = ChildProcess("Step 'jars'", command, folder.output("jars"))
     try:
         process.await_success(interruption.pause)
     finally:
         process.end()
+
+
+def start_broker(
+    resources: ExitStack,
+    folder: DemoFolder,
+    board: Board[Any],
+    interruption: Interruption,
+    properties: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """A broker of the demo's own, until the resources are given back; its address."""
+    board.say("A real Kafka broker starts on this machine.")
+    broker = EmbeddedBroker(folder.broker, properties=properties)
+    broker.start()
+    resources.callback(broker.stop)
+    interruption.check()
+    return broker.bootstrap_servers
 
 
 def display(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
 
 from group_coordinator.clients import sql_tables
 from group_coordinator.demo.board import Board
 from group_coordinator.demo.cast import LEADING_ROLES
-from group_coordinator.demo.coordinator_figures import CoordinatorFigures
 
 _NEWS = """
 SELECT group_id, reason, count(topic) AS offsets, max(batch_id) AS batch_id,
@@ -33,10 +33,19 @@ _DELETED = frozenset({"offset-deleted", "group-deleted"})
 
 
 class TablesWatch:
-    """Reads the log from where it stopped last, without Spark; `looking` does so again and again."""
+    """Reads the log from where it stopped last, without Spark; `looking` does so again and again.
 
-    def __init__(self, tables_root: str, board: Board[CoordinatorFigures]) -> None:
+    Args:
+        tables_root: the folder of the tables.
+        board: takes news, and figures: offset_count, expired_count, deleted_count.
+        watched: the groups whose rebalances are news.
+    """
+
+    def __init__(
+        self, tables_root: str, board: Board[Any], watched: Collection[str] = _WATCHED
+    ) -> None:
         self._tables_root = tables_root
+        self._watched = watched
         self._board = board
         self._batch_id = -1
         self._offsets_by_reason: Counter[str] = Counter()
@@ -78,7 +87,7 @@ class TablesWatch:
             return group_id in self._losers
         elif reason == "sync":
             before, self.members[group_id] = self.members.get(group_id), news["members"]
-            return group_id in _WATCHED and before not in (None, news["members"])
+            return group_id in self._watched and before not in (None, news["members"])
         return True
 
     def _rows(self, sql: str) -> list[dict[str, Any]]:

@@ -26,8 +26,7 @@ from group_coordinator.demo.mirror.shop import Shop
 from group_coordinator.demo.mirror.story import Storyteller
 from group_coordinator.demo.mirror.watch import TablesWatch
 from group_coordinator.demo.scenes import Story
-from group_coordinator.demo.stage import fetch_jars
-from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.demo.stage import fetch_jars, start_broker
 from group_coordinator.local.child_process import CommandFailedError
 
 _TICK_S = 0.1
@@ -91,7 +90,9 @@ class Conductor:
 
     def _set_stage(self, resources: ExitStack) -> _Performance:
         fetch_jars(self._folder, self._interruption)
-        servers = self._plan.bootstrap_servers or self._start_broker(resources)
+        servers = self._plan.bootstrap_servers or start_broker(
+            resources, self._folder, self._board, self._interruption, BROKER_PROPERTIES
+        )
         self._folder.write_settings(settings_of(self._folder, servers))
         connection = Connection(servers)
         shop = self._open_shop(resources, connection)
@@ -106,14 +107,6 @@ class Conductor:
         return _Performance(
             fleet, administrator, mirror, tables, Story(teller.scenes(), self._board)
         )
-
-    def _start_broker(self, resources: ExitStack) -> str:
-        self._board.say("A real Kafka broker starts on this machine.")
-        broker = EmbeddedBroker(self._folder.broker, properties=BROKER_PROPERTIES)
-        broker.start()
-        resources.callback(broker.stop)
-        self._interruption.check()
-        return broker.bootstrap_servers
 
     def _open_shop(self, resources: ExitStack, connection: Connection) -> Shop:
         """A cluster that is not ours must be left as it was."""

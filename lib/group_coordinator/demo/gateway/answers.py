@@ -1,0 +1,37 @@
+"""Questions that no tool of Kafka's answers, and the tables do."""
+
+from __future__ import annotations
+
+from group_coordinator.demo.answers import NEXT
+from group_coordinator.demo.question import Question
+
+WHO = Question(
+    "Which groups were there, of which the broker knows nothing?",
+    """
+SELECT group_id, group_type, state, generation_or_epoch, offset_count AS offsets,
+       to_char(updated_at, '%H:%M:%S') AS updated_at
+FROM groups ORDER BY group_id
+""",
+)
+
+LOST = Question(
+    "Who lost which offsets, when, why, and by whom?",
+    """
+SELECT to_char(lost_at, '%H:%M:%S') AS at, group_id, topic, count(*) AS partitions,
+       concat(min(last_offset), '..', max(last_offset)) AS stood_at, reason, principal
+FROM lost_offsets GROUP BY lost_at, group_id, topic, reason, principal
+ORDER BY lost_at, group_id, topic
+""",
+)
+
+RESET = Question(
+    "Who went back, when, and where had they been? (A reset is an administrator's, a rewind a member's own.)",
+    """
+SELECT to_char(at, '%H:%M:%S') AS moved_at, group_id, topic, change, count(*) AS partitions,
+       max(before) AS before, min(after) AS after
+FROM audit WHERE change IN ('reset', 'rewind')
+GROUP BY at, group_id, topic, change ORDER BY at, group_id, topic
+""",
+)
+
+QUESTIONS = (WHO, LOST, RESET, NEXT)

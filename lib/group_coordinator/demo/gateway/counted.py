@@ -1,0 +1,88 @@
+"""What the gateway counts, read from its own page for monitoring."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from http import HTTPStatus
+from math import inf
+from typing import NamedTuple
+from urllib.error import HTTPError, URLError
+from urllib.request import urlopen
+
+_TIMEOUT_S = 2.0
+_LINE = re.compile(r"group_coordinator_gateway_(\w+)(?:\{(.*)\})? (\S+)")
+_LABEL = re.compile(r'(\w+)="([^"]*)"')
+_PARKED = frozenset({"JoinGroup", "SyncGroup"})
+"""Answered when all members have joined: how long that takes says nothing about the job."""
+_MOST = 0.95
+
+
+class Counted(NamedTuple):
+    """Since the gateway's start, but `connections` and `parked`, which are of now."""
+
+    connections: int
+    parked: int
+    """Joins and syncs that wait for their group."""
+    requests: int
+    answers: int
+    """Requests that the job answered."""
+    half_within_s: float | None
+    """Of the answers but joins and syncs, to the next of the bounds that the gateway counts by; None: it was longer."""
+    most_within_s: float | None
+    """The same for 95 of 100."""
+
+
+class GatewayPages:
+    """Its health port, HOST:PORT."""
+
+    def __init__(self, address: str) -> None:
+        self._url = f"http://{address}"
+
+    def is_ready(self) -> bool:
+        """Whether clients may be sent to it."""
+        return self._page("/ready") is not None
+
+    def counted(self) -> Counted | None:
+        """None: it does not answer."""
+        page = self._page("/metrics")
+        return None if page is None else counted_on(page)
+
+    def _page(self, path: str) -> str | None:
+        try:
+            with urlopen(f"{self._url}{path}", timeout=_TIMEOUT_S) as answer:  # noqa: S310 - http, our own gateway
+                text: str = answer.read().decode()
+                return text
+        except HTTPError as refused:
+            if refused.code == HTTPStatus.SERVICE_UNAVAILABLE:
+                return None
+            raise
+        except (URLError, ConnectionError, TimeoutError):
+            return None
+
+
+def counted_on(page: str) -> Counted:
+    """The figures of a page in Prometheus' text format."""
+    totals: Counter[str] = Counter()
+    within: Counter[float] = Counter()
+    for name, labels, value in _LINE.findall(page):
+        labelled = dict(_LABEL.findall(labels))
+        if name == "answer_seconds_bucket" and labelled["api"] not in _PARKED:
+            within[float(labelled["le"].replace("+Inf", "inf"))] += int(value)
+        elif name in {"connections", "parked_requests", "requests_total", "answer_seconds_count"}:
+            totals[name] += int(value)
+    return Counted(
+        totals["connections"],
+        totals["parked_requests"],
+        totals["requests_total"],
+        totals["answer_seconds_count"],
+        _bound(within, 0.5),
+        _bound(within, _MOST),
+    )
+
+
+def _bound(within: Counter[float], share: float) -> float | None:
+    wanted = within[inf] * share
+    found = (bound for bound in sorted(within) if wanted and within[bound] >= wanted)
+    bound = next(found, inf)
+    return None if bound == inf else bound
