@@ -1,0 +1,76 @@
+"""Does the gateway lose or double anything when something is killed, and what does it take to wear it out?
+
+    python -m tests.gateway_faults [--only NAME]... [--records 24000000] [--minutes 5]
+
+A real broker, and `group-coordinator gateway` in a process of its own before it. For the kills also the real job on Spark,
+a producer, and five ordinary consumers in three groups, which commit what they have read: what is killed comes back, and
+in the end each group must have read every record that the broker confirmed, and none again that stood below a commit
+which was confirmed. More than that no kill of a Kafka broker promises either.
+
+Prints a table, then the same as JSON on one line. The status is 1 if anything was lost, doubled or in any way wrong.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from tests.faults.__main__ import report
+from tests.faults.result import Result
+from tests.gateway_faults.kills import killed
+from tests.gateway_faults.relay import relayed
+from tests.gateway_faults.stage import Stage, open_stage
+from tests.gateway_faults.strain import garbage, many_connections, slow_reader
+
+Inject = Callable[[Stage], Result]
+
+
+def faults(records: int, minutes: float) -> dict[str, Inject]:
+    """All faults by name, in the order in which they are tried."""
+    return {
+        "kill-gateway": partial(killed, fault="kill-gateway"),
+        "kill-broker": partial(killed, fault="kill-broker"),
+        "kill-job": partial(killed, fault="kill-job"),
+        "connections": many_connections,
+        "garbage": garbage,
+        "slow-reader": slow_reader,
+        "relay": partial(relayed, records=records, minutes=minutes),
+    }
+
+
+@click.command(help=__doc__)
+@click.option("--only", multiple=True, metavar="NAME", help="Only this fault. Repeatable.")
+@click.option("--list", "list_only", is_flag=True, help="Name the faults, and end.")
+@click.option("--records", default=24_000_000, show_default=True, help="How many are relayed.")
+@click.option("--minutes", default=5.0, show_default=True, help="What they may take.")
+def main(only: tuple[str, ...], list_only: bool, records: int, minutes: float) -> None:  # noqa: FBT001
+    """Inject what is asked for."""
+    known = faults(records, minutes)
+    unknown = [name for name in only if name not in known]
+    if unknown:
+        raise click.UsageError(f"--only {unknown[0]}: there is no such fault; --list names them")
+    if list_only:
+        click.echo("\n".join(known))
+        return
+    results = [_injected(known[name]) for name in only or known]
+    report(results)
+    sys.exit(1 if any(result.problems for result in results) else 0)
+
+
+def _injected(inject: Inject) -> Result:
+    with TemporaryDirectory(prefix="gateway-faults-") as folder, open_stage(Path(folder)) as stage:
+        begun_s = time.monotonic()
+        result = inject(stage)
+        result.figures["seconds"] = round(time.monotonic() - begun_s)
+        click.echo(f"{result.fault}: {result.verdict} ({result.figures})", err=True)
+        return result
+
+
+if __name__ == "__main__":
+    main()

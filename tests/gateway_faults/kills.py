@@ -1,0 +1,83 @@
+"""SIGKILL for the gateway, the broker or the job while records flow and commits are made."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+
+from kafka import KafkaAdminClient
+from kafka.admin import NewTopic
+
+from group_coordinator.clients.sql_tables import rows
+from tests.faults.result import Result
+from tests.gateway_faults.readers import PARTITIONS, TOPIC, Traffic
+from tests.gateway_faults.stage import Stage
+from tests.support.until import until
+
+_BEFORE_S, _AFTER_S = 6.0, 12.0
+_MEET_S, _RESUME_S = 90.0, 120.0
+_KILLS = {"kill-gateway": 2, "kill-broker": 1, "kill-job": 1}
+
+
+def killed(stage: Stage, fault: str) -> Result:
+    """Kill while all groups read and commit; each must commit again after each kill."""
+    stage.start_job()
+    with closing(KafkaAdminClient(bootstrap_servers=stage.bootstrap_servers)) as admin:
+        admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)], wait_for_metadata=True)
+    traffic = Traffic(stage.bootstrap_servers)
+    longest_s = 0.0
+    with traffic.flowing():
+        _all_commit(traffic, _MEET_S)
+        for _ in range(_KILLS[fault]):
+            time.sleep(_BEFORE_S)
+            begun_s = time.monotonic()
+            stage.kill(fault.removeprefix("kill-"))
+            _all_commit(traffic, _RESUME_S)
+            longest_s = max(longest_s, time.monotonic() - begun_s)
+        time.sleep(_AFTER_S)
+    result = _judged(stage, traffic, fault)
+    result.figures["longest_s_until_all_commit_again"] = round(longest_s, 1)
+    return result
+
+
+def _all_commit(traffic: Traffic, seconds: float) -> None:
+    """Return when each group has committed once more, beginning now: what is under way may be of before."""
+    wanted = [group.commit_count + 2 for group in traffic.groups]
+    until(
+        lambda: all(
+            group.commit_count >= count for group, count in zip(traffic.groups, wanted, strict=True)
+        ),
+        seconds=seconds,
+        awaited=lambda: (
+            f"commits: {[(g.group_id, g.commit_count, g.failed_commits[-1:]) for g in traffic.groups]}"
+        ),
+    )
+
+
+def _judged(stage: Stage, traffic: Traffic, fault: str) -> Result:
+    lost, problems = 0, [f"a client gave up: {failure}" for failure in traffic.failures]
+    for group in traffic.groups:
+        missing = sum(len(offsets - group.read[p]) for p, offsets in traffic.confirmed.items())
+        lost += missing
+        if missing:
+            problems.append(f"{group.group_id} did not read {missing} confirmed records")
+    doubled = [each for group in traffic.groups for each in group.below_commits]
+    if doubled:
+        problems.append(f"{len(doubled)} records read again below a commit, such as {doubled[0]}")
+    if traffic.unconfirmed:
+        problems.append(f"{len(traffic.unconfirmed)} records not taken: {traffic.unconfirmed[0]}")
+    figures = {
+        "records": traffic.confirmed_count(),
+        "commits": sum(group.commit_count for group in traffic.groups),
+        "commits refused or unanswered": sum(len(g.failed_commits) for g in traffic.groups),
+        "read again above the last commit": sum(g.repeat_count for g in traffic.groups)
+        - len(doubled),
+        "groups in the tables": _groups_in_tables(stage),
+    }
+    return Result(fault, _KILLS[fault], lost, len(doubled), problems, figures)
+
+
+def _groups_in_tables(stage: Stage) -> int:
+    [found] = rows(stage.installation.tables_root, "SELECT count(*) AS groups FROM groups")
+    count: int = found["groups"]
+    return count

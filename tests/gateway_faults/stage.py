@@ -1,0 +1,122 @@
+"""A broker, a gateway before it and, where it is asked for, the job: each can be killed, and started again."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import psutil
+
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.coordinator_topics import create_topics
+from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.local.ports import LOOPBACK, free_ports, free_row
+from tests.end_to_end.installation import SETTINGS, Installation, installed
+from tests.support.job_process import JobProcess
+from tests.support.until import until
+
+READY_S = 60.0
+_PORTS = 4
+"""Newcomers, node 0, node 1, and health; the broker is node 1."""
+
+
+class Stage:
+    """Everything has a place that it keeps."""
+
+    def __init__(self, folder: Path, resources: ExitStack) -> None:
+        self._folder = folder
+        self._resources = resources
+        [self._broker_port] = free_ports(1)
+        first = free_row(_PORTS)
+        self.bootstrap_servers = f"{LOOPBACK}:{first}"
+        self.port, self.node_port = first, first + 2
+        self._health = f"{LOOPBACK}:{first + _PORTS - 1}"
+        self.start_broker()
+        self.installation = Installation.named(
+            "gateway", self._broker.bootstrap_servers, folder, (*SETTINGS, *self._settings)
+        )
+        self._job: JobProcess | None = None
+
+    @property
+    def _settings(self) -> tuple[str, ...]:
+        return (
+            f"gateway.listen={self.bootstrap_servers}",
+            f"gateway.health.listen={self._health}",
+            "group.initial.rebalance.delay.ms=500",
+        )
+
+    @property
+    def gateway(self) -> psutil.Process:
+        """The process."""
+        return psutil.Process(self._gateway.pid)
+
+    @property
+    def resident_mb(self) -> int:
+        """What the gateway has in memory."""
+        return round(self.gateway.memory_info().rss / 1e6)
+
+    def page(self, path: str) -> str | None:
+        """Of the gateway's health port; None: it is not there, or not ready."""
+        try:
+            with urlopen(f"http://{self._health}{path}", timeout=READY_S) as answer:
+                text: str = answer.read().decode()
+                return text
+        except (URLError, ConnectionError):
+            return None
+
+    def start_broker(self) -> None:
+        """Start it, or start it again."""
+        self._broker = EmbeddedBroker(self._folder / "broker", self._broker_port)
+        self._broker.start()
+        self._resources.callback(self._broker.stop)
+
+    def start_gateway(self) -> None:
+        """Return when clients may come."""
+        job = self.installation.settings.job
+        create_topics(Connection.of(job), job)
+        arguments = ["gateway", *self.installation.options]
+        self._gateway = self._resources.enter_context(JobProcess(arguments, self._folder))
+        self._gateway.until(lambda: self.page("/ready"), seconds=READY_S, awaited="readiness")
+
+    def start_job(self) -> None:
+        """Start it, or start it again; its tables are made before."""
+        if self._job is None:
+            installed(self.installation)
+        arguments = ["run", "--with-compaction", *self.installation.options]
+        self._job = self._resources.enter_context(JobProcess(arguments, self._folder))
+
+    def kill(self, what: str) -> None:
+        """SIGKILL, and a new one at once."""
+        if what == "broker":
+            os.kill(self._broker.pid, signal.SIGKILL)
+            until(
+                lambda: not psutil.pid_exists(self._broker.pid) or _is_dead(self._broker.pid),
+                seconds=READY_S,
+                awaited="its end",
+            )
+            self._broker.stop()
+            self.start_broker()
+        elif what == "gateway":
+            self._gateway.kill()
+            self.start_gateway()
+        elif self._job is not None:
+            self._job.kill()
+            self.start_job()
+
+
+def _is_dead(pid: int) -> bool:
+    return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+@contextmanager
+def open_stage(folder: Path) -> Iterator[Stage]:
+    """With broker and gateway."""
+    with ExitStack() as resources:
+        stage = Stage(folder, resources)
+        stage.start_gateway()
+        yield stage
