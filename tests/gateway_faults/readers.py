@@ -16,7 +16,7 @@ from kafka.errors import KafkaError
 
 TOPIC, PARTITIONS = "deliveries", 4
 _POLL_S = 0.2
-_PAUSE_S = 0.01
+_PAUSE_S = 0.1
 _log = logging.getLogger(__name__)
 _log.addHandler(logging.NullHandler())
 """Every lost connection is told; here they are cut on purpose."""
