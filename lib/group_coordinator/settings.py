@@ -80,6 +80,9 @@ class JobSettings:
     gateway_health_listen: str
     gateway_answer_timeout_ms: Positive
     gateway_connections_max_idle_ms: Positive
+    gateway_ssl_keystore_location: str
+    gateway_ssl_truststore_location: str
+    gateway_sasl_oauthbearer_sub_claim_name: Text
     gateway_metadata_interval_ms: Annotated[int, Meta(ge=100, le=9000)]
     security: Security
 

@@ -73,6 +73,9 @@ def test_the_defaults_of_the_job() -> None:
         gateway_health_listen="127.0.0.1:19091",
         gateway_answer_timeout_ms=9_000,
         gateway_connections_max_idle_ms=600_000,
+        gateway_ssl_keystore_location="",
+        gateway_ssl_truststore_location="",
+        gateway_sasl_oauthbearer_sub_claim_name="sub",
         gateway_metadata_interval_ms=3_000,
         security=Security(
             security_protocol="PLAINTEXT",

@@ -7,6 +7,7 @@ from struct import Struct
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.gateway.exchange import Exchange
 from group_coordinator.gateway.frames import Course, FrameError, FrameFollower
+from group_coordinator.gateway.slots import Aside
 
 _HEAD = Struct(">ii")
 _SIZES = range(4, 1 << 31)
@@ -32,6 +33,8 @@ class AnswerReader:
         if slot is None:
             owed.popleft()
             return Course.DROP
+        if isinstance(slot, Aside):
+            return Course.COLLECT
         if not slots or slots[0] is not slot:  # without any, the client is going
             return Course.WAIT
         _, correlation_id = _HEAD.unpack_from(head)

@@ -12,10 +12,25 @@ from typing import Any, NamedTuple
 from group_coordinator.codecs.uuids import ZERO_UUID
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.gateway.addresses import Address
+from group_coordinator.gateway.broker_access import PLAIN_ACCESS, BrokerAccess
 from group_coordinator.gateway.broker_link import BrokerLink
 
 LOOK_TIMEOUT_S = 5.0
+AUTHORIZER_LOOK_INTERVAL_S = 30.0
+"""Brokers write a denial into their logs where we may not ask."""
 _FAILURES = (OSError, EOFError, WireError, TimeoutError)
+
+_SECURITY_DISABLED = 54
+"""What a broker without an authorizer says of ACLs."""
+_ANY_ACL = {
+    "resourceTypeFilter": 4,  # the cluster, of which there is one
+    "resourceNameFilter": "kafka-cluster",
+    "patternTypeFilter": 3,
+    "principalFilter": "User:nobody",
+    "hostFilter": "nowhere",
+    "operation": 1,
+    "permissionType": 1,
+}
 
 _log = logging.getLogger(__name__)
 
@@ -30,13 +45,23 @@ class TopicSeen(NamedTuple):
 class ClusterView:
     """Looks in the background, and when it is asked to; without an answer all stays as it was."""
 
-    def __init__(self, bootstrap: Sequence[Address], interval_ms: int) -> None:
+    def __init__(
+        self,
+        bootstrap: Sequence[Address],
+        interval_ms: int,
+        access: BrokerAccess = PLAIN_ACCESS,
+    ) -> None:
         self._bootstrap = tuple(bootstrap)
+        self.access = access
         self._interval_s = interval_ms / 1000
         self._turns = count()
         self._link: BrokerLink | None = None
         self._look: asyncio.Task[None] | None = None
-        self._is_failing = False
+        self.trouble: str | None = None
+        """Why the last look failed; None: it did not."""
+        self.has_authorizer = True
+        """Whether brokers let some do what they do not let others do; until they say, they may."""
+        self._next_authorizer_look_s = monotonic()
         self._seen_at_s: float | None = None
         self._names: dict[str, str] = {}
         self.brokers: dict[int, Address] = {}
@@ -101,26 +126,40 @@ class ClusterView:
     async def _try_to_look(self) -> None:
         try:
             async with asyncio.timeout(LOOK_TIMEOUT_S):
-                link = self._link = self._link or await self._open()
+                link = await self._open_link()
                 answer = await link.ask(
                     "Metadata", {"topics": None, "allowAutoTopicCreation": False}
                 )
+                await self._ask_for_authorizer(link)
         except _FAILURES as error:
             self.close()
-            if not self._is_failing:
+            if self.trouble is None:
                 _log.warning(
                     "The cluster does not say what is in it: %s", str(error) or repr(error)
                 )
-            self._is_failing = True
+            self.trouble = str(error) or repr(error)
         else:
-            self._is_failing = False
+            self.trouble = None
             self._take(answer)
+
+    async def _ask_for_authorizer(self, link: BrokerLink) -> None:
+        now_s = monotonic()
+        if now_s >= self._next_authorizer_look_s:
+            self.has_authorizer = await _has_authorizer(link)
+            self._next_authorizer_look_s = now_s + AUTHORIZER_LOOK_INTERVAL_S
+
+    async def _open_link(self) -> BrokerLink:
+        if self._link is not None and self._link.is_over:
+            self.close()
+        if self._link is None:
+            self._link = await self._open()
+        return self._link
 
     async def _open(self) -> BrokerLink:
         failures = []
         for address in self.addresses_of(None):
             try:
-                return await BrokerLink.open(address)
+                return await BrokerLink.open(address, self.access)
             except (OSError, EOFError) as error:
                 failures.append(f"{address.host}:{address.port}: {error}")
         raise ConnectionError("; ".join(failures))
@@ -147,3 +186,10 @@ def _seen(topic: dict[str, Any]) -> TopicSeen:
     partitions = sorted(topic["partitions"], key=lambda one: one["partitionIndex"])
     leaders = tuple(one["leaderId"] for one in partitions)
     return TopicSeen(topic.get("topicId", ZERO_UUID), leaders)
+
+
+async def _has_authorizer(link: BrokerLink) -> bool:
+    if not link.knows("DescribeAcls"):
+        return True
+    answer = await link.ask("DescribeAcls", _ANY_ACL)
+    return bool(answer["errorCode"] != _SECURITY_DISABLED)

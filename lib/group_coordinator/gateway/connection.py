@@ -9,11 +9,13 @@ from typing import Protocol
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.answers import AnswerReader
 from group_coordinator.gateway.broker_link import CLIENT_ID
-from group_coordinator.gateway.caller import ANONYMOUS, Caller
+from group_coordinator.gateway.caller import Caller
 from group_coordinator.gateway.exchange import Exchange
 from group_coordinator.gateway.frames import FrameError
 from group_coordinator.gateway.line import Line
+from group_coordinator.gateway.login import Login
 from group_coordinator.gateway.requests import Desk, RequestReader
+from group_coordinator.gateway.rights import Rights
 
 PARKED_APIS = frozenset({"JoinGroup", "SyncGroup"})
 """Their answers may take minutes: a drain does not wait for them, and the member joins anew elsewhere."""
@@ -28,6 +30,12 @@ class Surroundings(Protocol):
     @property
     def desk(self) -> Desk:
         """Decides about requests."""
+
+    def login(self) -> Login:
+        """Of a client that has just come."""
+
+    def has_authorizer(self) -> bool:
+        """Whether brokers let some do what they do not let others do."""
 
     async def connect(self, node_id: int | None, upstream: Line) -> None:
         """Open the line to the broker behind a node's port, or to any behind the bootstrap port.
@@ -55,10 +63,9 @@ class Connection:
     def __init__(self, gateway: Surroundings, node_id: int | None) -> None:
         self._gateway = gateway
         self.node_id = node_id
-        self.principal = ANONYMOUS
-        self.has_logged_in = False
-        """At the broker, which would want another login on another connection."""
+        self.login = gateway.login()
         self.exchange = Exchange(self._connect, self._fail)
+        self.rights = Rights(self.exchange.ask_aside, gateway.has_authorizer)
         reader = RequestReader(self.exchange, gateway.desk, self)
         self.client = Line(self, reader.follower())
         self.exchange.client = self.client
@@ -66,7 +73,7 @@ class Connection:
 
     def caller(self, client_id: str | None) -> Caller:
         """Who asks."""
-        return Caller(client_id, f"/{self.client.peer_host}", self.principal, self.node_id)
+        return Caller(client_id, f"/{self.client.peer_host}", self.login.principal, self.node_id)
 
     def close(self) -> None:
         """Send what was written, then hang up."""
@@ -79,11 +86,21 @@ class Connection:
     def keep_broker(self, now_s: float) -> None:
         """A broker hangs up on who only speaks of groups: where that would end a login, it is asked something."""
         upstream = self.exchange.upstream
-        if not self.has_logged_in or upstream is None or self.exchange.owed:
+        if not self.login.has_begun or upstream is None or self.exchange.owed:
             return
+        if self.login.has_ended:
+            return  # the broker would hang up; a client that is back logs in again first
         if now_s - upstream.used_at_s > _KEEP_AFTER_S:
             self.exchange.owed.append(None)
             upstream.write(_ANY_QUESTION)
+
+    def hold_requests(self) -> None:
+        """Take no further one."""
+        self.exchange.is_held = True
+
+    def take_requests(self) -> None:
+        """Go on."""
+        self.exchange.release()
 
     def drain(self) -> None:
         """Take no more requests; the one that is on its way may end."""
@@ -150,10 +167,9 @@ class Connection:
 
     def _lose_broker(self) -> None:
         is_amid_request = not self.client.is_between_frames
-        if self.exchange.owed or is_amid_request or self.has_logged_in:
+        if self.exchange.owed or is_amid_request or self.login.has_begun:
             self.client.close()
-        self.exchange.upstream = None
-        self.exchange.owed.clear()
+        self.exchange.lose_upstream()
         self.client.go_on()  # it may have been held back for this broker
 
     def _end(self) -> None:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from group_coordinator.codecs import wire
 from group_coordinator.gateway import api_versions
 from group_coordinator.gateway.addresses import Addresses
-from group_coordinator.gateway.caller import Caller
+from group_coordinator.gateway.checked_groups import CheckedGroups
 from group_coordinator.gateway.config_requests import (
     merged,
     refused_groups,
@@ -18,9 +18,16 @@ from group_coordinator.gateway.config_requests import (
     with_groups,
 )
 from group_coordinator.gateway.counters import Counters
-from group_coordinator.gateway.find_coordinator import OF_TRANSACTIONS, Coordinators
+from group_coordinator.gateway.find_coordinator import (
+    OF_GROUPS,
+    OF_TRANSACTIONS,
+    Coordinators,
+    keys_of,
+)
 from group_coordinator.gateway.group_part import Body, GroupPart
+from group_coordinator.gateway.known_topics import KnownTopics
 from group_coordinator.gateway.requests import Client, MadeHere, Request, SentOn
+from group_coordinator.gateway.rights_questions import Right
 from group_coordinator.gateway.served import Api, Way
 from group_coordinator.gateway.slots import Rewriting
 
@@ -36,12 +43,14 @@ class Desk:
         addresses: Addresses,
         coordinators: Coordinators,
         counters: Counters,
+        topics: KnownTopics,
     ) -> None:
         self._groups = groups
+        self._checked = CheckedGroups(groups, topics)
         self._addresses = addresses
         self._coordinators = coordinators
         self._counters = counters
-        self._plans: dict[str, Callable[[Request, Body, Caller], Plan]] = {
+        self._plans: dict[str, Callable[[Request, Body, Client], Plan]] = {
             "FindCoordinator": self._find_coordinator,
             "DescribeConfigs": self._configs,
             "AlterConfigs": self._configs,
@@ -57,13 +66,14 @@ class Desk:
         """
         if request.api.name == "ApiVersions":
             return _api_versions(request)
+        if request.api.way is Way.LOGIN:
+            return client.login.plan(request)
         frame = memoryview(request.frame)[4:]
         header = wire.request_header(frame)
         body = wire.decode(f"{request.api.name}Request", request.version, frame, header.body_at)
-        caller = client.caller(header.client_id)
         if request.api.way is Way.GROUPS:
-            return MadeHere(_when_encoded(request, self._asked(request, body, caller)))
-        return self._plans[request.api.name](request, body, caller)
+            return MadeHere(_when_encoded(request, self._asked(request, body, client)))
+        return self._plans[request.api.name](request, body, client)
 
     def rewriting(self, api: str, version: int) -> Rewriting | None:
         """None: the broker's answers are passed on as they come."""
@@ -77,19 +87,34 @@ class Desk:
         """The API or its version is not served."""
         self._counters.count_refused(api, version)
 
-    def _find_coordinator(self, request: Request, body: Body, _caller: Caller) -> Plan:
+    def _find_coordinator(self, request: Request, body: Body, client: Client) -> Plan:
         if body.get("keyType") == OF_TRANSACTIONS:
             rewriting = self._addresses.rewriting("FindCoordinator", request.version)
             return SentOn(request.frame, rewriting)
-        return MadeHere(_encoded(request, self._coordinators.answer(request.version, body)))
+        of_groups = body.get("keyType", OF_GROUPS) == OF_GROUPS
+        wanted = [Right("DESCRIBE", "GROUP", key) for key in keys_of(body)] if of_groups else []
+        if client.rights.are_known(wanted):
+            return MadeHere(_encoded(request, self._coordinators.answer(request.version, body)))
+        client.hold_requests()
 
-    def _configs(self, request: Request, body: Body, caller: Caller) -> Plan:
+        async def found() -> bytes:
+            try:
+                denied = {right.name for right in await client.rights.denied(wanted)}
+            finally:
+                client.take_requests()
+            return _encoded(request, self._coordinators.answer(request.version, body, denied))
+
+        return MadeHere(found())
+
+    def _configs(self, request: Request, body: Body, client: Client) -> Plan:
         of_groups, others = split(body["resources"])
         if not of_groups:
             return SentOn(request.frame, None)
-        ours = self._configs_of_groups(request, {**body, "resources": of_groups}, caller)
+        ours = self._configs_of_groups(request, {**body, "resources": of_groups}, client)
         if not others:
             return MadeHere(_when_encoded(request, ours))
+
+        client_id = wire.request_header(memoryview(request.frame)[4:]).client_id
 
         async def together(frame: memoryview) -> bytes:
             _, theirs = wire.response_body(request.api.name, request.version, frame)
@@ -100,17 +125,17 @@ class Desk:
             request.api.name,
             request.version,
             request.correlation_id,
-            caller.client_id,
+            client_id,
             {**body, "resources": others},
         )
         return SentOn(theirs, together)
 
-    def _configs_of_groups(self, request: Request, body: Body, caller: Caller) -> Awaitable[Body]:
+    def _configs_of_groups(self, request: Request, body: Body, client: Client) -> Awaitable[Body]:
         if request.api.name == "AlterConfigs":
             return _told(refused_groups(body["resources"]))
-        return self._asked(request, body, caller)
+        return self._asked(request, body, client)
 
-    def _config_resources(self, request: Request, body: Body, _caller: Caller) -> Plan:
+    def _config_resources(self, request: Request, body: Body, _client: Client) -> Plan:
         asked_types = body.get("resourceTypes")
         if asked_types is None:
             return SentOn(request.frame, None)  # version 0 knows client metrics alone
@@ -122,10 +147,13 @@ class Desk:
 
         return SentOn(request.frame, with_ours)
 
-    def _asked(self, request: Request, body: Body, caller: Caller) -> Awaitable[Body]:
+    def _asked(self, request: Request, body: Body, client: Client) -> Awaitable[Body]:
         """The job is asked before this returns: the order of a group's requests is that of their coming."""
         asked_at_s = monotonic()
-        answer = self._groups.answer(request.api.name, request.version, body, caller)
+        client_id = wire.request_header(memoryview(request.frame)[4:]).client_id
+        answer = self._checked.answer(
+            request.api.name, request.version, body, client.caller(client_id), client
+        )
 
         async def timed() -> Body:
             found = await answer

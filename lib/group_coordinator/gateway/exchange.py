@@ -6,12 +6,16 @@ import asyncio
 from asyncio import Future
 from collections import deque
 from collections.abc import Awaitable, Callable
+from typing import Any
 
+from group_coordinator.codecs import wire
+from group_coordinator.gateway.broker_link import CLIENT_ID
 from group_coordinator.gateway.line import Line
-from group_coordinator.gateway.slots import Slot
+from group_coordinator.gateway.slots import Aside, Slot
 
 MOST_OPEN_REQUESTS = 100
 """A connection that has so many is read again when one of them is answered."""
+_ASIDES_CORRELATION_ID = 0
 
 
 class Exchange:
@@ -28,15 +32,17 @@ class Exchange:
         self.client: Line | None = None
         self.upstream: Line | None = None
         self.slots: deque[Slot] = deque()
-        self.owed: deque[Slot | None] = deque()
-        """The slots whose answers the broker owes; None: an answer that the client did not ask for."""
+        self.owed: deque[Slot | Aside | None] = deque()
+        """The slots whose answers the broker owes; None: an answer that nobody wants."""
         self.is_draining = False
+        self.is_held = False
+        """Whether the next request must not be taken before the one before it is on its way."""
         self._has_slot_left = False
 
     @property
     def takes_requests(self) -> bool:
         """Whether one more may be open."""
-        return len(self.slots) < MOST_OPEN_REQUESTS and not self.is_draining
+        return len(self.slots) < MOST_OPEN_REQUESTS and not self.is_draining and not self.is_held
 
     def has_upstream(self) -> bool:
         """Whether a request can be sent on; if not, the broker is on its way."""
@@ -66,14 +72,46 @@ class Exchange:
         if self.upstream is not None:
             self.upstream.write(data)
 
+    def ask_aside(self, api: str, version: int, body: dict[str, Any]) -> Future[dict[str, Any]]:
+        """Ask the client's broker something that the client does not; cancelled, if the broker goes."""
+        answer: Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        if self.upstream is None:
+            answer.cancel()
+            return answer
+        self.owed.append(Aside(api, version, answer))
+        self.send_on(wire.request(api, version, _ASIDES_CORRELATION_ID, CLIENT_ID, body))
+        return answer
+
+    def release(self) -> None:
+        """Take requests again."""
+        self.is_held = False
+        self._let_go_on()
+
+    def lose_upstream(self) -> None:
+        """The broker is gone, with all that it owed."""
+        self.upstream = None
+        for owed in self.owed:
+            if isinstance(owed, Aside):
+                owed.answer.cancel()
+        self.owed.clear()
+
     def passed(self) -> None:
         """The broker's answer to the first request has been passed on."""
         self.owed.popleft()
         self._leave()
 
     def read(self, frame: memoryview) -> None:
-        """The broker's answer to the first request is to be rewritten."""
-        self.owed.popleft()
+        """The broker's answer to the first request is to be rewritten, or is ours.
+
+        Raises:
+            WireError: it does not parse.
+        """
+        owed = self.owed.popleft()
+        if isinstance(owed, Aside):
+            _, body = wire.response_body(owed.api, owed.version, frame)
+            if not owed.answer.done():
+                owed.answer.set_result(body)
+            return
         slot = self.slots[0]
         if slot.rewriting is None:
             raise RuntimeError(f"{slot.api.name}: an answer was collected that nobody reads")

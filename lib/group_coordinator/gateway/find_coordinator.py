@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from group_coordinator.core.model.errors import ErrorCode
@@ -13,6 +13,11 @@ from group_coordinator.gateway.group_part import Body
 OF_GROUPS, OF_TRANSACTIONS = 0, 1
 """Key types; 2 are share groups."""
 _SEVERAL_KEYS_FROM = 4
+_MESSAGES = {
+    ErrorCode.NONE: "NONE",
+    ErrorCode.GROUP_AUTHORIZATION_FAILED: "Group authorization failed.",
+}
+"""What brokers say beside a code, in versions for one key."""
 
 
 class Coordinators:
@@ -24,12 +29,20 @@ class Coordinators:
         self._node_ids = node_ids
         self._address_of = address_of
 
-    def answer(self, version: int, body: Body) -> Body:
-        """To a request for groups, or for what is not served."""
+    def answer(self, version: int, body: Body, denied: Collection[str] = frozenset()) -> Body:
+        """To a request for groups, or for what is not served; nobody hears of the groups that are `denied`."""
         of_groups = body.get("keyType", OF_GROUPS) == OF_GROUPS
-        find = self._find if of_groups else _not_served
+
+        def find(key: str) -> dict[str, Any]:
+            if not of_groups:
+                return _nobody(ErrorCode.INVALID_REQUEST)
+            if key in denied:
+                return _nobody(ErrorCode.GROUP_AUTHORIZATION_FAILED)
+            return self._find(key)
+
         if version < _SEVERAL_KEYS_FROM:
-            return find(body["key"])
+            found = find(body["key"])
+            return {**found, "errorMessage": _MESSAGES.get(found.get("errorCode", 0), "")}
         return {"coordinators": [{"key": key, **find(key)} for key in body["coordinatorKeys"]]}
 
     def _find(self, group_id: str) -> dict[str, Any]:
@@ -41,9 +54,11 @@ class Coordinators:
         return {"nodeId": node_id, "host": address.host, "port": address.port}
 
 
-def _not_served(_key: str) -> dict[str, Any]:
-    return _nobody(ErrorCode.INVALID_REQUEST)
-
-
 def _nobody(code: ErrorCode) -> dict[str, Any]:
     return {"nodeId": -1, "host": "", "port": -1, "errorCode": code}
+
+
+def keys_of(body: Body) -> Sequence[str]:
+    """What a request asks for, in any version."""
+    keys: Sequence[str] = body["coordinatorKeys"] if "coordinatorKeys" in body else [body["key"]]
+    return keys

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from ssl import SSLContext
 from typing import NamedTuple
 
 from group_coordinator.gateway.addresses import Address, Addresses
@@ -16,6 +17,7 @@ from group_coordinator.gateway.frames import FrameError
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.line import Line
 from group_coordinator.gateway.listeners import Listeners
+from group_coordinator.gateway.login import Login
 from group_coordinator.gateway.strangers import Strangers
 
 CONNECT_TIMEOUT_S = 10.0
@@ -32,6 +34,10 @@ class Options(NamedTuple):
     listen: Address
     advertised_host: str
     max_idle_ms: int
+    tls: SSLContext | None = None
+    """Of the ports of clients; None: they are plain."""
+    subject_claim: str = "sub"
+    """Where a token of OAUTHBEARER has the user's name."""
 
 
 class Gateway:
@@ -41,12 +47,15 @@ class Gateway:
         self._options = options
         self._view = view
         self.counters = Counters()
-        self._listeners = Listeners(options.listen, options.advertised_host, self._serve)
+        self._listeners = Listeners(
+            options.listen, options.advertised_host, self._serve, options.tls
+        )
         self._desk = Desk(
             groups,
             Addresses(self),
             Coordinators(self._nodes_with_ports, self._listeners.address_of),
             self.counters,
+            view,
         )
         self._connections: set[Connection] = set()
         self._strangers = Strangers()
@@ -118,6 +127,16 @@ class Gateway:
         """Decides about requests."""
         return self._desk
 
+    def login(self) -> Login:
+        """Of a client that has just come."""
+        return Login(
+            is_wanted=self._view.access.wants_login, subject_claim=self._options.subject_claim
+        )
+
+    def has_authorizer(self) -> bool:
+        """As brokers say."""
+        return self._view.has_authorizer
+
     async def connect(self, node_id: int | None, upstream: Line) -> None:
         """Try the broker's addresses in turn.
 
@@ -129,7 +148,9 @@ class Gateway:
         for host, port in self._view.addresses_of(node_id):
             try:
                 async with asyncio.timeout(CONNECT_TIMEOUT_S):
-                    await loop.create_connection(lambda: upstream, host, port)
+                    await loop.create_connection(
+                        lambda: upstream, host, port, ssl=self._view.access.tls
+                    )
             except OSError as error:  # TimeoutError is one
                 failures.append(f"{host}:{port}: {str(error) or 'no answer'}")
             else:

@@ -49,7 +49,7 @@ class _GroupsByJob:
         tables = _tables_of(job)
         self._listing = GroupListing(self._pulse, lambda: view.brokers, tables, timeout_ms)
         self._group_settings = GroupSettings(self._pulse, tables, timeout_ms)
-        self._ends = TransactionEnds(view)
+        self._ends = TransactionEnds(view, view.access)
         self._apis = GroupApis(
             self._pulse, view, self._ends, self._listing, self._group_settings, Patience(timeout_ms)
         )

@@ -65,6 +65,7 @@ class Line(asyncio.BufferedProtocol):
         self._is_held = False
         self._is_reading = True
         self._transport: asyncio.Transport | None = None
+        self._is_encrypted = False
         self.is_full = False
         self.first_bytes = b""
         self.peer_host = ""
@@ -76,6 +77,8 @@ class Line(asyncio.BufferedProtocol):
         """The other side is there."""
         self._transport = cast("asyncio.Transport", transport)
         self._transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES)
+        # TLS may encrypt later what it was given now.
+        self._is_encrypted = transport.get_extra_info("sslcontext") is not None
         peer: socket.socket = transport.get_extra_info("socket")
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         self.peer_host = str(transport.get_extra_info("peername", ("",))[0])
@@ -134,9 +137,9 @@ class Line(asyncio.BufferedProtocol):
         if transport is None or transport.is_closing():
             return
         self.used_at_s = asyncio.get_running_loop().time()
-        if not _TRANSPORTS_KEEP_VIEWS or isinstance(data, bytes):
+        if isinstance(data, bytes) or not (_TRANSPORTS_KEEP_VIEWS or self._is_encrypted):
             transport.write(data)
-        elif transport.get_write_buffer_size():
+        elif self._is_encrypted or transport.get_write_buffer_size():
             transport.write(bytes(data))
         else:
             transport.write(data)

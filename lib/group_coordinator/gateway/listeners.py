@@ -7,10 +7,12 @@ import logging
 import socket
 from asyncio import Server, Task
 from collections.abc import Callable, Iterable
+from ssl import SSLContext
 
 from group_coordinator.gateway.addresses import Address
 
 _BACKLOG = 1024
+_HANDSHAKE_TIMEOUT_S = 10.0
 _HIGHEST_PORT = 65_535
 
 _log = logging.getLogger(__name__)
@@ -24,11 +26,13 @@ class Listeners:
         listen: Address,
         advertised_host: str,
         serve: Callable[[int | None], asyncio.BaseProtocol],
+        tls: SSLContext | None = None,
     ) -> None:
         """`serve` makes the protocol of a client that came to a node's port, or to the bootstrap port."""
         self._listen = listen
         self._advertised_host = advertised_host
         self._serve = serve
+        self._tls = tls
         self._opened: dict[int | None, Task[Server]] = {}
         self._without_port: set[int] = set()
         self._is_closed = False
@@ -80,6 +84,12 @@ class Listeners:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
         loop = asyncio.get_running_loop()
-        server = loop.create_server(lambda: self._serve(node_id), sock=listening, backlog=_BACKLOG)
+        server = loop.create_server(
+            lambda: self._serve(node_id),
+            sock=listening,
+            backlog=_BACKLOG,
+            ssl=self._tls,
+            ssl_handshake_timeout=None if self._tls is None else _HANDSHAKE_TIMEOUT_S,
+        )
         self._opened[node_id] = loop.create_task(server)
         return self._opened[node_id]

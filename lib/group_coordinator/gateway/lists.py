@@ -53,7 +53,7 @@ def split(fields: ListFields, api: str, body: Body) -> Iterator[OfOneGroup]:
     if api == "DeleteGroups":
         entries = dict.fromkeys(entries)
     for entry in entries:
-        yield OfOneGroup(_group_id(entry), {**body, fields.asked: [entry]})
+        yield OfOneGroup(group_of(entry), {**body, fields.asked: [entry]})
 
 
 def merged(fields: ListFields, answers: Sequence[Body]) -> Body:
@@ -62,7 +62,8 @@ def merged(fields: ListFields, answers: Sequence[Body]) -> Body:
     return {**whole, fields.given: [entry for answer in answers for entry in answer[fields.given]]}
 
 
-def _group_id(entry: str | Body) -> str:
+def group_of(entry: str | Body) -> str:
+    """Which group an entry of a list, or a request about one group, is about."""
     if isinstance(entry, str):
         return entry
     group_id: str = entry["groupId"] if "groupId" in entry else entry["resourceName"]

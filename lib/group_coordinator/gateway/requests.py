@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.gateway.caller import Caller
+from group_coordinator.gateway.checked_groups import RightsHolder
 from group_coordinator.gateway.exchange import Exchange
 from group_coordinator.gateway.frames import Course, FrameError, FrameFollower
 from group_coordinator.gateway.produce_request import wants_answer
@@ -43,10 +44,31 @@ class SentOn(NamedTuple):
     rewriting: Rewriting | None
 
 
-class Client(Protocol):
+class LoginOfClient(Protocol):
+    """What a client says to its broker about itself."""
+
+    is_open: bool
+    """Whether the broker has still to answer to a part of it."""
+
+    def trouble(self) -> str | None:
+        """Why nothing may be asked about groups now; None: it may."""
+
+    def plan(self, request: Request) -> SentOn:
+        """Read a part of it along.
+
+        Raises:
+            WireError: the request does not parse.
+        """
+
+
+class Client(RightsHolder, Protocol):
     """Whose requests these are."""
 
     node_id: int | None
+
+    @property
+    def login(self) -> LoginOfClient:
+        """Who it is."""
 
     def caller(self, client_id: str | None) -> Caller:
         """Who asks."""
@@ -88,13 +110,13 @@ class RequestReader:
 
     def begin(self, head: memoryview) -> Course:
         """A request that nobody reads takes its place among the open ones here."""
-        if not self._exchange.takes_requests:
+        if not self._exchange.takes_requests or self._client.login.is_open:
             return Course.WAIT
         size, key, version, correlation_id = _HEAD.unpack_from(head)
         api = self._served(key, version)
-        if api.way is not Way.GROUPS and not self._exchange.has_upstream():
+        if self._needs_broker(api) and not self._exchange.has_upstream():
             return Course.WAIT
-        if api.way is Way.GROUPS or api.way is Way.READ:
+        if api.way is not Way.PASSED and api.way is not Way.PRODUCED:
             if size > READ_MAX_BYTES:
                 raise FrameError(f"{api.name} with {size} bytes")
             self._read = (api, version, correlation_id)
@@ -108,6 +130,15 @@ class RequestReader:
             rewriting = self._desk.rewriting(api.name, version)
             self._exchange.expect(Slot(api, version, correlation_id, rewriting))
         return Course.PASS
+
+    def _needs_broker(self, api: Api) -> bool:
+        """The broker itself knows whom it answers what; what is answered here is answered to who has logged in."""
+        if (api.way is not Way.GROUPS and api.way is not Way.READ) or api is API_VERSIONS:
+            return True
+        trouble = self._client.login.trouble()
+        if trouble is not None:
+            raise FrameError(f"{api.name} {trouble}")
+        return api.way is Way.READ or self._client.rights.is_checked
 
     def pass_on(self, piece: memoryview) -> None:
         """To the broker."""

@@ -15,6 +15,10 @@ from typing import TypeAlias
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.gateway.addresses import Address
+from group_coordinator.gateway.broker_access import (
+    BrokerAccess,
+    listener_context,
+)
 from group_coordinator.gateway.cluster_view import ClusterView
 from group_coordinator.gateway.gateway import Gateway, Options
 from group_coordinator.gateway.group_part import GroupService
@@ -44,29 +48,31 @@ def run_gateway(job: JobSettings, connection: Connection, open_groups: OpenGroup
         GatewayStartError: the cluster does not answer, or a port cannot be had.
     """
     set_up_logs()
-    options = _options(job, connection)
+    options = _options(job)
+    access = BrokerAccess(connection.options)
     raise_open_files()
     try:
         brokers = [Address(*each) for each in connection.addresses()]
-        view = ClusterView(brokers, job.gateway_metadata_interval_ms)
+        view = ClusterView(brokers, job.gateway_metadata_interval_ms, access)
         asyncio.run(_served(job, options, view, open_groups))
     except ClientError as error:
         raise GatewayStartError(str(error)) from error
 
 
-def _options(job: JobSettings, connection: Connection) -> Options:
-    protocol = connection.options.get("security_protocol", "PLAINTEXT")
-    if protocol != "PLAINTEXT":
-        raise GatewayStartError(
-            f"security.protocol = {protocol}: the gateway speaks PLAINTEXT alone so far"
-        )
+def _options(job: JobSettings) -> Options:
     listen = listen_address("gateway.listen", job.gateway_listen)
     host = job.gateway_advertised_host or listen.host
     if host in _ANYWHERE:
         raise GatewayStartError(
             f"gateway.listen = {job.gateway_listen}: clients need a host to connect to, by --advertise HOST"
         )
-    return Options(listen, host, job.gateway_connections_max_idle_ms)
+    return Options(
+        listen,
+        host,
+        job.gateway_connections_max_idle_ms,
+        listener_context(job.gateway_ssl_keystore_location, job.gateway_ssl_truststore_location),
+        job.gateway_sasl_oauthbearer_sub_claim_name,
+    )
 
 
 async def _served(
@@ -75,7 +81,9 @@ async def _served(
     stop = _stop_on_signals()
     await view.look_again()
     if view.age_s() is None:
-        raise GatewayStartError(f"no Kafka broker answers at {job.bootstrap_servers}")
+        raise GatewayStartError(
+            f"no Kafka broker answers at {job.bootstrap_servers}: {view.trouble}"
+        )
     async with open_groups(view) as groups:
         gateway = Gateway(options, view, groups.part)
         health = HealthPort(_pages(gateway, view, groups))

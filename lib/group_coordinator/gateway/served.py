@@ -21,6 +21,8 @@ class Way(Enum):
     """The broker, or this gateway, or both: the request says which."""
     PRODUCED = auto()
     """The broker, if the request wants an answer at all."""
+    LOGIN = auto()
+    """The broker; the request and the answer are read along."""
     PASSED = auto()
     """The broker; nobody reads the request."""
 
@@ -43,10 +45,11 @@ _BY_WAY = {
         "ApiVersions FindCoordinator DescribeConfigs AlterConfigs IncrementalAlterConfigs ListConfigResources"
     ),
     Way.PRODUCED: "Produce",
+    Way.LOGIN: "SaslHandshake SaslAuthenticate",
     Way.PASSED: (
-        "Fetch ListOffsets Metadata SaslHandshake CreateTopics DeleteTopics DeleteRecords InitProducerId "
+        "Fetch ListOffsets Metadata CreateTopics DeleteTopics DeleteRecords InitProducerId "
         "OffsetForLeaderEpoch AddPartitionsToTxn AddOffsetsToTxn EndTxn DescribeAcls CreateAcls DeleteAcls "
-        "AlterReplicaLogDirs DescribeLogDirs SaslAuthenticate CreatePartitions CreateDelegationToken "
+        "AlterReplicaLogDirs DescribeLogDirs CreatePartitions CreateDelegationToken "
         "RenewDelegationToken ExpireDelegationToken DescribeDelegationToken ElectLeaders AlterPartitionReassignments "
         "ListPartitionReassignments DescribeClientQuotas AlterClientQuotas DescribeUserScramCredentials "
         "AlterUserScramCredentials DescribeQuorum UpdateFeatures DescribeCluster DescribeProducers UnregisterBroker "
@@ -62,12 +65,16 @@ _HIGHEST = {
     "TxnOffsetCommit": 4,
 }
 """Caps below what Kafka defines."""
+_LOWEST = {
+    "SaslHandshake": 1
+}  # what follows the one before has no header, and nobody could tell it from a request
 
 
 def _api(name: str, way: Way) -> Api:
     defined = wire.valid_versions(name)
     highest = _HIGHEST.get(name, defined[-1])
-    return Api(wire.api_key(name), name, way, range(defined[0], highest + 1))
+    lowest = _LOWEST.get(name, defined[0])
+    return Api(wire.api_key(name), name, way, range(lowest, highest + 1))
 
 
 APIS = {

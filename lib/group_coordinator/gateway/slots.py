@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from asyncio import Future
 from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from group_coordinator.gateway.served import Api
 
@@ -26,3 +27,11 @@ class Slot:
         """None: the broker's answer is passed on as it comes, or the answer is made here."""
         self.answer: bytes | None = None
         """What leaves; None: it is still to come, or it is passed on."""
+
+
+class Aside(NamedTuple):
+    """A request of the gateway's own among those of a client: the client never hears of the answer."""
+
+    api: str
+    version: int
+    answer: Future[dict[str, Any]]

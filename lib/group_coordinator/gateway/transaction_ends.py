@@ -14,6 +14,7 @@ from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC, par
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.addresses import Address
+from group_coordinator.gateway.broker_access import PLAIN_ACCESS, BrokerAccess
 from group_coordinator.gateway.broker_link import BrokerLink
 from group_coordinator.gateway.questions import Body
 
@@ -51,8 +52,9 @@ class Leaders(Protocol):
 class TransactionEnds:
     """Asks the leader of a group's partition, on connections of the gateway's own."""
 
-    def __init__(self, leaders: Leaders) -> None:
+    def __init__(self, leaders: Leaders, access: BrokerAccess = PLAIN_ACCESS) -> None:
         self._leaders = leaders
+        self._access = access
         self._links: dict[Address, BrokerLink] = {}
         self._opening = asyncio.Lock()
 
@@ -112,8 +114,8 @@ class TransactionEnds:
     async def _ask(self, broker: Address, api: str, body: Body) -> Body:
         async with self._opening:
             link = self._links.get(broker)
-            if link is None:
-                link = self._links[broker] = await BrokerLink.open(broker)
+            if link is None or link.is_over:
+                link = self._links[broker] = await BrokerLink.open(broker, self._access)
         try:
             return await link.ask(api, body)
         except BaseException:

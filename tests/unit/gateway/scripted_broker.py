@@ -6,6 +6,7 @@ import asyncio
 from asyncio import StreamReader, StreamWriter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from ssl import SSLContext
 from typing import Any, Self
 
 from group_coordinator.codecs import wire
@@ -25,6 +26,7 @@ API_VERSIONS = {
             (11, 2, 5),
             (18, 0, 4),
             (26, 0, 5),
+            (29, 1, 3),
             (32, 1, 4),
             (76, 1, 1),
             (999, 0, 3),
@@ -69,21 +71,27 @@ class Asked:
 
 
 class ScriptedBroker:
-    """ApiVersions and Metadata are answered on the spot, all else by the test: `await broker.asked()`."""
+    """Logins, ApiVersions and Metadata are answered on the spot, all else by the test: `await broker.asked()`."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: SSLContext | None = None) -> None:
+        self._tls = tls
         self.address = Address("127.0.0.1", 0)
         self.nodes: dict[int, Address] = {}
         self.writers: set[StreamWriter] = set()
+        self.has_authorizer = False
+        self.session_ms = 0
         self.answers: dict[str, Callable[[Asked], Mapping[str, Any]]] = {
             "ApiVersions": lambda _asked: API_VERSIONS,
             "Metadata": lambda _asked: self.metadata(),
+            "SaslHandshake": lambda _asked: {"mechanisms": ["PLAIN"]},
+            "SaslAuthenticate": lambda _asked: {"sessionLifetimeMs": self.session_ms},
+            "DescribeAcls": lambda _asked: {"errorCode": 0 if self.has_authorizer else 54},
         }
         self._serving: set[asyncio.Task[Any]] = set()
         self._asked: asyncio.Queue[Asked] = asyncio.Queue()
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls)
         self.address = Address("127.0.0.1", self._server.sockets[0].getsockname()[1])
         self.nodes[NODE] = self.address
         return self

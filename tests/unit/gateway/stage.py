@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import StreamReader, StreamWriter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
+from ssl import SSLContext
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.addresses import Address
+from group_coordinator.gateway.broker_access import BrokerAccess
 from group_coordinator.gateway.caller import Caller
 from group_coordinator.gateway.cluster_view import ClusterView
 from group_coordinator.gateway.gateway import Gateway, Options
@@ -110,22 +113,41 @@ class Stage:
     port: int
     clients: list[Client] = field(default_factory=list)
 
-    async def client(self, node: int | None = None) -> Client:
+    async def client(self, node: int | None = None, tls: SSLContext | None = None) -> Client:
         """Somebody who comes to the bootstrap port, or to a node's."""
         port = self.port if node is None else self.port + 1 + node
-        client = Client(*await asyncio.open_connection(LOOPBACK, port))
+        client = Client(*await asyncio.open_connection(LOOPBACK, port, ssl=tls))
         self.clients.append(client)
         return client
 
 
+class Certificates(NamedTuple):
+    """TLS of either side; None: plain text."""
+
+    of_gateway: SSLContext | None
+    of_broker: SSLContext | None
+
+
+PLAIN = Certificates(None, None)
+
+
 @asynccontextmanager
-async def staged(max_idle_ms: int = NEVER_MS) -> AsyncIterator[Stage]:
-    async with ScriptedBroker() as broker:
-        view = ClusterView([broker.address], NEVER_MS)
+async def staged(
+    max_idle_ms: int = NEVER_MS,
+    *,
+    login: Mapping[str, Any] = MappingProxyType({}),
+    certificates: Certificates = PLAIN,
+    has_authorizer: bool = False,
+) -> AsyncIterator[Stage]:
+    """`login` are options of kafka-python for the gateway's own connections."""
+    async with ScriptedBroker(certificates.of_broker) as broker:
+        broker.has_authorizer = has_authorizer
+        view = ClusterView([broker.address], NEVER_MS, BrokerAccess(login))
         await view.look_again()
         job = JobByHand()
         port = free_block()
-        options = Options(Address(LOOPBACK, port), LOOPBACK, max_idle_ms)
+        tls = certificates.of_gateway
+        options = Options(Address(LOOPBACK, port), LOOPBACK, max_idle_ms, tls)
         gateway = Gateway(options, view, job)
         await gateway.open()
         stage = Stage(gateway, broker, job, view, port)

@@ -42,6 +42,7 @@ def test_versions_are_the_brokers_own_with_caps_and_the_group_apis_ours() -> Non
         10: (0, 6),
         18: (0, 4),  # the broker's own highest
         26: (0, 4),
+        29: (1, 3),
         32: (1, 4),
         8: (2, 10),
         9: (1, 10),

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
+import pytest
+
+from group_coordinator.gateway import broker_link, cluster_view
 from group_coordinator.gateway.addresses import Address
+from group_coordinator.gateway.broker_access import BrokerAccess
 from group_coordinator.gateway.cluster_view import ClusterView
 from group_coordinator.gateway.readiness import cluster_check, first_trouble
 from tests.unit.gateway.scripted_broker import ORDERS_ID, Asked, ScriptedBroker
@@ -103,3 +108,95 @@ def test_a_gateway_is_ready_while_the_brokers_answer_it() -> None:
 def answer(asked: Asked, broker: ScriptedBroker) -> None:
     assert not asked.body["allowAutoTopicCreation"]
     asked.answer(broker.metadata())
+
+
+LOGIN = BrokerAccess(
+    {
+        "security_protocol": "SASL_PLAINTEXT",
+        "sasl_mechanism": "PLAIN",
+        "sasl_plain_username": "gateway",
+        "sasl_plain_password": "secret",
+    }
+)
+
+
+def test_a_login_that_fails_is_told_without_the_password() -> None:
+    async def scene() -> None:
+        async with ScriptedBroker() as broker:
+            broker.answers["SaslAuthenticate"] = lambda _asked: {
+                "errorCode": 58,
+                "errorMessage": "Authentication failed",
+            }
+            view = ClusterView([broker.address], NEVER_MS, LOGIN)
+            await view.look_again()
+
+            assert view.age_s() is None
+            assert view.trouble is not None
+            assert "our login failed: Authentication failed" in view.trouble
+            assert "secret" not in view.trouble
+
+    asyncio.run(scene())
+
+
+def test_a_mechanism_that_brokers_do_not_know_is_told_with_those_that_they_do() -> None:
+    async def scene() -> None:
+        async with ScriptedBroker() as broker:
+            broker.answers["SaslHandshake"] = lambda _asked: {
+                "errorCode": 33,
+                "mechanisms": ["GSSAPI", "OAUTHBEARER"],
+            }
+            view = ClusterView([broker.address], NEVER_MS, LOGIN)
+            await view.look_again()
+
+            assert view.trouble is not None
+            assert "brokers know the mechanisms GSSAPI, OAUTHBEARER, not PLAIN" in view.trouble
+
+    asyncio.run(scene())
+
+
+def test_before_its_session_ends_it_logs_in_on_another_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now_s = time.monotonic()
+    monkeypatch.setattr(broker_link, "monotonic", lambda: now_s)
+
+    async def scene() -> None:
+        nonlocal now_s
+        async with ScriptedBroker() as broker:
+            broker.session_ms = 60_000
+            view = ClusterView([broker.address], NEVER_MS, LOGIN)
+            connections = []
+            for step_s in (0.0, 53.0, 2.0):
+                now_s += step_s
+                await view.look_again()
+                assert view.trouble is None
+                connections.append(view._link)  # noqa: SLF001 - nothing else tells
+            view.close()
+
+            assert connections[0] is connections[1]
+            assert connections[1] is not connections[2]
+
+    asyncio.run(scene())
+
+
+def test_whether_there_is_an_authorizer(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = time.monotonic()
+    monkeypatch.setattr(cluster_view, "monotonic", lambda: now_s)
+
+    async def scene() -> None:
+        nonlocal now_s
+        async with ScriptedBroker() as broker:
+            view = ClusterView([broker.address], NEVER_MS)
+            assert view.has_authorizer
+            await view.look_again()
+            assert not view.has_authorizer
+            broker.has_authorizer = True
+            now_s += 29.9
+            await view.look_again()
+            assert not view.has_authorizer
+            now_s += 0.2
+            await view.look_again()
+            assert view.has_authorizer
+            view.close()
+
+    asyncio.run(scene())

@@ -1,31 +1,221 @@
-"""Connections that have logged in at their broker, which is bound to the connection."""
+"""Connections that log in at their broker, which is bound to the connection."""
 
 from __future__ import annotations
 
 import asyncio
+import time
+from base64 import b64encode
+from typing import Any
 
+import pytest
+
+from group_coordinator.gateway import login as login_module
 from group_coordinator.gateway.connection import Connection
+from tests.unit.gateway.scripted_broker import Asked
 from tests.unit.gateway.stage import Client, Stage, staged, until
 
 HEARTBEAT = {"groupId": "billing", "generationId": 3, "memberId": "m-1"}
 FETCH = {"maxWaitMs": 100, "minBytes": 1, "topics": []}
 FOUR_MINUTES_S = 240.0
+LOGIN = {
+    "security_protocol": "SASL_PLAINTEXT",
+    "sasl_mechanism": "PLAIN",
+    "sasl_plain_username": "gateway",
+    "sasl_plain_password": "secret",
+}
+
+
+def said(text: bytes) -> dict[str, str]:
+    return {"authBytes": b64encode(text).decode()}
+
+
+async def log_in(client: Client, name: bytes = b"billing") -> dict[str, Any]:
+    """With PLAIN; the broker answers on the spot."""
+    client.ask("SaslHandshake", 1, {"mechanism": "PLAIN"})
+    await client.answer("SaslHandshake", 1)
+    client.ask("SaslAuthenticate", 2, said(b"\0" + name + b"\0secret"))
+    return (await client.answer("SaslAuthenticate", 2))[1]
+
+
+async def taken_by_hand(stage: Stage) -> None:
+    """From here on the test answers in the broker's place."""
+    del stage.broker.answers["SaslHandshake"], stage.broker.answers["SaslAuthenticate"]
+
+
+async def began_with(stage: Stage, client: Client, mechanism: str) -> None:
+    client.ask("SaslHandshake", 1, {"mechanism": mechanism})
+    handshake = await stage.broker.asked()
+    assert (handshake.api, handshake.body) == ("SaslHandshake", {"mechanism": mechanism})
+    handshake.answer({"mechanisms": [mechanism]})
+    await client.frame()
+
+
+async def spoke(stage: Stage, client: Client, text: bytes) -> Asked:
+    client.ask("SaslAuthenticate", 2, said(text))
+    asked = await stage.broker.asked()
+    assert asked.body == said(text)
+    return asked
+
+
+def test_the_name_of_a_login_goes_into_what_the_job_is_asked() -> None:
+    async def scene() -> None:
+        async with staged(login=LOGIN) as stage:
+            client = await stage.client()
+            assert (await log_in(client))["errorCode"] == 0
+            client.ask("Heartbeat", 4, HEARTBEAT)
+
+            assert (await stage.job.asked()).caller.principal == "User:billing"
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize("api", ["Heartbeat", "FindCoordinator"])
+def test_nothing_about_groups_before_a_login(api: str) -> None:
+    async def scene() -> None:
+        async with staged(login=LOGIN) as stage:
+            client = await stage.client()
+            client.ask("ApiVersions", 3)
+            assert (await client.answer("ApiVersions", 3))[1]["apiKeys"]
+            body = HEARTBEAT if api == "Heartbeat" else {"coordinatorKeys": ["billing"]}
+            client.ask(api, 4, body)
+
+            assert await client.is_hung_up()
+            assert stage.job.questions == []
+
+    asyncio.run(scene())
+
+
+def test_a_wrong_password_is_told_by_the_broker_and_opens_nothing() -> None:
+    async def scene() -> None:
+        async with staged(login=LOGIN) as stage:
+            client = await stage.client()
+            stage.broker.answers["SaslAuthenticate"] = lambda _asked: {"errorCode": 58}
+            assert (await log_in(client))["errorCode"] == 58
+            client.ask("Heartbeat", 4, HEARTBEAT)
+
+            assert await client.is_hung_up()
+            assert stage.job.questions == []
+
+    asyncio.run(scene())
+
+
+def test_a_challenge_of_scram_is_no_login() -> None:
+    async def scene() -> None:
+        async with staged(login=LOGIN) as stage:
+            await taken_by_hand(stage)
+            liar, honest = await stage.client(), await stage.client()
+            for client in (liar, honest):
+                await began_with(stage, client, "SCRAM-SHA-512")
+                challenge = await spoke(stage, client, b"n,,n=admin,r=x")
+                challenge.answer(said(b"r=xy,s=eA==,i=4096"))
+                await client.frame()
+            liar.ask("Heartbeat", 4, HEARTBEAT)
+            proof = await spoke(stage, honest, b"c=biws,r=xy,p=eA==")
+            proof.answer(said(b"v=eA=="))
+            await honest.frame()
+            honest.ask("Heartbeat", 4, HEARTBEAT)
+
+            assert await liar.is_hung_up()
+            assert (await stage.job.asked()).caller.principal == "User:admin"
+            assert len(stage.job.questions) == 1
+
+    asyncio.run(scene())
+
+
+def test_a_request_behind_an_unanswered_login_waits_for_it() -> None:
+    async def scene() -> None:
+        async with staged(login=LOGIN) as stage:
+            await taken_by_hand(stage)
+            client = await stage.client()
+            await began_with(stage, client, "PLAIN")
+            asked = await spoke(stage, client, b"\0billing\0secret")
+            client.ask("Heartbeat", 4, HEARTBEAT)
+            other = await stage.client()
+            await began_with(stage, other, "PLAIN")  # so long nobody has asked the job
+            assert stage.job.questions == []
+            asked.answer({})
+
+            assert (await stage.job.asked()).caller.principal == "User:billing"
+
+    asyncio.run(scene())
+
+
+def test_a_mechanism_that_nobody_reads_gives_data_but_no_groups() -> None:
+    async def scene() -> None:
+        async with staged(login=LOGIN) as stage:
+            await taken_by_hand(stage)
+            client = await stage.client()
+            await began_with(stage, client, "GSSAPI")
+            (await spoke(stage, client, b"\0admin\0x")).answer({})
+            await client.frame()
+            client.ask("Fetch", 12, FETCH)
+            fetch = await stage.broker.asked()
+            client.ask("Heartbeat", 4, HEARTBEAT)
+
+            assert fetch.api == "Fetch"
+            assert await client.is_hung_up()
+
+    asyncio.run(scene())
+
+
+def test_the_handshake_that_bare_tokens_follow_is_refused() -> None:
+    async def scene() -> None:
+        async with staged(login=LOGIN) as stage:
+            client = await stage.client()
+            client.ask("SaslHandshake", 0, {"mechanism": "PLAIN"})
+
+            assert await client.is_hung_up()
+
+    asyncio.run(scene())
+
+
+def test_a_session_that_has_ended_needs_another_login(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = time.monotonic()
+    monkeypatch.setattr(login_module, "monotonic", lambda: now_s)
+
+    async def scene() -> None:
+        nonlocal now_s
+        async with staged(login=LOGIN) as stage:
+            stage.broker.session_ms = 60_000
+            renewed, late = await stage.client(), await stage.client()
+            for client in (renewed, late):
+                assert (await log_in(client))["sessionLifetimeMs"] == 60_000
+            now_s += 60.5
+            await log_in(renewed)
+            renewed.ask("Heartbeat", 4, HEARTBEAT)
+            late.ask("Heartbeat", 4, HEARTBEAT)
+
+            assert (await stage.job.asked()).caller.principal == "User:billing"
+            assert await late.is_hung_up()
+            assert len(stage.job.questions) == 1
+
+    asyncio.run(scene())
+
+
+def test_a_connection_stays_with_its_user() -> None:
+    async def scene() -> None:
+        async with staged(login=LOGIN) as stage:
+            client = await stage.client()
+            await log_in(client)
+            client.ask("SaslHandshake", 1, {"mechanism": "PLAIN"})
+            await client.frame()
+            client.ask("SaslAuthenticate", 2, said(b"\0somebody-else\0secret"))
+
+            assert await client.is_hung_up()
+
+    asyncio.run(scene())
 
 
 async def logged_in(stage: Stage) -> tuple[Client, Connection]:
     client = await stage.client()
-    client.ask("ApiVersions", 0)
-    await client.frame()
-    [connection] = stage.gateway._connections  # noqa: SLF001 - no login reaches it yet
-    connection.has_logged_in = True
+    await log_in(client)
+    [connection] = stage.gateway._connections  # noqa: SLF001 - its clock is moved by hand
     return client, connection
 
 
 def test_a_broker_that_hears_nothing_is_asked_something_and_the_client_never_hears_of_it() -> None:
     async def scene() -> None:
-        async with staged() as stage:
-            del stage.broker.answers["ApiVersions"]
-            stage.broker.answers["ApiVersions"] = lambda _asked: {"apiKeys": []}
+        async with staged(login=LOGIN) as stage:
             client, connection = await logged_in(stage)
             del stage.broker.answers["ApiVersions"]
             now_s = asyncio.get_running_loop().time()
@@ -47,8 +237,10 @@ def test_a_broker_that_hears_nothing_is_asked_something_and_the_client_never_hea
 def test_without_a_login_a_broker_may_hang_up() -> None:
     async def scene() -> None:
         async with staged() as stage:
-            client, connection = await logged_in(stage)
-            connection.has_logged_in = False
+            client = await stage.client()
+            client.ask("ApiVersions", 0)
+            await client.frame()
+            [connection] = stage.gateway._connections  # noqa: SLF001 - its clock is moved by hand
             connection.keep_broker(asyncio.get_running_loop().time() + 2 * FOUR_MINUTES_S)
             client.ask("Fetch", 12, FETCH)
 
@@ -59,7 +251,7 @@ def test_without_a_login_a_broker_may_hang_up() -> None:
 
 def test_a_broker_that_goes_takes_the_login_with_it() -> None:
     async def scene() -> None:
-        async with staged() as stage:
+        async with staged(login=LOGIN) as stage:
             client, connection = await logged_in(stage)
             client.ask("Heartbeat", 4, HEARTBEAT)
             await stage.job.asked()

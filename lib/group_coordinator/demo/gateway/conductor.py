@@ -23,6 +23,7 @@ from group_coordinator.demo.gateway.story import Storyteller
 from group_coordinator.demo.interruption import Interruption
 from group_coordinator.demo.job import Job
 from group_coordinator.demo.job_process import WITH_GATEWAY
+from group_coordinator.demo.looking import looking
 from group_coordinator.demo.mirror.fleet import Fleet
 from group_coordinator.demo.mirror.shop import Shop
 from group_coordinator.demo.scenes import Scene, Story
@@ -142,10 +143,9 @@ class Conductor:
             self._administrator(resources, broker),
         )
         tables = TablesWatch(str(self._folder.tables), self._board, _NOBODY)
-        resources.callback(tables.close)
         acting = _Cast(job, gateway, fleet, console, administrators, tables)
         self._enter(acting)
-        tables.start()
+        resources.enter_context(looking(tables.look))
         return acting
 
     def _enter(self, acting: _Cast) -> None:

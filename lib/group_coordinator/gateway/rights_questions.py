@@ -1,0 +1,180 @@
+"""Requests that change nothing, and whose answers say whether a right is there: brokers look at rights first.
+
+Source: KafkaApis, AuthHelper and ControllerApis of Kafka 4.4. The versions are those that Kafka has had since 3.0.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Literal, NamedTuple, Protocol, TypeAlias
+
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.group_part import Body
+from group_coordinator.gateway.served import GROUP_RESOURCE
+
+Operation: TypeAlias = Literal[
+    "READ", "WRITE", "DELETE", "DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"
+]
+Kind: TypeAlias = Literal["GROUP", "TOPIC", "CLUSTER", "TRANSACTIONAL_ID"]
+
+BITS: dict[Operation, int] = {
+    "READ": 1 << 3,
+    "WRITE": 1 << 4,
+    "DELETE": 1 << 6,
+    "DESCRIBE": 1 << 8,
+    "DESCRIBE_CONFIGS": 1 << 10,
+    "ALTER_CONFIGS": 1 << 11,
+}
+"""In authorized operations."""
+TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53
+_NOBODY = ""
+_NONE = -1
+"""Of generations, epochs and partitions."""
+_NOWHERE = "group-coordinator-gateway"
+"""A topic; it does not matter whether it is there."""
+
+
+class Right(NamedTuple):
+    """To do something with something."""
+
+    operation: Operation
+    kind: Kind
+    name: str
+
+
+THE_CLUSTER: Kind = "CLUSTER"
+DESCRIBE_CLUSTER = Right("DESCRIBE", THE_CLUSTER, "kafka-cluster")
+
+
+class AskBroker(Protocol):
+    """Asks a client's broker."""
+
+    def __call__(self, api: str, version: int, body: Body) -> Awaitable[Body]:
+        """The request is on its way before this returns."""
+
+
+Names: TypeAlias = Sequence[str]
+_Asking: TypeAlias = Callable[[AskBroker, Operation, Names], Awaitable[Iterable[str]]]
+
+
+async def allowed(ask: AskBroker, wanted: Iterable[Right]) -> frozenset[Right]:
+    """Those of them that are granted."""
+    names: defaultdict[tuple[Kind, Operation], list[str]] = defaultdict(list)
+    for right in wanted:
+        names[right.kind, right.operation].append(right.name)
+    found = await asyncio.gather(
+        *(_QUESTIONS[kind](ask, operation, there) for (kind, operation), there in names.items())
+    )
+    return frozenset(
+        Right(operation, kind, name)
+        for (kind, operation), granted in zip(names, found, strict=True)
+        for name in granted
+    )
+
+
+async def _groups(ask: AskBroker, operation: Operation, names: Names) -> Iterable[str]:
+    return await _GROUP_QUESTIONS[operation](ask, operation, names)
+
+
+async def _read_groups(ask: AskBroker, _: Operation, names: Names) -> Iterable[str]:
+    """A heartbeat of nobody."""
+    nobody = {"generationId": _NONE, "memberId": _NOBODY}
+    asked = [ask("Heartbeat", 3, {"groupId": name, **nobody}) for name in names]
+    return _where_not(ErrorCode.GROUP_AUTHORIZATION_FAILED, names, await asyncio.gather(*asked))
+
+
+async def _delete_groups(ask: AskBroker, _: Operation, names: Names) -> Iterable[str]:
+    """The deletion of no offsets."""
+    asked = [ask("OffsetDelete", 0, {"groupId": name, "topics": []}) for name in names]
+    return _where_not(ErrorCode.GROUP_AUTHORIZATION_FAILED, names, await asyncio.gather(*asked))
+
+
+def _where_not(code: int, names: Names, answers: Iterable[Body]) -> Iterable[str]:
+    return [
+        name for name, answer in zip(names, answers, strict=True) if answer["errorCode"] != code
+    ]
+
+
+async def _describe_groups(ask: AskBroker, _: Operation, names: Names) -> Iterable[str]:
+    """Where their coordinators are, which nobody wants to know."""
+    answer = await ask("FindCoordinator", 4, {"keyType": 0, "coordinatorKeys": list(names)})
+    return [
+        found["key"]
+        for found in answer["coordinators"]
+        if found["errorCode"] != ErrorCode.GROUP_AUTHORIZATION_FAILED
+    ]
+
+
+async def _configs_of_groups(ask: AskBroker, operation: Operation, names: Names) -> Iterable[str]:
+    """None of their settings; brokers before 4.0 know none, and so grant nothing. A group without a name has none."""
+    if operation == "DESCRIBE_CONFIGS":
+        resources = [_group_resource(name) | {"configurationKeys": []} for name in names if name]
+        answer = await ask("DescribeConfigs", 1, {"resources": resources, "includeSynonyms": False})
+        results = answer["results"]
+    else:
+        resources = [_group_resource(name) | {"configs": []} for name in names if name]
+        body = {"resources": resources, "validateOnly": True}
+        results = (await ask("IncrementalAlterConfigs", 1, body))["responses"]
+    granted = [r["resourceName"] for r in results if r["errorCode"] == ErrorCode.NONE]
+    return [*granted, *(name for name in names if not name)]
+
+
+def _group_resource(name: str) -> Body:
+    return {"resourceType": GROUP_RESOURCE, "resourceName": name}
+
+
+async def _topics(ask: AskBroker, operation: Operation, names: Names) -> Iterable[str]:
+    body = {
+        "topics": [{"name": name} for name in names],
+        "allowAutoTopicCreation": False,
+        "includeTopicAuthorizedOperations": True,
+    }
+    answer = await ask("Metadata", 9, body)
+    return [
+        topic["name"]
+        for topic in answer["topics"]
+        if topic["errorCode"] != ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        and (operation == "DESCRIBE" or topic["topicAuthorizedOperations"] & BITS[operation])
+    ]
+
+
+async def _cluster(ask: AskBroker, operation: Operation, names: Names) -> Iterable[str]:
+    answer = await ask("DescribeCluster", 0, {"includeClusterAuthorizedOperations": True})
+    return names if answer["clusterAuthorizedOperations"] & BITS[operation] else ()
+
+
+async def _transactional_ids(ask: AskBroker, _: Operation, names: Names) -> Iterable[str]:
+    """A commit for a partition that is not there."""
+    partition = {"partitionIndex": _NONE, "committedOffset": 0}
+    rest = {
+        "groupId": _NOBODY,
+        "producerId": _NONE,
+        "producerEpoch": _NONE,
+        "topics": [{"name": _NOWHERE, "partitions": [partition]}],
+    }
+    asked = [ask("TxnOffsetCommit", 3, {"transactionalId": name, **rest}) for name in names]
+    codes = [
+        answer["topics"][0]["partitions"][0]["errorCode"] for answer in await asyncio.gather(*asked)
+    ]
+    return [
+        name
+        for name, code in zip(names, codes, strict=True)
+        if code != TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    ]
+
+
+_GROUP_QUESTIONS: dict[Operation, _Asking] = {
+    "READ": _read_groups,
+    "DELETE": _delete_groups,
+    "DESCRIBE": _describe_groups,
+    "DESCRIBE_CONFIGS": _configs_of_groups,
+    "ALTER_CONFIGS": _configs_of_groups,
+}
+_QUESTIONS: dict[Kind, _Asking] = {
+    "GROUP": _groups,
+    "TOPIC": _topics,
+    "CLUSTER": _cluster,
+    "TRANSACTIONAL_ID": _transactional_ids,
+}

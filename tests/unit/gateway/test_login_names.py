@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import json
+from base64 import urlsafe_b64encode
+
+import pytest
+
+from group_coordinator.gateway.login_names import first_name, is_last
+
+
+def token(**claims: object) -> bytes:
+    parts = ({"alg": "none"}, claims)
+    encoded = (urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=") for part in parts)
+    return b".".join([*encoded, b"signature"])
+
+
+@pytest.mark.parametrize(
+    ("first", "name"),
+    [
+        (b"\0billing\0secret", "billing"),
+        (b"billing\0billing\0secret", "billing"),
+        ("\0büro\0secret".encode(), "büro"),
+        (b"\0\0secret", None),
+        (b"\0billing", None),
+        (b"\0billing\0sec\0ret", None),
+        (b"\0\xff\0secret", None),
+        (b"", None),
+    ],
+)
+def test_plain(first: bytes, name: str | None) -> None:
+    assert first_name("PLAIN", first, "sub") == name
+
+
+@pytest.mark.parametrize(
+    ("first", "name"),
+    [
+        (b"n,,n=billing,r=fyko+d2lbbFgONRv9qkxdawL", "billing"),
+        (b"n,a=billing,n=billing,r=x", "billing"),
+        (b"n,,n=a=2Cb=3Dc,r=x", "a,b=c"),
+        (b"n,,n=a=3D2Cb,r=x", "a=2Cb"),
+        (b"n,,n=tBx8,r=x,tokenauth=true", None),  # a delegation token's, not its owner's
+        (b"n,,n=a,b,r=x", None),
+        (b"n,,n=a=b,r=x", None),
+        (b"y,,n=billing,r=x", None),
+        (b"n,,n=,r=x", None),
+        (b"n,,r=x,n=billing", None),
+    ],
+)
+def test_scram(first: bytes, name: str | None) -> None:
+    assert first_name("SCRAM-SHA-256", first, "sub") == name
+    assert first_name("SCRAM-SHA-512", first, "sub") == name
+
+
+@pytest.mark.parametrize(
+    ("first", "name"),
+    [
+        (b"n,,\x01auth=Bearer %b\x01\x01", "billing"),
+        (b"n,a=billing,\x01auth=Bearer %b\x01\x01", "billing"),
+        (b"n,,\x01auth=Bearer %b\x01traceId=7\x01\x01", "billing"),
+        (b"n,,\x01auth=Bearer %b\x01auth=Bearer x.y.z\x01\x01", None),
+        (b"n,,\x01auth=Basic %b\x01\x01", None),
+        (b"n,,\x01auth=Bearer %b\x01", None),
+    ],
+)
+def test_bearer(first: bytes, name: str | None) -> None:
+    assert first_name("OAUTHBEARER", first % token(sub=" billing "), "sub") == name
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (token(sub="billing", azp="gateway"), "gateway"),
+        (token(sub="billing"), None),
+        (token(azp=7), None),
+        (token(azp=" "), None),
+        (b"e30.!!!!.x", None),
+        (b"e30.W10.x", None),
+        (b"e30.e30", None),
+    ],
+)
+def test_another_claim_of_a_token(content: bytes, name: str | None) -> None:
+    first = b"n,,\x01auth=Bearer %b\x01\x01" % content
+
+    assert first_name("OAUTHBEARER", first, "azp") == name
+
+
+def test_other_mechanisms_are_not_read() -> None:
+    assert first_name("GSSAPI", b"\0billing\0secret", "sub") is None
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "answer", "last"),
+    [
+        ("PLAIN", b"", True),
+        ("SCRAM-SHA-512", b"r=x,s=eA==,i=4096", False),
+        ("SCRAM-SHA-512", b"v=eA==", True),
+        ("OAUTHBEARER", b"", True),
+        ("OAUTHBEARER", b'{"status":"invalid_token"}', False),
+    ],
+)
+def test_an_answer_without_an_error_need_not_be_the_last(
+    mechanism: str, answer: bytes, *, last: bool
+) -> None:
+    assert is_last(mechanism, answer) is last

@@ -1,0 +1,305 @@
+"""Rights of clients: what their broker is asked aside, when, and what the job is asked then."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+
+from group_coordinator.gateway import rights as rights_module
+from tests.unit.gateway.scripted_broker import ORDERS_ID
+from tests.unit.gateway.stage import Client, Stage, staged
+
+HEARTBEAT = {"groupId": "billing", "generationId": 3, "memberId": "m-1"}
+FETCH = {"maxWaitMs": 100, "minBytes": 1, "topics": []}
+READ_DESCRIBE = (1 << 3) | (1 << 8)
+DENIED_GROUP, DENIED_TOPIC = 30, 29
+PARTITION = {"partitionIndex": 0, "committedOffset": 7}
+
+
+def commit(*topics: str) -> dict[str, Any]:
+    return {
+        "groupId": "billing",
+        "topics": [{"name": name, "partitions": [PARTITION]} for name in topics],
+    }
+
+
+async def may_read(stage: Stage, code: int = 25) -> None:
+    """The broker is asked by a heartbeat of nobody."""
+    asked = await stage.broker.asked()
+    assert (asked.api, asked.body["groupId"], asked.body["memberId"]) == (
+        "Heartbeat",
+        "billing",
+        "",
+    )
+    asked.answer({"errorCode": code})
+
+
+async def codes(client: Client) -> dict[str, int]:
+    """Of an OffsetCommit, by topic."""
+    _, answer = await client.answer("OffsetCommit", 9)
+    return {t["name"]: t["partitions"][0]["errorCode"] for t in answer["topics"]}
+
+
+def test_the_broker_is_asked_once_in_thirty_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = time.monotonic()
+    monkeypatch.setattr(rights_module, "monotonic", lambda: now_s)
+
+    async def scene() -> None:
+        nonlocal now_s
+        async with staged(has_authorizer=True) as stage:
+            client = await stage.client()
+            client.ask("Heartbeat", 4, HEARTBEAT)
+            await may_read(stage)
+            await stage.job.asked()
+            now_s += 29.9
+            client.ask("Heartbeat", 4, HEARTBEAT)
+            await stage.job.asked(1)
+            assert stage.broker.is_idle()
+            now_s += 0.2
+            client.ask("Heartbeat", 4, HEARTBEAT)
+            await may_read(stage)
+            await stage.job.asked(2)
+            for question in stage.job.questions:
+                question.answer.set_result({"errorCode": 0})
+
+            assert [(await client.answer("Heartbeat", 4))[1]["errorCode"] for _ in "123"] == [0] * 3
+
+    asyncio.run(scene())
+
+
+def test_what_is_denied_is_asked_about_each_time_and_never_reaches_the_job() -> None:
+    async def scene() -> None:
+        async with staged(has_authorizer=True) as stage:
+            client = await stage.client()
+            for _ in range(2):
+                client.ask("Heartbeat", 4, HEARTBEAT)
+                await may_read(stage, DENIED_GROUP)
+                assert (await client.answer("Heartbeat", 4))[1]["errorCode"] == DENIED_GROUP
+            client.ask("Heartbeat", 4, HEARTBEAT)
+            await may_read(stage)
+
+            await stage.job.asked()
+            assert len(stage.job.questions) == 1
+
+    asyncio.run(scene())
+
+
+def test_without_an_authorizer_no_broker_is_asked() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            client.ask("Heartbeat", 4, HEARTBEAT)
+            await stage.job.asked()
+
+            assert stage.broker.is_idle()
+
+    asyncio.run(scene())
+
+
+def test_nothing_overtakes_a_request_whose_rights_are_asked_for() -> None:
+    async def scene() -> None:
+        async with staged(has_authorizer=True) as stage:
+            client = await stage.client()
+            client.ask("Heartbeat", 4, HEARTBEAT)
+            client.ask("Fetch", 12, FETCH)
+            client.ask("Heartbeat", 4, HEARTBEAT | {"generationId": 4})
+            await may_read(stage)
+            fetch = await stage.broker.asked()
+            await stage.job.asked(1)
+
+            assert fetch.api == "Fetch"
+            assert [q.body["generationId"] for q in stage.job.questions] == [3, 4]
+
+    asyncio.run(scene())
+
+
+def test_an_answer_to_the_gateway_stands_behind_nothing_that_waits_for_it() -> None:
+    async def scene() -> None:
+        async with staged(has_authorizer=True) as stage:
+            client = await stage.client()
+            client.ask("Fetch", 12, FETCH)
+            client.ask("Heartbeat", 4, HEARTBEAT)
+            fetch = await stage.broker.asked()
+            client.ask("Fetch", 12, FETCH)
+            sent = fetch.answer_bytes(b"\0first")
+            await may_read(stage)
+            (await stage.job.asked()).answer.set_result({"errorCode": 0})
+            last = (await stage.broker.asked()).answer_bytes(b"\0last")
+
+            assert await client.frame() == sent[4:]
+            assert (await client.answer("Heartbeat", 4))[1]["errorCode"] == 0
+            assert await client.frame() == last[4:]
+
+    asyncio.run(scene())
+
+
+def test_topics_are_refused_one_by_one() -> None:
+    async def scene() -> None:
+        async with staged(has_authorizer=True) as stage:
+            stage.broker.answers["Metadata"] = lambda asked: {
+                "topics": [
+                    {"name": "orders", "topicAuthorizedOperations": READ_DESCRIBE},
+                    {"name": "seen", "topicAuthorizedOperations": 1 << 8},
+                    {"name": "secret", "errorCode": DENIED_TOPIC},
+                ][: len(asked.body["topics"])]
+            }
+            client = await stage.client()
+            stage.broker.answers["Heartbeat"] = lambda _asked: {"errorCode": 25}
+            client.ask("OffsetCommit", 9, commit("orders", "seen", "secret"))
+            question = await stage.job.asked()
+            assert [t["name"] for t in question.body["topics"]] == ["orders"]
+            results = [{"partitionIndex": 0, "errorCode": 0}]
+            question.answer.set_result({"topics": [{"name": "orders", "partitions": results}]})
+
+            assert await codes(client) == {"orders": 0, "seen": 29, "secret": 29}
+
+    asyncio.run(scene())
+
+
+def test_of_topics_that_are_all_denied_the_job_hears_nothing() -> None:
+    async def scene() -> None:
+        async with staged(has_authorizer=True) as stage:
+            stage.broker.answers["Metadata"] = lambda _asked: {
+                "topics": [{"name": "secret", "errorCode": DENIED_TOPIC}]
+            }
+            client = await stage.client()
+            stage.broker.answers["Heartbeat"] = lambda _asked: {"errorCode": 25}
+            client.ask("OffsetCommit", 9, commit("secret"))
+
+            assert await codes(client) == {"secret": 29}
+            assert stage.job.questions == []
+
+    asyncio.run(scene())
+
+
+def test_topics_that_a_fetch_did_not_name_are_left_out() -> None:
+    async def scene() -> None:
+        async with staged(has_authorizer=True) as stage:
+            client = await stage.client()
+            await nobody_may_see_orders(stage)
+            entries = [{"groupId": "billing", "topics": None}]
+            client.ask("OffsetFetch", 10, {"groups": entries})
+            question = await stage.job.asked()
+            found = {"partitionIndex": 0, "committedOffset": 7, "committedLeaderEpoch": -1}
+            names = (ORDERS_ID, UNKNOWN_ID)
+            topics = [{"topicId": name, "partitions": [found]} for name in names]
+            question.answer.set_result({"groups": [{"groupId": "billing", "topics": topics}]})
+            _, answer = await client.answer("OffsetFetch", 10)
+
+            assert [t["topicId"] for t in answer["groups"][0]["topics"]] == [UNKNOWN_ID]
+
+    asyncio.run(scene())
+
+
+UNKNOWN_ID = "AAAAAAAAAAAAAAAAAAAAEQ"
+
+
+async def nobody_may_see_orders(stage: Stage) -> None:
+    """Every group, and not the topic."""
+    stage.broker.answers["FindCoordinator"] = lambda asked: {
+        "coordinators": [{"key": key} for key in asked.body["coordinatorKeys"]]
+    }
+    stage.broker.answers["Metadata"] = lambda _asked: {
+        "topics": [{"name": "orders", "errorCode": DENIED_TOPIC}]
+    }
+
+
+def test_a_broker_that_goes_while_it_is_asked_takes_its_client_with_it() -> None:
+    async def scene() -> None:
+        async with staged(has_authorizer=True) as stage:
+            client = await stage.client()
+            client.ask("Heartbeat", 4, HEARTBEAT)
+            (await stage.broker.asked()).hang_up()
+
+            assert await client.is_hung_up()
+            assert stage.job.questions == []
+
+    asyncio.run(scene())
+
+
+async def everything_but_orders(stage: Stage) -> None:
+    """Every right on every group, and none on the topic."""
+    await nobody_may_see_orders(stage)
+    for api in ("Heartbeat", "OffsetDelete"):
+        stage.broker.answers[api] = lambda _asked: {"errorCode": 0}
+    stage.broker.answers["DescribeConfigs"] = lambda asked: {"results": asked.body["resources"]}
+    stage.broker.answers["IncrementalAlterConfigs"] = lambda asked: {
+        "responses": [r | {"errorCode": DENIED_GROUP} for r in asked.body["resources"]]
+    }
+
+
+def consumer_group(group_id: str, topic: str) -> dict[str, Any]:
+    nothing: dict[str, Any] = {"topicPartitions": []}
+    there = {"topicPartitions": [{"topicId": ORDERS_ID, "topicName": topic, "partitions": [0]}]}
+    member = {"memberId": "m", "assignment": nothing, "targetAssignment": there}
+    return {"groupId": group_id, "errorCode": 0, "members": [member]}
+
+
+def test_a_group_with_a_topic_that_one_may_not_see_is_not_described() -> None:
+    async def scene() -> None:
+        async with staged(has_authorizer=True) as stage:
+            await nobody_may_see_orders(stage)
+            stage.broker.answers["Metadata"] = lambda asked: {
+                "topics": [
+                    one | {"errorCode": DENIED_TOPIC if one["name"] == "orders" else 0}
+                    for one in asked.body["topics"]
+                ]
+            }
+            client = await stage.client()
+            client.ask("ConsumerGroupDescribe", 1, {"groupIds": ["billing", "audit"]})
+            groups = [consumer_group("billing", "orders"), consumer_group("audit", "seen")]
+            (await stage.job.asked()).answer.set_result({"groups": groups})
+            _, answer = await client.answer("ConsumerGroupDescribe", 1)
+
+            assert [
+                (g["groupId"], g["errorCode"], len(g["members"])) for g in answer["groups"]
+            ] == [
+                ("billing", DENIED_TOPIC, 0),
+                ("audit", 0, 1),
+            ]
+
+    asyncio.run(scene())
+
+
+def test_operations_on_a_group_are_those_that_the_broker_grants() -> None:
+    async def scene() -> None:
+        async with staged(has_authorizer=True) as stage:
+            await everything_but_orders(stage)
+            client = await stage.client()
+            body = {"groups": ["billing", "gone"], "includeAuthorizedOperations": True}
+            client.ask("DescribeGroups", 6, body)
+            groups = [{"groupId": "billing", "errorCode": 0}, {"groupId": "gone", "errorCode": 69}]
+            (await stage.job.asked()).answer.set_result({"groups": groups})
+            _, answer = await client.answer("DescribeGroups", 6)
+
+            read, delete, describe, describe_configs = 1 << 3, 1 << 6, 1 << 8, 1 << 10
+            assert [g["authorizedOperations"] for g in answer["groups"]] == [
+                read | delete | describe | describe_configs,
+                -(2**31),
+            ]
+
+    asyncio.run(scene())
+
+
+def test_a_listing_shows_the_groups_that_one_may_see() -> None:
+    async def scene() -> None:
+        async with staged(has_authorizer=True) as stage:
+            stage.broker.answers["DescribeCluster"] = lambda _asked: {}
+            stage.broker.answers["FindCoordinator"] = lambda asked: {
+                "coordinators": [
+                    {"key": key, "errorCode": DENIED_GROUP if key == "payroll" else 15}
+                    for key in asked.body["coordinatorKeys"]
+                ]
+            }
+            client = await stage.client()
+            client.ask("ListGroups", 5)
+            groups = [{"groupId": "billing"}, {"groupId": "payroll"}]
+            (await stage.job.asked()).answer.set_result({"groups": groups})
+            _, answer = await client.answer("ListGroups", 5)
+
+            assert [g["groupId"] for g in answer["groups"]] == ["billing"]
+
+    asyncio.run(scene())
