@@ -15,14 +15,20 @@ from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.java import java
 
 ADMIN, JOB, CLIENT, MUTE, STRANGER = "admin", "job", "client", "mute", "stranger"
+LIMITED, BY_PLAIN, BY_TOKEN, GATEWAY = "limited", "by-plain", "by-token", "gateway"
 PASSWORDS = {
     ADMIN: "admin-Hush1",
     JOB: 'job-Hush2 "quoted" \\',
     MUTE: "mute-Hush3",
     STRANGER: "stranger-Hush4",
     CLIENT: "client-Hush5",
+    LIMITED: "limited-Hush6",
+    GATEWAY: "gateway-Hush8",
 }
 """By user; the job's has what must be escaped in a JAAS text."""
+PLAIN_PASSWORD = "plain-Hush7"  # noqa: S105 - as those above
+SESSION_MS = 60_000
+"""Of logins with PLAIN."""
 MECHANISM = "SCRAM-SHA-512"
 KEY_STORE_PASSWORD = "changeit"  # noqa: S105 - of a store that lives as long as a test
 
@@ -46,6 +52,8 @@ ASKING: Sequence[Grant] = (
     (ResourceType.TOPIC, "group-responses", ACLOperation.READ),
 )
 """What a client of the coordinator needs."""
+ALL_TOPICS: Sequence[Grant] = ((ResourceType.TOPIC, "*", ACLOperation.DESCRIBE),)
+"""What a gateway needs to know the cluster."""
 WORK_WITHOUT_ANSWERS: Sequence[Grant] = (
     *WORK[:3],
     (ResourceType.TOPIC, "group-responses", ACLOperation.DESCRIBE),
@@ -62,9 +70,19 @@ def secured_broker(folder: Path) -> EmbeddedBroker:
     return EmbeddedBroker(
         properties={
             "listener.security.protocol.map": "CLIENTS:SASL_SSL,CONTROLLER:PLAINTEXT",
-            "sasl.enabled.mechanisms": MECHANISM,
+            "sasl.enabled.mechanisms": f"{MECHANISM},PLAIN,OAUTHBEARER",
             "sasl.mechanism.inter.broker.protocol": MECHANISM,
             f"listener.name.clients.{MECHANISM.lower()}.sasl.jaas.config": login,
+            "listener.name.clients.plain.sasl.jaas.config": (
+                "org.apache.kafka.common.security.plain.PlainLoginModule required "
+                f'user_{BY_PLAIN}="{PLAIN_PASSWORD}" user_other="{PLAIN_PASSWORD}";'
+            ),
+            "listener.name.clients.plain.connections.max.reauth.ms": str(SESSION_MS),
+            # Without another judge, tokens that nobody signed are good.
+            "listener.name.clients.oauthbearer.sasl.jaas.config": (
+                "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required "
+                'unsecuredLoginStringClaim_sub="broker";'
+            ),
             "ssl.keystore.type": "PKCS12",
             "ssl.keystore.location": str(_key_store(folder)),
             "ssl.keystore.password": KEY_STORE_PASSWORD,

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
-from kafka import KafkaProducer, TopicPartition
+from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
+from kafka.admin import NewTopic
 
 from group_coordinator.clients import AdminClient
 from group_coordinator.clients.cluster.connection import Connection
@@ -14,12 +18,30 @@ from group_coordinator.clients.cluster.topic_rights import operations_allowed
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.job.rights_check import ON_RESPONSES, check_topic_rights
 from group_coordinator.local.broker import EmbeddedBroker
+from tests.end_to_end.gateway_story import (
+    LIMITS,
+    TOPICS,
+    a_member_of,
+    answers_of,
+    by_a_limited_user,
+    by_an_administrator,
+    gateway_before,
+    groups_are_there,
+    names_of_logins,
+    wrong_password,
+)
 from tests.end_to_end.installation import Installation
 from tests.end_to_end.secured_broker import (
+    ADMIN,
+    ALL_TOPICS,
     ASKING,
+    BY_PLAIN,
+    BY_TOKEN,
     CLIENT,
     CREATION,
+    GATEWAY,
     JOB,
+    LIMITED,
     MUTE,
     PASSWORDS,
     STRANGER,
@@ -98,6 +120,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredCluster
         grant(broker, certificates, JOB, [*WORK, *CREATION])
         grant(broker, certificates, CLIENT, ASKING)
         grant(broker, certificates, MUTE, WORK_WITHOUT_ANSWERS)
+        grant(broker, certificates, GATEWAY, ALL_TOPICS)
+        grant(broker, certificates, LIMITED, LIMITS)
+        for user in (BY_PLAIN, BY_TOKEN):
+            grant(broker, certificates, user, LIMITS[:1])
         yield SecuredCluster(broker, certificates)
 
 
@@ -192,3 +218,51 @@ def test_a_user_without_acls(cluster: SecuredCluster, tmp_path: Path) -> None:
         "Error: topic group-events is not there for us, and we may not make it: "
         "ACL CREATE or DESCRIBE is missing\n"
     )
+
+
+def make_topics(broker: EmbeddedBroker, login: dict[str, Any]) -> None:
+    with closing(KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers, **login)) as admin:
+        admin.create_topics([NewTopic(name, 3, 1) for name in TOPICS])
+
+
+def test_a_gateway_refuses_what_the_broker_refuses(cluster: SecuredCluster) -> None:
+    broker, certificates = cluster.broker, cluster.certificates
+    login = login_of(ADMIN, certificates)
+    make_topics(broker, login)
+
+    async def story() -> None:
+        async with gateway_before(broker, certificates) as scene:
+            await groups_are_there(scene)
+            theirs, ours = await answers_of(scene, login, [*by_an_administrator()])
+            assert ours == theirs
+            for user in (LIMITED, STRANGER):
+                asked = [*by_a_limited_user()]
+                theirs, ours = await answers_of(scene, login_of(user, certificates), asked)
+                assert ours == theirs
+
+    asyncio.run(story())
+
+
+def test_a_gateway_knows_who_logs_in(cluster: SecuredCluster) -> None:
+    async def story() -> None:
+        async with gateway_before(cluster.broker, cluster.certificates) as scene:
+            assert await names_of_logins(scene) == ["User:by-plain", "User:by-token", "User:admin"]
+            assert await wrong_password(scene)
+
+    asyncio.run(story())
+
+
+def test_a_client_joins_through_a_gateway_with_nothing_but_its_login(
+    cluster: SecuredCluster,
+) -> None:
+    async def story() -> None:
+        async with gateway_before(cluster.broker, cluster.certificates) as scene:
+            login = login_of(LIMITED, cluster.certificates)
+            options = login | {"ssl_cafile": str(cluster.certificates / "gateway.pem")}
+            servers = f"127.0.0.1:{scene.gateway_port}"
+            assigned = await asyncio.to_thread(a_member_of, "open", servers, options)
+
+            assert assigned == {TopicPartition("orders", number) for number in range(3)}
+            assert {caller.principal for caller in scene.told.callers} == {"User:limited"}
+
+    asyncio.run(story())
