@@ -52,6 +52,9 @@ def command(
     a restart clients repeat what was open. But gateways that advertise different hosts must not share clients.
     Brokers see the gateway's address in place of the clients'.
 
+    Where brokers want a login, clients log in through the gateway, each with its own user, whose rights hold
+    for groups too; --command-config is the gateway's own. TLS for clients: gateway.ssl.keystore.location.
+
     Where monitoring looks (gateway.health.listen): /live, /ready, and /metrics for Prometheus.
     It runs until Ctrl-C or SIGTERM: then it takes no more requests, and gives those that are on their way
     5 seconds. Members that wait for their group to meet join anew elsewhere.
