@@ -12,14 +12,14 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.gateway.addresses import Address
 from group_coordinator.gateway.cluster_view import ClusterView
 from group_coordinator.gateway.gateway import Gateway, Options
-from group_coordinator.local.ports import LOOPBACK, free_ports, is_free
+from group_coordinator.local.ports import LOOPBACK, free_row
 from tests.peers.assembled import InProcessGroups
 from tests.peers.markers import following_of_markers
 
 MAX_IDLE_MS = 600_000
 _LOOK_INTERVAL_MS = 300
 _LEARN_INTERVAL_S = 0.1
-_NODE_IDS = range(4)
+_PORTS = 5  # of newcomers, and of the nodes 0 to 3
 """Of small clusters: their ports must be free behind the bootstrap port."""
 _DRAIN_S = 1.0
 
@@ -39,7 +39,7 @@ class InProcessGateway:
         self._cluster = Connection(bootstrap_servers)
         self._delay_s = delay_s
         self._settings = settings
-        self._port = _free_row()
+        self._port = free_row(_PORTS)
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
         self._is_open = Event()
@@ -106,11 +106,3 @@ async def _learn(groups: InProcessGroups) -> None:
     while True:
         groups.learn_topics()
         await asyncio.sleep(_LEARN_INTERVAL_S)
-
-
-def _free_row() -> int:
-    """A port that is free, as are those behind it that nodes get."""
-    while True:
-        [port] = free_ports(1)
-        if all(is_free(port + 1 + node_id) for node_id in _NODE_IDS):
-            return port

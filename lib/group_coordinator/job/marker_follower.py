@@ -16,12 +16,11 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from msgspec import json
 
-from group_coordinator.clients.channel_errors import ChannelError
 from group_coordinator.clients.cluster.marker_reader import Marker, Stretch
 from group_coordinator.codecs.apis.end_txn import EndTxnBody
 from group_coordinator.codecs.offsets_topic.partitions import partition_of
 from group_coordinator.job.awaited_markers import AwaitedMarkers, Since
-from group_coordinator.streaming.retries import keep_trying
+from group_coordinator.job.looking_again import look_again_and_again
 
 _log = logging.getLogger(__name__)
 
@@ -76,14 +75,9 @@ class MarkerFollower:
 
     def run(self, stop: Event, interval_s: float) -> None:
         """Look again and again; while no broker answers, say so once and go on trying."""
-        while not stop.wait(interval_s):
-            keep_trying(
-                self.look,
-                stop,
-                pause_s=interval_s,
-                passes=lambda failure: isinstance(failure, ChannelError),
-                say=_say_once,
-            )
+        look_again_and_again(
+            self.look, stop, interval_s, "ends of transactions are looked for", _log
+        )
 
     def catch_up(self) -> None:
         """Tell all that is there, however much it is.
@@ -162,8 +156,3 @@ def _event(told: _Told) -> bytes:
         since_offset=told.since_offset,
     )
     return json.encode({"api": "EndTxn", "version": 0, "correlationId": None, "body": body})
-
-
-def _say_once(failure: BaseException, attempt: int) -> None:
-    if attempt == 1:
-        _log.warning("ends of transactions are looked for again when Kafka answers: %s", failure)

@@ -17,13 +17,12 @@ from collections.abc import Callable, Collection, Sequence
 from threading import Event
 from typing import TypeAlias
 
-from group_coordinator.clients.channel_errors import ChannelError
+from group_coordinator.job.looking_again import look_again_and_again
 from group_coordinator.job.pace import Pace
 from group_coordinator.job.seen_topics import SeenTopics, Topics
 from group_coordinator.job.topic_interests import TopicInterests
 from group_coordinator.job.topic_news import Hashes, News, event, news
 from group_coordinator.job.topic_subscriptions import Subscriptions
-from group_coordinator.streaming.retries import keep_trying
 
 _log = logging.getLogger(__name__)
 
@@ -64,14 +63,7 @@ class TopicAgent:
 
     def run(self, stop: Event, interval_s: float) -> None:
         """Look again and again; while no broker answers, say so once and go on trying."""
-        while not stop.wait(interval_s):
-            keep_trying(
-                self.look,
-                stop,
-                pause_s=interval_s,
-                passes=lambda failure: isinstance(failure, ChannelError),
-                say=_say_once,
-            )
+        look_again_and_again(self.look, stop, interval_s, "topics are looked at", _log)
 
     def look(self) -> None:
         """Tell the groups what is new to them.
@@ -141,8 +133,3 @@ class TopicAgent:
             self._interests.told(told_now)
             self._subscriptions.told(told_now)
         self._to_tell.clear()
-
-
-def _say_once(failure: BaseException, attempt: int) -> None:
-    if attempt == 1:
-        _log.warning("topics are looked at again when Kafka answers: %s", failure)
