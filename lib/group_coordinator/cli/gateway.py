@@ -8,6 +8,7 @@ import click
 
 from group_coordinator import settings
 from group_coordinator.cli.groups.client_properties import client_options
+from group_coordinator.cli.login_option import command_config_option
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.clients.cluster.connection import Connection, login_options
 from group_coordinator.gateway.groups_by_job import groups_by_job
@@ -26,11 +27,7 @@ from group_coordinator.gateway.run import run_gateway
     metavar="HOST",
     help="What clients are told to connect to, if it is not the host of --listen. [gateway.advertised.host]",
 )
-@click.option(
-    "--command-config",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Kafka's client properties, for a cluster that wants a login.",
-)
+@command_config_option
 @settings_options
 def command(
     *,

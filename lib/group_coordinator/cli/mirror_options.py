@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from group_coordinator.cli.groups.client_properties import client_options, java_properties
+from group_coordinator.cli.login_option import command_config_option
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.job.mirror import MirrorOptions, mirror_settings
 from group_coordinator.settings import Settings, keys_given, load
@@ -43,11 +44,7 @@ def mirror_options(function: Function) -> Function:
         click.option(
             "--with-compaction", is_flag=True, help="Fold the log into the tables as well."
         ),
-        click.option(
-            "--command-config",
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            help="Kafka's client properties, for a cluster that wants a login.",
-        ),
+        command_config_option,
         settings_options,
     )
     for option in reversed(options):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from group_coordinator.cli.groups.client_properties import client_options
+from group_coordinator.cli.login_option import command_config_option
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.clients.cluster.connection import Connection, login_options
 from group_coordinator.settings import JobSettings, load
@@ -47,11 +48,7 @@ def position_options(function: Function) -> Function:
             metavar="SECONDS",
             help="Sample again and again, until Ctrl-C or SIGTERM; without it once.",
         ),
-        click.option(
-            "--command-config",
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            help="Kafka's client properties, for a cluster that wants a login.",
-        ),
+        command_config_option,
         settings_options,
     )
     for option in reversed(options):

@@ -13,6 +13,7 @@ from group_coordinator import settings
 from group_coordinator.cli.groups import actions, usage
 from group_coordinator.cli.groups import format as layout
 from group_coordinator.cli.groups.client_properties import client_options
+from group_coordinator.cli.login_option import command_config_option
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.cluster.cluster import Cluster
@@ -63,11 +64,7 @@ from group_coordinator.clients.errors import ClientError
     metavar="MS",
     help="How long to wait for an answer. [request.timeout.ms]",
 )
-@click.option(
-    "--command-config",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Kafka's client properties, for a cluster that wants a login.",
-)
+@command_config_option
 @settings_options
 @click.pass_context
 def command(
