@@ -23,8 +23,8 @@ import click
 import psutil
 
 from group_coordinator.codecs import wire
-from group_coordinator.gateway.addresses import Address
-from group_coordinator.gateway.cluster_view import ClusterView
+from group_coordinator.gateway.cluster.addresses import Address
+from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.gateway import Gateway, Options
 from tests.benchmarks.gateway_loads import LOADS, Load
 from tests.benchmarks.measured import show

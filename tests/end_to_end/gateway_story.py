@@ -18,12 +18,12 @@ from kafka.admin import ACLOperation, ResourceType
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from group_coordinator.codecs import wire
-from group_coordinator.gateway.addresses import Address
-from group_coordinator.gateway.broker_access import BrokerAccess, listener_context
-from group_coordinator.gateway.caller import Caller
-from group_coordinator.gateway.cluster_view import ClusterView
+from group_coordinator.gateway.cluster.addresses import Address
+from group_coordinator.gateway.cluster.broker_access import BrokerAccess, listener_context
+from group_coordinator.gateway.cluster.cluster_view import ClusterView
+from group_coordinator.gateway.cluster.own_login import log_in
 from group_coordinator.gateway.gateway import Gateway, Options
-from group_coordinator.gateway.own_login import log_in
+from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.gateway.conversation import (
     Ask,

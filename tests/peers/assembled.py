@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from group_coordinator import settings
-from group_coordinator.gateway.cluster_view import ClusterView
-from group_coordinator.gateway.group_apis import GroupApis
-from group_coordinator.gateway.group_settings import GroupSettings
-from group_coordinator.gateway.listing import GroupListing
-from group_coordinator.gateway.patience import Patience
-from group_coordinator.gateway.sightings import Sighting
-from group_coordinator.gateway.transaction_ends import TransactionEnds
+from group_coordinator.gateway.cluster.cluster_view import ClusterView
+from group_coordinator.gateway.groups.group_apis import GroupApis
+from group_coordinator.gateway.groups.group_settings import GroupSettings
+from group_coordinator.gateway.groups.listing import GroupListing
+from group_coordinator.gateway.job.patience import Patience
+from group_coordinator.gateway.job.sightings import Sighting
+from group_coordinator.gateway.job.transaction_ends import TransactionEnds
 from tests.peers.in_process_job import InProcessJob
 
 ANSWER_TIMEOUT_MS = 9_000

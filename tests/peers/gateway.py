@@ -9,8 +9,8 @@ from threading import Event, Thread
 from typing import Any, Self
 
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.gateway.addresses import Address
-from group_coordinator.gateway.cluster_view import ClusterView
+from group_coordinator.gateway.cluster.addresses import Address
+from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.gateway import Gateway, Options
 from group_coordinator.local.ports import LOOPBACK, free_row
 from tests.peers.assembled import InProcessGroups

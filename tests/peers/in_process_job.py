@@ -11,10 +11,10 @@ from msgspec import json
 
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.arrivals import read
-from group_coordinator.gateway.open_questions import OpenQuestions
-from group_coordinator.gateway.questions import Body, Question
-from group_coordinator.gateway.sightings import Sighting
+from group_coordinator.gateway.job.arrivals import read
+from group_coordinator.gateway.job.open_questions import OpenQuestions
+from group_coordinator.gateway.job.questions import Body, Question
+from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.runtime.replay_session import Replay
 
 _TICK_S = 0.05

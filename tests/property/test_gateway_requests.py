@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from group_coordinator.codecs import wire
-from group_coordinator.gateway.caller import Caller
-from group_coordinator.gateway.questions import Body
+from group_coordinator.gateway.job.questions import Body
+from group_coordinator.gateway.login.caller import Caller
 from tests.broker.gateway.conversation import Ask, everything
 from tests.broker.gateway.test_same_answers import replaced
 from tests.unit.gateway.groups_driver import ORDERS, Groups

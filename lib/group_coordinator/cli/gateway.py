@@ -11,7 +11,7 @@ from group_coordinator.cli.groups.client_properties import client_options
 from group_coordinator.cli.login_option import command_config_option
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.clients.cluster.connection import Connection, login_options
-from group_coordinator.gateway.groups_by_job import groups_by_job
+from group_coordinator.gateway.groups.groups_by_job import groups_by_job
 from group_coordinator.gateway.run import run_gateway
 
 

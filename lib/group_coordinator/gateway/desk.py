@@ -9,33 +9,33 @@ from typing import TypeAlias
 
 from group_coordinator.codecs import wire
 from group_coordinator.gateway import api_versions
-from group_coordinator.gateway.addresses import Addresses
-from group_coordinator.gateway.checked_groups import CheckedGroups
-from group_coordinator.gateway.config_requests import (
-    merged,
-    refused_groups,
-    split,
-    with_groups,
-)
-from group_coordinator.gateway.counters import Counters
-from group_coordinator.gateway.find_coordinator import (
+from group_coordinator.gateway.cluster.addresses import Addresses
+from group_coordinator.gateway.cluster.find_coordinator import (
     OF_GROUPS,
     OF_TRANSACTIONS,
     Coordinators,
     keys_of,
 )
+from group_coordinator.gateway.connections.requests import Client, MadeHere, Request, SentOn
+from group_coordinator.gateway.connections.slots import Rewriting
+from group_coordinator.gateway.counters import Counters
 from group_coordinator.gateway.group_part import Body, GroupPart
-from group_coordinator.gateway.known_topics import KnownTopics
-from group_coordinator.gateway.requests import Client, MadeHere, Request, SentOn
-from group_coordinator.gateway.rights_questions import Right
+from group_coordinator.gateway.groups.config_requests import (
+    merged,
+    refused_groups,
+    split,
+    with_groups,
+)
+from group_coordinator.gateway.groups.known_topics import KnownTopics
+from group_coordinator.gateway.rights.checked_groups import CheckedGroups
+from group_coordinator.gateway.rights.rights_questions import Right
 from group_coordinator.gateway.served import Api, Way
-from group_coordinator.gateway.slots import Rewriting
 
 Plan: TypeAlias = MadeHere | SentOn
 
 
 class Desk:
-    """One for all connections; see gateway/requests.py for what is asked of it."""
+    """One for all connections; see gateway/connections/requests.py for what is asked of it."""
 
     def __init__(
         self,

@@ -7,18 +7,18 @@ import logging
 from ssl import SSLContext
 from typing import NamedTuple
 
-from group_coordinator.gateway.addresses import Address, Addresses
-from group_coordinator.gateway.cluster_view import ClusterView
-from group_coordinator.gateway.connection import PARKED_APIS, Connection
+from group_coordinator.gateway.cluster.addresses import Address, Addresses
+from group_coordinator.gateway.cluster.cluster_view import ClusterView
+from group_coordinator.gateway.cluster.find_coordinator import Coordinators
+from group_coordinator.gateway.connections.connection import PARKED_APIS, Connection
+from group_coordinator.gateway.connections.frames import FrameError
+from group_coordinator.gateway.connections.line import Line
+from group_coordinator.gateway.connections.listeners import Listeners
+from group_coordinator.gateway.connections.strangers import Strangers
 from group_coordinator.gateway.counters import Counters, Gauges
 from group_coordinator.gateway.desk import Desk
-from group_coordinator.gateway.find_coordinator import Coordinators
-from group_coordinator.gateway.frames import FrameError
 from group_coordinator.gateway.group_part import GroupPart
-from group_coordinator.gateway.line import Line
-from group_coordinator.gateway.listeners import Listeners
-from group_coordinator.gateway.login import Login
-from group_coordinator.gateway.strangers import Strangers
+from group_coordinator.gateway.login.login import Login
 
 CONNECT_TIMEOUT_S = 10.0
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import NamedTuple
 
-from group_coordinator.gateway.addresses import Address
+from group_coordinator.gateway.cluster.addresses import Address
 
 _LONGEST_REQUEST_BYTES = 8 * 1024
 _REQUEST_TIMEOUT_S = 5.0

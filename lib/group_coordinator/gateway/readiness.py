@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from group_coordinator.gateway.cluster_view import ClusterView
+from group_coordinator.gateway.cluster.cluster_view import ClusterView
 
 OLDEST_VIEW_S = 10.0
 

@@ -14,18 +14,18 @@ from typing import TypeAlias
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import ClientError
-from group_coordinator.gateway.addresses import Address
-from group_coordinator.gateway.broker_access import (
+from group_coordinator.gateway.cluster.addresses import Address
+from group_coordinator.gateway.cluster.broker_access import (
     BrokerAccess,
     listener_context,
 )
-from group_coordinator.gateway.cluster_view import ClusterView
+from group_coordinator.gateway.cluster.cluster_view import ClusterView
+from group_coordinator.gateway.cluster.host_and_port import listen_address
+from group_coordinator.gateway.connections.open_files import raise_open_files
 from group_coordinator.gateway.gateway import Gateway, Options
 from group_coordinator.gateway.group_part import GroupService
 from group_coordinator.gateway.health_port import HealthPort, Page
-from group_coordinator.gateway.host_and_port import listen_address
 from group_coordinator.gateway.metrics_page import metrics_page
-from group_coordinator.gateway.open_files import raise_open_files
 from group_coordinator.gateway.readiness import cluster_check, first_trouble
 from group_coordinator.gateway.start_errors import GatewayStartError
 from group_coordinator.observability.logs import set_up_logs

@@ -9,9 +9,9 @@ from kafka import KafkaAdminClient
 from kafka.admin import NewTopic
 
 from group_coordinator.codecs import wire
-from group_coordinator.gateway.addresses import Address
-from group_coordinator.gateway.caller import Caller
-from group_coordinator.gateway.cluster_view import ClusterView
+from group_coordinator.gateway.cluster.addresses import Address
+from group_coordinator.gateway.cluster.cluster_view import ClusterView
+from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.gateway.conversation import Ask, Body, everything, heartbeat
 from tests.peers.assembled import InProcessGroups

@@ -10,16 +10,16 @@ from typing import Any, ParamSpec
 
 from group_coordinator import settings
 from group_coordinator.codecs import wire
-from group_coordinator.gateway.addresses import Address
-from group_coordinator.gateway.caller import Caller
-from group_coordinator.gateway.fresh_tables import FreshTables
-from group_coordinator.gateway.group_apis import GroupApis
-from group_coordinator.gateway.group_settings import GroupSettings
-from group_coordinator.gateway.listing import GroupListing
-from group_coordinator.gateway.patience import Patience
-from group_coordinator.gateway.questions import Body
-from group_coordinator.gateway.sightings import Sighting
-from group_coordinator.gateway.transaction_ends import TransactionEnds
+from group_coordinator.gateway.cluster.addresses import Address
+from group_coordinator.gateway.groups.fresh_tables import FreshTables
+from group_coordinator.gateway.groups.group_apis import GroupApis
+from group_coordinator.gateway.groups.group_settings import GroupSettings
+from group_coordinator.gateway.groups.listing import GroupListing
+from group_coordinator.gateway.job.patience import Patience
+from group_coordinator.gateway.job.questions import Body
+from group_coordinator.gateway.job.sightings import Sighting
+from group_coordinator.gateway.job.transaction_ends import TransactionEnds
+from group_coordinator.gateway.login.caller import Caller
 from tests.peers.in_process_job import InProcessJob
 
 ORDERS = "AAAAAAAAAAAAAAAAAAAAAg"

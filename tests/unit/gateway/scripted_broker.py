@@ -10,7 +10,7 @@ from ssl import SSLContext
 from typing import Any, Self
 
 from group_coordinator.codecs import wire
-from group_coordinator.gateway.addresses import Address
+from group_coordinator.gateway.cluster.addresses import Address
 
 NODE = 1
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"

@@ -13,11 +13,11 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from group_coordinator.codecs import wire
-from group_coordinator.gateway.addresses import Address
-from group_coordinator.gateway.broker_access import BrokerAccess
-from group_coordinator.gateway.caller import Caller
-from group_coordinator.gateway.cluster_view import ClusterView
+from group_coordinator.gateway.cluster.addresses import Address
+from group_coordinator.gateway.cluster.broker_access import BrokerAccess
+from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.gateway import Gateway, Options
+from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.local.ports import free_row
 from tests.unit.gateway.scripted_broker import NODE, PATIENCE_S, ScriptedBroker
 

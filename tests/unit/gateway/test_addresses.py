@@ -3,8 +3,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from group_coordinator.gateway.addresses import Address
-from group_coordinator.gateway.coordinators import coordinator_of
+from group_coordinator.gateway.cluster.addresses import Address
+from group_coordinator.gateway.cluster.coordinators import coordinator_of
 from tests.unit.gateway.stage import NODE, staged
 
 ELSEWHERE = Address("kafka-3.example.com", 9092)

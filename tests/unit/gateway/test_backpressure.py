@@ -6,7 +6,7 @@ import asyncio
 import tracemalloc
 
 from group_coordinator.codecs import wire
-from group_coordinator.gateway.line import WRITE_BUFFER_BYTES
+from group_coordinator.gateway.connections.line import WRITE_BUFFER_BYTES
 from tests.unit.gateway.scripted_broker import Asked
 from tests.unit.gateway.stage import Stage, staged
 

@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from group_coordinator.gateway import broker_link, cluster_view
-from group_coordinator.gateway.addresses import Address
-from group_coordinator.gateway.broker_access import BrokerAccess
-from group_coordinator.gateway.cluster_view import ClusterView
+from group_coordinator.gateway.cluster import broker_link, cluster_view
+from group_coordinator.gateway.cluster.addresses import Address
+from group_coordinator.gateway.cluster.broker_access import BrokerAccess
+from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.readiness import cluster_check, first_trouble
 from tests.unit.gateway.scripted_broker import ORDERS_ID, Asked, ScriptedBroker
 from tests.unit.gateway.stage import LOOPBACK, NEVER_MS, NODE, until

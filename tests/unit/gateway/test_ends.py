@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from group_coordinator.gateway.addresses import Address
+from group_coordinator.gateway.cluster.addresses import Address
 from tests.unit.gateway.stage import LOOPBACK, NODE, Client, staged, until
 
 FETCH = {"maxWaitMs": 100, "minBytes": 1, "topics": []}

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from group_coordinator.gateway.questions import Body
+from group_coordinator.gateway.job.questions import Body
 from tests.unit.gateway.groups_driver import Groups, in_loop, join_body
 
 NOBODY = {"generationId": 1, "memberId": "nobody"}

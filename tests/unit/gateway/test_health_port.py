@@ -5,7 +5,7 @@ from http import HTTPStatus
 
 import pytest
 
-from group_coordinator.gateway.addresses import Address
+from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.counters import Counters, Gauges
 from group_coordinator.gateway.health_port import HealthPort, Page
 from group_coordinator.gateway.metrics_page import metrics_page

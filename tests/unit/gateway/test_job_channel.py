@@ -10,10 +10,10 @@ import pytest
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.caller import Caller
-from group_coordinator.gateway.events_out import EventsOut, OutgoingEvent
-from group_coordinator.gateway.job_channel import ChannelTopics, JobChannel
-from group_coordinator.gateway.questions import NoAnswerError, Question
+from group_coordinator.gateway.job.events_out import EventsOut, OutgoingEvent
+from group_coordinator.gateway.job.job_channel import ChannelTopics, JobChannel
+from group_coordinator.gateway.job.questions import NoAnswerError, Question
+from group_coordinator.gateway.login.caller import Caller
 from tests.unit.gateway.groups_driver import in_loop
 
 NOBODY_LISTENS = Connection("127.0.0.1:1")

@@ -3,9 +3,9 @@ from __future__ import annotations
 import asyncio
 
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.caller import Caller
-from group_coordinator.gateway.job_pulse import JobPulse
-from group_coordinator.gateway.questions import Body, NoAnswerError, Question
+from group_coordinator.gateway.job.job_pulse import JobPulse
+from group_coordinator.gateway.job.questions import Body, NoAnswerError, Question
+from group_coordinator.gateway.login.caller import Caller
 
 SOMEBODY = Caller(None, "/127.0.0.1", "User:ANONYMOUS", None)
 

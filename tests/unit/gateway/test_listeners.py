@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
-from group_coordinator.gateway.addresses import Address
-from group_coordinator.gateway.listeners import Listeners
+from group_coordinator.gateway.cluster.addresses import Address
+from group_coordinator.gateway.connections.listeners import Listeners
 from tests.unit.gateway.stage import LOOPBACK, free_block
 
 

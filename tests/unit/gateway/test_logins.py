@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.gateway import login as login_module
-from group_coordinator.gateway.connection import Connection
+from group_coordinator.gateway.connections.connection import Connection
+from group_coordinator.gateway.login import login as login_module
 from tests.unit.gateway.scripted_broker import Asked
 from tests.unit.gateway.stage import Client, Stage, staged, until
 

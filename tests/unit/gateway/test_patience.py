@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.gateway.caller import Caller
-from group_coordinator.gateway.patience import Patience
-from group_coordinator.gateway.questions import Question
+from group_coordinator.gateway.job.patience import Patience
+from group_coordinator.gateway.job.questions import Question
+from group_coordinator.gateway.login.caller import Caller
 from tests.unit.gateway.groups_driver import join_body
 
 CALLER = Caller("billing", "/10.0.0.7", "User:billing", None)

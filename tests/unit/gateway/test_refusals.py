@@ -6,8 +6,8 @@ import pytest
 
 from group_coordinator.codecs import wire
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.questions import Body
-from group_coordinator.gateway.refusals import refused
+from group_coordinator.gateway.groups.refusals import refused
+from group_coordinator.gateway.job.questions import Body
 from group_coordinator.gateway.served import APIS, Way
 
 CODE = ErrorCode.COORDINATOR_NOT_AVAILABLE

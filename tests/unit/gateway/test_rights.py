@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.gateway import rights as rights_module
+from group_coordinator.gateway.rights import rights as rights_module
 from tests.unit.gateway.scripted_broker import ORDERS_ID
 from tests.unit.gateway.stage import Client, Stage, staged
 

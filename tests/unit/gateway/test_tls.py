@@ -9,7 +9,7 @@ from ssl import SSLContext
 
 import pytest
 
-from group_coordinator.gateway.broker_access import BrokerAccess, listener_context
+from group_coordinator.gateway.cluster.broker_access import BrokerAccess, listener_context
 from group_coordinator.gateway.start_errors import GatewayStartError
 from tests.support.certificates import self_signed
 from tests.unit.gateway.stage import Certificates, staged

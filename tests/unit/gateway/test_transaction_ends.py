@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 import pytest
 
 from group_coordinator.codecs import wire
-from group_coordinator.gateway.addresses import Address
-from group_coordinator.gateway.questions import Body
-from group_coordinator.gateway.transaction_ends import EndUnknownError, TransactionEnds
+from group_coordinator.gateway.cluster.addresses import Address
+from group_coordinator.gateway.job.questions import Body
+from group_coordinator.gateway.job.transaction_ends import EndUnknownError, TransactionEnds
 from tests.unit.gateway.groups_driver import Groups, in_loop
 
 GROUP = "billing"

@@ -1,0 +1,1 @@
+"""The brokers behind the gateway: their addresses, a link to each, and who coordinates."""

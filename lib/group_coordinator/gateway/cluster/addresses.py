@@ -1,0 +1,77 @@
+"""Brokers' addresses in their answers: a client gets the gateway's in their places, by node id."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any, NamedTuple, Protocol
+
+from group_coordinator.codecs import wire
+from group_coordinator.gateway.connections.slots import Rewriting
+
+_PRODUCE_READ_FROM = 10
+"""The version with addresses in its answers (KIP-951)."""
+
+
+class Address(NamedTuple):
+    """Where a server listens."""
+
+    host: str
+    port: int
+
+
+class Nodes(Protocol):
+    """The brokers, each behind a port of the gateway."""
+
+    def show(self, node_id: int, broker: Address) -> Address | None:
+        """Where clients find a broker that says it is there; None: no port can be had for it."""
+
+
+class Addresses:
+    """Rewrites the answers of the four APIs that have addresses in the versions that are served."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self._nodes = nodes
+        self._rewritings: dict[str, Callable[[int, memoryview], bytes]] = {
+            "Metadata": partial(self._all_brokers, "Metadata", "nodeId"),
+            "DescribeCluster": partial(self._all_brokers, "DescribeCluster", "brokerId"),
+            "FindCoordinator": self._coordinators,
+            "Produce": self._leaders,
+        }
+        self.rewriting = cache(self._rewriting)
+        """What is done with a broker's answer to an API in a version; None: nothing."""
+
+    def _rewriting(self, api: str, version: int) -> Rewriting | None:
+        if api not in self._rewritings or (api == "Produce" and version < _PRODUCE_READ_FROM):
+            return None
+        return partial(self._rewritings[api], version)
+
+    def _all_brokers(self, api: str, id_field: str, version: int, frame: memoryview) -> bytes:
+        correlation_id, body = wire.response_body(api, version, frame)
+        body["brokers"] = [b for b in body["brokers"] if self._replace(b, id_field)]
+        return wire.response(api, version, correlation_id, body)
+
+    def _coordinators(self, version: int, frame: memoryview) -> bytes:
+        """Those of transactions; a node id of -1 says that there is none now."""
+        correlation_id, body = wire.response_body("FindCoordinator", version, frame)
+        for found in body.get("coordinators", [body]):
+            if found["nodeId"] >= 0 and not self._replace(found, "nodeId"):
+                found |= {"nodeId": -1, "host": "", "port": -1, "errorCode": 15}
+        return wire.response("FindCoordinator", version, correlation_id, body)
+
+    def _leaders(self, version: int, frame: memoryview) -> bytes:
+        """There are none but after a change of leaders."""
+        correlation_id, body = wire.response_body("Produce", version, frame)
+        endpoints = body.get("nodeEndpoints")
+        if not endpoints:
+            return len(frame).to_bytes(4) + bytes(frame)
+        body["nodeEndpoints"] = [e for e in endpoints if self._replace(e, "nodeId")]
+        return wire.response("Produce", version, correlation_id, body)
+
+    def _replace(self, entry: dict[str, Any], id_field: str) -> bool:
+        """Whether there is an address that clients can use."""
+        shown = self._nodes.show(entry[id_field], Address(entry["host"], entry["port"]))
+        if shown is None:
+            return False
+        entry["host"], entry["port"] = shown
+        return True

@@ -1,0 +1,87 @@
+"""Questions of the gateway's own to a broker, on a connection of their own."""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import StreamReader, StreamWriter
+from itertools import count
+from time import monotonic
+from typing import Any, Self
+
+from group_coordinator.codecs import wire
+from group_coordinator.gateway.cluster.addresses import Address
+from group_coordinator.gateway.cluster.broker_access import PLAIN_ACCESS, BrokerAccess
+from group_coordinator.gateway.cluster.own_login import log_in
+
+CLIENT_ID = "group-coordinator-gateway"
+_NEARLY = 0.9
+"""Of a session: a link is opened anew before the broker ends it."""
+
+
+class BrokerLink:
+    """One question at a time; after a failure it is of no use any more."""
+
+    def __init__(self, reader: StreamReader, writer: StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._numbers = count(1)
+        self._highest: dict[str, int] = {}
+        self._one_by_one = asyncio.Lock()
+        self._ends_at_s: float | None = None
+
+    @classmethod
+    async def open(cls, broker: Address, access: BrokerAccess = PLAIN_ACCESS) -> Self:
+        """Connect, log in if one must, and hear which versions the broker has.
+
+        Raises:
+            OSError, EOFError: it cannot be reached, hangs up, or does not let us in.
+        """
+        link = cls(*await asyncio.open_connection(*broker, ssl=access.tls))
+        try:
+            await link._begin(broker.host, access)
+        except BaseException:
+            link.close()
+            raise
+        return link
+
+    async def _begin(self, host: str, access: BrokerAccess) -> None:
+        if access.wants_login:
+            lifetime_ms = await log_in(self._ask, host, access.login_options)
+            if lifetime_ms:
+                self._ends_at_s = monotonic() + lifetime_ms / 1000 * _NEARLY
+        answer = await self._ask("ApiVersions", 0, {})
+        self._highest = {
+            name: entry["maxVersion"]
+            for entry in answer["apiKeys"]
+            if (name := wire.api_name(entry["apiKey"])) is not None
+        }
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the login is about to end: another link must be opened."""
+        return self._ends_at_s is not None and monotonic() > self._ends_at_s
+
+    def knows(self, api: str) -> bool:
+        """Whether the broker takes such requests."""
+        return api in self._highest
+
+    async def ask(self, api: str, body: dict[str, Any]) -> dict[str, Any]:
+        """The answer, in the highest version that both sides know; fields that it does not have are left out.
+
+        Raises:
+            OSError, EOFError, WireError: there is none.
+        """
+        version = min(self._highest[api], wire.valid_versions(api)[-1])
+        return await self._ask(api, version, body)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._writer.close()
+
+    async def _ask(self, api: str, version: int, body: dict[str, Any]) -> dict[str, Any]:
+        async with self._one_by_one:
+            self._writer.write(wire.request(api, version, next(self._numbers), CLIENT_ID, body))
+            await self._writer.drain()
+            size = int.from_bytes(await self._reader.readexactly(4))
+            frame = await self._reader.readexactly(size)
+        return wire.response_body(api, version, frame)[1]

@@ -1,0 +1,64 @@
+"""FindCoordinator for groups: one of the nodes, at its port of the gateway."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.cluster.addresses import Address
+from group_coordinator.gateway.cluster.coordinators import coordinator_of
+from group_coordinator.gateway.group_part import Body
+
+OF_GROUPS, OF_TRANSACTIONS = 0, 1
+"""Key types; 2 are share groups."""
+_SEVERAL_KEYS_FROM = 4
+_MESSAGES = {
+    ErrorCode.NONE: "NONE",
+    ErrorCode.GROUP_AUTHORIZATION_FAILED: "Group authorization failed.",
+}
+"""What brokers say beside a code, in versions for one key."""
+
+
+class Coordinators:
+    """Answers with the nodes that there are at the time."""
+
+    def __init__(
+        self, node_ids: Callable[[], Collection[int]], address_of: Callable[[int], Address | None]
+    ) -> None:
+        self._node_ids = node_ids
+        self._address_of = address_of
+
+    def answer(self, version: int, body: Body, denied: Collection[str] = frozenset()) -> Body:
+        """To a request for groups, or for what is not served; nobody hears of the groups that are `denied`."""
+        of_groups = body.get("keyType", OF_GROUPS) == OF_GROUPS
+
+        def find(key: str) -> dict[str, Any]:
+            if not of_groups:
+                return _nobody(ErrorCode.INVALID_REQUEST)
+            if key in denied:
+                return _nobody(ErrorCode.GROUP_AUTHORIZATION_FAILED)
+            return self._find(key)
+
+        if version < _SEVERAL_KEYS_FROM:
+            found = find(body["key"])
+            return {**found, "errorMessage": _MESSAGES.get(found.get("errorCode", 0), "")}
+        return {"coordinators": [{"key": key, **find(key)} for key in body["coordinatorKeys"]]}
+
+    def _find(self, group_id: str) -> dict[str, Any]:
+        node_ids = self._node_ids()
+        node_id = coordinator_of(group_id, node_ids) if node_ids else -1
+        address = self._address_of(node_id)
+        if address is None:
+            return _nobody(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        return {"nodeId": node_id, "host": address.host, "port": address.port}
+
+
+def _nobody(code: ErrorCode) -> dict[str, Any]:
+    return {"nodeId": -1, "host": "", "port": -1, "errorCode": code}
+
+
+def keys_of(body: Body) -> Sequence[str]:
+    """What a request asks for, in any version."""
+    keys: Sequence[str] = body["coordinatorKeys"] if "coordinatorKeys" in body else [body["key"]]
+    return keys

@@ -1,0 +1,206 @@
+"""A client's connection and, once a request must be sent on, its own to a broker."""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import Task
+from typing import Protocol
+
+from group_coordinator.codecs import wire
+from group_coordinator.gateway.cluster.broker_link import CLIENT_ID
+from group_coordinator.gateway.connections.answers import AnswerReader
+from group_coordinator.gateway.connections.exchange import Exchange
+from group_coordinator.gateway.connections.frames import FrameError
+from group_coordinator.gateway.connections.line import Line
+from group_coordinator.gateway.connections.requests import Desk, RequestReader
+from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.login.login import Login
+from group_coordinator.gateway.rights.rights import Rights
+
+PARKED_APIS = frozenset({"JoinGroup", "SyncGroup"})
+"""Their answers may take minutes: a drain does not wait for them, and the member joins anew elsewhere."""
+_KEEP_AFTER_S = 240.0
+"""Brokers hang up after connections.max.idle.ms, 10 minutes by default."""
+_ANY_QUESTION = wire.request("ApiVersions", 0, 0, CLIENT_ID, {})
+
+
+class Surroundings(Protocol):
+    """What a connection needs of the gateway."""
+
+    @property
+    def desk(self) -> Desk:
+        """Decides about requests."""
+
+    def login(self) -> Login:
+        """Of a client that has just come."""
+
+    def has_authorizer(self) -> bool:
+        """Whether brokers let some do what they do not let others do."""
+
+    async def connect(self, node_id: int | None, upstream: Line) -> None:
+        """Open the line to the broker behind a node's port, or to any behind the bootstrap port.
+
+        Raises:
+            OSError: it cannot be reached.
+        """
+
+    def came(self, connection: Connection) -> None:
+        """A client is there."""
+
+    def went(self, connection: Connection) -> None:
+        """It is gone."""
+
+    def refused(self, connection: Connection, error: FrameError) -> None:
+        """The client sent what may not come."""
+
+    def failed(self, connection: Connection, error: BaseException) -> None:
+        """The client's broker, or this gateway, does what it should not."""
+
+
+class Connection:
+    """Lives as long as the client's line; the broker's may end sooner and be opened again."""
+
+    def __init__(self, gateway: Surroundings, node_id: int | None) -> None:
+        self._gateway = gateway
+        self.node_id = node_id
+        self.login = gateway.login()
+        self.exchange = Exchange(self._connect, self._fail)
+        self.rights = Rights(self.exchange.ask_aside, gateway.has_authorizer)
+        reader = RequestReader(self.exchange, gateway.desk, self)
+        self.client = Line(self, reader.follower())
+        self.exchange.client = self.client
+        self._connecting: Task[None] | None = None
+
+    def caller(self, client_id: str | None) -> Caller:
+        """Who asks."""
+        return Caller(client_id, f"/{self.client.peer_host}", self.login.principal, self.node_id)
+
+    def close(self) -> None:
+        """Send what was written, then hang up."""
+        self.client.close()
+
+    def abort(self) -> None:
+        """Hang up at once."""
+        self.client.abort()
+
+    def keep_broker(self, now_s: float) -> None:
+        """A broker hangs up on who only speaks of groups: where that would end a login, it is asked something."""
+        upstream = self.exchange.upstream
+        if not self.login.has_begun or upstream is None or self.exchange.owed:
+            return
+        if self.login.has_ended:
+            return  # the broker would hang up; a client that is back logs in again first
+        if now_s - upstream.used_at_s > _KEEP_AFTER_S:
+            self.exchange.owed.append(None)
+            upstream.write(_ANY_QUESTION)
+
+    def hold_requests(self) -> None:
+        """Take no further one."""
+        self.exchange.is_held = True
+
+    def take_requests(self) -> None:
+        """Go on."""
+        self.exchange.release()
+
+    def drain(self) -> None:
+        """Take no more requests; the one that is on its way may end."""
+        self.exchange.is_draining = True
+
+    @property
+    def waits(self) -> bool:
+        """Whether the client waits for an answer, as far as one can still reach it."""
+        return bool(self.exchange.slots) and self.client.is_open
+
+    @property
+    def is_drained(self) -> bool:
+        """Whether all answers that come soon have left."""
+        waiting = any(slot.api.name not in PARKED_APIS for slot in self.exchange.slots)
+        return self.client.is_between_frames and not waiting
+
+    # What lines call.
+
+    def line_made(self, line: Line) -> None:
+        """A client came, or a broker answered."""
+        if line is self.client:
+            self._gateway.came(self)
+
+    def line_moved(self, line: Line) -> None:  # noqa: ARG002 - either side's frames may be what the other waits for
+        """What is ready leaves."""
+        self.exchange.flush()
+
+    def line_full(self, line: Line) -> None:
+        """Who writes to it is not read."""
+        other = self._other(line)
+        if other is not None:
+            other.hold()
+
+    def line_has_room(self, line: Line) -> None:
+        """Who writes to it is read again."""
+        self.exchange.flush()
+        other = self._other(line)
+        if other is not None and not line.is_full:
+            other.go_on()
+
+    def line_refused(self, line: Line, error: FrameError) -> None:
+        """Neither a client nor a broker that does not keep to the protocol can be understood any further."""
+        if line is self.client:
+            self._gateway.refused(self, error)
+        else:
+            self._gateway.failed(self, error)
+        line.abort()
+        self.client.abort()
+
+    def line_failed(self, line: Line, defect: Exception) -> None:
+        """Nobody knows what was done of it."""
+        line.abort()
+        self._fail(defect)
+
+    def line_lost(self, line: Line) -> None:
+        """Without its client nothing is left; without its broker the client, if it waits for an answer or has logged in."""
+        if line is self.client:
+            self._end()
+        elif line is self.exchange.upstream:
+            self._lose_broker()
+
+    def _other(self, line: Line) -> Line | None:
+        return self.exchange.upstream if line is self.client else self.client
+
+    def _lose_broker(self) -> None:
+        is_amid_request = not self.client.is_between_frames
+        if self.exchange.owed or is_amid_request or self.login.has_begun:
+            self.client.close()
+        self.exchange.lose_upstream()
+        self.client.go_on()  # it may have been held back for this broker
+
+    def _end(self) -> None:
+        self.exchange.forget()
+        if self._connecting is not None:
+            self._connecting.cancel()
+        if self.exchange.upstream is not None:
+            # What a client said before it left is still the broker's, if it wants no answer.
+            self.exchange.upstream.close()
+        self._gateway.went(self)
+
+    def _fail(self, error: BaseException) -> None:
+        self._gateway.failed(self, error)
+        self.exchange.forget()
+        self.client.abort()
+
+    def _connect(self) -> None:
+        if self._connecting is None:
+            self._connecting = asyncio.ensure_future(self._open_upstream())
+
+    async def _open_upstream(self) -> None:
+        upstream = Line(self, AnswerReader(self.exchange).follower())
+        try:
+            await self._gateway.connect(self.node_id, upstream)
+        except OSError:
+            self.client.close()
+            return
+        finally:
+            self._connecting = None
+        if upstream.is_open:
+            self.exchange.upstream = upstream
+            self.client.go_on()
+        else:
+            self.client.close()

@@ -1,0 +1,167 @@
+"""The open requests of one connection, between its two lines."""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import Future
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from group_coordinator.codecs import wire
+from group_coordinator.gateway.cluster.broker_link import CLIENT_ID
+from group_coordinator.gateway.connections.line import Line
+from group_coordinator.gateway.connections.slots import Aside, Slot
+
+MOST_OPEN_REQUESTS = 100
+"""A connection that has so many is read again when one of them is answered."""
+_ASIDES_CORRELATION_ID = 0
+
+
+class Exchange:
+    """Answers leave in the order of requests: one that is made here holds back the broker's behind it.
+
+    The broker's are held back by not reading them, so that nothing piles up.
+    """
+
+    def __init__(self, connect: Callable[[], None], fail: Callable[[BaseException], None]) -> None:
+        """`connect` is called when a broker is needed, `fail` when an answer cannot be made."""
+        self._connect = connect
+        self._fail = fail
+        self._answering: set[Future[bytes]] = set()
+        self.client: Line | None = None
+        self.upstream: Line | None = None
+        self.slots: deque[Slot] = deque()
+        self.owed: deque[Slot | Aside | None] = deque()
+        """The slots whose answers the broker owes; None: an answer that nobody wants."""
+        self.is_draining = False
+        self.is_held = False
+        """Whether the next request must not be taken before the one before it is on its way."""
+        self._has_slot_left = False
+
+    @property
+    def takes_requests(self) -> bool:
+        """Whether one more may be open."""
+        return len(self.slots) < MOST_OPEN_REQUESTS and not self.is_draining and not self.is_held
+
+    def has_upstream(self) -> bool:
+        """Whether a request can be sent on; if not, the broker is on its way."""
+        if self.upstream is not None:
+            return True
+        self._connect()
+        return False
+
+    def expect(self, slot: Slot) -> None:
+        """The broker will answer."""
+        self.slots.append(slot)
+        self.owed.append(slot)
+
+    def promise(self, slot: Slot, answer: Awaitable[bytes]) -> None:
+        """The answer is made here, later."""
+        self.slots.append(slot)
+        self._fill(slot, answer)
+
+    def answer(self, slot: Slot, answer: bytes) -> None:
+        """The answer is here."""
+        slot.answer = answer
+        self.slots.append(slot)
+        self.flush()
+
+    def send_on(self, data: bytes | bytearray | memoryview) -> None:
+        """To the broker."""
+        if self.upstream is not None:
+            self.upstream.write(data)
+
+    def ask_aside(self, api: str, version: int, body: dict[str, Any]) -> Future[dict[str, Any]]:
+        """Ask the client's broker something that the client does not; cancelled, if the broker goes."""
+        answer: Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        if self.upstream is None:
+            answer.cancel()
+            return answer
+        self.owed.append(Aside(api, version, answer))
+        self.send_on(wire.request(api, version, _ASIDES_CORRELATION_ID, CLIENT_ID, body))
+        return answer
+
+    def release(self) -> None:
+        """Take requests again."""
+        self.is_held = False
+        self._let_go_on()
+
+    def lose_upstream(self) -> None:
+        """The broker is gone, with all that it owed."""
+        self.upstream = None
+        for owed in self.owed:
+            if isinstance(owed, Aside):
+                owed.answer.cancel()
+        self.owed.clear()
+
+    def passed(self) -> None:
+        """The broker's answer to the first request has been passed on."""
+        self.owed.popleft()
+        self._leave()
+
+    def read(self, frame: memoryview) -> None:
+        """The broker's answer to the first request is to be rewritten, or is ours.
+
+        Raises:
+            WireError: it does not parse.
+        """
+        owed = self.owed.popleft()
+        if isinstance(owed, Aside):
+            _, body = wire.response_body(owed.api, owed.version, frame)
+            if not owed.answer.done():
+                owed.answer.set_result(body)
+            return
+        slot = self.slots[0]
+        if slot.rewriting is None:
+            raise RuntimeError(f"{slot.api.name}: an answer was collected that nobody reads")
+        answer = slot.rewriting(frame)
+        if isinstance(answer, bytes):
+            slot.answer = answer
+        else:
+            self._fill(slot, answer)
+
+    def flush(self) -> None:
+        """Send what is ready, and let go on what waited for that."""
+        client = self.client
+        while self.slots and client is not None and not client.is_full:
+            answer = self.slots[0].answer
+            if answer is None:
+                break
+            self._leave()
+            client.write(answer)
+        if self._has_slot_left:
+            self._has_slot_left = False
+            self._let_go_on()
+
+    def forget(self) -> None:
+        """Nobody waits for the answers any more."""
+        self.slots.clear()
+        for task in tuple(self._answering):
+            task.cancel()
+
+    def _leave(self) -> None:
+        self.slots.popleft()
+        self._has_slot_left = True
+
+    def _let_go_on(self) -> None:
+        """A line that waits, waits for a slot to leave: another becomes the first one, or there is room for one more."""
+        for line, other in ((self.upstream, self.client), (self.client, self.upstream)):
+            if line is not None and line.waits and not (other is not None and other.is_full):
+                line.go_on()
+
+    def _fill(self, slot: Slot, answer: Awaitable[bytes]) -> None:
+        task = asyncio.ensure_future(answer)
+        self._answering.add(task)
+        task.add_done_callback(lambda done: self._filled(slot, done))
+
+    def _filled(self, slot: Slot, done: Future[bytes]) -> None:
+        self._answering.discard(done)
+        if done.cancelled():
+            return
+        error = done.exception()
+        if error is not None:
+            self._fail(error)
+            return
+        slot.answer = done.result()
+        self.flush()

@@ -1,0 +1,176 @@
+"""A client's requests on one connection: sent on as they come, or read where more than one party may answer them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from struct import Struct
+from typing import NamedTuple, Protocol
+
+from group_coordinator.codecs.wire import WireError
+from group_coordinator.gateway.connections.exchange import Exchange
+from group_coordinator.gateway.connections.frames import Course, FrameError, FrameFollower
+from group_coordinator.gateway.connections.produce_request import wants_answer
+from group_coordinator.gateway.connections.slots import Rewriting, Slot
+from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.rights.checked_groups import RightsHolder
+from group_coordinator.gateway.served import API_VERSIONS, APIS, Api, Way
+
+_HEAD = Struct(">ihhi")
+_SIZES = range(8, 100 * 1024 * 1024 + 1)
+"""socket.request.max.bytes of Kafka, by default."""
+READ_MAX_BYTES = 16 * 1024 * 1024
+"""A request that is read is kept whole; a longer one closes the connection."""
+
+
+class Request(NamedTuple):
+    """A request that is read; the frame begins with its size."""
+
+    api: Api
+    version: int
+    correlation_id: int
+    frame: bytearray
+
+
+class MadeHere(NamedTuple):
+    """The answer, with its size, does not come from the broker."""
+
+    answer: bytes | Awaitable[bytes]
+
+
+class SentOn(NamedTuple):
+    """The broker is asked this, its size first; its answer is rewritten, or passed on."""
+
+    request: bytes | bytearray
+    rewriting: Rewriting | None
+
+
+class LoginOfClient(Protocol):
+    """What a client says to its broker about itself."""
+
+    is_open: bool
+    """Whether the broker has still to answer to a part of it."""
+
+    def trouble(self) -> str | None:
+        """Why nothing may be asked about groups now; None: it may."""
+
+    def plan(self, request: Request) -> SentOn:
+        """Read a part of it along.
+
+        Raises:
+            WireError: the request does not parse.
+        """
+
+
+class Client(RightsHolder, Protocol):
+    """Whose requests these are."""
+
+    node_id: int | None
+
+    @property
+    def login(self) -> LoginOfClient:
+        """Who it is."""
+
+    def caller(self, client_id: str | None) -> Caller:
+        """Who asks."""
+
+
+class Desk(Protocol):
+    """Knows what to do with a request that is read, and with a broker's answer."""
+
+    def plan(self, request: Request, client: Client) -> MadeHere | SentOn:
+        """Who answers.
+
+        Raises:
+            WireError: the request does not parse.
+        """
+
+    def rewriting(self, api: str, version: int) -> Rewriting | None:
+        """What becomes of the broker's answers to requests that are not read."""
+
+    def count(self, api: Api, version: int, node_id: int | None) -> None:
+        """A request was taken."""
+
+    def count_refused(self, api: Api | None, version: int) -> None:
+        """A request was not taken, because the API or its version is not served."""
+
+
+class RequestReader:
+    """Decides about each request by the table of APIs."""
+
+    def __init__(self, exchange: Exchange, desk: Desk, client: Client) -> None:
+        self._exchange = exchange
+        self._desk = desk
+        self._client = client
+        self._read: tuple[Api, int, int] = (API_VERSIONS, 0, 0)
+        """The request that is being collected: its API, version and correlation id."""
+
+    def follower(self) -> FrameFollower:
+        """For the line to the client."""
+        return FrameFollower(self, _HEAD.size, _SIZES)
+
+    def begin(self, head: memoryview) -> Course:
+        """A request that nobody reads takes its place among the open ones here."""
+        if not self._exchange.takes_requests or self._client.login.is_open:
+            return Course.WAIT
+        size, key, version, correlation_id = _HEAD.unpack_from(head)
+        api = self._served(key, version)
+        if self._needs_broker(api) and not self._exchange.has_upstream():
+            return Course.WAIT
+        if api.way is not Way.PASSED and api.way is not Way.PRODUCED:
+            if size > READ_MAX_BYTES:
+                raise FrameError(f"{api.name} with {size} bytes")
+            self._read = (api, version, correlation_id)
+            self._desk.count(api, version, self._client.node_id)
+            return Course.COLLECT
+        answered = wants_answer(version, head) if api.way is Way.PRODUCED else True
+        if answered is None:
+            return Course.MORE
+        self._desk.count(api, version, self._client.node_id)
+        if answered:
+            rewriting = self._desk.rewriting(api.name, version)
+            self._exchange.expect(Slot(api, version, correlation_id, rewriting))
+        return Course.PASS
+
+    def _needs_broker(self, api: Api) -> bool:
+        """The broker itself knows whom it answers what; what is answered here is answered to who has logged in."""
+        if (api.way is not Way.GROUPS and api.way is not Way.READ) or api is API_VERSIONS:
+            return True
+        trouble = self._client.login.trouble()
+        if trouble is not None:
+            raise FrameError(f"{api.name} {trouble}")
+        return api.way is Way.READ or self._client.rights.is_checked
+
+    def pass_on(self, piece: memoryview) -> None:
+        """To the broker."""
+        self._exchange.send_on(piece)
+
+    def passed(self) -> None:
+        """Its slot is there already."""
+
+    def collected(self, frame: bytearray) -> None:
+        """The request says who answers it."""
+        api, version, correlation_id = self._read
+        slot = Slot(api, version, correlation_id)
+        try:
+            plan = self._desk.plan(Request(api, version, correlation_id, frame), self._client)
+        except WireError as error:
+            raise FrameError(str(error)) from error
+        if isinstance(plan, SentOn):
+            slot.rewriting = plan.rewriting
+            self._exchange.expect(slot)
+            self._exchange.send_on(plan.request)
+        elif isinstance(plan.answer, bytes):
+            self._exchange.answer(slot, plan.answer)
+        else:
+            self._exchange.promise(slot, plan.answer)
+
+    def _served(self, key: int, version: int) -> Api:
+        """What Kafka does too: a connection that asks for what is not there is closed; ApiVersions is answered always."""
+        api = APIS.get(key)
+        if api is API_VERSIONS:
+            return api
+        if api is None or version not in api.versions:
+            self._desk.count_refused(api, version)
+            name = f"API {key}" if api is None else api.name
+            raise FrameError(f"{name} in version {version} is not served")
+        return api

@@ -1,0 +1,1 @@
+"""What the job answers: every API of groups, and the lists of groups."""

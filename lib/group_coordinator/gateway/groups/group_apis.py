@@ -1,0 +1,138 @@
+"""The group APIs: requests of clients become questions to the job, its answers one answer to the client."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Sequence
+
+from group_coordinator.codecs import wire
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.groups import lists
+from group_coordinator.gateway.groups.group_settings import GroupSettings
+from group_coordinator.gateway.groups.known_topics import KnownTopics
+from group_coordinator.gateway.groups.listing import GroupListing
+from group_coordinator.gateway.groups.lists import ListFields, OfOneGroup
+from group_coordinator.gateway.groups.offset_apis import OffsetApis
+from group_coordinator.gateway.groups.refusals import refused
+from group_coordinator.gateway.job.patience import Patience
+from group_coordinator.gateway.job.questions import Body, Job, NoAnswerError, Question
+from group_coordinator.gateway.job.transaction_ends import TransactionEnds
+from group_coordinator.gateway.login.caller import Caller
+
+_REFUSAL = frozenset({"errorCode", "errorMessage"})
+"""All that the job answers to an event that it cannot take; no answer of Kafka's consists of these alone."""
+
+_log = logging.getLogger(__name__)
+
+
+class GroupApis:
+    """Answers the group APIs, and those about configs for groups' resources alone."""
+
+    def __init__(
+        self,
+        job: Job,
+        topics: KnownTopics,
+        ends: TransactionEnds,
+        listing: GroupListing,
+        settings: GroupSettings,
+        patience: Patience,
+    ) -> None:
+        self._job = job
+        self._listing = listing
+        self._settings = settings
+        self._patience = patience
+        self._offsets = OffsetApis(self._ask, topics, ends)
+
+    def answer(self, api: str, version: int, body: Body, caller: Caller) -> asyncio.Future[Body]:
+        """The answer's body. Errors stand where the API has them; what a client sent makes nothing raise.
+
+        What the request asks the job is on its way before this returns, so that the order of a group's events is that of
+        calls. (Commits that must look something up first keep their place among their group's commits and fetches.)
+        """
+        return asyncio.ensure_future(self._begun(api, version, body, caller))
+
+    async def groups_with_settings(self) -> Sequence[str]:
+        """The groups that have settings of their own."""
+        return await self._settings.groups()
+
+    def _begun(self, api: str, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
+        fields = lists.fields_of(api, version)
+        if fields is not None:
+            return self._about_several(fields, api, version, body, caller)
+        if api == "ListGroups":
+            return self._listing.answer(body, caller)
+        return self._about(api, version, OfOneGroup(body["groupId"], body), caller)
+
+    def _about_several(
+        self, fields: ListFields, api: str, version: int, body: Body, caller: Caller
+    ) -> Awaitable[Body]:
+        refused_names = lists.named_twice(body) if api == "IncrementalAlterConfigs" else ()
+        parts = [
+            _refused_twin(version, one)
+            if one.group_id in refused_names
+            else self._about(api, version, one, caller)
+            for one in lists.split(fields, api, body)
+        ]
+        return _together(fields, parts)
+
+    def _about(self, api: str, version: int, one: OfOneGroup, caller: Caller) -> Awaitable[Body]:
+        match api:
+            case "OffsetCommit" | "OffsetDelete":
+                return self._offsets.write(api, version, one.body, caller)
+            case "TxnOffsetCommit":
+                return self._offsets.commit_in_transaction(version, one.body, caller)
+            case "OffsetFetch":
+                return self._offsets.fetch(version, one, caller)
+            case "ConsumerGroupDescribe" if self._listing.is_classic(one.group_id):
+                return _is_no_consumer_group(version, one)
+            case _:
+                return self._ask(api, version, one.group_id, one.body, caller)
+
+    def _ask(
+        self, api: str, version: int, group_id: str, body: Body, caller: Caller
+    ) -> Awaitable[Body]:
+        timeout_s = self._patience.timeout_s(api, version, body)
+        question = Question(api, version, group_id, body, caller, timeout_s)
+        return self._settled(question, self._job.ask(question))
+
+    async def _settled(self, question: Question, asked: asyncio.Future[Body]) -> Body:
+        try:
+            answer = _understood(question, await asked)
+        except NoAnswerError as error:
+            return refused(question.api, question.version, question.body, error.code)
+        except wire.WireError as fault:
+            _log.warning("what the job answers is none of Kafka's answers: %s", fault)
+            code = ErrorCode.UNKNOWN_SERVER_ERROR
+            return refused(question.api, question.version, question.body, code)
+        self._patience.learn(question, answer)
+        return answer
+
+
+def _understood(question: Question, answer: Body) -> Body:
+    """The answer with all fields of its version: a job of another age may have left some out, or write them otherwise.
+
+    Raises:
+        WireError: its client could not read it.
+    """
+    api, version = question.api, question.version
+    if answer.keys() == _REFUSAL:
+        code, message = answer["errorCode"], answer["errorMessage"]
+        answer = refused(api, version, question.body, code, message)
+    return wire.decode(f"{api}Response", version, wire.encode(f"{api}Response", version, answer))
+
+
+async def _is_no_consumer_group(version: int, one: OfOneGroup) -> Body:
+    """Administrators' clients ask this first of every group, then again by DescribeGroups: it saves them an answer."""
+    why = f"Group {one.group_id} is not a consumer group."
+    return refused("ConsumerGroupDescribe", version, one.body, ErrorCode.GROUP_ID_NOT_FOUND, why)
+
+
+async def _refused_twin(version: int, one: OfOneGroup) -> Body:
+    """As Kafka's ConfigAdminManager: none of several alterations of one group is done."""
+    why = "Each resource must appear at most once."
+    return refused("IncrementalAlterConfigs", version, one.body, ErrorCode.INVALID_REQUEST, why)
+
+
+async def _together(fields: ListFields, parts: Sequence[Awaitable[Body]]) -> Body:
+    return lists.merged(fields, await asyncio.gather(*parts))

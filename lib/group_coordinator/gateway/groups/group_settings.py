@@ -1,0 +1,67 @@
+"""Which groups have settings of their own: the table, and alterations that passed by since."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+from group_coordinator.core.model.responses import ConfigSource
+from group_coordinator.gateway.groups.fresh_tables import FreshTables
+from group_coordinator.gateway.job.questions import ASKER, Body, Job, NoAnswerError, Question
+from group_coordinator.gateway.job.sightings import Sighting, Told
+
+_GROUP_RESOURCE = 32
+
+
+class GroupSettings:
+    """An answer to an alteration does not say what was altered, so the job is asked what is left."""
+
+    def __init__(self, job: Job, tables: FreshTables | None, answer_timeout_ms: int) -> None:
+        """Without tables, settings that were given before the gateway started are not known."""
+        self._job = job
+        self._tables = tables
+        self._timeout_s = answer_timeout_ms / 1000
+        self._altered: set[str] = set()
+        self._has_settings: dict[str, bool] = {}
+
+    def see(self, sighting: Sighting) -> None:
+        """Take in what an answer that passed by says."""
+        if sighting.told is Told.SETTINGS:
+            self._altered.add(sighting.group_id)
+
+    async def groups(self) -> list[str]:
+        """Ids of the groups, in their order; a group need not exist."""
+        if self._tables is not None:
+            await self._tables.refresh()
+        await self._ask_about(tuple(self._altered))
+        found = set() if self._tables is None else set(self._tables.configured)
+        for group_id, has_settings in self._has_settings.items():
+            if has_settings:
+                found.add(group_id)
+            else:
+                found.discard(group_id)
+        return sorted(found)
+
+    async def _ask_about(self, group_ids: Iterable[str]) -> None:
+        # What is altered from here on is in doubt again.
+        self._altered.clear()
+        await asyncio.gather(*(self._describe(group_id) for group_id in group_ids))
+
+    async def _describe(self, group_id: str) -> None:
+        resource = {
+            "resourceType": _GROUP_RESOURCE,
+            "resourceName": group_id,
+            "configurationKeys": None,
+        }
+        body = {"resources": [resource], "includeSynonyms": False, "includeDocumentation": False}
+        question = Question("DescribeConfigs", 4, group_id, body, ASKER, self._timeout_s)
+        try:
+            answer: Body = await self._job.ask(question)
+        except NoAnswerError:
+            self._altered.add(group_id)
+            return
+        self._has_settings[group_id] = any(
+            config["configSource"] == ConfigSource.GROUP_CONFIG
+            for result in answer.get("results", ())
+            for config in result["configs"]
+        )

@@ -1,0 +1,89 @@
+"""The tables `groups` and `group_configs`, read without Spark and without a JVM."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+from deltalake import DeltaTable, QueryBuilder
+
+from group_coordinator.gateway.job.sightings import CONSUMERS, ListedGroup
+
+_GROUPS = """
+SELECT group_id, group_type, state, protocol_type, updated_at FROM groups WHERE cluster_id = '{}'"""
+_CONFIGS = "SELECT DISTINCT group_id FROM group_configs WHERE cluster_id = '{}'"
+
+
+class KnownRow(NamedTuple):
+    """A row of `groups`."""
+
+    group: ListedGroup
+    updated_ms: int
+    """The time of the record that changed it last, by the group's clock."""
+
+
+class TableOfGroups(NamedTuple):
+    """The groups as compaction has folded them last."""
+
+    rows: dict[str, KnownRow]
+    folded_ms: int
+    """When it wrote last. What happened well before that is in the rows."""
+
+
+class GroupTables:
+    """Reads a table anew only when it has a new version. One thread may use it at a time; reading blocks."""
+
+    def __init__(self, tables_root: str, cluster_id: str) -> None:
+        """Tables are those of a folder, or of the URL of one."""
+        self._root = tables_root.rstrip("/")
+        self._cluster = cluster_id.replace("'", "''")
+        self._groups: tuple[int, TableOfGroups] | None = None
+        self._configured: tuple[int, frozenset[str]] | None = None
+
+    def groups(self) -> TableOfGroups | None:
+        """The groups of the cluster; None: there is no table.
+
+        Raises:
+            DeltaError, OSError: the table cannot be read.
+        """
+        table = self._table("groups")
+        if table is None:
+            return None
+        if self._groups is None or self._groups[0] != table.version():
+            [newest] = table.history(1)
+            rows = _query("groups", table, _GROUPS.format(self._cluster))
+            found = TableOfGroups(dict(map(_row, rows)), int(newest["timestamp"]))
+            self._groups = (table.version(), found)
+        return self._groups[1]
+
+    def configured(self) -> frozenset[str]:
+        """The groups that have settings of their own; a group need not exist.
+
+        Raises:
+            DeltaError, OSError: the table cannot be read.
+        """
+        table = self._table("group_configs")
+        if table is None:
+            return frozenset()
+        if self._configured is None or self._configured[0] != table.version():
+            rows = _query("group_configs", table, _CONFIGS.format(self._cluster))
+            self._configured = (table.version(), frozenset(row["group_id"] for row in rows))
+        return self._configured[1]
+
+    def _table(self, name: str) -> DeltaTable | None:
+        path = f"{self._root}/{name}"
+        return DeltaTable(path) if DeltaTable.is_deltatable(path) else None
+
+
+def _query(name: str, table: DeltaTable, sql: str) -> list[dict[str, Any]]:
+    builder = QueryBuilder()
+    builder.register(name, table)
+    return list(pa.table(builder.execute(sql)).to_pylist())
+
+
+def _row(row: dict[str, Any]) -> tuple[str, KnownRow]:
+    updated: datetime = row["updated_at"]
+    protocol_type = CONSUMERS if row["group_type"] == CONSUMERS else row["protocol_type"] or ""
+    group = ListedGroup(row["group_type"], row["state"], protocol_type)
+    return row["group_id"], KnownRow(group, int(updated.timestamp() * 1000))

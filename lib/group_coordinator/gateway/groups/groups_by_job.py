@@ -1,0 +1,78 @@
+"""The part for groups, put together: the job behind its two topics, and the tables."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.gateway.cluster.cluster_view import ClusterView
+from group_coordinator.gateway.group_part import GroupService
+from group_coordinator.gateway.groups.fresh_tables import FreshTables
+from group_coordinator.gateway.groups.group_apis import GroupApis
+from group_coordinator.gateway.groups.group_settings import GroupSettings
+from group_coordinator.gateway.groups.group_tables import GroupTables
+from group_coordinator.gateway.groups.listing import GroupListing
+from group_coordinator.gateway.job.job_channel import ChannelTopics, JobChannel
+from group_coordinator.gateway.job.job_pulse import JobPulse
+from group_coordinator.gateway.job.patience import Patience
+from group_coordinator.gateway.job.sightings import Sighting
+from group_coordinator.gateway.job.transaction_ends import TransactionEnds
+from group_coordinator.gateway.run import OpenGroups
+from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.tables.roots import is_folder
+
+
+def groups_by_job(settings: Settings, connection: Connection) -> OpenGroups:
+    """Opens the channel to the job of the settings, when the gateway knows the cluster."""
+    return partial(_opened, settings, connection)
+
+
+def _opened(
+    settings: Settings, connection: Connection, view: ClusterView
+) -> AbstractAsyncContextManager[GroupService]:
+    return _GroupsByJob(settings, connection, view).opened()
+
+
+class _GroupsByJob:
+    def __init__(self, settings: Settings, connection: Connection, view: ClusterView) -> None:
+        job, timeout_ms = settings.job, settings.job.gateway_answer_timeout_ms
+        topics = ChannelTopics(
+            job.events_topic, job.responses_topic, settings.coordinator.event_max_bytes
+        )
+        self._channel = JobChannel(
+            connection, topics, answer_timeout_ms=timeout_ms, on_sighting=self._see
+        )
+        self._pulse = JobPulse(self._channel, timeout_ms)
+        tables = _tables_of(job)
+        self._listing = GroupListing(self._pulse, lambda: view.brokers, tables, timeout_ms)
+        self._group_settings = GroupSettings(self._pulse, tables, timeout_ms)
+        self._ends = TransactionEnds(view, view.access)
+        self._apis = GroupApis(
+            self._pulse, view, self._ends, self._listing, self._group_settings, Patience(timeout_ms)
+        )
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[GroupService]:
+        self._channel.start()
+        try:
+            yield GroupService(self._apis, [self._reading_check, self._pulse.why_not_ready])
+        finally:
+            self._ends.close()
+            await asyncio.to_thread(self._channel.close)
+
+    def _see(self, sighting: Sighting) -> None:
+        self._listing.see(sighting)
+        self._group_settings.see(sighting)
+
+    def _reading_check(self) -> str | None:
+        return None if self._channel.is_reading else "the job's responses cannot be read"
+
+
+def _tables_of(job: JobSettings) -> FreshTables | None:
+    """None: they are in a catalog, which only Spark reads."""
+    if is_folder(job.tables_root):
+        return FreshTables(GroupTables(job.tables_root, job.cluster_id))
+    return None

@@ -1,0 +1,70 @@
+"""Requests about several groups: one question a group to the job, one answer to the client."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from group_coordinator.gateway.job.questions import Body
+
+
+class ListFields(NamedTuple):
+    """Where an API names its groups, and where its answer has one entry for each."""
+
+    asked: str
+    given: str
+
+
+_FIELDS = {
+    "DescribeGroups": ListFields("groups", "groups"),
+    "DeleteGroups": ListFields("groupsNames", "results"),
+    "ConsumerGroupDescribe": ListFields("groupIds", "groups"),
+    "DescribeConfigs": ListFields("resources", "results"),
+    "IncrementalAlterConfigs": ListFields("resources", "responses"),
+}
+_OFFSET_FETCH = ListFields("groups", "groups")
+_GROUPS_SINCE = 8
+
+
+def fields_of(api: str, version: int) -> ListFields | None:
+    """None: a request of this version is about one group."""
+    if api == "OffsetFetch" and version >= _GROUPS_SINCE:
+        return _OFFSET_FETCH
+    return _FIELDS.get(api)
+
+
+def named_twice(body: Body) -> frozenset[str]:
+    """The groups that a request about settings names more than once."""
+    names = Counter(resource["resourceName"] for resource in body["resources"])
+    return frozenset(name for name, count in names.items() if count > 1)
+
+
+class OfOneGroup(NamedTuple):
+    """The part of a request that is about one group."""
+
+    group_id: str
+    body: Body
+
+
+def split(fields: ListFields, api: str, body: Body) -> Iterator[OfOneGroup]:
+    """A request for each group. Kafka deletes a group once that is named twice."""
+    entries = body[fields.asked]
+    if api == "DeleteGroups":
+        entries = dict.fromkeys(entries)
+    for entry in entries:
+        yield OfOneGroup(group_of(entry), {**body, fields.asked: [entry]})
+
+
+def merged(fields: ListFields, answers: Sequence[Body]) -> Body:
+    """The answers as one, in the order asked."""
+    whole = {"throttleTimeMs": 0, **(answers[0] if answers else {})}
+    return {**whole, fields.given: [entry for answer in answers for entry in answer[fields.given]]}
+
+
+def group_of(entry: str | Body) -> str:
+    """Which group an entry of a list, or a request about one group, is about."""
+    if isinstance(entry, str):
+        return entry
+    group_id: str = entry["groupId"] if "groupId" in entry else entry["resourceName"]
+    return group_id

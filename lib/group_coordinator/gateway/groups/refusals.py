@@ -1,0 +1,139 @@
+"""An error of a whole request, in the places where its API and version have errors.
+
+Source: getErrorResponse of Kafka's request classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from group_coordinator.gateway.job.questions import Body
+
+_NOTHING = -1
+_TOP_LEVEL_SINCE = 2
+"""Of OffsetFetch."""
+_GROUPS_SINCE = 8
+"""Of OffsetFetch."""
+_NULL_PROTOCOL_SINCE = 7
+"""Of JoinGroup."""
+
+_Refuse: TypeAlias = Callable[[Body, int, int, "str | None"], Body]
+
+
+def refused(api: str, version: int, body: Body, code: int, message: str | None = None) -> Body:
+    """The answer to `body` that says nothing but `code`; the message stands where the version has a field for it."""
+    return _REFUSE.get(api, _at_the_top)(body, version, code, message)
+
+
+def _at_the_top(_body: Body, _version: int, code: int, message: str | None) -> Body:
+    return {"throttleTimeMs": 0, "errorCode": code, "errorMessage": message}
+
+
+def _join(_body: Body, version: int, code: int, _message: str | None) -> Body:
+    protocol = None if version >= _NULL_PROTOCOL_SINCE else ""
+    return {
+        "throttleTimeMs": 0,
+        "errorCode": code,
+        "generationId": _NOTHING,
+        "protocolName": protocol,
+        "leader": "",
+        "memberId": "",
+        "members": [],
+    }
+
+
+def _at_partitions(body: Body, _version: int, code: int, _message: str | None) -> Body:
+    topics = [
+        {
+            **_named_as(topic),
+            "partitions": [
+                {"partitionIndex": partition["partitionIndex"], "errorCode": code}
+                for partition in topic["partitions"]
+            ],
+        }
+        for topic in body["topics"]
+    ]
+    return {"throttleTimeMs": 0, "topics": topics}
+
+
+def _fetch(body: Body, version: int, code: int, _message: str | None) -> Body:
+    if version >= _GROUPS_SINCE:
+        groups = [
+            {"groupId": group["groupId"], "topics": [], "errorCode": code}
+            for group in body["groups"]
+        ]
+        return {"throttleTimeMs": 0, "groups": groups}
+    if version >= _TOP_LEVEL_SINCE:
+        return {"throttleTimeMs": 0, "topics": [], "errorCode": code}
+    topics = [
+        {
+            "name": topic["name"],
+            "partitions": [no_offset(number, code) for number in topic["partitionIndexes"]],
+        }
+        for topic in body["topics"]
+    ]
+    return {"topics": topics}
+
+
+def no_offset(partition: int, code: int) -> Body:
+    """A partition of an OffsetFetch without an offset."""
+    return {
+        "partitionIndex": partition,
+        "committedOffset": _NOTHING,
+        "committedLeaderEpoch": _NOTHING,
+        "metadata": "",
+        "errorCode": code,
+    }
+
+
+def _at_groups(body: Body, _version: int, code: int, message: str | None) -> Body:
+    ids = body["groups"] if "groups" in body else body["groupIds"]
+    groups = [{"groupId": each, "errorCode": code, "errorMessage": message} for each in ids]
+    return {"throttleTimeMs": 0, "groups": groups}
+
+
+def _at_results(body: Body, _version: int, code: int, message: str | None) -> Body:
+    results = [
+        {"groupId": each, "errorCode": code, "errorMessage": message}
+        for each in body["groupsNames"]
+    ]
+    return {"throttleTimeMs": 0, "results": results}
+
+
+def _described(body: Body, _version: int, code: int, message: str | None) -> Body:
+    results = [{**each, "configs": []} for each in _of_resources(body, code, message)]
+    return {"throttleTimeMs": 0, "results": results}
+
+
+def _altered(body: Body, _version: int, code: int, message: str | None) -> Body:
+    return {"throttleTimeMs": 0, "responses": _of_resources(body, code, message)}
+
+
+def _of_resources(body: Body, code: int, message: str | None) -> list[Body]:
+    return [
+        {
+            "errorCode": code,
+            "errorMessage": message,
+            "resourceType": resource["resourceType"],
+            "resourceName": resource["resourceName"],
+        }
+        for resource in body["resources"]
+    ]
+
+
+def _named_as(topic: Body) -> Body:
+    return {key: topic[key] for key in ("name", "topicId") if key in topic}
+
+
+_REFUSE: dict[str, _Refuse] = {
+    "JoinGroup": _join,
+    "OffsetCommit": _at_partitions,
+    "TxnOffsetCommit": _at_partitions,
+    "OffsetFetch": _fetch,
+    "DescribeGroups": _at_groups,
+    "ConsumerGroupDescribe": _at_groups,
+    "DeleteGroups": _at_results,
+    "DescribeConfigs": _described,
+    "IncrementalAlterConfigs": _altered,
+}

@@ -1,0 +1,122 @@
+"""The job behind its two topics, as the event loop sees it: questions out, answers in, nothing that blocks."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.job.arrivals import Arrival, read
+from group_coordinator.gateway.job.events_out import EventsOut, OutgoingEvent
+from group_coordinator.gateway.job.open_questions import OpenQuestions
+from group_coordinator.gateway.job.questions import Body, Question
+from group_coordinator.gateway.job.responses_in import ResponsesIn
+from group_coordinator.gateway.job.sightings import Sighting
+
+
+class ChannelTopics(NamedTuple):
+    """Where questions go and answers come from, and how large an event may be."""
+
+    events: str
+    responses: str
+    event_max_bytes: int
+
+
+class JobChannel:
+    """Asks the job. All its methods belong to the event loop; two threads talk to Kafka.
+
+    Answers count from the time when it starts to read: after a restart clients repeat what was open.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        topics: ChannelTopics,
+        *,
+        answer_timeout_ms: int,
+        on_sighting: Callable[[Sighting], None],
+    ) -> None:
+        """`on_sighting` hears what the responses that pass by say of groups, in the event loop."""
+        instance = uuid.uuid4()
+        self._lot = instance.int
+        self._open = OpenQuestions(instance.hex)
+        self._event_max_bytes = topics.event_max_bytes
+        self._answer_timeout_s = answer_timeout_ms / 1000
+        self._on_sighting = on_sighting
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._events = EventsOut(
+            connection,
+            topics.events,
+            timeout_ms=answer_timeout_ms,
+            max_event_bytes=topics.event_max_bytes,
+            on_failure=self._failed_in_thread,
+        )
+        self._responses = ResponsesIn(connection, topics.responses, self._arrived_in_thread)
+        self.answered_s: float | None = None
+        """When the job's last answer to this gateway came, by the monotonic clock; None: none has come."""
+
+    def start(self) -> None:
+        """Begin to read and to send; both go on trying while the cluster is away."""
+        self._loop = asyncio.get_running_loop()
+        self._responses.start()
+        self._events.start()
+
+    def close(self) -> None:
+        """End the threads; what is open is forgotten. It takes up to a second or two, and belongs to another thread."""
+        self._events.close()
+        self._responses.close()
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether answers would be seen."""
+        return bool(self._responses.partitions)
+
+    @property
+    def open_count(self) -> int:
+        """How many questions have no answer yet, parked joins among them."""
+        return len(self._open)
+
+    def ask(self, question: Question) -> asyncio.Future[Body]:
+        """Hand the question over; the future gives the answer's body, or a NoAnswerError."""
+        correlation_id, answer = self._open.add(question.timeout_s)
+        partitions = self._responses.partitions
+        if not partitions:
+            self._open.fail(correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+            return answer
+        value = question.event(correlation_id, partitions[self._lot % len(partitions)])
+        if len(value) > self._event_max_bytes:
+            self._open.fail(correlation_id, ErrorCode.INVALID_REQUEST)
+            return answer
+        # A join may be parked for minutes, but it must be on its way as soon as all others.
+        send_by_s = time.monotonic() + min(question.timeout_s, self._answer_timeout_s)
+        if not self._events.put(OutgoingEvent(correlation_id, question.group_id, value, send_by_s)):
+            self._open.fail(correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        return answer
+
+    def _failed_in_thread(self, correlation_id: str, code: ErrorCode) -> None:
+        self._in_loop(partial(self._open.fail, correlation_id, code))
+
+    def _arrived_in_thread(self, values: Sequence[bytes]) -> None:
+        name = self._open.name
+        found = [arrival for value in values if (arrival := read(value, name)) is not None]
+        if found:
+            self._in_loop(partial(self._take, found))
+
+    def _in_loop(self, work: Callable[[], None]) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(work)
+
+    def _take(self, arrivals: Sequence[Arrival]) -> None:
+        for arrival in arrivals:
+            # First, so that who has an answer finds the group as it says.
+            if arrival.sighting is not None:
+                self._on_sighting(arrival.sighting)
+            if arrival.correlation_id is not None and self._open.answer(
+                arrival.correlation_id, arrival.body
+            ):
+                self.answered_s = time.monotonic()

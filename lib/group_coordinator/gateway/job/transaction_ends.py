@@ -1,0 +1,125 @@
+"""How far __consumer_offsets has got in a group's partition: an earlier transaction's marker stands before that offset.
+
+Kafka lets a producer add offsets to its next transaction only when all markers of the one before are written. So the
+end of the partition, asked when the offsets come, parts the transactions' markers, whatever the order of events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol
+
+from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC, partition_of
+from group_coordinator.codecs.wire import WireError
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.cluster.addresses import Address
+from group_coordinator.gateway.cluster.broker_access import PLAIN_ACCESS, BrokerAccess
+from group_coordinator.gateway.cluster.broker_link import BrokerLink
+from group_coordinator.gateway.job.questions import Body
+
+_LATEST = -1
+_CONSUMER = -1
+"""The replica id of who is none."""
+_NO_EPOCH = -1
+_ATTEMPTS = 3
+_ATTEMPT_S = 2.0
+_GROUP_KEY = 0
+"""Of FindCoordinator."""
+_FAILURES = (OSError, EOFError, WireError)
+
+
+class EndUnknownError(Exception):
+    """The brokers did not say the end; the client must repeat its request."""
+
+
+class Leaders(Protocol):
+    """Who leads the partitions of the cluster's topics."""
+
+    def partition_count(self, name: str) -> int:
+        """0: there is no topic of this name."""
+
+    def leader_of(self, topic: str, partition: int) -> Address | None:
+        """None: the partition has none."""
+
+    def addresses_of(self, node_id: int | None) -> Sequence[Address]:
+        """None: brokers that may be asked what all know."""
+
+    async def look_again(self) -> None:
+        """Ask the brokers; without an answer all stays as it was."""
+
+
+class TransactionEnds:
+    """Asks the leader of a group's partition, on connections of the gateway's own."""
+
+    def __init__(self, leaders: Leaders, access: BrokerAccess = PLAIN_ACCESS) -> None:
+        self._leaders = leaders
+        self._access = access
+        self._links: dict[Address, BrokerLink] = {}
+        self._opening = asyncio.Lock()
+
+    async def end_of(self, group_id: str) -> int:
+        """The end offset of the group's partition, as consumers see it: a marker that is written is before it.
+
+        Raises:
+            EndUnknownError: nobody says.
+        """
+        for _ in range(_ATTEMPTS):
+            try:
+                async with asyncio.timeout(_ATTEMPT_S):
+                    end = await self._asked(group_id)
+            except _FAILURES:
+                end = None
+            if end is not None:
+                return end
+            await self._leaders.look_again()
+        raise EndUnknownError(f"no broker says where the partition of group {group_id} ends")
+
+    def close(self) -> None:
+        """Hang up."""
+        for link in self._links.values():
+            link.close()
+        self._links.clear()
+
+    async def _asked(self, group_id: str) -> int | None:
+        count = self._leaders.partition_count(OFFSETS_TOPIC)
+        if not count:
+            await self._make_topic()
+            return None
+        partition = partition_of(group_id, count)
+        leader = self._leaders.leader_of(OFFSETS_TOPIC, partition)
+        if leader is None:
+            return None
+        wanted = {
+            "partitionIndex": partition,
+            "currentLeaderEpoch": _NO_EPOCH,
+            "timestamp": _LATEST,
+        }
+        body = {
+            "replicaId": _CONSUMER,
+            "isolationLevel": 0,
+            "topics": [{"name": OFFSETS_TOPIC, "partitions": [wanted]}],
+        }
+        answer = await self._ask(leader, "ListOffsets", body)
+        [found] = answer["topics"][0]["partitions"]
+        end: int = found["offset"]
+        return end if found["errorCode"] == ErrorCode.NONE else None
+
+    async def _make_topic(self) -> None:
+        """Brokers make it for the first group; without it a transaction coordinator writes no marker."""
+        body = {"key": "gateway", "keyType": _GROUP_KEY, "coordinatorKeys": ["gateway"]}
+        for address in self._leaders.addresses_of(None)[:1]:
+            await self._ask(address, "FindCoordinator", body)
+
+    async def _ask(self, broker: Address, api: str, body: Body) -> Body:
+        async with self._opening:
+            link = self._links.get(broker)
+            if link is None or link.is_over:
+                link = self._links[broker] = await BrokerLink.open(broker, self._access)
+        try:
+            return await link.ask(api, body)
+        except BaseException:
+            # Its answer may come later, and would be taken for another's.
+            self._links.pop(broker, None)
+            link.close()
+            raise

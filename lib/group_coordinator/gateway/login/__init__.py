@@ -1,0 +1,1 @@
+"""Who the caller is: the login that passes through, read along."""

@@ -1,0 +1,102 @@
+"""A client's login at its broker: it passes through unchanged, and is read along to know who asks."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from functools import partial
+from time import monotonic
+
+from group_coordinator.codecs import wire
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.connections.frames import FrameError
+from group_coordinator.gateway.connections.requests import Request, SentOn
+from group_coordinator.gateway.group_part import Body
+from group_coordinator.gateway.login.caller import ANONYMOUS
+from group_coordinator.gateway.login.login_names import first_name, is_last
+
+
+class Login:
+    """Of one connection. Nothing of what is said is kept but the name, which counts when the broker is content."""
+
+    def __init__(self, *, is_wanted: bool, subject_claim: str) -> None:
+        """`subject_claim` is where a token of OAUTHBEARER has the name."""
+        self._is_wanted = is_wanted
+        self._subject_claim = subject_claim
+        self._mechanism: str | None = None
+        self._name: str | None = None
+        self._has_spoken = False
+        self._is_done = False
+        self._ends_at_s: float | None = None
+        self.principal = ANONYMOUS
+        self.is_open = False
+        """Whether the broker has still to answer to a part of it; brokers take nothing else meanwhile."""
+        self.has_begun = False
+        """At the broker, which would want another login on another connection."""
+
+    def trouble(self) -> str | None:
+        """Why nothing may be asked about groups now; None: it may."""
+        if not self._is_wanted:
+            return None
+        if not self._is_done:
+            return "before a login whose name can be read"
+        return "after the end of its session" if self.has_ended else None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the broker takes nothing more but another login."""
+        return self._ends_at_s is not None and monotonic() > self._ends_at_s
+
+    def plan(self, request: Request) -> SentOn:
+        """The broker answers.
+
+        Raises:
+            WireError: the request does not parse.
+        """
+        if not self._is_wanted:
+            return SentOn(request.frame, None)
+        api, version = request.api.name, request.version
+        frame = memoryview(request.frame)[4:]
+        body = wire.decode(f"{api}Request", version, frame, wire.request_header(frame).body_at)
+        self.has_begun = self.is_open = True
+        if api == "SaslHandshake":
+            return SentOn(request.frame, partial(self._shaken, version, body["mechanism"]))
+        if self._mechanism is not None and not self._has_spoken:
+            self._has_spoken = True
+            first = b64decode(body["authBytes"])
+            self._name = first_name(self._mechanism, first, self._subject_claim)
+        return SentOn(request.frame, partial(self._answered, version))
+
+    def _shaken(self, version: int, mechanism: str, frame: memoryview) -> bytes:
+        self.is_open = False
+        _, answer = wire.response_body("SaslHandshake", version, frame)
+        if answer["errorCode"] == ErrorCode.NONE:
+            self._mechanism, self._name = mechanism, None
+            self._has_spoken = self._is_done = False
+        return _unchanged(frame)
+
+    def _answered(self, version: int, frame: memoryview) -> bytes:
+        self.is_open = False
+        _, answer = wire.response_body("SaslAuthenticate", version, frame)
+        if answer["errorCode"] != ErrorCode.NONE:
+            self._mechanism = None
+        elif self._mechanism is not None and is_last(
+            self._mechanism, b64decode(answer["authBytes"])
+        ):
+            self._mechanism = None
+            self._count(answer)
+        return _unchanged(frame)
+
+    def _count(self, answer: Body) -> None:
+        if self._name is None:
+            return
+        principal = f"User:{self._name}"
+        if self.principal not in (ANONYMOUS, principal):
+            raise FrameError("another user on a connection that has one")
+        lifetime_ms = answer.get("sessionLifetimeMs", 0)
+        self._ends_at_s = monotonic() + lifetime_ms / 1000 if lifetime_ms else None
+        self.principal = principal
+        self._is_done = True
+
+
+def _unchanged(frame: memoryview) -> bytes:
+    return len(frame).to_bytes(4) + bytes(frame)

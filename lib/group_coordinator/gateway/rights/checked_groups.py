@@ -1,0 +1,152 @@
+"""The group APIs for clients whose brokers know rights: what a client may not do is refused as its broker would."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.group_part import Body, GroupPart
+from group_coordinator.gateway.groups import lists
+from group_coordinator.gateway.groups.known_topics import KnownTopics
+from group_coordinator.gateway.groups.refusals import refused
+from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.rights.denied_topics import without_denied_topics
+from group_coordinator.gateway.rights.needed_rights import ON_GROUPS, ON_TOPICS, needed
+from group_coordinator.gateway.rights.rights import Rights
+from group_coordinator.gateway.rights.rights_questions import (
+    TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    Right,
+)
+from group_coordinator.gateway.rights.visible_answers import shows_more_than_asked, visible
+
+_Denied = frozenset[Right]
+
+
+class RightsHolder(Protocol):
+    """A client whose rights matter."""
+
+    rights: Rights
+
+    def hold_requests(self) -> None:
+        """Take no further request until `take_requests`."""
+
+    def take_requests(self) -> None:
+        """Go on."""
+
+
+class CheckedGroups:
+    """Asks the part for groups what the client may ask."""
+
+    def __init__(self, groups: GroupPart, topics: KnownTopics) -> None:
+        self._groups = groups
+        self._topics = topics
+
+    def answer(
+        self, api: str, version: int, body: Body, caller: Caller, holder: RightsHolder
+    ) -> Awaitable[Body]:
+        """The answer's body; the order of a group's requests is that of calls.
+
+        Where a broker must be asked, the client's next request is not taken before this one is on its way: nothing can
+        overtake it, and the broker's answer stands behind nothing that waits for it.
+        """
+        rights = holder.rights
+        wanted = [*needed(api, version, body, self._topics)]
+        looks_behind = rights.is_checked and shows_more_than_asked(api, body)
+        if not looks_behind and rights.are_known(wanted):
+            return self._groups.answer(api, version, body, caller)
+        holder.hold_requests()
+
+        async def checked() -> Body:
+            try:
+                denied = await rights.denied(wanted)
+                answer = self._permitted(api, version, body, caller, denied)
+                if looks_behind:
+                    return await visible(api, body, await answer, rights, self._topics)
+            finally:
+                holder.take_requests()
+            return await answer
+
+        return asyncio.ensure_future(checked())
+
+    def _permitted(
+        self, api: str, version: int, body: Body, caller: Caller, denied: _Denied
+    ) -> Awaitable[Body]:
+        """Asks before it returns."""
+        if not denied:
+            return self._groups.answer(api, version, body, caller)
+        fields = lists.fields_of(api, version)
+
+        def ask(rest: Body) -> Awaitable[Body]:
+            return self._groups.answer(api, version, rest, caller)
+
+        if fields is not None:
+            return self._several(fields, api, version, body, denied, ask)
+        code = _code_of_all(api, body, denied)
+        if code is not None:
+            return _at_once(refused(api, version, body, code))
+        return without_denied_topics(api, body, body, denied, self._topics, ask)
+
+    def _several(
+        self,
+        fields: lists.ListFields,
+        api: str,
+        version: int,
+        body: Body,
+        denied: _Denied,
+        ask: Callable[[Body], Awaitable[Body]],
+    ) -> Awaitable[Body]:
+        """Those that are refused come first, as in Kafka's answers."""
+        operation = ON_GROUPS[api]
+        parts: list[Awaitable[Body]] = []
+        entries: list[Body] = []
+        for one in lists.split(fields, api, body):
+            if Right(operation, "GROUP", one.group_id) in denied:
+                code = ErrorCode.GROUP_AUTHORIZATION_FAILED
+                refusal = refused(api, version, one.body, code, _message(api))
+                parts.append(_at_once(refusal))
+            else:
+                entries += one.body[fields.asked]
+        if api in ON_TOPICS:
+            parts += [self._fetch(body, entry, denied, ask) for entry in entries]
+        elif entries:
+            parts.append(ask({**body, fields.asked: entries}))
+        return _together(fields, parts)
+
+    def _fetch(
+        self,
+        body: Body,
+        group: Body,
+        denied: _Denied,
+        ask: Callable[[Body], Awaitable[Body]],
+    ) -> Awaitable[Body]:
+        """One group of an OffsetFetch."""
+        whole = {**body, "groups": [group]}
+        return without_denied_topics("OffsetFetch", whole, group, denied, self._topics, ask)
+
+
+def _code_of_all(api: str, body: Body, denied: _Denied) -> int | None:
+    """Why nothing of a request about one group is done; None: some of it may."""
+    if api == "TxnOffsetCommit":
+        right = Right("WRITE", "TRANSACTIONAL_ID", body["transactionalId"])
+        if right in denied:
+            return TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    if Right(ON_GROUPS[api], "GROUP", body["groupId"]) in denied:
+        return ErrorCode.GROUP_AUTHORIZATION_FAILED
+    if api == "ConsumerGroupHeartbeat":
+        return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    return None
+
+
+def _message(api: str) -> str | None:
+    """Brokers explain it where the config APIs have a text."""
+    return "Group authorization failed." if api.endswith("Configs") else None
+
+
+async def _at_once(body: Body) -> Body:
+    return body
+
+
+async def _together(fields: lists.ListFields, parts: list[Awaitable[Body]]) -> Body:
+    return lists.merged(fields, await asyncio.gather(*parts))

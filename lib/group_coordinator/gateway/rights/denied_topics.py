@@ -1,0 +1,76 @@
+"""Requests about offsets of several topics, some of which the client may not touch."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.group_part import Body
+from group_coordinator.gateway.groups import offset_topics
+from group_coordinator.gateway.groups.known_topics import KnownTopics
+from group_coordinator.gateway.groups.refusals import no_offset
+from group_coordinator.gateway.rights.needed_rights import ON_TOPICS, name_of
+from group_coordinator.gateway.rights.rights_questions import Right
+
+_CODE = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+
+
+def without_denied_topics(
+    api: str,
+    body: Body,
+    group: Body,
+    denied: frozenset[Right],
+    topics: KnownTopics,
+    ask: Callable[[Body], Awaitable[Body]],
+) -> Awaitable[Body]:
+    """Asks for the rest before it returns; `group` is the part of the request that has topics, or the request itself."""
+    asked = group["topics"]
+    if asked is None:
+        return ask(body)
+
+    def is_denied(topic: Body) -> bool:
+        name = name_of(topic, topics)
+        return name is not None and Right(ON_TOPICS[api], "TOPIC", name) in denied
+
+    refusals = [_refusal(api, topic) for topic in asked if is_denied(topic)]
+    kept = [topic for topic in asked if not is_denied(topic)]
+    if not refusals:
+        return ask(body)
+    if not kept and api != "OffsetFetch":
+        return _at_once({"throttleTimeMs": 0, "errorCode": ErrorCode.NONE, "topics": refusals})
+    if group is body:
+        return _merged(ask({**body, "topics": kept}), refusals)
+    return _merged_of_group(ask({**body, "groups": [{**group, "topics": kept}]}), refusals)
+
+
+def _refusal(api: str, topic: Body) -> Body:
+    identity: Body = {key: topic[key] for key in ("name", "topicId") if key in topic}
+    if api == "OffsetFetch":
+        partitions = [no_offset(number, _CODE) for number in topic["partitionIndexes"]]
+    else:
+        partitions = [
+            {"partitionIndex": each["partitionIndex"], "errorCode": _CODE}
+            for each in topic["partitions"]
+        ]
+    return {**identity, "partitions": partitions}
+
+
+async def _at_once(body: Body) -> Body:
+    return body
+
+
+async def _merged(asked: Awaitable[Body], refusals: Iterable[Body]) -> Body:
+    return _with_refusals(await asked, refusals)
+
+
+async def _merged_of_group(asked: Awaitable[Body], refusals: Iterable[Body]) -> Body:
+    answer = await asked
+    [group] = answer["groups"]
+    return {**answer, "groups": [_with_refusals(group, refusals)]}
+
+
+def _with_refusals(answer: Body, refusals: Iterable[Body]) -> Body:
+    """An error of the whole says nothing of topics."""
+    if answer.get("errorCode"):
+        return answer
+    return {**answer, "topics": offset_topics.merged(refusals, answer["topics"])}

@@ -1,0 +1,128 @@
+"""Answers that show groups and topics which the request did not name: what a client may not see is left out.
+
+Source: handleListGroupsRequest, fetchAllOffsetsForGroup, handleConsumerGroupDescribe and handleDescribeGroupsRequest of
+Kafka 4.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.group_part import Body
+from group_coordinator.gateway.groups.known_topics import KnownTopics
+from group_coordinator.gateway.rights.needed_rights import name_of
+from group_coordinator.gateway.rights.rights import Rights
+from group_coordinator.gateway.rights.rights_questions import (
+    BITS,
+    DESCRIBE_CLUSTER,
+    Kind,
+    Operation,
+    Right,
+)
+
+_OF_GROUPS: tuple[Operation, ...] = (
+    "READ",
+    "DELETE",
+    "DESCRIBE",
+    "DESCRIBE_CONFIGS",
+    "ALTER_CONFIGS",
+)
+_UNSEEN_TOPICS = "The group has described topic(s) that the client is not authorized to describe."
+
+
+def shows_more_than_asked(api: str, body: Body) -> bool:
+    """Whether rights are to be asked for when the answer is there."""
+    if api == "OffsetFetch":
+        return any(group["topics"] is None for group in body.get("groups", [body]))
+    if api == "DescribeGroups":
+        return bool(body.get("includeAuthorizedOperations"))
+    return api in {"ListGroups", "ConsumerGroupDescribe"}
+
+
+async def visible(api: str, body: Body, answer: Body, rights: Rights, topics: KnownTopics) -> Body:
+    """What the client gets of the answer."""
+    if api == "ListGroups":
+        return await _listed(answer, rights)
+    if api == "OffsetFetch":
+        return await _fetched(body, answer, rights, topics)
+    if api == "ConsumerGroupDescribe":
+        answer = await _described(answer, rights)
+    if body.get("includeAuthorizedOperations"):
+        return await _with_operations(answer, rights)
+    return answer
+
+
+async def _listed(answer: Body, rights: Rights) -> Body:
+    """Who may describe the cluster may see all groups."""
+    if not await rights.denied([DESCRIBE_CLUSTER]):
+        return answer
+    names = [group["groupId"] for group in answer["groups"]]
+    hidden = await _not_described(rights, "GROUP", names)
+    groups = [group for group in answer["groups"] if group["groupId"] not in hidden]
+    return {**answer, "groups": groups}
+
+
+async def _fetched(body: Body, answer: Body, rights: Rights, topics: KnownTopics) -> Body:
+    groups, asked = answer.get("groups", [answer]), body.get("groups", [body])
+    open_ones = {one["groupId"] for one in asked if one["topics"] is None}
+    names = [name_of(topic, topics) for group in groups for topic in group["topics"]]
+    hidden = await _not_described(rights, "TOPIC", names)
+    if not hidden:
+        return answer
+    shown = [
+        _without(group, hidden, topics)
+        if group.get("groupId", body.get("groupId")) in open_ones
+        else group
+        for group in groups
+    ]
+    return {**answer, "groups": shown} if "groups" in answer else shown[0]
+
+
+def _without(group: Body, hidden: frozenset[str], topics: KnownTopics) -> Body:
+    return {**group, "topics": [t for t in group["topics"] if name_of(t, topics) not in hidden]}
+
+
+async def _described(answer: Body, rights: Rights) -> Body:
+    names = [name for group in answer["groups"] for name in _assigned_topics(group)]
+    hidden = await _not_described(rights, "TOPIC", names)
+    groups = [
+        _unseen(group) if hidden.intersection(_assigned_topics(group)) else group
+        for group in answer["groups"]
+    ]
+    return {**answer, "groups": groups}
+
+
+def _assigned_topics(group: Body) -> Iterator[str]:
+    for member in group.get("members", ()):
+        for assignment in (member["assignment"], member["targetAssignment"]):
+            for topic in assignment["topicPartitions"]:
+                yield topic["topicName"]
+
+
+def _unseen(group: Body) -> Body:
+    code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    return {"groupId": group["groupId"], "errorCode": code, "errorMessage": _UNSEEN_TOPICS}
+
+
+async def _with_operations(answer: Body, rights: Rights) -> Body:
+    """Of groups that are there."""
+    there = [g["groupId"] for g in answer["groups"] if g["errorCode"] == ErrorCode.NONE]
+    wanted = [Right(operation, "GROUP", name) for name in there for operation in _OF_GROUPS]
+    denied = await rights.denied(wanted)
+    bits = {
+        name: sum(BITS[op] for op in _OF_GROUPS if Right(op, "GROUP", name) not in denied)
+        for name in there
+    }
+    groups = [
+        {**group, "authorizedOperations": bits[group["groupId"]]}
+        if group["groupId"] in bits
+        else group
+        for group in answer["groups"]
+    ]
+    return {**answer, "groups": groups}
+
+
+async def _not_described(rights: Rights, kind: Kind, names: Iterable[str | None]) -> frozenset[str]:
+    wanted = [Right("DESCRIBE", kind, name) for name in names if name is not None]
+    return frozenset(right.name for right in await rights.denied(wanted))
