@@ -25,7 +25,7 @@ WITH records AS (
   SELECT cluster_id, group_id, topic, `partition`, batch_id, seq, value, record_type,
     {number_in("value", "producerId")} AS producer_id, {PLACE} AS marker_place
   FROM $coordinator_log
-  WHERE (record_type IN (1, -1) AND value LIKE '%"producerId":%')
+  WHERE (record_type IN (1, -1) AND value NOT LIKE '%}}}}' AND value LIKE '%"producerId":%')
     OR (record_type = 1 AND value IS NULL)
 ),
 ends AS (

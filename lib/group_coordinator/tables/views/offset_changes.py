@@ -83,7 +83,7 @@ offsets_in_order AS (
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ) AS superseded_position
   FROM ends own
-  LEFT JOIN records marker
+  LEFT JOIN (SELECT * FROM records WHERE record_type = -1) marker
     ON marker.cluster_id = own.cluster_id AND marker.group_id = own.group_id
     AND marker.`position` = own.end_position AND own.producer_id IS NOT NULL
   WHERE own.record_type = 1

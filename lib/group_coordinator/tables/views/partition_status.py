@@ -13,7 +13,7 @@ from group_coordinator.tables.views.definition import (
 )
 from group_coordinator.tables.views.lag import LAG
 from group_coordinator.tables.views.position_steps import large, micros, position_steps, small
-from group_coordinator.tables.views.positions_now import NEWEST_SAMPLES
+from group_coordinator.tables.views.positions_now import NEWEST_SAMPLES, since
 from group_coordinator.tables.views.recent_changes import RECENT_HOURS
 from group_coordinator.tables.views.time_lag import LAG_SECONDS, TIMED_LAG
 
@@ -25,15 +25,15 @@ UNKNOWN_SILENCE_SECONDS = 600
 """How long a single commit lasts, which does not say how often there is one."""
 
 _OF_PARTITION = "PARTITION BY cluster_id, group_id, topic, `partition`"
-_OF_OWN_PARTITION = "PARTITION BY own.cluster_id, own.group_id, own.topic, own.`partition`"
-_NEWEST_FIRST = f"{_OF_PARTITION} ORDER BY batch_id DESC, seq DESC"
+_SO_FAR = f"{_OF_PARTITION} ORDER BY batch_id DESC, seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
+"""From the newest change back; the commit of the table of now comes last."""
 _RECENT_SAMPLES = f"""(
     SELECT {small("newest")} positions.*
     FROM $topic_positions positions
     JOIN newest
       ON newest.cluster_id = positions.cluster_id
       AND positions.sampled_at >= newest.sampled_at - INTERVAL '1' HOUR
-    WHERE positions.sampled_at >= (SELECT min(sampled_at) - INTERVAL '1' HOUR FROM newest)
+    WHERE positions.sampled_at >= {since("INTERVAL '1' HOUR")}
   )"""
 _END_AT_COMMIT = f"""
       steps.from_offset + (steps.log_end_offset - steps.from_offset)
@@ -52,22 +52,21 @@ known_changes AS (
   SELECT cluster_id, group_id, topic, `partition`, commit_timestamp, committed_offset, 0, 0, 0 FROM $offsets
 ),
 changes AS (
-  SELECT cluster_id, group_id, topic, `partition`, at, `after`, sampled_at,
-    count(`after`) OVER ({_NEWEST_FIRST} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS age,
-    sum(CASE WHEN `after` IS NULL THEN 1 ELSE 0 END) OVER (
-      {_NEWEST_FIRST} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS losses_since
+  SELECT so_far.*, count(`after`) OVER ({_SO_FAR}) AS age,
+    sum(CASE WHEN `after` IS NULL THEN 1 ELSE 0 END) OVER ({_SO_FAR}) AS losses_since,
+    max(is_recent) OVER ({_SO_FAR}) AS has_recent
   FROM (
-    SELECT own.*, newest.sampled_at, max(is_recent) OVER ({_OF_OWN_PARTITION}) AS has_recent
+    SELECT own.*, newest.sampled_at
     FROM known_changes own
     JOIN newest
       ON newest.cluster_id = own.cluster_id AND own.at <= newest.sampled_at
       AND (is_recent = 0 OR own.at >= newest.sampled_at - INTERVAL '{RECENT_HOURS}' HOUR)
   ) so_far
-  WHERE is_recent = has_recent
 ),
 commits AS (
-  SELECT * FROM changes WHERE losses_since = 0 AND age <= {WINDOW}
+  SELECT cluster_id, group_id, topic, `partition`, at, `after`, sampled_at, age
+  FROM changes
+  WHERE is_recent = has_recent AND losses_since = 0 AND age <= {WINDOW}
 ),
 recent_steps AS ({position_steps(_RECENT_SAMPLES)}),
 lags AS (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from group_coordinator.tables.views.definition import ViewDefinition
 from group_coordinator.tables.views.offset_changes import OFFSET_CHANGES
-from group_coordinator.tables.views.positions_now import NEWEST_SAMPLES
+from group_coordinator.tables.views.positions_now import since
 
 RECENT_HOURS = 6
 
@@ -13,9 +13,7 @@ _TEXT = f"""
 WITH recent_log AS (
   SELECT *
   FROM $coordinator_log
-  WHERE event_time >= (
-    SELECT min(sampled_at) - INTERVAL '{RECENT_HOURS}' HOUR FROM ({NEWEST_SAMPLES}) newest_of_clusters
-  )
+  WHERE event_time >= {since(f"INTERVAL '{RECENT_HOURS}' HOUR")}
 )
 SELECT * FROM ({OFFSET_CHANGES.text.replace("$coordinator_log", "recent_log")}) recent
 """

@@ -20,7 +20,7 @@ from group_coordinator.tables.views.position_steps import (
     seconds_behind,
     small,
 )
-from group_coordinator.tables.views.positions_now import NEWEST_SAMPLES
+from group_coordinator.tables.views.positions_now import since
 
 LAG_SECONDS = optional(
     "lag_seconds",
@@ -40,38 +40,43 @@ CERTAIN_SECONDS = optional(
     "The same from the first sample with a later end on: so long at least, however far samples are apart; null: as lag_seconds",
 )
 
-_NEAR = "INTERVAL '6' HOUR"
+_NEAR = "INTERVAL '2' HOUR"
 """SQL for how long before the newest sample a partition is looked for first. Where one sample an hour stayed there are some, too."""
 
-_SINCE = f"(SELECT min(sampled_at) - {_NEAR} FROM ({NEWEST_SAMPLES}) newest_of_clusters)"
+_SINCE = since(_NEAR)
 
 _EVER = "TIMESTAMP '1970-01-01 00:00:00'"
 
-_IN_TIME = (
-    "PARTITION BY samples.cluster_id, samples.topic, samples.`partition` "
-    "ORDER BY samples.sampled_at, samples.log_end_offset"
-)
+_OF_PARTITION = "PARTITION BY samples.cluster_id, samples.topic, samples.`partition`"
+_IN_TIME = f"{_OF_PARTITION} ORDER BY samples.sampled_at, samples.log_end_offset"
 
 
-def _last_reached(lowest: str, since: str) -> str:
-    """SQL for when a partition's end was last at its lowest offset or before it: `reached_at`; null: at no sample since then."""
+def _from_reached_on(lowest: str, since: str) -> str:
+    """SQL for samples since a time, with `reached_at`: when the partition's end was last at its lowest offset or before it.
+
+    Null: at no sample since then. So it is at those of the first moment, which may not have all of its samples.
+    """
     return f"""
-  SELECT cluster_id, topic, `partition`, lowest_offset,
-    max(CASE WHEN log_end_offset <= lowest_offset AND sampled_at > {since} + {MOMENT} THEN sampled_at END) AS reached_at
+  SELECT ends.*,
+    max(CASE WHEN reached_end <= lowest_offset AND sampled_at > {since} + {MOMENT} THEN sampled_at END) OVER (
+      PARTITION BY cluster_id, topic, `partition`
+    ) AS reached_at
   FROM (
-    SELECT {small(lowest)} samples.cluster_id, samples.topic, samples.`partition`, {lowest}.lowest_offset, samples.sampled_at,
-      {reached("samples.log_end_offset", "samples.sampled_at", _IN_TIME)} AS log_end_offset
+    SELECT {small(lowest)} samples.cluster_id, samples.topic, samples.`partition`, samples.sampled_at, samples.log_start_offset,
+      samples.log_end_offset, {lowest}.lowest_offset,
+      {reached("samples.log_end_offset", "samples.sampled_at", _IN_TIME)} AS reached_end
     FROM $topic_positions samples
     JOIN {lowest}
       ON {lowest}.cluster_id = samples.cluster_id AND {lowest}.topic = samples.topic
       AND {lowest}.`partition` = samples.`partition`
     WHERE samples.sampled_at >= {since}
-  ) ends
-  GROUP BY cluster_id, topic, `partition`, lowest_offset"""
+  ) ends"""
 
+
+_SAMPLE = "cluster_id, topic, `partition`, sampled_at, log_start_offset, log_end_offset"
 
 # What was sampled before the end was at the lowest committed offset says nothing about any group: only the rest is
-# sorted. Nearly every group was at an end of the last hours: the year is searched for the others alone. A partition that has
+# made steps of. Nearly every group was at an end of the last hours: the year is searched for the others alone. A partition that has
 # no sample of these hours has no lag. The steps of the newest log have every offset below its end once, but for those that
 # did not grow.
 TIMED_LAG = f"""
@@ -81,23 +86,16 @@ WITH lowest AS (
   GROUP BY cluster_id, topic, `partition`
 ),
 near AS (
-  {_last_reached("lowest", _SINCE)}
+  {_from_reached_on("lowest", _SINCE)}
 ),
 far AS (
-  SELECT cluster_id, topic, `partition`, lowest_offset FROM near WHERE reached_at IS NULL
-),
-since AS (
-  SELECT cluster_id, topic, `partition`, reached_at - {MOMENT} AS sampled_at FROM near WHERE reached_at IS NOT NULL
-  UNION ALL
-  SELECT cluster_id, topic, `partition`, reached_at - {MOMENT} FROM ({_last_reached("far", _EVER)}) searched
+  SELECT DISTINCT cluster_id, topic, `partition`, lowest_offset FROM near WHERE reached_at IS NULL
 ),
 wanted AS (
-  SELECT {small("since")} samples.*
-  FROM $topic_positions samples
-  JOIN since
-    ON since.cluster_id = samples.cluster_id AND since.topic = samples.topic
-    AND since.`partition` = samples.`partition`
-    AND (since.sampled_at IS NULL OR samples.sampled_at >= since.sampled_at)
+  SELECT {_SAMPLE} FROM near WHERE sampled_at >= reached_at - {MOMENT}
+  UNION ALL
+  SELECT {_SAMPLE} FROM ({_from_reached_on("far", _EVER)}) searched
+  WHERE reached_at IS NULL OR sampled_at >= reached_at - {MOMENT}
 ),
 steps AS (
   SELECT cluster_id, topic, `partition`, from_offset, log_end_offset AS to_offset, from_at, sampled_at AS step_at
