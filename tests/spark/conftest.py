@@ -1,18 +1,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from kafka import KafkaAdminClient
 from pyspark.sql import SparkSession
 
 from group_coordinator import settings
+from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.session import local_session
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import create_tables
+from tests.spark.mirror_stage import Mirror
 
 # On the same minute grid as the tests' literal times.
 OVERRIDES = (
@@ -63,3 +67,14 @@ def configured(tmp_path: Path) -> Settings:
 def catalog(spark: SparkSession, configured: Settings) -> TableCatalog:
     create_tables(configured.job.tables_root, lambda: spark)
     return TableCatalog(configured.job.tables_root)
+
+
+@pytest.fixture
+def mirror(spark: SparkSession, configured: Settings, broker: EmbeddedBroker) -> Mirror:
+    return Mirror(spark, configured, broker)
+
+
+@pytest.fixture
+def admin(broker: EmbeddedBroker) -> Iterator[KafkaAdminClient]:
+    with closing(KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers)) as client:
+        yield client

@@ -5,134 +5,42 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
-from shutil import rmtree
 from threading import Thread
-from typing import Any
 
 import pytest
 from chispa import assert_df_equality
 from confluent_kafka import Consumer, Producer
 from confluent_kafka import TopicPartition as LibrdkafkaPartition
-from deltalake import DeltaTable
 from kafka import KafkaAdminClient, KafkaConsumer, OffsetAndMetadata, TopicPartition
-from kafka.admin import NewTopic
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from group_coordinator.codecs.offsets_topic import encode_entry
-from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
-from group_coordinator.job.mirror import MirrorOptions, mirror_settings, run_mirror
+from group_coordinator.job.mirror import MirrorOptions
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.local.broker import EmbeddedBroker
-from group_coordinator.settings import Settings
-from group_coordinator.streaming.checkpoint.ownership import CheckpointError, checked_writer
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import TABLES
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
-from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 from group_coordinator.tables.writer import Writer
-from tests.support.message_batches import Bytes, expected
+from tests.spark.mirror_stage import (
+    COPY,
+    OFFSETS,
+    Mirror,
+    commit,
+    disk_full_at,
+    new_topic,
+    place_of,
+    produce,
+)
+from tests.support.message_batches import expected
 from tests.support.offsets_topic_messages import recorded
 from tests.support.until import until
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
-
-OFFSETS = "__consumer_offsets"
-COPY = "mirror-copy"
-DRAIN = MirrorOptions(drain=True, with_compaction=False)
-
-
-class Mirror:
-    """Runs of the mirror of one topic, and what they leave in the tables."""
-
-    def __init__(self, spark: SparkSession, configured: Settings, broker: EmbeddedBroker) -> None:
-        self._spark = spark
-        job = replace(
-            configured.job,
-            bootstrap_servers=broker.bootstrap_servers,
-            cluster_id="eu-1",
-            mirror_positions_interval_ms=0,
-        )
-        self.settings = replace(configured, job=job)
-
-    def run(self, topic: str, options: MirrorOptions = DRAIN, **job: Any) -> None:
-        settings = replace(self.settings, job=replace(self.settings.job, **job))
-        run_mirror(
-            mirror_settings(settings, topic),
-            {"offsets.retention.minutes"},
-            lambda: self._spark,
-            options,
-        )
-
-    def rows(self, table: str = "coordinator_log", **wanted: object) -> list[dict[str, Any]]:
-        """In the order of the source; none where the table has not been made."""
-        folder = Path(self.settings.job.tables_root) / table
-        if not DeltaTable.is_deltatable(str(folder)):
-            return []
-        found = DeltaTable(folder).to_pyarrow_table()
-        rows = [row for row in found.to_pylist() if wanted.items() <= row.items()]
-        if table in {"coordinator_log", "dead_letters"}:
-            rows.sort(key=lambda row: (row["source_partition"] or 0, row["source_offset"] or 0))
-        return rows
-
-
-@pytest.fixture
-def mirror(spark: SparkSession, configured: Settings, broker: EmbeddedBroker) -> Mirror:
-    return Mirror(spark, configured, broker)
-
-
-@pytest.fixture
-def admin(broker: EmbeddedBroker) -> Iterator[KafkaAdminClient]:
-    with closing(KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers)) as client:
-        yield client
-
-
-def new_topic(admin: KafkaAdminClient, name: str, partitions: int, **configs: str) -> str:
-    """The messages here are of 1970: by default the broker would remove them at its first look."""
-    kept = {"retention.ms": "-1"} | {key.replace("_", "."): value for key, value in configs.items()}
-    topic = NewTopic(name, partitions, 1, topic_configs=kept)
-    admin.create_topics([topic], wait_for_metadata=True)
-    return name
-
-
-def produce(broker: EmbeddedBroker, topic: str, messages: Iterable[Bytes], partition: int) -> None:
-    producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
-    for at_ms, (key, value) in enumerate(messages, start=1):
-        producer.produce(topic, value, key, partition=partition, timestamp=at_ms)
-    assert producer.flush(30) == 0
-
-
-def commit(offset: int, group: str = "billing") -> Bytes:
-    key = Key(1, {"group": group, "topic": "orders", "partition": 0})
-    says = {
-        "offset": offset,
-        "leaderEpoch": -1,
-        "metadata": "",
-        "commitTimestamp": 1_700_000_000_000,
-    }
-    return encode_entry(LogEntry(key, Value(version=3, data=says)))
-
-
-def place_of(row: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(row[name] for name in ("batch_id", "source_partition", "source_offset"))
-
-
-def disk_full_at(
-    wanted: TableDefinition, batch_id: int, append_once: Callable[..., None]
-) -> Callable[..., None]:
-    """append_once as it is where the disk has no room for this batch of a table."""
-
-    def or_fail(writer: Writer, rows: Any, size: Any, table: TableDefinition, batch: int) -> None:
-        if (table, batch) == (wanted, batch_id):
-            raise OSError("the disk is full")
-        append_once(writer, rows, size, table, batch)
-
-    return or_fail
 
 
 def test_a_copy_of_the_topic_is_in_the_tables_once(
@@ -173,71 +81,6 @@ def test_a_copy_of_the_topic_is_in_the_tables_once(
     assert (last["source_topic"], last["inferred"]) == (COPY, False)
     assert (last["batch_id"], last["seq"]) == (2, 20)
     assert last["event_time"].timestamp() == 0.021
-
-
-def test_a_clusters_rows_have_one_writer(
-    mirror: Mirror, broker: EmbeddedBroker, admin: KafkaAdminClient, spark: SparkSession
-) -> None:
-    topic = new_topic(admin, "mirror-once", 1)
-    produce(broker, topic, [commit(1)], partition=0)
-    mirror.run(topic)
-    elsewhere = f"{mirror.settings.job.checkpoint_location}-elsewhere"
-
-    with pytest.raises(
-        JobRefusedError, match=r"is written by checkpoint .*, from topic mirror-once, and not by"
-    ):
-        mirror.run(topic, checkpoint_location=elsewhere)
-    with pytest.raises(
-        CheckpointError, match=r"is no checkpoint, but tables\.root = .* cluster\.id = eu-1: run "
-    ):
-        checked_writer(spark, mirror.settings.job, lambda: None)
-    with pytest.raises(
-        JobRefusedError, match=r"reads topic mirror-once, not __consumer_offsets: .* --cluster"
-    ):
-        mirror.run(OFFSETS)
-    mirror.run(topic, cluster_id="eu-2")
-    assert {row["cluster_id"] for row in mirror.rows()} == {"eu-1", "eu-2"}
-
-
-def test_a_lost_checkpoint_is_made_again_from_the_log(
-    mirror: Mirror,
-    broker: EmbeddedBroker,
-    admin: KafkaAdminClient,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """It goes between the two tables. Meanwhile the topic loses what it had of one group, and then is made anew."""
-    topic = new_topic(admin, "mirror-lost", 2)
-    damaged = (commit(1)[0], b"\x00\x09")
-    produce(broker, topic, [commit(1), commit(2, "refunds"), damaged, commit(3)], partition=0)
-    with monkeypatch.context() as faults:
-        faults.setattr(Writer, "append_once", disk_full_at(DEAD_LETTERS, 0, Writer.append_once))
-        with pytest.raises(Exception, match="the disk is full"):
-            mirror.run(topic)
-    rmtree(mirror.settings.job.checkpoint_location)
-    admin.delete_records({TopicPartition(topic, 0): 2})
-    produce(broker, topic, [commit(4)], partition=0)
-    produce(broker, topic, [commit(5, "payouts")], partition=1)
-    mirror.run(topic)
-
-    assert told(mirror.rows()) == [
-        (0, "billing", 1, "mirrored", False, 0),
-        (0, "refunds", 2, "mirrored", False, 1),
-        (0, "billing", None, "mirrored", False, 2),
-        (0, "billing", 3, "mirrored", False, 3),
-        (2, "refunds", None, "mirrored", True, None),
-        (2, "billing", 4, "mirrored", False, 4),
-        (2, "payouts", 5, "mirrored", False, 0),
-    ]
-    [letter] = mirror.rows("dead_letters")
-    assert place_of(letter) == (1, 0, 2)
-    assert (letter["key"], letter["value"]) == damaged
-    assert letter["reason"] == "OffsetCommitValue: version: 9 is not in 0-4"
-
-    rmtree(mirror.settings.job.checkpoint_location)
-    admin.delete_topics([topic])
-    new_topic(admin, topic, 1)
-    with pytest.raises(JobRefusedError, match="none of them is of the topic that is there now"):
-        mirror.run(topic)
 
 
 def test_only_what_was_committed_counts_and_nothing_behind_an_open_transaction(
@@ -367,61 +210,3 @@ def test_in_a_catalog_the_ends_of_topics_are_sampled_by_spark(
 def test_a_topic_that_is_not_there_is_named(mirror: Mirror) -> None:
     with pytest.raises(JobRefusedError, match="topic nothing-here is not there at"):
         mirror.run("nothing-here")
-
-
-def told(rows: Iterable[dict[str, Any]]) -> list[tuple[Any, ...]]:
-    names = ("batch_id", "group_id", "offset", "reason", "inferred", "source_offset")
-    ordered = sorted(rows, key=lambda row: (row["batch_id"], row["seq"]))
-    return [tuple(row[name] for name in names) for row in ordered]
-
-
-def test_of_a_topic_that_was_made_anew_only_what_it_has_now_is_left(
-    mirror: Mirror, broker: EmbeddedBroker, admin: KafkaAdminClient
-) -> None:
-    """A message that nobody can read is nothing that the topic could have no more."""
-    topic = new_topic(admin, "mirror-anew", 1)
-    damaged = (commit(1)[0], b"\x00\x09")
-    produce(broker, topic, [commit(1), damaged, commit(2, "refunds")], partition=0)
-    mirror.run(topic)
-    admin.delete_topics([topic])
-    new_topic(admin, topic, 1)
-    produce(broker, topic, [commit(5)], partition=0)
-    mirror.run(topic, MirrorOptions(drain=True, with_compaction=True))
-    produce(broker, topic, [commit(6)], partition=0)
-    mirror.run(topic, MirrorOptions(drain=True, with_compaction=True))
-
-    assert told(mirror.rows()) == [
-        (0, "billing", 1, "mirrored", False, 0),
-        (0, "billing", None, "mirrored", False, 1),
-        (0, "refunds", 2, "mirrored", False, 2),
-        (1, "refunds", None, "mirrored", True, None),
-        (1, "billing", 5, "mirrored", False, 0),
-        (2, "billing", 6, "mirrored", False, 1),
-    ]
-    offsets = [(row["group_id"], row["committed_offset"]) for row in mirror.rows("offsets")]
-    assert offsets == [("billing", 6)]
-
-
-def test_what_went_unread_is_looked_for_and_what_is_there_stays(
-    mirror: Mirror, broker: EmbeddedBroker, admin: KafkaAdminClient
-) -> None:
-    """Records are deleted before they are read; later nobody has read for longer than tombstones stay: here for no time."""
-    topic = new_topic(admin, "mirror-gap", 1, delete_retention_ms="0")
-    produce(broker, topic, [commit(1), commit(2, "refunds"), commit(3, "payouts")], partition=0)
-    mirror.run(topic)
-    produce(broker, topic, [commit(4), commit(5, "payouts"), commit(6, "refunds")], partition=0)
-    admin.delete_records({TopicPartition(topic, 0): 5})
-    mirror.run(topic)
-    mirror.run(topic)
-    produce(broker, topic, [commit(7, "refunds")], partition=0)
-    mirror.run(topic)
-
-    assert told(mirror.rows()) == [
-        (0, "billing", 1, "mirrored", False, 0),
-        (0, "refunds", 2, "mirrored", False, 1),
-        (0, "payouts", 3, "mirrored", False, 2),
-        (1, "billing", None, "mirrored", True, None),
-        (1, "payouts", None, "mirrored", True, None),
-        (1, "refunds", 6, "mirrored", False, 5),
-        (2, "refunds", 7, "mirrored", False, 6),
-    ]
