@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from group_coordinator.tables.views.definition import number_in, number_of, text_in
 
+_MOST_OF_A_BATCH = 2**28
+"""More records than a batch has of one group. A batch's number has the other 35 bits: a batch a second for a thousand years."""
 _CONVERSIONS = "('upgrade', 'downgrade', 'join', 'mirrored')"
 _EPOCHS = "(3, 11, 17)"
 _MEMBERS = "(5, 10, 19)"
@@ -45,7 +47,7 @@ PLACE = f"""CASE
 # What JSON says is taken out first, so that no engine sorts the texts.
 _PARSED = f"""
 SELECT cluster_id, group_id, topic, `partition`, `offset`, member_id, reason, principal, event_time,
-  batch_id, seq, value IS NOT NULL AS has_value, coalesce(inferred, false) AS inferred,
+  batch_id, seq, batch_id * {_MOST_OF_A_BATCH} + seq AS place_in_log, value IS NOT NULL AS has_value, coalesce(inferred, false) AS inferred,
   CASE
     WHEN record_type = 0 THEN 1
     WHEN record_type IN {_EPOCHS} THEN 3
@@ -112,7 +114,7 @@ FROM (
   ) placed
 ) counted
 """
-"""Columns of coordinator_log without its texts, the numbers of the record (`marker_place`: PLACE; from `marker_since` on it is the first one), its `position` in the group's log, and what is so
+"""Columns of coordinator_log without its texts, the numbers of the record (`place_in_log`: in the order of the log; `marker_place`: PLACE; from `marker_since` on it is the first one), its `position` in the group's log, and what is so
 after it: `member_count`, `is_managed` (it has had members: it is no simple group, which only stores offsets, nor does it wait for
 its first rebalance, of which the log has nothing), `life`, counted from 0, and `client_id`, if all of its members have the same (in a consumer
 group: all that it has ever had)."""

@@ -27,10 +27,10 @@ _COUNTS = """(marker.reason = 'transaction-committed'
 _FIRST = f"""min(
       CASE WHEN record_type = -1 AND marker_place IS NOT NULL THEN concat(
         lpad(CAST(marker_place AS STRING), 20, '0'), lpad(CAST(coalesce(marker_since, 0) AS STRING), 20, '0'),
-        CAST(`position` AS STRING)
+        CAST(place_in_log AS STRING)
       ) END
-    ) OVER ({_OF_PRODUCER} ORDER BY marker_place DESC, record_type, `position` DESC {_TO_HERE})"""
-# Place, since where it is the first one, and position of the marker at the nearest place. DataFusion's first_value(...) IGNORE NULLS
+    ) OVER ({_OF_PRODUCER} ORDER BY marker_place DESC, record_type, place_in_log DESC {_TO_HERE})"""
+# Its marker_place, since where it is the first one there, and the place in our log of the marker that is nearest there. DataFusion's first_value(...) IGNORE NULLS
 # looks at all rows, for each row.
 
 # An offset of a transaction waits for its producer's marker, the first one at its place or behind it where it has one. It counts from
@@ -40,11 +40,11 @@ _TEXT = f"""
 WITH records AS ({GROUP_RECORDS}),
 markers AS (
   SELECT records.*,
-    min(CASE WHEN record_type = -1 THEN `position` END) OVER (
-      {_OF_PRODUCER} ORDER BY `position` DESC {_TO_HERE}
+    min(CASE WHEN record_type = -1 THEN place_in_log END) OVER (
+      {_OF_PRODUCER} ORDER BY place_in_log DESC {_TO_HERE}
     ) AS next_marker,
-    min(CASE WHEN record_type = -1 AND marker_place IS NULL THEN `position` END) OVER (
-      {_OF_PRODUCER} ORDER BY `position` DESC {_TO_HERE}
+    min(CASE WHEN record_type = -1 AND marker_place IS NULL THEN place_in_log END) OVER (
+      {_OF_PRODUCER} ORDER BY place_in_log DESC {_TO_HERE}
     ) AS next_without_place,
     {_FIRST} AS first_placed
   FROM records
@@ -54,7 +54,7 @@ placed AS (
   SELECT markers.*,
     CASE
       WHEN CAST(substr(first_placed, 21, 20) AS BIGINT) > marker_place THEN NULL
-      WHEN CAST(substr(first_placed, 41) AS BIGINT) < `position` THEN next_marker
+      WHEN CAST(substr(first_placed, 41) AS BIGINT) < place_in_log THEN next_marker
       ELSE CAST(substr(first_placed, 41) AS BIGINT)
     END AS own_marker
   FROM markers
@@ -64,28 +64,28 @@ ends AS (
     CASE
       WHEN marker_place IS NULL THEN next_marker
       ELSE least(coalesce(own_marker, next_without_place), coalesce(next_without_place, own_marker))
-    END AS end_position
+    END AS end_place
   FROM placed
 ),
 offsets_in_order AS (
-  SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.`offset`, own.producer_id, own.`position`,
-    own.end_position, own.member_count, own.is_managed, own.client_id, own.inferred, coalesce(marker.reason, own.reason) AS reason,
+  SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.`offset`, own.producer_id, own.place_in_log,
+    own.end_place, own.member_count, own.is_managed, own.client_id, own.inferred, coalesce(marker.reason, own.reason) AS reason,
     coalesce(marker.principal, own.principal) AS principal,
     coalesce(marker.event_time, own.event_time) AS at, {_COUNTS} AS counts,
     coalesce(marker.batch_id, own.batch_id) AS batch_id, coalesce(marker.seq, own.seq) AS seq,
     min(
       CASE
-        WHEN own.producer_id IS NULL THEN own.`position`
-        WHEN {_COUNTS} THEN own.end_position
+        WHEN own.producer_id IS NULL THEN own.place_in_log
+        WHEN {_COUNTS} THEN own.end_place
       END
     ) OVER (
-      PARTITION BY own.cluster_id, own.group_id, own.topic, own.`partition` ORDER BY own.`position` DESC
+      PARTITION BY own.cluster_id, own.group_id, own.topic, own.`partition` ORDER BY own.place_in_log DESC
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-    ) AS superseded_position
+    ) AS superseded_place
   FROM ends own
   LEFT JOIN (SELECT * FROM records WHERE record_type = -1) marker
     ON marker.cluster_id = own.cluster_id AND marker.group_id = own.group_id
-    AND marker.`position` = own.end_position AND own.producer_id IS NOT NULL
+    AND marker.place_in_log = own.end_place AND own.producer_id IS NOT NULL
   WHERE own.record_type = 1
 ),
 effective AS (
@@ -97,7 +97,7 @@ effective AS (
   WHERE producer_id IS NULL
     OR (
       counts
-      AND (superseded_position IS NULL OR superseded_position > end_position)
+      AND (superseded_place IS NULL OR superseded_place > end_place)
     )
 )
 SELECT cluster_id, group_id, topic, `partition`, `before`, `offset` AS `after`, at, reason, principal,
