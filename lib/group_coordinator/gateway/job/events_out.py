@@ -20,6 +20,8 @@ from group_coordinator.settings import RECORD_OVERHEAD
 _WAITING_EVENTS = 10_000
 _WAITING_BYTES = 64 * 1024 * 1024
 _POLL_S = 0.1
+_BROKER_TIMEOUT_MS = 9_000
+"""A broker that is silent for so long is left, so that its successor can still have the event in time."""
 _RETRY_S = 1.0
 CLOSE_TIMEOUT_S = 2.0
 """How long the end of a thread is waited for; it may be in a call that lasts as long as the cluster is away."""
@@ -57,8 +59,8 @@ class EventsOut:
             "enable_idempotence": True,
             "allow_auto_create_topics": False,
             "max_request_size": max_event_bytes + RECORD_OVERHEAD,
-            "max_block_ms": timeout_ms,
-            "request_timeout_ms": timeout_ms,
+            "max_block_ms": min(timeout_ms, _BROKER_TIMEOUT_MS),
+            "request_timeout_ms": min(timeout_ms, _BROKER_TIMEOUT_MS),
             "delivery_timeout_ms": timeout_ms,
         }
         self._on_failure = on_failure
