@@ -11,11 +11,12 @@ from group_coordinator.gateway.groups.group_apis import GroupApis
 from group_coordinator.gateway.groups.group_settings import GroupSettings
 from group_coordinator.gateway.groups.listing import GroupListing
 from group_coordinator.gateway.job.patience import Patience
+from group_coordinator.gateway.job.repeats import Repeats
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
 from tests.peers.in_process_job import InProcessJob
 
-ANSWER_TIMEOUT_MS = 9_000
+ANSWER_TIMEOUT_MS = 25_000
 
 
 class InProcessGroups:
@@ -30,7 +31,7 @@ class InProcessGroups:
         self._settings = GroupSettings(self.job, None, ANSWER_TIMEOUT_MS)
         self._view = view
         self.apis = GroupApis(
-            self.job,
+            Repeats(self.job),
             view,
             TransactionEnds(view),
             self._listing,

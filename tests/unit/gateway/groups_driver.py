@@ -17,6 +17,7 @@ from group_coordinator.gateway.groups.group_settings import GroupSettings
 from group_coordinator.gateway.groups.listing import GroupListing
 from group_coordinator.gateway.job.patience import Patience
 from group_coordinator.gateway.job.questions import Body
+from group_coordinator.gateway.job.repeats import Repeats
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
 from group_coordinator.gateway.login.caller import Caller
@@ -83,6 +84,7 @@ class Groups:
         node_ids: Sequence[int] = (1,),
         tables: FreshTables | None = None,
         answer_timeout_ms: int = 9_000,
+        delay_s: tuple[float, float] = (0.0, 0.0),
         **overrides: Any,
     ) -> None:
         config = replace(
@@ -90,11 +92,13 @@ class Groups:
         )
         self.now_ms = START_MS
         self.topics = topics or Topics()
-        self.job = InProcessJob(config, on_sighting=self._see, now_ms=lambda: self.now_ms)
+        self.job = InProcessJob(
+            config, on_sighting=self._see, delay_s=delay_s, now_ms=lambda: self.now_ms
+        )
         self._listing = GroupListing(self.job, lambda: node_ids, tables, answer_timeout_ms)
         self._settings = GroupSettings(self.job, tables, answer_timeout_ms)
         self.apis = GroupApis(
-            self.job,
+            Repeats(self.job),
             self.topics,
             TransactionEnds(self.topics),
             self._listing,

@@ -179,13 +179,27 @@ async def test_a_client_that_goes_is_forgotten() -> None:
     groups = Groups()
     groups.job.is_silent = True
 
-    answer = groups.send("Heartbeat", 4, groupId="billing", **NOBODY)
+    answer = groups.send("SyncGroup", 5, groupId="billing", **NOBODY)
     await settled()
     assert groups.job.open_count == 1
     answer.cancel()
     await settled()
 
     assert groups.job.open_count == 0
+
+
+@in_loop
+async def test_but_what_it_may_repeat_is_asked_once() -> None:
+    groups = Groups(delay_s=(0.01, 0.01))
+
+    first = groups.send("Heartbeat", 4, groupId="billing", **NOBODY)
+    await settled()
+    first.cancel()
+    await settled()
+    answer = await groups.ask("Heartbeat", 4, groupId="billing", **NOBODY)
+
+    assert answer == {"errorCode": 25}
+    assert len(groups.job.asked) == 1
 
 
 @in_loop

@@ -18,11 +18,15 @@ from group_coordinator.gateway.groups.listing import GroupListing
 from group_coordinator.gateway.job.job_channel import ChannelTopics, JobChannel
 from group_coordinator.gateway.job.job_pulse import JobPulse
 from group_coordinator.gateway.job.patience import Patience
+from group_coordinator.gateway.job.repeats import Repeats
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
 from group_coordinator.gateway.run import OpenGroups
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.tables.roots import is_folder
+
+_LIST_TIMEOUT_MS = 9_000
+"""A list whose groups the job does not describe in time is given as it was known; franz-go waits 10 s for it."""
 
 
 def groups_by_job(settings: Settings, connection: Connection) -> OpenGroups:
@@ -47,11 +51,17 @@ class _GroupsByJob:
         )
         self._pulse = JobPulse(self._channel, timeout_ms)
         tables = _tables_of(job)
-        self._listing = GroupListing(self._pulse, lambda: view.brokers, tables, timeout_ms)
-        self._group_settings = GroupSettings(self._pulse, tables, timeout_ms)
+        list_timeout_ms = min(timeout_ms, _LIST_TIMEOUT_MS)
+        self._listing = GroupListing(self._pulse, lambda: view.brokers, tables, list_timeout_ms)
+        self._group_settings = GroupSettings(self._pulse, tables, list_timeout_ms)
         self._ends = TransactionEnds(view, view.access)
         self._apis = GroupApis(
-            self._pulse, view, self._ends, self._listing, self._group_settings, Patience(timeout_ms)
+            Repeats(self._pulse),
+            view,
+            self._ends,
+            self._listing,
+            self._group_settings,
+            Patience(timeout_ms),
         )
 
     @asynccontextmanager
