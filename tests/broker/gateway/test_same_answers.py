@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import closing
 from typing import Any, TypeAlias
 
 import pytest
@@ -15,6 +16,7 @@ from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.gateway.conversation import Ask, Body, everything, heartbeat
 from tests.peers.assembled import InProcessGroups
+from tests.support.transactional_producer import TransactionalProducer
 
 pytestmark = pytest.mark.kafka
 
@@ -33,12 +35,45 @@ def broker() -> Iterator[EmbeddedBroker]:
 
 
 def test_gateway_and_broker_answer_alike(broker: EmbeddedBroker) -> None:
-    theirs, ours = asyncio.run(both(broker))
+    theirs, ours = asyncio.run(both(broker, [*everything()]))
 
     assert ours == theirs
 
 
-async def both(broker: EmbeddedBroker) -> tuple[list[Any], list[Any]]:
+def test_commits_in_transactions_that_are_not_open_are_refused_alike(
+    broker: EmbeddedBroker,
+) -> None:
+    with closing(TransactionalProducer(broker.bootstrap_servers, "billing")) as producer:
+        producer.add("billed")
+        producer.end(commits=True)
+        # Succeeds only when the markers are written.
+        producer.add("elsewhere")
+        asks = [*transactional_commits(producer.producer_id, producer.epoch)]
+        theirs, ours = asyncio.run(both(broker, asks))
+
+    assert ours == theirs
+    codes = [answer["topics"][0]["partitions"][0]["errorCode"] for *_, answer in ours]
+    assert codes == [48, 48, 48, 48, 120, 49, 47, 0]
+
+
+def transactional_commits(producer_id: int, epoch: int) -> Iterator[Ask]:
+    """Of a transaction that has ended in all versions, of others' producers, and of the one that is open."""
+    partition = {"partitionIndex": 0, "committedOffset": 1}
+    body = {
+        "transactionalId": "billing",
+        "groupId": "billed",
+        "producerId": producer_id,
+        "producerEpoch": epoch,
+        "topics": [{"name": "orders", "partitions": [partition]}],
+    }
+    for version in range(5):
+        yield Ask("TxnOffsetCommit", version, body)
+    yield Ask("TxnOffsetCommit", 3, body | {"producerId": producer_id + 1})
+    yield Ask("TxnOffsetCommit", 3, body | {"producerEpoch": epoch + 1})
+    yield Ask("TxnOffsetCommit", 3, body | {"groupId": "elsewhere"})
+
+
+async def both(broker: EmbeddedBroker, asks: Sequence[Ask]) -> tuple[list[Any], list[Any]]:
     view = ClusterView([Address("127.0.0.1", broker.port)], interval_ms=1000)
     await view.look_again()
     ids = {name: seen.topic_id for name, seen in view.topics.items()}
@@ -50,7 +85,7 @@ async def both(broker: EmbeddedBroker) -> tuple[list[Any], list[Any]]:
         frame = await reader.readexactly(size)
         return wire.response_body(ask.api, ask.version, frame)[1]
 
-    await coordinators_are_there(ask_broker)
+    await coordinators_are_there(ask_broker, asks)
     groups = InProcessGroups(view, group_initial_rebalance_delay_ms=0)
     groups.learn_topics()
     ticking = asyncio.create_task(groups.job.tick())
@@ -63,17 +98,17 @@ async def both(broker: EmbeddedBroker) -> tuple[list[Any], list[Any]]:
         frame = wire.response(ask.api, ask.version, 7, answer)[4:]
         return wire.response_body(ask.api, ask.version, frame)[1]
 
-    found = await said(ask_broker, ids), await said(ask_gateway, ids)
+    found = await said(ask_broker, asks, ids), await said(ask_gateway, asks, ids)
     ticking.cancel()
     writer.close()
     view.close()
     return found
 
 
-async def coordinators_are_there(ask_broker: Answering) -> None:
+async def coordinators_are_there(ask_broker: Answering, asks: Sequence[Ask]) -> None:
     """Brokers make __consumer_offsets when the first one asks for a coordinator, and load each partition for itself."""
     await ask_broker(Ask("FindCoordinator", 3, {"key": "billing", "keyType": 0}))
-    for group_id in sorted({group_id for ask in everything() for group_id in groups_of(ask)}):
+    for group_id in sorted({group_id for ask in asks for group_id in groups_of(ask)}):
         beat = heartbeat(4, group_id, memberId="nobody")
         async with asyncio.timeout(30):
             await once_loaded(ask_broker, beat)
@@ -91,11 +126,11 @@ def groups_of(ask: Ask) -> Iterator[str]:
     yield from ask.body.get("groupsNames", ())
 
 
-async def said(answering: Answering, topic_ids: dict[str, str]) -> list[Any]:
+async def said(answering: Answering, asks: Sequence[Ask], topic_ids: dict[str, str]) -> list[Any]:
     """Questions and answers; member ids, which are drawn, get the names that they have in questions."""
     names = {f"${topic}": topic_id for topic, topic_id in topic_ids.items()}
     found = []
-    for ask in everything():
+    for ask in asks:
         asked = replaced(ask.body, names)
         answer = await answering(ask._replace(body=asked))
         if answer.get("memberId"):

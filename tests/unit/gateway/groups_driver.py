@@ -50,6 +50,7 @@ class Topics:
         self.looks = 0
         self.leader: Address | None = None
         """Of all partitions of __consumer_offsets."""
+        self.brokers: Sequence[Address] = ()
 
     def name_of(self, topic_id: str) -> str | None:
         return next((name for name, (found, _) in self.there.items() if found == topic_id), None)
@@ -66,7 +67,7 @@ class Topics:
         return self.leader
 
     def addresses_of(self, node_id: int | None) -> Sequence[Address]:  # noqa: ARG002
-        return ()
+        return self.brokers
 
     async def look_again(self) -> None:
         self.looks += 1
@@ -97,10 +98,11 @@ class Groups:
         )
         self._listing = GroupListing(self.job, lambda: node_ids, tables, answer_timeout_ms)
         self._settings = GroupSettings(self.job, tables, answer_timeout_ms)
+        self.ends = TransactionEnds(self.topics)
         self.apis = GroupApis(
             Repeats(self.job),
             self.topics,
-            TransactionEnds(self.topics),
+            self.ends,
             self._listing,
             self._settings,
             Patience(answer_timeout_ms),

@@ -4,17 +4,30 @@ import asyncio
 from asyncio import StreamReader, StreamWriter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.job.questions import Body
-from group_coordinator.gateway.job.transaction_ends import EndUnknownError, TransactionEnds
+from group_coordinator.gateway.job.transaction_ends import NoEndError, TransactionEnds
 from tests.unit.gateway.groups_driver import Groups, in_loop
 
 GROUP = "billing"
 PARTITION = 9  # of 50: by the hash of the name
+COMMIT = {"transactionalId": "t", "groupId": GROUP, "producerId": 7, "producerEpoch": 2}
+OPEN = {
+    "errorCode": 0,
+    "transactionalId": "t",
+    "transactionState": "Ongoing",
+    "producerId": 7,
+    "producerEpoch": 2,
+    "topics": [
+        {"topic": "orders", "partitions": [0]},
+        {"topic": "__consumer_offsets", "partitions": [3, PARTITION]},
+    ],
+}
 
 
 class Broker:
@@ -24,6 +37,10 @@ class Broker:
         self.address = Address("127.0.0.1", 0)
         self.end = 1000
         self.error = 0
+        self.knows = ["ApiVersions", "ListOffsets", "FindCoordinator", "DescribeTransactions"]
+        self.finds_coordinators = [True]
+        """At each question; the last one holds on."""
+        self.transaction: Body = OPEN
         self.asked: list[tuple[str, Body]] = []
         self._writers: list[StreamWriter] = []
 
@@ -45,8 +62,9 @@ class Broker:
             writer.transport.abort()
 
     def on_ApiVersions(self, _: Body) -> Body:  # noqa: N802
-        names = ("ApiVersions", "ListOffsets", "FindCoordinator")
-        keys = [{"apiKey": wire.api_key(name), "minVersion": 0, "maxVersion": 4} for name in names]
+        keys = [
+            {"apiKey": wire.api_key(name), "minVersion": 0, "maxVersion": 4} for name in self.knows
+        ]
         return {"apiKeys": keys}
 
     def on_ListOffsets(self, body: Body) -> Body:  # noqa: N802
@@ -59,8 +77,18 @@ class Broker:
         }
         return {"topics": [{"name": topic["name"], "partitions": [found]}]}
 
-    def on_FindCoordinator(self, _: Body) -> Body:  # noqa: N802
-        return {"errorCode": 15, "coordinators": []}
+    def on_FindCoordinator(self, body: Body) -> Body:  # noqa: N802
+        [key] = body["coordinatorKeys"]
+        is_found = self.finds_coordinators[0]
+        if len(self.finds_coordinators) > 1:
+            self.finds_coordinators.pop(0)
+        host, port = self.address
+        found = {"key": key, "nodeId": 1, "host": host, "port": port}
+        return {"coordinators": [found | {"errorCode": 0 if is_found else 15}]}
+
+    def on_DescribeTransactions(self, body: Body) -> Body:  # noqa: N802
+        assert body == {"transactionalIds": ["t"]}
+        return {"transactionStates": [self.transaction]}
 
 
 @asynccontextmanager
@@ -103,12 +131,20 @@ async def test_the_leader_of_the_groups_partition_says_where_it_ends() -> None:
     async with running() as broker:
         ends = TransactionEnds(Leaders(broker, 50))
 
-        assert await ends.end_of(GROUP) == 1000
+        assert await ends.end_for(COMMIT, 3) == 1000
         broker.end = 1007
-        assert await ends.end_of(GROUP) == 1007
+        assert await ends.end_for(COMMIT, 3) == 1007
         ends.close()
 
-    assert [api for api, _ in broker.asked] == ["ApiVersions", "ListOffsets", "ListOffsets"]
+    # The end first: a marker of what is open after that cannot stand before it.
+    assert [api for api, _ in broker.asked] == [
+        "ApiVersions",
+        "ListOffsets",
+        "FindCoordinator",
+        "DescribeTransactions",
+        "ListOffsets",
+        "DescribeTransactions",
+    ]
     [topic] = broker.asked[1][1]["topics"]
     [wanted] = topic["partitions"]
     assert topic["name"] == "__consumer_offsets"
@@ -122,21 +158,21 @@ async def test_a_topic_that_is_not_there_yet_is_made() -> None:
     async with running() as broker:
         ends = TransactionEnds(Leaders(broker, 0, 50))
 
-        assert await ends.end_of(GROUP) == 1000
+        assert await ends.end_for(COMMIT, 3) == 1000
         ends.close()
 
-    assert [api for api, _ in broker.asked] == ["ApiVersions", "FindCoordinator", "ListOffsets"]
+    assert [api for api, _ in broker.asked][:3] == ["ApiVersions", "FindCoordinator", "ListOffsets"]
 
 
 @in_loop
 async def test_a_leader_that_hung_up_is_asked_on_a_new_connection() -> None:
     async with running() as broker:
         ends = TransactionEnds(Leaders(broker, 50))
-        await ends.end_of(GROUP)
+        await ends.end_for(COMMIT, 3)
 
         broker.hang_up()
 
-        assert await ends.end_of(GROUP) == 1000
+        assert await ends.end_for(COMMIT, 3) == 1000
         ends.close()
 
 
@@ -146,8 +182,8 @@ async def test_a_leader_that_says_it_is_none_is_believed() -> None:
         broker.error = 6
         ends = TransactionEnds(Leaders(broker, 50))
 
-        with pytest.raises(EndUnknownError, match="no broker says where the partition of group"):
-            await ends.end_of(GROUP)
+        with pytest.raises(NoEndError, match="no broker says where the partition of group"):
+            await ends.end_for(COMMIT, 3)
         ends.close()
 
 
@@ -157,8 +193,97 @@ async def test_without_a_broker_the_end_is_not_known() -> None:
         leaders = Leaders(broker, 50)
     ends = TransactionEnds(leaders)
 
-    with pytest.raises(EndUnknownError):
-        await ends.end_of(GROUP)
+    with pytest.raises(NoEndError):
+        await ends.end_for(COMMIT, 3)
+
+
+def described(**state: Any) -> Body:
+    return OPEN | state
+
+
+@pytest.mark.parametrize(
+    ("transaction", "version", "code"),
+    [
+        (described(producerId=8), 3, 49),
+        (described(errorCode=105, producerId=-1, producerEpoch=-1, topics=[]), 3, 49),
+        (described(producerEpoch=3, transactionState="CompleteAbort", topics=[]), 3, 47),
+        (described(transactionState="PrepareAbort"), 3, 51),
+        (described(transactionState="PrepareCommit", topics=[]), 3, 51),
+        (described(transactionState="CompleteCommit", topics=[]), 3, 48),
+        (described(transactionState="CompleteCommit", topics=[]), 4, 120),
+        (described(topics=[{"topic": "__consumer_offsets", "partitions": [3]}]), 3, 48),
+        (described(topics=[{"topic": "orders", "partitions": [PARTITION]}]), 3, 48),
+    ],
+)
+@in_loop
+async def test_a_commit_whose_transaction_is_not_open_is_refused_as_brokers_do(
+    transaction: Body, version: int, code: int
+) -> None:
+    async with running() as broker:
+        broker.transaction = transaction
+        ends = TransactionEnds(Leaders(broker, 50))
+
+        with pytest.raises(NoEndError, match="transaction t is not open") as caught:
+            await ends.end_for(COMMIT, version)
+        ends.close()
+
+    assert caught.value.code == code
+
+
+@in_loop
+async def test_a_coordinator_that_has_moved_is_looked_for_again() -> None:
+    async with running() as broker:
+        ends = TransactionEnds(Leaders(broker, 50))
+        await ends.end_for(COMMIT, 3)
+        broker.finds_coordinators = [False, True]
+        broker.transaction = described(errorCode=16)
+
+        with pytest.raises(NoEndError) as caught:
+            await ends.end_for(COMMIT, 3)
+        broker.transaction = OPEN
+
+        assert caught.value.code == 15
+        assert await ends.end_for(COMMIT, 3) == 1000
+        ends.close()
+
+    assert [api for api, _ in broker.asked].count("FindCoordinator") == 4
+
+
+@pytest.mark.parametrize(
+    ("transaction", "knows"),
+    [
+        (
+            described(errorCode=53, topics=[]),
+            ["ListOffsets", "FindCoordinator", "DescribeTransactions"],
+        ),
+        (OPEN, ["ListOffsets", "FindCoordinator"]),
+    ],
+)
+@in_loop
+async def test_where_nobody_tells_the_commit_may_wait(transaction: Body, knows: list[str]) -> None:
+    async with running() as broker:
+        broker.transaction, broker.knows = transaction, knows
+        ends = TransactionEnds(Leaders(broker, 50))
+
+        assert await ends.end_for(COMMIT, 3) == 1000
+        ends.close()
+
+
+@in_loop
+async def test_the_job_does_not_hear_of_a_commit_that_comes_too_late() -> None:
+    groups = Groups()
+    offset = {"partitionIndex": 0, "committedOffset": 42}
+    topics = [{"name": name, "partitions": [offset]} for name in ("orders", "nowhere")]
+    async with running() as broker:
+        groups.topics.leader = broker.address
+        groups.topics.brokers = [broker.address]
+        broker.transaction = described(transactionState="CompleteAbort", topics=[])
+        answer = await groups.ask("TxnOffsetCommit", 3, **COMMIT, topics=topics)
+        groups.ends.close()
+
+    codes = {topic["name"]: topic["partitions"][0]["errorCode"] for topic in answer["topics"]}
+    assert codes == {"orders": 48, "nowhere": 3}
+    assert groups.job.asked == []
 
 
 @in_loop
@@ -167,15 +292,9 @@ async def test_offsets_of_a_transaction_say_where_its_markers_can_begin() -> Non
     topics = [{"name": "orders", "partitions": [{"partitionIndex": 0, "committedOffset": 42}]}]
     async with running() as broker:
         groups.topics.leader = broker.address
-        answer = await groups.ask(
-            "TxnOffsetCommit",
-            3,
-            transactionalId="t",
-            groupId=GROUP,
-            producerId=7,
-            producerEpoch=0,
-            topics=topics,
-        )
+        groups.topics.brokers = [broker.address]
+        answer = await groups.ask("TxnOffsetCommit", 3, **COMMIT, topics=topics)
+        groups.ends.close()
 
     assert answer["topics"][0]["partitions"] == [{"partitionIndex": 0, "errorCode": 0}]
     [asked] = groups.job.asked

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import TypeAlias
 
 from group_coordinator.core.model.errors import ErrorCode
@@ -14,7 +13,7 @@ from group_coordinator.gateway.groups.offset_topics import Sorted
 from group_coordinator.gateway.groups.refusals import no_offset, refused
 from group_coordinator.gateway.groups.turns import Turns
 from group_coordinator.gateway.job.questions import Body
-from group_coordinator.gateway.job.transaction_ends import EndUnknownError, TransactionEnds
+from group_coordinator.gateway.job.transaction_ends import NoEndError, TransactionEnds
 from group_coordinator.gateway.login.caller import Caller
 
 _IDS_SINCE = 10
@@ -71,21 +70,26 @@ class OffsetApis:
     def commit_in_transaction(self, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
         """A TxnOffsetCommit: with the end of the partition in which the marker of its transaction will stand."""
         end: list[int] = []
+        refusal: int = ErrorCode.COORDINATOR_NOT_AVAILABLE
 
         def found() -> Sorted:
             return self._sorted("TxnOffsetCommit", version, body)
 
         async def look_up() -> None:
+            nonlocal refusal
             if found().refused:
                 await self._topics.look_again()
             if found().present:
-                with suppress(EndUnknownError):
-                    end.append(await self._ends.end_of(body["groupId"]))
+                try:
+                    end.append(await self._ends.end_for(body, version))
+                except NoEndError as error:
+                    refusal = error.code
 
         def hand_over() -> Awaitable[Body]:
-            if found().present and not end:
-                code = ErrorCode.COORDINATOR_NOT_AVAILABLE
-                return _at_once(refused("TxnOffsetCommit", version, body, code))
+            present = found().present
+            if present and not end:
+                answer = refused("TxnOffsetCommit", version, {"topics": present}, refusal)
+                return self._completed(_at_once(answer), found(), by_id=False)
             marked = {**body, "markersEndOffset": end[0]} if end else body
             return self._hand_over("TxnOffsetCommit", version, marked, caller)
 

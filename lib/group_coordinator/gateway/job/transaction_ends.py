@@ -1,7 +1,8 @@
 """How far __consumer_offsets has got in a group's partition: an earlier transaction's marker stands before that offset.
 
 Kafka lets a producer add offsets to its next transaction only when all markers of the one before are written. So the
-end of the partition, asked when the offsets come, parts the transactions' markers, whatever the order of events.
+end of the partition, asked when the offsets come, parts the transactions' markers, whatever the order of events. Then the
+transaction's coordinator is asked whether it is still open: its own marker stands at that end, or behind it.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC, partition_of
-from group_coordinator.codecs.wire import WireError
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import PLAIN_ACCESS, BrokerAccess
-from group_coordinator.gateway.cluster.broker_link import BrokerLink
+from group_coordinator.gateway.cluster.broker_links import FAILURES, BrokerLinks
+from group_coordinator.gateway.job.open_transactions import OpenTransactions
 from group_coordinator.gateway.job.questions import Body
 
 _LATEST = -1
@@ -26,11 +27,14 @@ _ATTEMPTS = 3
 _ATTEMPT_S = 2.0
 _GROUP_KEY = 0
 """Of FindCoordinator."""
-_FAILURES = (OSError, EOFError, WireError)
 
 
-class EndUnknownError(Exception):
-    """The brokers did not say the end; the client must repeat its request."""
+class NoEndError(Exception):
+    """The commit must not be made, or not yet: `code` is for its client."""
+
+    def __init__(self, code: int, why: str) -> None:
+        super().__init__(why)
+        self.code = code
 
 
 class Leaders(Protocol):
@@ -54,39 +58,50 @@ class TransactionEnds:
 
     def __init__(self, leaders: Leaders, access: BrokerAccess = PLAIN_ACCESS) -> None:
         self._leaders = leaders
-        self._access = access
-        self._links: dict[Address, BrokerLink] = {}
-        self._opening = asyncio.Lock()
+        self._links = BrokerLinks(access)
+        self._open = OpenTransactions(leaders, self._links)
 
-    async def end_of(self, group_id: str) -> int:
+    async def end_for(self, commit: Body, version: int) -> int:
         """The end offset of the group's partition, as consumers see it: a marker that is written is before it.
 
+        Args:
+            commit: the body of a TxnOffsetCommit.
+            version: of the request.
+
         Raises:
-            EndUnknownError: nobody says.
+            NoEndError: nobody says, or the transaction is not open.
         """
         for _ in range(_ATTEMPTS):
             try:
                 async with asyncio.timeout(_ATTEMPT_S):
-                    end = await self._asked(group_id)
-            except _FAILURES:
+                    end = await self._end_for(commit, version)
+            except FAILURES:
                 end = None
             if end is not None:
                 return end
             await self._leaders.look_again()
-        raise EndUnknownError(f"no broker says where the partition of group {group_id} ends")
+        why = f"no broker says where the partition of group {commit['groupId']} ends"
+        raise NoEndError(ErrorCode.COORDINATOR_NOT_AVAILABLE, why)
 
     def close(self) -> None:
         """Hang up."""
-        for link in self._links.values():
-            link.close()
-        self._links.clear()
+        self._links.close()
 
-    async def _asked(self, group_id: str) -> int | None:
+    async def _end_for(self, commit: Body, version: int) -> int | None:
         count = self._leaders.partition_count(OFFSETS_TOPIC)
         if not count:
             await self._make_topic()
             return None
-        partition = partition_of(group_id, count)
+        partition = partition_of(commit["groupId"], count)
+        end = await self._end_of(partition)
+        if end is None:
+            return None
+        error = await self._open.error_of(commit, version, partition)
+        if error:
+            raise NoEndError(error, f"transaction {commit['transactionalId']} is not open")
+        return None if error is None else end
+
+    async def _end_of(self, partition: int) -> int | None:
         leader = self._leaders.leader_of(OFFSETS_TOPIC, partition)
         if leader is None:
             return None
@@ -100,7 +115,7 @@ class TransactionEnds:
             "isolationLevel": 0,
             "topics": [{"name": OFFSETS_TOPIC, "partitions": [wanted]}],
         }
-        answer = await self._ask(leader, "ListOffsets", body)
+        answer = await self._links.ask(leader, "ListOffsets", body)
         [found] = answer["topics"][0]["partitions"]
         end: int = found["offset"]
         return end if found["errorCode"] == ErrorCode.NONE else None
@@ -109,17 +124,4 @@ class TransactionEnds:
         """Brokers make it for the first group; without it a transaction coordinator writes no marker."""
         body = {"key": "gateway", "keyType": _GROUP_KEY, "coordinatorKeys": ["gateway"]}
         for address in self._leaders.addresses_of(None)[:1]:
-            await self._ask(address, "FindCoordinator", body)
-
-    async def _ask(self, broker: Address, api: str, body: Body) -> Body:
-        async with self._opening:
-            link = self._links.get(broker)
-            if link is None or link.is_over:
-                link = self._links[broker] = await BrokerLink.open(broker, self._access)
-        try:
-            return await link.ask(api, body)
-        except BaseException:
-            # Its answer may come later, and would be taken for another's.
-            self._links.pop(broker, None)
-            link.close()
-            raise
+            await self._links.ask(address, "FindCoordinator", body)
