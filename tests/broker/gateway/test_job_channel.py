@@ -72,7 +72,8 @@ async def story(bootstrap_servers: str) -> None:
         await refused(channel, question("billing"), 15)
         assert not channel.is_reading
         await asyncio.to_thread(create_topics, bootstrap_servers)
-        await reading(channel)
+        await channel.until_reading(20)
+        assert channel.is_reading
         job = await asyncio.to_thread(Job, bootstrap_servers)
         await answered(channel, job, seen)
         await refused(channel, question("billing", memberId="m" * 10_000), 42)
@@ -114,14 +115,6 @@ async def refused(channel: JobChannel, asked: Question, code: int) -> None:
         async with asyncio.timeout(1):
             await channel.ask(asked)
     assert caught.value.code == code
-
-
-async def reading(channel: JobChannel) -> None:
-    for _ in range(1000):
-        if channel.is_reading:
-            return
-        await asyncio.sleep(0.02)
-    pytest.fail("the channel does not find the topics")
 
 
 def create_topics(bootstrap_servers: str) -> None:

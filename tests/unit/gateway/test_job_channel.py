@@ -29,6 +29,7 @@ async def test_without_a_cluster_clients_hear_at_once_that_there_is_no_coordinat
     )
     channel.start()
 
+    await channel.until_reading(0.05)
     with pytest.raises(NoAnswerError) as caught:
         async with asyncio.timeout(1):
             await channel.ask(HEARTBEAT)

@@ -25,6 +25,8 @@ from group_coordinator.gateway.run import OpenGroups
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.tables.roots import is_folder
 
+_READING_S = 5.0
+"""Clients are not let in sooner, unless the responses cannot be read for so long."""
 _LIST_TIMEOUT_MS = 9_000
 """A list whose groups the job does not describe in time is given as it was known; franz-go waits 10 s for it."""
 
@@ -68,6 +70,8 @@ class _GroupsByJob:
     async def opened(self) -> AsyncIterator[GroupService]:
         self._channel.start()
         try:
+            # A member that is back sooner would hear that there is no coordinator, and some leave their group then.
+            await self._channel.until_reading(_READING_S)
             yield GroupService(self._apis, [self._reading_check, self._pulse.why_not_ready])
         finally:
             self._ends.close()

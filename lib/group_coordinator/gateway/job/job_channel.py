@@ -6,6 +6,7 @@ import asyncio
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
@@ -17,6 +18,8 @@ from group_coordinator.gateway.job.open_questions import OpenQuestions
 from group_coordinator.gateway.job.questions import Body, Question
 from group_coordinator.gateway.job.responses_in import ResponsesIn
 from group_coordinator.gateway.job.sightings import Sighting
+
+_LOOK_S = 0.02
 
 
 class ChannelTopics(NamedTuple):
@@ -75,6 +78,13 @@ class JobChannel:
     def is_reading(self) -> bool:
         """Whether answers would be seen."""
         return bool(self._responses.partitions)
+
+    async def until_reading(self, timeout_s: float) -> None:
+        """Return when answers would be seen, or after so long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                while not self.is_reading:  # noqa: ASYNC110 - another thread reads
+                    await asyncio.sleep(_LOOK_S)
 
     @property
     def open_count(self) -> int:
