@@ -47,7 +47,7 @@ def test_commits_in_transactions_that_are_not_open_are_refused_alike(
         producer.add("billed")
         producer.end(commits=True)
         # Succeeds only when the markers are written.
-        producer.add("elsewhere")
+        producer.add("refunded")
         asks = [*transactional_commits(producer.producer_id, producer.epoch)]
         theirs, ours = asyncio.run(both(broker, asks))
 
@@ -70,7 +70,7 @@ def transactional_commits(producer_id: int, epoch: int) -> Iterator[Ask]:
         yield Ask("TxnOffsetCommit", version, body)
     yield Ask("TxnOffsetCommit", 3, body | {"producerId": producer_id + 1})
     yield Ask("TxnOffsetCommit", 3, body | {"producerEpoch": epoch + 1})
-    yield Ask("TxnOffsetCommit", 3, body | {"groupId": "elsewhere"})
+    yield Ask("TxnOffsetCommit", 3, body | {"groupId": "refunded"})
 
 
 async def both(broker: EmbeddedBroker, asks: Sequence[Ask]) -> tuple[list[Any], list[Any]]:
