@@ -55,3 +55,5 @@ class Gauges(NamedTuple):
     open_requests: int
     parked_requests: int
     """Joins and syncs, which wait until their group has met."""
+    nodes_without_port: int
+    """Brokers that clients do not find."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from ssl import SSLContext
 from typing import NamedTuple
 
@@ -82,9 +83,10 @@ class Gateway:
         return "it was told to stop" if self._is_draining else None
 
     async def keep_tidy(self) -> None:
-        """Hang up on idle clients, and keep the brokers of the others, until this is cancelled."""
+        """Hang up on idle clients, keep the brokers of the others, and open ports, until this is cancelled."""
         while True:
             await asyncio.sleep(min(self._options.max_idle_ms / 10_000, _LONGEST_REST_S))
+            self.open_ports()
             now_s = asyncio.get_running_loop().time()
             self.abort_idle(now_s)
             for each in self._connections:
@@ -94,7 +96,21 @@ class Gateway:
         """What is so now."""
         slots = [slot for each in self._connections for slot in each.exchange.slots]
         parked = sum(slot.api.name in PARKED_APIS for slot in slots)
-        return Gauges(len(self._connections), len(slots), parked)
+        return Gauges(len(self._connections), len(slots), parked, len(self.nodes_without_port()))
+
+    def nodes_without_port(self) -> Mapping[int, str]:
+        """Brokers that are there and that clients do not find, and why."""
+        return {
+            node: why
+            for node, why in self._listeners.without_port.items()
+            if node in self._view.brokers
+        }
+
+    def open_ports(self) -> None:
+        """For brokers of which no client has heard yet, and for those whose port was taken."""
+        for node in self._view.brokers:
+            self._listeners.address_of(node)
+        self._listeners.try_again()
 
     def abort_idle(self, now_s: float) -> None:
         """Hang up on those that were silent for too long and wait for no answer; also on those that do not end."""

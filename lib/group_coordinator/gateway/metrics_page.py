@@ -19,6 +19,7 @@ def _lines(counters: Counters, gauges: Gauges) -> Iterator[str]:
     yield f"connections {gauges.connections}"
     yield f"open_requests {gauges.open_requests}"
     yield f"parked_requests {gauges.parked_requests}"
+    yield f"nodes_without_port {gauges.nodes_without_port}"
     yield f"connections_total {counters.connections}"
     yield f"malformed_total {counters.malformed}"
     for (api, version, node_id), count in counters.requests.items():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from http import HTTPStatus
 
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
+from group_coordinator.gateway.health_port import Page
 
 OLDEST_VIEW_S = 10.0
 
@@ -27,3 +29,12 @@ def cluster_check(view: ClusterView) -> Check:
 def first_trouble(checks: Sequence[Check]) -> str | None:
     """None: it is ready."""
     return next(filter(None, (check() for check in checks)), None)
+
+
+def ready_page(checks: Sequence[Check], nodes_without_port: Mapping[int, str]) -> Page:
+    """A node that clients do not find is named, and no reason to turn them away from all others."""
+    trouble = first_trouble(checks)
+    if trouble is not None:
+        return Page(HTTPStatus.SERVICE_UNAVAILABLE, f"{trouble}\n")
+    hidden = (f"clients do not find node {n}: {why}\n" for n, why in nodes_without_port.items())
+    return Page(HTTPStatus.OK, "".join(["ready\n", *hidden]))

@@ -26,7 +26,7 @@ from group_coordinator.gateway.gateway import Gateway, Options
 from group_coordinator.gateway.group_part import GroupService
 from group_coordinator.gateway.health_port import HealthPort, Page
 from group_coordinator.gateway.metrics_page import metrics_page
-from group_coordinator.gateway.readiness import cluster_check, first_trouble
+from group_coordinator.gateway.readiness import cluster_check, ready_page
 from group_coordinator.gateway.start_errors import GatewayStartError
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import JobSettings
@@ -128,14 +128,8 @@ def _pages(
 ) -> Mapping[str, Callable[[], Page]]:
     checks = [gateway.drain_check, cluster_check(view), *groups.checks]
 
-    def ready() -> Page:
-        trouble = first_trouble(checks)
-        if trouble is not None:
-            return Page(HTTPStatus.SERVICE_UNAVAILABLE, f"{trouble}\n")
-        return Page(HTTPStatus.OK, "ready\n")
-
     return {
         "/live": partial(Page, HTTPStatus.OK, "live\n"),
-        "/ready": ready,
+        "/ready": lambda: ready_page(checks, gateway.nodes_without_port()),
         "/metrics": lambda: Page(HTTPStatus.OK, metrics_page(gateway.counters, gateway.gauges())),
     }

@@ -5,6 +5,7 @@ from typing import Any
 
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.coordinators import coordinator_of
+from group_coordinator.gateway.readiness import ready_page
 from tests.unit.gateway.stage import NODE, staged
 
 ELSEWHERE = Address("kafka-3.example.com", 9092)
@@ -47,6 +48,33 @@ def test_a_node_without_a_port_of_its_own_is_not_shown() -> None:
             _, body = await client.answer("Metadata", 12)
 
             assert list(places(body["brokers"])) == [NODE]
+
+    asyncio.run(scene())
+
+
+def test_a_broker_that_no_client_has_heard_of_gets_its_port_and_one_that_cannot_have_it_is_told() -> (
+    None
+):
+    async def scene() -> None:
+        async with staged() as stage:
+            stage.broker.nodes |= {3: stage.broker.address, NO_PORT: ELSEWHERE}
+            await stage.view.look_again()
+            stage.gateway.open_ports()
+            client = await stage.client(3)
+            client.ask("Metadata", 1, {"topics": None})
+            _, body = await client.answer("Metadata", 1)
+            hidden = stage.gateway.nodes_without_port()
+            page = ready_page([], hidden)
+            del stage.broker.nodes[NO_PORT]
+            await stage.view.look_again()
+
+            assert list(places(body["brokers"])) == [NODE, 3]
+            assert stage.gateway.nodes_without_port() == {}
+            assert page.status == 200
+            assert page.text == (
+                f"ready\nclients do not find node {NO_PORT}: node {NO_PORT} would be at port "
+                f"{stage.port + 1 + NO_PORT}, and 65535 is the highest\n"
+            )
 
     asyncio.run(scene())
 

@@ -68,7 +68,7 @@ def test_counters_as_monitoring_reads_them() -> None:
     counters.count_answer("Heartbeat", 0.07)
     counters.count_answer("Heartbeat", 0.6)
 
-    lines = metrics_page(counters, Gauges(2, 5, 1)).splitlines()
+    lines = metrics_page(counters, Gauges(2, 5, 1, 3)).splitlines()
 
     prefix = "group_coordinator_gateway_"
     assert all(line.startswith(prefix) for line in lines)
@@ -76,6 +76,7 @@ def test_counters_as_monitoring_reads_them() -> None:
         "connections 2",
         "open_requests 5",
         "parked_requests 1",
+        "nodes_without_port 3",
         "connections_total 3",
         "malformed_total 0",
         'requests_total{api="Fetch",version="12",place="bootstrap"} 7',

@@ -44,7 +44,7 @@ def test_a_node_whose_port_would_be_too_high_is_named() -> None:
     asyncio.run(scene())
 
 
-def test_a_node_that_comes_later_and_finds_its_port_taken_is_told_once(
+def test_a_node_that_comes_later_and_finds_its_port_taken_is_told_once_and_shown_when_it_is_free(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def scene() -> None:
@@ -53,6 +53,11 @@ def test_a_node_that_comes_later_and_finds_its_port_taken_is_told_once(
         await opened.open([1])
         with socket.create_server((LOOPBACK, port + 3)):
             found = [opened.address_of(node) for node in (1, 2, 2, 3, -1)]
+            opened.try_again()
+            hidden = dict(opened.without_port)
+        still_hidden = opened.address_of(2)
+        opened.try_again()
+        shown = opened.address_of(2)
         await opened.close()
 
         assert found == [
@@ -62,6 +67,11 @@ def test_a_node_that_comes_later_and_finds_its_port_taken_is_told_once(
             Address("gateway.example.com", port + 4),
             None,
         ]
+        assert list(hidden) == [2]
+        assert "Address already in use" in hidden[2]
+        assert still_hidden is None
+        assert shown == Address("gateway.example.com", port + 3)
+        assert opened.without_port == {}
 
     with caplog.at_level(logging.INFO):
         asyncio.run(scene())
@@ -69,4 +79,5 @@ def test_a_node_that_comes_later_and_finds_its_port_taken_is_told_once(
     assert [line.partition(":")[0].partition(", at")[0] for line in said] == [
         "Clients will not find node 2, which is new",
         "Node 3 is new",
+        "Clients find node 2 now",
     ]

@@ -34,7 +34,8 @@ class Listeners:
         self._serve = serve
         self._tls = tls
         self._opened: dict[int | None, Task[Server]] = {}
-        self._without_port: set[int] = set()
+        self.without_port: dict[int, str] = {}
+        """Nodes that clients cannot find, and why."""
         self._is_closed = False
 
     async def open(self, node_ids: Iterable[int]) -> None:
@@ -49,9 +50,17 @@ class Listeners:
 
     def address_of(self, node_id: int) -> Address | None:
         """Where clients find a node; its port takes connections when this returns. None: the port cannot be had."""
-        if node_id not in self._opened and not self._could_open(node_id):
-            return None
+        if node_id not in self._opened:
+            if node_id < 0 or node_id in self.without_port or not self._could_open(node_id):
+                return None
+            _log.info("Node %d is new, at port %d", node_id, self._port_of(node_id))
         return Address(self._advertised_host, self._port_of(node_id))
+
+    def try_again(self) -> None:
+        """Whoever had the port of a node may be gone."""
+        for node_id in tuple(self.without_port):
+            if self._could_open(node_id):
+                _log.info("Clients find node %d now, at port %d", node_id, self._port_of(node_id))
 
     async def close(self) -> None:
         """Take no more connections."""
@@ -63,15 +72,16 @@ class Listeners:
         return self._listen.port + 1 + node_id
 
     def _could_open(self, node_id: int) -> bool:
-        if self._is_closed or node_id < 0 or node_id in self._without_port:
+        if self._is_closed:
             return False
         try:
             self._open(node_id, self._port_of(node_id))
         except OSError as error:
-            self._without_port.add(node_id)
-            _log.error("Clients will not find node %d, which is new: %s", node_id, error)
+            if node_id not in self.without_port:
+                _log.error("Clients will not find node %d, which is new: %s", node_id, error)
+            self.without_port[node_id] = str(error)
             return False
-        _log.info("Node %d is new, at port %d", node_id, self._port_of(node_id))
+        self.without_port.pop(node_id, None)
         return True
 
     def _open(self, node_id: int | None, port: int) -> Task[Server]:

@@ -13,7 +13,9 @@ def page(answers: dict[str, list[float]]) -> str:
     for api, waits_s in answers.items():
         for seconds in waits_s:
             counters.count_answer(api, seconds)
-    return metrics_page(counters, Gauges(connections=7, open_requests=3, parked_requests=2))
+    return metrics_page(
+        counters, Gauges(connections=7, open_requests=3, parked_requests=2, nodes_without_port=0)
+    )
 
 
 def test_joins_count_as_answers_and_not_as_waits() -> None:
