@@ -47,6 +47,14 @@ def classic_group() -> GroupHistory:
     return group
 
 
+def farthest_offsets() -> GroupHistory:
+    """Brokers take any number."""
+    group = GroupHistory("farthest", **SETTINGS)
+    for offset in (-(2**63), 2**63 - 1, 0, 2**63 - 1, -(2**63)):
+        group.commit({"orders": {0: offset, 1: offset}})
+    return group
+
+
 def transactions() -> GroupHistory:
     """One that counts, one that is outdone, one that is aborted, one that is open."""
     group = GroupHistory("transactions", cluster_id="other", **SETTINGS)
@@ -85,7 +93,8 @@ def sample_orders(root: Path) -> None:
 @pytest.fixture
 def schema(spark: SparkSession, tmp_path: Path) -> Iterator[TableCatalog]:
     """A catalog's schema with tables that are filled."""
-    root = tables_of(tmp_path / "tables", classic_group(), transactions(), consumer_group())
+    told = (classic_group(), farthest_offsets(), transactions(), consumer_group())
+    root = tables_of(tmp_path / "tables", *told)
     sample_orders(root)
     spark.sql(f"CREATE SCHEMA of_views LOCATION '{tmp_path}/warehouse'")
     for name in SOURCES:

@@ -10,6 +10,9 @@ from group_coordinator.tables.views.definition import (
     required,
 )
 
+_MOST_READ = 1_000_000_000_000
+"""Nobody reads more between two commits: it is a jump to an offset that some log may not have. Sums of so many are a bigint."""
+
 COMMIT_RATE = ViewDefinition(
     "commit_rate",
     "One row per minute in which a group committed offsets of a topic",
@@ -23,18 +26,22 @@ COMMIT_RATE = ViewDefinition(
         required(
             "advanced",
             "bigint",
-            "By how much they went forward; a first offset and a step back count 0",
+            f"By how much they went forward; a first offset, a step back and one of more than {_MOST_READ:,} count 0",
         ),
         required("commits_per_second", "double", "commits / 60"),
         required("offsets_per_second", "double", "advanced / 60: about records per second"),
     ),
-    """
+    f"""
 SELECT cluster_id, group_id, topic, `minute`, commits, partitions, advanced,
   CAST(commits AS DOUBLE) / 60 AS commits_per_second, CAST(advanced AS DOUBLE) / 60 AS offsets_per_second
 FROM (
   SELECT cluster_id, group_id, topic, date_trunc('minute', at) AS `minute`, count(*) AS commits,
     count(DISTINCT `partition`) AS partitions,
-    sum(CASE WHEN `after` > `before` THEN `after` - `before` ELSE 0 END) AS advanced
+    sum(CASE
+      WHEN `after` <= `before` OR `before` < 0 OR `before` IS NULL THEN 0
+      WHEN `after` - `before` > {_MOST_READ} THEN 0
+      ELSE `after` - `before`
+    END) AS advanced
   FROM $offset_changes
   WHERE `after` IS NOT NULL
   GROUP BY cluster_id, group_id, topic, date_trunc('minute', at)

@@ -20,14 +20,17 @@ COMMITTED_OFFSET = optional(
 LAG = optional(
     "lag",
     "bigint",
-    "log_end_offset - committed_offset, 0 where a commit is newer than the sample; null: nothing was committed, or the end is "
-    "not known",
+    "log_end_offset - committed_offset, 0 where a commit is newer than the sample; a negative offset, which brokers take, counts "
+    "as 0; null: nothing was committed, or the end is not known",
 )
 
 
 def _not_negative(number: str) -> str:
     return f"CASE WHEN {number} < 0 THEN 0 ELSE {number} END"
 
+
+_COMMITTED = _not_negative("own.committed_offset")
+"""Brokers take any offset, and the difference to the lowest one is no bigint."""
 
 # Rows of three kinds come together in one aggregation: each brings what it knows of a partition.
 _TEXT = f"""
@@ -67,10 +70,10 @@ partitions AS (
   GROUP BY cluster_id, group_id, topic, `partition`
 )
 SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.log_end_offset,
-  {_not_negative("own.log_end_offset - own.committed_offset")} AS lag,
-  {_not_negative("own.log_end_offset - coalesce(own.committed_offset, own.log_start_offset)")} AS lag_from_start,
+  {_not_negative(f"own.log_end_offset - {_COMMITTED}")} AS lag,
+  {_not_negative(f"own.log_end_offset - coalesce({_COMMITTED}, own.log_start_offset)")} AS lag_from_start,
   own.member_id, holder.client_id, holder.client_host, own.log_start_offset,
-  {_not_negative("own.last_stable_offset - own.committed_offset")} AS lag_to_stable,
+  {_not_negative(f"own.last_stable_offset - {_COMMITTED}")} AS lag_to_stable,
   own.log_end_offset - own.last_stable_offset AS held_back, own.sampled_at
 FROM partitions own
 JOIN $groups known

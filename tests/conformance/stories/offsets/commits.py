@@ -94,6 +94,7 @@ def any_offset_may_be_committed(s: Script) -> None:
     s.commit("orders-0=1", leader_epoch=-1)
     s.commit("orders-0=-1")
     s.commit("orders-0=-2", leader_epoch=-7)
+    s.commit("orders-0=-9223372036854775808")
     s.commit("orders-0=9223372036854775807", leader_epoch=2147483647)
     s.fetch("orders-0")
 

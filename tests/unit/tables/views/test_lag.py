@@ -16,6 +16,7 @@ from tests.support.samples import sample
 from tests.support.view_rows import answers
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)
+LOWEST, HIGHEST = -(2**63), 2**63 - 1
 LAG = (
     "SELECT group_id, topic, `partition`, committed_offset, log_end_offset, lag, lag_from_start, member_id "
     "FROM lag ORDER BY group_id, topic, `partition`"
@@ -78,6 +79,19 @@ def test_a_commit_that_is_newer_than_the_sample_is_no_negative_lag(tmp_path: Pat
         (2, 1),
     ]
     assert asked(root, TIME_LAG) == [(0, 0.0, "exact"), (1, 0.0, "exact"), (2, 0.0, "at-least")]
+
+
+def test_a_negative_offset_counts_as_the_first_one(tmp_path: Path) -> None:
+    root = tables_of(tmp_path, reader((0, {0: -1, 1: LOWEST, 2: HIGHEST})))
+    sample(root, 1, "orders", {0: 10, 1: 10, 2: 10}, start=4, held_back=3)
+
+    columns = "`partition`, committed_offset, lag, lag_from_start, lag_to_stable"
+    assert asked(root, f"SELECT {columns} FROM lag ORDER BY `partition`") == [  # noqa: S608
+        (0, -1, 10, 10, 7),
+        (1, LOWEST, 10, 10, 7),
+        (2, HIGHEST, 0, 0, 0),
+    ]
+    assert asked(root, "SELECT total_lag FROM group_status") == [(20,)]
 
 
 def test_without_a_sample_nothing_is_said_of_lag(tmp_path: Path) -> None:

@@ -239,6 +239,14 @@ def test_the_rate_of_commits(group: GroupHistory, tmp_path: Path) -> None:
     ) == [(at(0), 3, 1, 60, 0.05, 1.0), (at(60), 2, 2, 20, 2 / 60, 20 / 60)]
 
 
+def test_a_jump_that_no_reader_makes_is_no_rate(group: GroupHistory, tmp_path: Path) -> None:
+    for offset in (-(2**63), 5, 2**63 - 1, 0, 2**63 - 1, 7, 10**12 + 7, 2 * 10**12 + 8):
+        group.commit({"orders": {0: offset}})
+
+    root = tables_of(tmp_path, group)
+    assert asked(root, "SELECT commits, advanced FROM commit_rate") == [(8, 10**12)]
+
+
 def test_clusters_are_kept_apart(group: GroupHistory, tmp_path: Path) -> None:
     group.commit({"orders": {0: 40}})
     other = GroupHistory("billing", cluster_id="other")
