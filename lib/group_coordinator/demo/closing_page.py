@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.rule import Rule
+from rich.table import Table
 from rich.text import Text
 
 from group_coordinator.cli.query_table import print_table
@@ -16,6 +17,7 @@ from group_coordinator.demo.folder import DemoFolder
 from group_coordinator.demo.interruption import Interruption
 from group_coordinator.demo.plain import story_lines
 from group_coordinator.demo.question import Question
+from group_coordinator.demo.screen import clock
 
 
 class ClosingPage:
@@ -42,7 +44,13 @@ class ClosingPage:
         if self.console.is_terminal:
             self.heading("What happened")
             for happening in story:
-                self.line("\n".join(story_lines(happening)))
+                first, *details = story_lines(happening)
+                if happening.sentence.startswith("$"):
+                    self.line(first)  # it can be copied as it is
+                else:
+                    self.console.print(_sentence(happening))
+                for detail in details:
+                    self.line(detail)
 
     def answer(self, questions: Iterable[Question]) -> None:
         """Each question with its command and what that prints."""
@@ -52,3 +60,11 @@ class ClosingPage:
             self.line(Text(f"\n{number}. {question.text}\n", style="bold"))
             self.line(Text(f'{self.sql} "{question.sql}"\n', style="cyan"))
             print_table(sql_tables.query(str(self._tables), question.sql))
+
+
+def _sentence(happening: Happening) -> Table:
+    """Behind its time, on as many lines as it needs."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(justify="right", min_width=5, no_wrap=True)
+    grid.add_row(clock(happening.at_s), Text(happening.sentence))
+    return grid

@@ -20,6 +20,7 @@ from group_coordinator.demo.look import Look
 _FIGURES_HEIGHT = 9
 _FRAME_HEIGHT, _FRAME_WIDTH = 2, 4
 """Of a panel's lines, and of its borders and padding."""
+_GAP = "  "
 
 
 class Screen(Generic[Figures]):
@@ -111,9 +112,12 @@ def _lines(console: Console, width: int, happening: Happening) -> Iterator[Text]
 
 
 def squeezed(lines: Sequence[str]) -> list[str]:
-    """A table with narrower gaps, so that more of it fits."""
+    """A table with narrower gaps, so that more of it fits; lines without gaps are none of its rows."""
     width = max(map(len, lines), default=0)
-    rows = [line.ljust(width) for line in lines]
+    rows = [line.ljust(width) for line in lines if _GAP in line]
     is_blank = [all(row[at] == " " for row in rows) for at in range(width)]
     kept = [at for at in range(width) if not (at > 1 and all(is_blank[at - 2 : at + 1]))]
-    return ["".join(row[at] for at in kept).rstrip() for row in rows]
+    return [
+        "".join(line.ljust(width)[at] for at in kept).rstrip() if _GAP in line else line
+        for line in lines
+    ]

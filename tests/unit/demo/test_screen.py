@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from group_coordinator.demo.board import Board, Frame, Happening
+from group_coordinator.demo.closing_page import ClosingPage
 from group_coordinator.demo.coordinator_figures import LOOK, CoordinatorFigures, line
+from group_coordinator.demo.folder import DemoFolder
+from group_coordinator.demo.interruption import Interruption
 from group_coordinator.demo.measures import Latency
 from group_coordinator.demo.plain import PlainLines
 from group_coordinator.demo.screen import picture, squeezed
@@ -120,4 +124,33 @@ def test_a_wide_table_moves_together() -> None:
         "billing  1    /a",
     ]
     assert squeezed(["Error: not empty   at all"]) == ["Error: not empty  at all"]
+    said = "Warning: it is rebalancing."
+    assert squeezed([said, "GROUP      LAG", "billing    1"]) == [
+        said,
+        "GROUP    LAG",
+        "billing  1",
+    ]
     assert squeezed([]) == []
+
+
+def test_the_story_is_told_again_in_whole_words_and_commands_as_they_were_typed(
+    tmp_path: Path,
+) -> None:
+    file = io.StringIO()
+    console = Console(file=file, width=40, force_terminal=True, color_system=None)
+    folder = DemoFolder(tmp_path)
+    command = "$ kafka-consumer-groups --list --state --timeout 20000"
+    page = ClosingPage(console, folder, Interruption())
+    page.retell(
+        [
+            Happening(4.0, "A broker starts, and with it a gateway that nobody has seen yet."),
+            Happening(65.0, command, ("billing    Stable",)),
+        ]
+    )
+
+    assert [line.rstrip() for line in file.getvalue().splitlines()][2:] == [
+        " 0:04  A broker starts, and with it a",
+        "       gateway that nobody has seen yet.",
+        f" 1:05  {command}",
+        "       billing    Stable",
+    ]

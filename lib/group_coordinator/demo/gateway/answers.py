@@ -8,7 +8,7 @@ from group_coordinator.demo.question import Question
 WHO = Question(
     "Which groups were there, of which the broker knows nothing?",
     """
-SELECT group_id, group_type, state, generation_or_epoch, offset_count AS offsets,
+SELECT group_id, group_type, state, generation_or_epoch AS generation, offset_count AS offsets,
        to_char(updated_at, '%H:%M:%S') AS updated_at
 FROM groups ORDER BY group_id
 """,

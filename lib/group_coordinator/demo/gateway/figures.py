@@ -51,10 +51,10 @@ def _gateway(counted: Counted | None) -> RenderableType:
     rows = [
         ("Clients", count_text(counted and counted.connections), "connections"),
         ("Requests", count_text(counted and counted.requests), "of all kinds"),
-        ("Job", count_text(counted and counted.answers), "of them answered by the job"),
-        ("Half", _bound(counted and counted.half_within_s), "at most took the job's answer"),
-        ("95 %", _bound(counted and counted.most_within_s), "at most took it"),
-        ("Waiting", count_text(counted and counted.parked), "joins, for their group"),
+        ("Job", count_text(counted and counted.answers), "answered by the job"),
+        ("Half", _bound(counted and counted.half_within_s), "at most, to answer"),
+        ("95 %", _bound(counted and counted.most_within_s), "at most, to answer"),
+        ("Waiting", count_text(counted and counted.parked), "joins and syncs"),
     ]
     table = figures_table([(Text(name), value, meaning) for name, value, meaning in rows])
     return Panel(table, title="Gateway", title_align="left")

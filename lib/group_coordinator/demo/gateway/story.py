@@ -20,8 +20,8 @@ from group_coordinator.demo.gateway.plan import STORY_S, GatewayPlan
 from group_coordinator.demo.mirror.cast import Application
 from group_coordinator.demo.scenes import Scene
 
-_EXPIRY_AT_S = 68
-"""A minute after the first departure, and the sweep after that."""
+_EXPIRY_AT_S = 59
+"""Just before it: a minute after the first departure comes the next sweep."""
 
 
 class Applications(Protocol):
@@ -73,12 +73,12 @@ class Storyteller(NamedTuple):
                 partial(self._run, "--describe", CONSOLE),
             ),
             Scene(
-                20,
+                17,
                 f"{CHECKOUT.group_id} gets two more consumers: its partitions (KIP-848) are shared out anew, one by one.",
                 partial(self.fleet.join, CHECKOUT),
             ),
             Scene(
-                28,
+                29,
                 f"Who has what in {CHECKOUT.group_id}?",
                 partial(self._run, "--describe", CHECKOUT, "--members", "--verbose"),
             ),
@@ -144,7 +144,7 @@ class Storyteller(NamedTuple):
     def _expiry(self) -> Sequence[Scene]:
         if not self.plan.sees_expiry:
             return []
-        tell = f"{RETURNS_DESK.group_id} has been Empty for a minute: the job removes its offsets, and keeps in the log why."
+        tell = f"{RETURNS_DESK.group_id} has been Empty for a minute: the next sweep removes its offsets, and the log keeps why."
         return [Scene(_EXPIRY_AT_S, tell)]
 
     def _run(self, action: str, application: Application, *more: str) -> None:
