@@ -5,7 +5,8 @@
 A real broker, and `group-coordinator gateway` in a process of its own before it. For the kills also the real job on Spark,
 a producer, and five ordinary consumers in three groups, which commit what they have read: what is killed comes back, and
 in the end each group must have read every record that the broker confirmed, and none again that stood below a commit
-which was confirmed. More than that no kill of a Kafka broker promises either.
+which was confirmed. More than that no kill of a Kafka broker promises either. `brokers` has three brokers, later four, and two
+gateways, by each of which members of all groups came.
 
 Prints a table, then the same as JSON on one line. The status is 1 if anything was lost, doubled or in any way wrong.
 """
@@ -23,17 +24,19 @@ import click
 
 from tests.faults.__main__ import report
 from tests.faults.result import Result
+from tests.gateway_faults.brokers import brokers_come_and_go
 from tests.gateway_faults.kills import killed
 from tests.gateway_faults.relay import relayed
 from tests.gateway_faults.stage import Stage, open_stage
 from tests.gateway_faults.strain import garbage, many_connections, slow_reader
 
-Inject = Callable[[Stage], Result]
+Inject = Callable[[Path], Result]
+"""In a folder of its own."""
 
 
 def faults(records: int, minutes: float) -> dict[str, Inject]:
     """All faults by name, in the order in which they are tried."""
-    return {
+    at_one_broker: dict[str, Callable[[Stage], Result]] = {
         "kill-gateway": partial(killed, fault="kill-gateway"),
         "kill-broker": partial(killed, fault="kill-broker"),
         "kill-job": partial(killed, fault="kill-job"),
@@ -42,6 +45,13 @@ def faults(records: int, minutes: float) -> dict[str, Inject]:
         "slow-reader": slow_reader,
         "relay": partial(relayed, records=records, minutes=minutes),
     }
+    staged = {name: partial(_on_stage, inject) for name, inject in at_one_broker.items()}
+    return {**staged, "brokers": brokers_come_and_go}
+
+
+def _on_stage(inject: Callable[[Stage], Result], folder: Path) -> Result:
+    with open_stage(folder) as stage:
+        return inject(stage)
 
 
 @click.command(help=__doc__)
@@ -64,9 +74,9 @@ def main(only: tuple[str, ...], list_only: bool, records: int, minutes: float) -
 
 
 def _injected(inject: Inject) -> Result:
-    with TemporaryDirectory(prefix="gateway-faults-") as folder, open_stage(Path(folder)) as stage:
+    with TemporaryDirectory(prefix="gateway-faults-") as folder:
         begun_s = time.monotonic()
-        result = inject(stage)
+        result = inject(Path(folder))
         result.figures["seconds"] = round(time.monotonic() - begun_s)
         click.echo(f"{result.fault}: {result.verdict} ({result.figures})", err=True)
         return result

@@ -9,6 +9,7 @@ from kafka import KafkaAdminClient
 from kafka.admin import NewTopic
 
 from group_coordinator.clients.sql_tables import rows
+from tests.end_to_end.installation import Installation
 from tests.faults.result import Result
 from tests.gateway_faults.readers import PARTITIONS, TOPIC, Traffic
 from tests.gateway_faults.stage import Stage
@@ -29,20 +30,20 @@ def killed(stage: Stage, fault: str) -> Result:
     traffic = Traffic(stage.bootstrap_servers)
     longest_s = 0.0
     with traffic.flowing():
-        _all_commit(traffic, _MEET_S)
+        all_commit(traffic, _MEET_S)
         for _ in range(_KILLS[fault]):
             time.sleep(_BEFORE_S)
             begun_s = time.monotonic()
             stage.kill(fault.removeprefix("kill-"))
-            _all_commit(traffic, _RESUME_S)
+            all_commit(traffic, _RESUME_S)
             longest_s = max(longest_s, time.monotonic() - begun_s)
         time.sleep(_AFTER_S)
-    result = _judged(stage, traffic, fault)
+    result = judged(stage.installation, traffic, fault, runs=_KILLS[fault])
     result.figures["longest_s_until_all_commit_again"] = round(longest_s, 1)
     return result
 
 
-def _all_commit(traffic: Traffic, seconds: float) -> None:
+def all_commit(traffic: Traffic, seconds: float) -> None:
     """Return when each group has committed once more, beginning now: what is under way may be of before."""
     wanted = [group.commit_count + 2 for group in traffic.groups]
     until(
@@ -56,7 +57,8 @@ def _all_commit(traffic: Traffic, seconds: float) -> None:
     )
 
 
-def _judged(stage: Stage, traffic: Traffic, fault: str) -> Result:
+def judged(installation: Installation, traffic: Traffic, fault: str, *, runs: int) -> Result:
+    """When everybody has read what there is: what was lost, doubled or refused."""
     lost, problems = 0, [f"a client gave up: {failure}" for failure in traffic.failures]
     for group in traffic.groups:
         missing = sum(len(offsets - group.read[p]) for p, offsets in traffic.confirmed.items())
@@ -74,12 +76,12 @@ def _judged(stage: Stage, traffic: Traffic, fault: str) -> Result:
         "commits refused or unanswered": sum(len(g.failed_commits) for g in traffic.groups),
         "read again above the last commit": sum(g.repeat_count for g in traffic.groups)
         - len(doubled),
-        "groups in the tables": _groups_in_tables(stage),
+        "groups in the tables": _groups_in_tables(installation),
     }
-    return Result(fault, _KILLS[fault], lost, len(doubled), problems, figures)
+    return Result(fault, runs, lost, len(doubled), problems, figures)
 
 
-def _groups_in_tables(stage: Stage) -> int:
-    [found] = rows(stage.installation.tables_root, "SELECT count(*) AS groups FROM groups")
+def _groups_in_tables(installation: Installation) -> int:
+    [found] = rows(installation.tables_root, "SELECT count(*) AS groups FROM groups")
     count: int = found["groups"]
     return count

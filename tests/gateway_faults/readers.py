@@ -7,6 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from itertools import cycle
 from threading import Event, Lock, Thread
 from typing import Protocol
 
@@ -133,14 +134,14 @@ class _KafkaPython:
 
 
 class Traffic:
-    """One producer, and members of three groups, each in a thread."""
+    """One producer, and members of three groups, each in a thread; where there are several gateways they come by them in turn."""
 
-    def __init__(self, servers: str) -> None:
+    def __init__(self, *servers: str) -> None:
         self.groups = [Group("librdkafka"), Group("librdkafka-kip848"), Group("kafka-python")]
         self.confirmed: defaultdict[int, set[int]] = defaultdict(set)
         self.unconfirmed: list[str] = []
         self.failures: list[BaseException] = []
-        self._servers = servers
+        self._servers = servers[0]
         self._done, self._produced = Event(), Event()
         classic, kip848, python = self.groups
         members = (
@@ -148,7 +149,10 @@ class Traffic:
             *((kip848, "consumer") for _ in range(2)),
             (python, None),
         )
-        self._threads = [Thread(target=self._consume, args=each) for each in members]
+        self._threads = [
+            Thread(target=self._consume, args=(gateway, *each))
+            for gateway, each in zip(cycle(servers), members, strict=False)
+        ]
         self._threads.append(Thread(target=self._produce))
 
     @contextmanager
@@ -192,17 +196,12 @@ class Traffic:
         else:
             self.unconfirmed.append(str(error))
 
-    def _consume(self, group: Group, protocol: str | None) -> None:
+    def _consume(self, servers: str, group: Group, protocol: str | None) -> None:
         try:
-            with closing(self._member(group, protocol)) as member:
+            with closing(_member(servers, group, protocol)) as member:
                 self._read(group, member)
         except (KafkaError, confluent_kafka.KafkaException) as failure:
             self.failures.append(failure)
-
-    def _member(self, group: Group, protocol: str | None) -> _Member:
-        if protocol is None:
-            return _KafkaPython(self._servers, group)
-        return _Librdkafka(self._servers, group, protocol)
 
     def _read(self, group: Group, member: _Member) -> None:
         give_up_s = None
@@ -218,3 +217,9 @@ class Traffic:
                 give_up_s = give_up_s or time.monotonic() + 60
                 if group.count() >= self.confirmed_count():
                     return
+
+
+def _member(servers: str, group: Group, protocol: str | None) -> _Member:
+    if protocol is None:
+        return _KafkaPython(servers, group)
+    return _Librdkafka(servers, group, protocol)
