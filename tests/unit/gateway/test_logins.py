@@ -29,12 +29,12 @@ def said(text: bytes) -> dict[str, str]:
     return {"authBytes": b64encode(text).decode()}
 
 
-async def log_in(client: Client, name: bytes = b"billing") -> dict[str, Any]:
+async def log_in(client: Client, name: bytes = b"billing", version: int = 2) -> dict[str, Any]:
     """With PLAIN; the broker answers on the spot."""
     client.ask("SaslHandshake", 1, {"mechanism": "PLAIN"})
     await client.answer("SaslHandshake", 1)
-    client.ask("SaslAuthenticate", 2, said(b"\0" + name + b"\0secret"))
-    return (await client.answer("SaslAuthenticate", 2))[1]
+    client.ask("SaslAuthenticate", version, said(b"\0" + name + b"\0secret"))
+    return (await client.answer("SaslAuthenticate", version))[1]
 
 
 async def taken_by_hand(stage: Stage) -> None:
@@ -187,6 +187,31 @@ def test_a_session_that_has_ended_needs_another_login(monkeypatch: pytest.Monkey
 
             assert (await stage.job.asked()).caller.principal == "User:billing"
             assert await late.is_hung_up()
+            assert len(stage.job.questions) == 1
+
+    asyncio.run(scene())
+
+
+def test_a_session_ends_too_for_a_client_that_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = time.monotonic()
+    monkeypatch.setattr(login_module, "monotonic", lambda: now_s)
+
+    async def scene() -> None:
+        nonlocal now_s
+        async with staged(login=LOGIN) as stage:
+            stage.broker.session_ms = 60_000
+            client = await stage.client()
+            answer = await log_in(client, version=0)
+            client.ask("Heartbeat", 4, HEARTBEAT)
+            question = await stage.job.asked()
+            question.answer.set_result({"errorCode": 0})
+            await client.answer("Heartbeat", 4)
+            now_s += 60.5
+            client.ask("Heartbeat", 4, HEARTBEAT)
+
+            assert (answer["errorCode"], "sessionLifetimeMs" in answer) == (0, False)
+            assert question.caller.principal == "User:billing"
+            assert await client.is_hung_up()
             assert len(stage.job.questions) == 1
 
     asyncio.run(scene())

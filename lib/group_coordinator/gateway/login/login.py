@@ -14,6 +14,9 @@ from group_coordinator.gateway.group_part import Body
 from group_coordinator.gateway.login.caller import ANONYMOUS
 from group_coordinator.gateway.login.login_names import first_name, is_last
 
+_SAYS_LIFETIME = 1
+"""The first version of SaslAuthenticate whose answer says how long the session lasts; what is asked is the same."""
+
 
 class Login:
     """Of one connection. Nothing of what is said is kept but the name, which counts when the broker is content."""
@@ -56,7 +59,8 @@ class Login:
             return SentOn(request.frame, None)
         api, version = request.api.name, request.version
         frame = memoryview(request.frame)[4:]
-        body = wire.decode(f"{api}Request", version, frame, wire.request_header(frame).body_at)
+        header = wire.request_header(frame)
+        body = wire.decode(f"{api}Request", version, frame, header.body_at)
         self.has_begun = self.is_open = True
         if api == "SaslHandshake":
             return SentOn(request.frame, partial(self._shaken, version, body["mechanism"]))
@@ -64,7 +68,10 @@ class Login:
             self._has_spoken = True
             first = b64decode(body["authBytes"])
             self._name = first_name(self._mechanism, first, self._subject_claim)
-        return SentOn(request.frame, partial(self._answered, version))
+        if version >= _SAYS_LIFETIME:
+            return SentOn(request.frame, partial(self._answered, version))
+        newer = wire.request(api, _SAYS_LIFETIME, request.correlation_id, header.client_id, body)
+        return SentOn(newer, partial(self._answered_older, version))
 
     def _shaken(self, version: int, mechanism: str, frame: memoryview) -> bytes:
         self.is_open = False
@@ -86,13 +93,19 @@ class Login:
             self._count(answer)
         return _unchanged(frame)
 
+    def _answered_older(self, version: int, frame: memoryview) -> bytes:
+        """The broker ends the session of such a client too, and would not have said when."""
+        self._answered(_SAYS_LIFETIME, frame)
+        correlation_id, answer = wire.response_body("SaslAuthenticate", _SAYS_LIFETIME, frame)
+        return wire.response("SaslAuthenticate", version, correlation_id, answer)
+
     def _count(self, answer: Body) -> None:
         if self._name is None:
             return
         principal = f"User:{self._name}"
         if self.principal not in (ANONYMOUS, principal):
             raise FrameError("another user on a connection that has one")
-        lifetime_ms = answer.get("sessionLifetimeMs", 0)
+        lifetime_ms = answer["sessionLifetimeMs"]
         self._ends_at_s = monotonic() + lifetime_ms / 1000 if lifetime_ms else None
         self.principal = principal
         self._is_done = True
