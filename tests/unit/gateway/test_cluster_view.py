@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from group_coordinator.gateway.cluster import broker_link, cluster_view
+from group_coordinator.gateway.cluster import broker_link, cluster_view, own_login
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
@@ -150,6 +150,35 @@ def test_a_mechanism_that_brokers_do_not_know_is_told_with_those_that_they_do() 
 
             assert view.trouble is not None
             assert "brokers know the mechanisms GSSAPI, OAUTHBEARER, not PLAIN" in view.trouble
+
+    asyncio.run(scene())
+
+
+def test_a_mechanism_that_lacks_its_library_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_library(**_options: object) -> None:
+        raise RuntimeError("GSSAPI lib not found!")
+
+    monkeypatch.setattr(own_login, "get_sasl_mechanism", lambda _name: without_library)
+
+    async def scene() -> None:
+        async with ScriptedBroker() as broker:
+            view = ClusterView([broker.address], NEVER_MS, LOGIN)
+            await view.look_again()
+
+            assert view.trouble is not None
+            assert "our login failed: GSSAPI lib not found!" in view.trouble
+
+    asyncio.run(scene())
+
+
+def test_a_defect_of_a_look_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scene() -> None:
+        async with ScriptedBroker() as broker:
+            view = ClusterView([broker.address], NEVER_MS)
+            monkeypatch.setattr(view, "_take", lambda answer: answer["nothing of this name"])
+            with pytest.raises(KeyError, match="nothing of this name"):
+                await view.look_again()
+            view.close()
 
     asyncio.run(scene())
 

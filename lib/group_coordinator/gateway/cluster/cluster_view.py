@@ -118,10 +118,11 @@ class ClusterView:
         running = self._look
         if running is not None:
             await asyncio.wait([running])
-        if self._look is running:
-            self._look = asyncio.create_task(self._try_to_look())
-        if self._look is not None:
-            await asyncio.wait([self._look])
+        look = self._look
+        if look is running or look is None:
+            self._look = look = asyncio.create_task(self._try_to_look())
+        await asyncio.wait([look])
+        look.result()  # a defect is nobody's answer
 
     async def _try_to_look(self) -> None:
         try:

@@ -41,6 +41,11 @@ async def log_in(ask: Ask, host: str, options: Mapping[str, Any]) -> int:
                 raise ConnectionRefusedError(f"our login failed: {answer['errorMessage']}")
             mechanism.receive(b64decode(answer["authBytes"]))
             lifetime_ms = answer["sessionLifetimeMs"]
-    except (KafkaError, ValueError, KeyError) as error:
+    except (
+        KafkaError,
+        ValueError,
+        KeyError,
+        RuntimeError,
+    ) as error:  # the last: a library is missing
         raise ConnectionRefusedError(f"our login failed: {error}") from error
     return lifetime_ms
