@@ -87,6 +87,22 @@ def test_what_is_denied_is_asked_about_each_time_and_never_reaches_the_job() -> 
     asyncio.run(scene())
 
 
+@pytest.mark.parametrize(("version", "code"), [(5, 23), (4, DENIED_GROUP)])
+def test_a_sync_without_its_protocol_hears_of_that_first(version: int, code: int) -> None:
+    async def scene() -> None:
+        async with staged(has_authorizer=True) as stage:
+            client = await stage.client()
+            sync = {"groupId": "billing", "memberId": "m", "protocolName": None}
+            client.ask("SyncGroup", version, sync)
+            await may_read(stage, DENIED_GROUP)
+            _, answer = await client.answer("SyncGroup", version)
+
+            assert answer["errorCode"] == code
+            assert stage.job.questions == []
+
+    asyncio.run(scene())
+
+
 def test_without_an_authorizer_no_broker_is_asked() -> None:
     async def scene() -> None:
         async with staged() as stage:

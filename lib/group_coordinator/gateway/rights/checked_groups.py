@@ -23,6 +23,9 @@ from group_coordinator.gateway.rights.visible_answers import shows_more_than_ask
 
 _Denied = frozenset[Right]
 
+_SYNC_NAMES_PROTOCOL = 5
+"""From this version on a SyncGroup must say what was chosen."""
+
 
 class RightsHolder(Protocol):
     """A client whose rights matter."""
@@ -83,7 +86,7 @@ class CheckedGroups:
 
         if fields is not None:
             return self._several(fields, api, version, body, denied, ask)
-        code = _code_of_all(api, body, denied)
+        code = _code_of_all(api, version, body, denied)
         if code is not None:
             return _at_once(refused(api, version, body, code))
         return without_denied_topics(api, body, body, denied, self._topics, ask)
@@ -126,8 +129,10 @@ class CheckedGroups:
         return without_denied_topics("OffsetFetch", whole, group, denied, self._topics, ask)
 
 
-def _code_of_all(api: str, body: Body, denied: _Denied) -> int | None:
-    """Why nothing of a request about one group is done; None: some of it may."""
+def _code_of_all(api: str, version: int, body: Body, denied: _Denied) -> int | None:
+    """Why nothing of a request about one group is done, in the order of KafkaApis; None: some of it may."""
+    if api == "SyncGroup" and _lacks_protocol(version, body):
+        return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     if api == "TxnOffsetCommit":
         right = Right("WRITE", "TRANSACTIONAL_ID", body["transactionalId"])
         if right in denied:
@@ -137,6 +142,12 @@ def _code_of_all(api: str, body: Body, denied: _Denied) -> int | None:
     if api == "ConsumerGroupHeartbeat":
         return ErrorCode.TOPIC_AUTHORIZATION_FAILED
     return None
+
+
+def _lacks_protocol(version: int, sync: Body) -> bool:
+    if version < _SYNC_NAMES_PROTOCOL:
+        return False
+    return sync["protocolType"] is None or sync["protocolName"] is None
 
 
 def _message(api: str) -> str | None:
