@@ -39,15 +39,20 @@ def test_brokers_are_shown_at_ports_of_the_gateway_and_a_new_one_takes_connectio
     asyncio.run(scene())
 
 
-def test_a_node_without_a_port_of_its_own_is_not_shown() -> None:
+def test_a_node_without_a_port_of_its_own_is_not_shown_nor_named_as_the_controller() -> None:
     async def scene() -> None:
         async with staged() as stage:
             client = await stage.client()
             stage.broker.nodes[NO_PORT] = ELSEWHERE
-            client.ask("Metadata", 12, {"topics": None})
-            _, body = await client.answer("Metadata", 12)
+            found = []
+            for controller in (NO_PORT, NODE, -1):
+                said = {**stage.broker.metadata(), "controllerId": controller}
+                stage.broker.answers["Metadata"] = lambda _asked, said=said: said  # type: ignore[misc]
+                client.ask("Metadata", 12, {"topics": None})
+                _, body = await client.answer("Metadata", 12)
+                found.append((list(places(body["brokers"])), body["controllerId"]))
 
-            assert list(places(body["brokers"])) == [NODE]
+            assert found == [([NODE], NODE), ([NODE], NODE), ([NODE], -1)]
 
     asyncio.run(scene())
 

@@ -11,6 +11,8 @@ from group_coordinator.gateway.connections.slots import Rewriting
 
 _PRODUCE_READ_FROM = 10
 """The version with addresses in its answers (KIP-951)."""
+_NOBODY = -1
+"""In the place of a node's id."""
 
 
 class Address(NamedTuple):
@@ -49,6 +51,10 @@ class Addresses:
     def _all_brokers(self, api: str, id_field: str, version: int, frame: memoryview) -> bytes:
         correlation_id, body = wire.response_body(api, version, frame)
         body["brokers"] = [b for b in body["brokers"] if self._replace(b, id_field)]
+        shown = [broker[id_field] for broker in body["brokers"]]
+        if shown and body.get("controllerId", _NOBODY) not in (_NOBODY, *shown):
+            # What is for the controller, any broker of a cluster with KRaft sends on to it.
+            body["controllerId"] = shown[0]
         return wire.response(api, version, correlation_id, body)
 
     def _coordinators(self, version: int, frame: memoryview) -> bytes:
