@@ -64,17 +64,24 @@ NEVER_MS = 3_600_000
 TOPICS = ("orders", "payments", "secrets")
 GROUPS = ("open", "seen", "closed")
 ALL = (*TOPICS, "nowhere")
-LIMITS: Sequence[Grant] = (
+ON_OPEN_AND_ORDERS: Sequence[Grant] = (
     (ResourceType.GROUP, "open", ACLOperation.READ),
+    (ResourceType.TOPIC, "orders", ACLOperation.READ),
+)
+"""What a consumer needs."""
+LIMITS: Sequence[Grant] = (
+    *ON_OPEN_AND_ORDERS,
     (ResourceType.GROUP, "open", ACLOperation.DELETE),
     (ResourceType.GROUP, "open", ACLOperation.DESCRIBE_CONFIGS),
     (ResourceType.GROUP, "open", ACLOperation.ALTER_CONFIGS),
     (ResourceType.GROUP, "seen", ACLOperation.DESCRIBE),
-    (ResourceType.TOPIC, "orders", ACLOperation.READ),
     (ResourceType.TOPIC, "payments", ACLOperation.DESCRIBE),
     (ResourceType.TRANSACTIONAL_ID, "mine", ACLOperation.WRITE),
 )
 """Of the limited user; READ implies DESCRIBE."""
+
+
+_OF_PROTOCOL = ("protocolType", "protocolName")
 
 
 class Told:
@@ -260,6 +267,7 @@ def as_a_member() -> Iterator[Ask]:
     for group in ("seen", "closed"):
         yield from (join(version, group, memberId="m") for version in range(10))
         yield from (sync(version, group, memberId="m") for version in range(6))
+        yield from (sync(5, group, memberId="m", **{field: None}) for field in _OF_PROTOCOL)
         yield from (heartbeat(version, group, memberId="m") for version in range(5))
         yield from (leave(version, group, "m") for version in range(6))
         yield from (beat(version, group) for version in range(2))

@@ -20,6 +20,7 @@ from group_coordinator.job.rights_check import ON_RESPONSES, check_topic_rights
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.end_to_end.gateway_story import (
     LIMITS,
+    ON_OPEN_AND_ORDERS,
     TOPICS,
     a_member_of,
     answers_of,
@@ -52,7 +53,15 @@ from tests.end_to_end.secured_broker import (
     secured_broker,
     trust_store,
 )
+from tests.end_to_end.secured_clients import (
+    RECORDS,
+    by_librdkafka,
+    described_by_java,
+    gateway_process,
+    produce,
+)
 from tests.support.job_process import JobProcess
+from tests.support.until import until
 
 pytestmark = [
     pytest.mark.spark,
@@ -120,10 +129,11 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredCluster
         grant(broker, certificates, JOB, [*WORK, *CREATION])
         grant(broker, certificates, CLIENT, ASKING)
         grant(broker, certificates, MUTE, WORK_WITHOUT_ANSWERS)
-        grant(broker, certificates, GATEWAY, ALL_TOPICS)
+        grant(broker, certificates, GATEWAY, [*ALL_TOPICS, *ASKING])
         grant(broker, certificates, LIMITED, LIMITS)
         for user in (BY_PLAIN, BY_TOKEN):
-            grant(broker, certificates, user, LIMITS[:1])
+            grant(broker, certificates, user, ON_OPEN_AND_ORDERS)
+        make_topics(broker, login_of(ADMIN, certificates))
         yield SecuredCluster(broker, certificates)
 
 
@@ -133,6 +143,11 @@ def installed(cluster: SecuredCluster, tmp_path_factory: pytest.TempPathFactory)
     with cluster.process(["init"], JOB, folder) as init:
         assert init.wait(300) == 0, init.log
     return folder
+
+
+def make_topics(broker: EmbeddedBroker, login: dict[str, Any]) -> None:
+    with closing(KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers, **login)) as admin:
+        admin.create_topics([NewTopic(name, 3, 1) for name in TOPICS])
 
 
 def send_commit(cluster: SecuredCluster) -> None:
@@ -154,16 +169,33 @@ def files_with(folder: Path, text: bytes) -> list[Path]:
 def test_a_commit_is_answered_and_the_password_is_nowhere(
     cluster: SecuredCluster, installed: Path
 ) -> None:
-    run = ["run", "--progress", "progress.json"]
+    run = ["run", "--progress", "progress.json", "--set", "group.initial.rebalance.delay.ms=0"]
     with cluster.process(run, JOB, installed) as job, cluster.admin(installed) as admin:
         admin.alter_consumer_group_offsets("billing", {ORDERS_0: 42}).all()
         assert admin.list_consumer_group_offsets("billing")[ORDERS_0].offset == 42
+        kafkas_own_clients_log_in(cluster, installed)
         assert job.stop() == 0, job.log
 
     assert (installed / "progress.json").exists()
     assert files_with(installed / "spark-events", b"group-events")
     assert files_with(installed / "group-coordinator-checkpoint", b"group-events")
     assert files_with(installed, b"Hush") == []
+
+
+def kafkas_own_clients_log_in(cluster: SecuredCluster, folder: Path) -> None:
+    """Through a gateway in a process of its own, by two mechanisms; the job knows who committed."""
+    installation = Installation(cluster.broker.bootstrap_servers, folder)
+    produce(cluster.broker, cluster.certificates)
+    with gateway_process(installation, cluster.certificates) as servers:
+        assert by_librdkafka(servers, cluster.certificates, "open") == [*range(RECORDS)]
+        assert described_by_java(servers, cluster.certificates, "open") == [
+            f"open orders {partition} 2 2 0" for partition in range(3)
+        ]
+    sql = (
+        "SELECT DISTINCT principal FROM coordinator_log WHERE group_id = 'open' AND record_type = 1"
+    )
+    until(lambda: installation.rows(sql), seconds=60, awaited="its commit in the log")
+    assert installation.rows(sql) == [{"principal": f"User:{LIMITED}"}]
 
 
 def test_a_user_who_may_not_answer(cluster: SecuredCluster, installed: Path) -> None:
@@ -220,15 +252,9 @@ def test_a_user_without_acls(cluster: SecuredCluster, tmp_path: Path) -> None:
     )
 
 
-def make_topics(broker: EmbeddedBroker, login: dict[str, Any]) -> None:
-    with closing(KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers, **login)) as admin:
-        admin.create_topics([NewTopic(name, 3, 1) for name in TOPICS])
-
-
 def test_a_gateway_refuses_what_the_broker_refuses(cluster: SecuredCluster) -> None:
     broker, certificates = cluster.broker, cluster.certificates
     login = login_of(ADMIN, certificates)
-    make_topics(broker, login)
 
     async def story() -> None:
         async with gateway_before(broker, certificates) as scene:
