@@ -106,9 +106,12 @@ def _lines(console: Console, width: int, happening: Happening) -> Iterator[Text]
         yield margin + line
         margin = Text(" " * len(margin))
     for text in squeezed(happening.detail):
-        detail = margin + Text(text, style="cyan")
-        detail.truncate(width, overflow="ellipsis")
-        yield detail
+        detail = Text(text, style="cyan")
+        if _GAP in text:
+            detail.truncate(width - len(margin), overflow="ellipsis")
+            yield margin + detail
+        else:
+            yield from (margin + line for line in detail.wrap(console, width - len(margin)))
 
 
 def squeezed(lines: Sequence[str]) -> list[str]:

@@ -118,6 +118,19 @@ def test_without_a_terminal_everything_told_is_a_line() -> None:
     assert board.frame().now == "A broker starts."
 
 
+def test_rows_of_a_table_are_cut_and_what_a_command_says_is_not() -> None:
+    refusal = "* Group 'billing' could not be deleted due to: GroupNotEmptyException: The group is not empty."
+    row = f"billing  orders  {'consumer-' * 10}"
+    told = (Happening(1, "$ kafka-consumer-groups --delete", (refusal, row)),)
+
+    shown = [line.strip("│ ") for line in lines(replace(FRAME, told=told))]
+
+    at = next(number for number, line in enumerate(shown) if line.startswith("* Group"))
+    assert " ".join(shown[at : at + 2]) == refusal
+    assert shown[at + 2].startswith("billing  orders  consumer-")
+    assert shown[at + 2].endswith("…")
+
+
 def test_a_wide_table_moves_together() -> None:
     assert squeezed(["GROUP      LAG      HOST", "billing    1        /a"]) == [
         "GROUP    LAG  HOST",
