@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from queue import Queue
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from group_coordinator.gateway.job.job_channel import ChannelTopics, JobChannel
 from group_coordinator.gateway.job.questions import NoAnswerError, Question
 from group_coordinator.gateway.login.caller import Caller
 from tests.unit.gateway.groups_driver import in_loop
+from tests.unit.gateway.scripted_broker import API_VERSIONS, Asked, ScriptedBroker
 
 NOBODY_LISTENS = Connection("127.0.0.1:1")
 CALLER = Caller("billing", "/10.0.0.7", "User:billing", None)
@@ -84,3 +86,52 @@ def test_no_more_is_taken_than_memory_should_hold(events: EventsOut) -> None:
 def test_nor_more_events_than_a_moment_brings(events: EventsOut) -> None:
     small = OutgoingEvent("c", "billing", b"{}", time.monotonic() + 20)
     assert [events.put(small) for _ in range(10_001)] == [True] * 10_000 + [False]
+
+
+def writer_versions(_asked: Asked) -> dict[str, Any]:
+    """Of Produce, Metadata, ApiVersions and InitProducerId."""
+    served = ((0, 3, 8), (3, 0, 12), (18, 0, 4), (22, 0, 4))
+    keys = [{"apiKey": key, "minVersion": low, "maxVersion": high} for key, low, high in served]
+    return {**API_VERSIONS, "apiKeys": keys}
+
+
+def written(asked: Asked) -> None:
+    topics = [
+        {
+            "name": t["name"],
+            "partitionResponses": [{"index": p["index"]} for p in t["partitionData"]],
+        }
+        for t in asked.body["topicData"]
+    ]
+    asked.answer({"responses": topics})
+
+
+def event(correlation_id: str) -> OutgoingEvent:
+    return OutgoingEvent(correlation_id, "billing", b"{}", time.monotonic() + 20)
+
+
+@in_loop
+async def test_after_an_outage_that_was_too_long_events_go_on(
+    failures: Queue[tuple[str, ErrorCode]],
+) -> None:
+    async with ScriptedBroker() as broker:
+        broker.answers["ApiVersions"] = writer_versions
+        broker.answers["InitProducerId"] = lambda _asked: {"producerId": 7, "producerEpoch": 0}
+        out = EventsOut(
+            Connection(f"{broker.address.host}:{broker.address.port}"),
+            "orders",
+            timeout_ms=300,
+            max_event_bytes=10_000,
+            on_failure=lambda correlation_id, code: failures.put((correlation_id, code)),
+        )
+        out.start()
+        out.put(event("tried twice"))
+        (await broker.asked()).hang_up()
+        await broker.asked()
+        failed = await asyncio.to_thread(failures.get, timeout=5)
+        out.put(event("afterwards"))
+        written(await broker.asked())
+        await asyncio.to_thread(out.close)
+
+        assert failed == ("tried twice", ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        assert failures.empty()

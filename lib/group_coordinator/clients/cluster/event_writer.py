@@ -10,6 +10,8 @@ from kafka.errors import KafkaError
 from group_coordinator.clients.cluster.connection import Connection
 
 _TIMEOUT_S = 30
+_CLOSE_TIMEOUT_S = 1
+"""What has no answer by then has failed; without an end kafka-python waits for ever for what it cannot send."""
 
 
 class EventWriter:
@@ -44,4 +46,4 @@ class EventWriter:
         """Disconnect."""
         producer, self._producer = self._producer, None
         if producer is not None:
-            producer.close()
+            producer.close(timeout=_CLOSE_TIMEOUT_S)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from functools import partial
 from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import NamedTuple
 
 from kafka import KafkaProducer
-from kafka.errors import KafkaError, MessageSizeTooLargeError
+from kafka.errors import KafkaError, KafkaTimeoutError, MessageSizeTooLargeError
 
 from group_coordinator.clients.channel_errors import ChannelError
 from group_coordinator.clients.cluster.connection import Connection
@@ -69,6 +70,9 @@ class EventsOut:
         self._bytes_out = 0
         self._closing = Event()
         self._producer: KafkaProducer | None = None
+        self._spent: KafkaProducer | None = None
+        """One that may never send again: kafka-python's drops its producer id with a batch that it tried for too long, and
+        asks for no other."""
         self._thread = Thread(target=self._run, name="gateway-events", daemon=True)
 
     def start(self) -> None:
@@ -107,7 +111,8 @@ class EventsOut:
 
     def _send(self, event: OutgoingEvent) -> None:
         try:
-            sending = self._opened().send(
+            producer = self._opened()
+            sending = producer.send(
                 self._events_topic, key=event.group_id.encode(), value=event.value
             )
         except MessageSizeTooLargeError:
@@ -118,9 +123,17 @@ class EventsOut:
             self._drop_producer()
             self._closing.wait(_RETRY_S)
         else:
-            sending.add_errback(lambda error: self._on_failure(event.correlation_id, _code(error)))
+            sending.add_errback(partial(self._not_sent, event, producer))
+
+    def _not_sent(self, event: OutgoingEvent, producer: KafkaProducer, error: Exception) -> None:
+        """In the producer's thread."""
+        if isinstance(error, KafkaTimeoutError):
+            self._spent = producer
+        self._on_failure(event.correlation_id, _code(error))
 
     def _opened(self) -> KafkaProducer:
+        if self._producer is self._spent:
+            self._drop_producer()
         if self._producer is None:
             self._connection.local_address()
             self._producer = self._connection.open(KafkaProducer, **self._options)
