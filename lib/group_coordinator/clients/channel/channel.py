@@ -10,7 +10,6 @@ from itertools import count
 from threading import Event, Thread
 from typing import Any, Self
 
-from kafka import KafkaProducer
 from kafka.errors import KafkaError
 from msgspec import DecodeError, Struct, json
 
@@ -23,6 +22,7 @@ from group_coordinator.clients.channel_errors import (
     ChannelError,
 )
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.lasting_producer import LastingProducer
 
 POLL_TIMEOUT_MS = 100
 """Also how late the channel may notice a timeout."""
@@ -74,7 +74,7 @@ class RequestChannel:
         self._replies = reply_partition_from_now(
             connection, events_topic, responses_topic, lot=instance.int
         )
-        self._producer = connection.open(KafkaProducer, allow_auto_create_topics=False)
+        self._producer = LastingProducer(connection, allow_auto_create_topics=False)
         self._reader = Thread(target=self._read, name=f"replies-{self._name}", daemon=True)
         self._reader.start()
 
@@ -92,7 +92,7 @@ class RequestChannel:
                 key=request.group_id.encode(),
                 value=self._event(request, correlation_id),
             )
-        except KafkaError as error:
+        except (KafkaError, ChannelError) as error:
             self._pending.fail(correlation_id, _not_sent(request, error))
         else:
             sending.add_errback(
@@ -104,7 +104,7 @@ class RequestChannel:
         """Stop reading; what is not answered yet fails with ChannelClosedError."""
         self._closing.set()
         self._reader.join()
-        self._producer.close(timeout=1)
+        self._producer.close()
 
     def __enter__(self) -> Self:
         return self

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka import KafkaProducer
 from kafka.errors import KafkaError
 
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.lasting_producer import LastingProducer
 
 _TIMEOUT_S = 30
-_CLOSE_TIMEOUT_S = 1
-"""What has no answer by then has failed; without an end kafka-python waits for ever for what it cannot send."""
 
 
 class EventWriter:
@@ -20,7 +18,7 @@ class EventWriter:
     def __init__(self, connection: Connection, events_topic: str) -> None:
         self._connection = connection
         self._events_topic = events_topic
-        self._producer: KafkaProducer | None = None
+        self._producer = LastingProducer(connection, acks="all")
 
     def write(self, events: Sequence[tuple[str, bytes]]) -> None:
         """Write pairs of group id and value; return when the brokers have them all.
@@ -28,9 +26,6 @@ class EventWriter:
         Raises:
             ChannelError: the cluster does not take them all; some may be written.
         """
-        if self._producer is None:
-            self._connection.local_address()
-            self._producer = self._connection.open(KafkaProducer, acks="all")
         try:
             sent = [
                 self._producer.send(self._events_topic, key=group_id.encode(), value=value)
@@ -44,6 +39,4 @@ class EventWriter:
 
     def close(self) -> None:
         """Disconnect."""
-        producer, self._producer = self._producer, None
-        if producer is not None:
-            producer.close(timeout=_CLOSE_TIMEOUT_S)
+        self._producer.close()

@@ -5,16 +5,15 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from functools import partial
 from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import NamedTuple
 
-from kafka import KafkaProducer
-from kafka.errors import KafkaError, KafkaTimeoutError, MessageSizeTooLargeError
+from kafka.errors import KafkaError, MessageSizeTooLargeError
 
 from group_coordinator.clients.channel_errors import ChannelError
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.lasting_producer import LastingProducer
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.settings import RECORD_OVERHEAD
 
@@ -53,26 +52,22 @@ class EventsOut:
         on_failure: Callable[[str, ErrorCode], None],
     ) -> None:
         """`on_failure` hears of events that were not written, in a thread of the producer; give up after `timeout_ms`."""
-        self._connection = connection
         self._events_topic = events_topic
-        self._options = {
-            "acks": "all",
-            "enable_idempotence": True,
-            "allow_auto_create_topics": False,
-            "max_request_size": max_event_bytes + RECORD_OVERHEAD,
-            "max_block_ms": min(timeout_ms, _BROKER_TIMEOUT_MS),
-            "request_timeout_ms": min(timeout_ms, _BROKER_TIMEOUT_MS),
-            "delivery_timeout_ms": timeout_ms,
-        }
+        self._producer = LastingProducer(
+            connection,
+            acks="all",
+            enable_idempotence=True,
+            allow_auto_create_topics=False,
+            max_request_size=max_event_bytes + RECORD_OVERHEAD,
+            max_block_ms=min(timeout_ms, _BROKER_TIMEOUT_MS),
+            request_timeout_ms=min(timeout_ms, _BROKER_TIMEOUT_MS),
+            delivery_timeout_ms=timeout_ms,
+        )
         self._on_failure = on_failure
         self._queue: Queue[OutgoingEvent] = Queue(_WAITING_EVENTS)
         self._bytes_in = 0
         self._bytes_out = 0
         self._closing = Event()
-        self._producer: KafkaProducer | None = None
-        self._spent: KafkaProducer | None = None
-        """One that may never send again: kafka-python's drops its producer id with a batch that it tried for too long, and
-        asks for no other."""
         self._thread = Thread(target=self._run, name="gateway-events", daemon=True)
 
     def start(self) -> None:
@@ -107,12 +102,11 @@ class EventsOut:
                 self._send(event)
             else:
                 self._on_failure(event.correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
-        self._drop_producer()
+        self._producer.close()
 
     def _send(self, event: OutgoingEvent) -> None:
         try:
-            producer = self._opened()
-            sending = producer.send(
+            sending = self._producer.send(
                 self._events_topic, key=event.group_id.encode(), value=event.value
             )
         except MessageSizeTooLargeError:
@@ -120,29 +114,10 @@ class EventsOut:
         except (KafkaError, ChannelError) as error:
             self._on_failure(event.correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
             _log.warning("no event reaches %s: %s", self._events_topic, error)
-            self._drop_producer()
+            self._producer.close()
             self._closing.wait(_RETRY_S)
         else:
-            sending.add_errback(partial(self._not_sent, event, producer))
-
-    def _not_sent(self, event: OutgoingEvent, producer: KafkaProducer, error: Exception) -> None:
-        """In the producer's thread."""
-        if isinstance(error, KafkaTimeoutError):
-            self._spent = producer
-        self._on_failure(event.correlation_id, _code(error))
-
-    def _opened(self) -> KafkaProducer:
-        if self._producer is self._spent:
-            self._drop_producer()
-        if self._producer is None:
-            self._connection.local_address()
-            self._producer = self._connection.open(KafkaProducer, **self._options)
-        return self._producer
-
-    def _drop_producer(self) -> None:
-        producer, self._producer = self._producer, None
-        if producer is not None:
-            producer.close(timeout=1)
+            sending.add_errback(lambda error: self._on_failure(event.correlation_id, _code(error)))
 
 
 def _code(error: Exception) -> ErrorCode:

@@ -1,0 +1,69 @@
+"""A producer that lives through any outage of the cluster.
+
+kafka-python's own (3.0) does not: with a batch that it tried for longer than `delivery_timeout_ms` it drops its producer id,
+asks for no other, and sends nothing any more; nor does it say so.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from threading import Lock
+from typing import Any
+
+from kafka import KafkaProducer
+from kafka.errors import KafkaTimeoutError
+from kafka.producer.future import FutureRecordMetadata
+
+from group_coordinator.clients.cluster.connection import Connection
+
+_CLOSE_TIMEOUT_S = 1
+"""What has no answer by then has failed; without an end kafka-python waits for ever for what it cannot send."""
+
+
+class LastingProducer:
+    """Any number of threads may send."""
+
+    def __init__(self, connection: Connection, **options: Any) -> None:
+        """`options` are kafka-python's; it connects when it first sends."""
+        self._connection = connection
+        self._options = options
+        self._lock = Lock()
+        self._producer: KafkaProducer | None = None
+        self._spent: KafkaProducer | None = None
+        """The one that may never send again."""
+
+    def send(self, topic: str, *, key: bytes, value: bytes) -> FutureRecordMetadata:
+        """As kafka-python's.
+
+        Raises:
+            ChannelError: the cluster does not answer.
+            KafkaError: the record is not taken.
+        """
+        producer = self._opened()
+        sending = producer.send(topic, key=key, value=value)
+        sending.add_errback(partial(self._not_sent, producer))
+        return sending
+
+    def close(self) -> None:
+        """Disconnect; the next record connects again."""
+        with self._lock:
+            self._close()
+
+    def _opened(self) -> KafkaProducer:
+        with self._lock:
+            if self._producer is self._spent:
+                self._close()
+            if self._producer is None:
+                self._connection.local_address()
+                self._producer = self._connection.open(KafkaProducer, **self._options)
+            return self._producer
+
+    def _not_sent(self, producer: KafkaProducer, error: Exception) -> None:
+        """In the producer's thread."""
+        if isinstance(error, KafkaTimeoutError):
+            self._spent = producer
+
+    def _close(self) -> None:
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            producer.close(timeout=_CLOSE_TIMEOUT_S)
