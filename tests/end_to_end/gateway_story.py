@@ -312,6 +312,7 @@ def about_settings() -> Iterator[Ask]:
     for version in range(2):
         yield altered(version, *GROUPS, **{session: "50000"})
         yield altered(version, "closed", **{session: "50000"})
+        yield altered(version, "closed", "closed", **{session: "50000"})
     for version in range(1, 5):
         yield described(version, *GROUPS, keys=[session])
         yield described(version, "closed", keys=[session])

@@ -103,6 +103,30 @@ def test_a_sync_without_its_protocol_hears_of_that_first(version: int, code: int
     asyncio.run(scene())
 
 
+def test_settings_of_a_group_that_is_named_twice_are_refused_for_that() -> None:
+    async def scene() -> None:
+        async with staged(has_authorizer=True) as stage:
+            client = await stage.client()
+            resources = [
+                {"resourceType": 32, "resourceName": name, "configs": []}
+                for name in ("billing", "audit", "billing")
+            ]
+            client.ask("IncrementalAlterConfigs", 1, {"resources": resources})
+            asked = await stage.broker.asked()
+            denied = [{**one, "errorCode": DENIED_GROUP} for one in asked.body["resources"]]
+            asked.answer({"responses": denied})
+            question = await stage.job.asked()
+            named = [one["resourceName"] for one in question.body["resources"]]
+            question.answer.set_result({"responses": [{"resourceName": n} for n in named]})
+            _, answer = await client.answer("IncrementalAlterConfigs", 1)
+
+            assert named == ["billing", "billing"]
+            codes = [(one["resourceName"], one["errorCode"]) for one in answer["responses"]]
+            assert codes == [("audit", DENIED_GROUP), ("billing", 0), ("billing", 0)]
+
+    asyncio.run(scene())
+
+
 def test_without_an_authorizer_no_broker_is_asked() -> None:
     async def scene() -> None:
         async with staged() as stage:

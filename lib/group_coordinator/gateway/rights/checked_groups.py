@@ -104,8 +104,10 @@ class CheckedGroups:
         operation = ON_GROUPS[api]
         parts: list[Awaitable[Body]] = []
         entries: list[Body] = []
+        twice = lists.named_twice(body) if api == "IncrementalAlterConfigs" else frozenset()
         for one in lists.split(fields, api, body):
-            if Right(operation, "GROUP", one.group_id) in denied:
+            is_denied = Right(operation, "GROUP", one.group_id) in denied
+            if is_denied and one.group_id not in twice:  # which is refused for that alone
                 code = ErrorCode.GROUP_AUTHORIZATION_FAILED
                 refusal = refused(api, version, one.body, code, _message(api))
                 parts.append(_at_once(refusal))
