@@ -1,9 +1,9 @@
 """Do the suites of other projects pass through the gateway?
 
-    python -m tests.peers [--suite NAME]... [--direct | --through]
+    python -m tests.peers [--suite NAME]... [--direct | --through] [--job in-process | spark]
 
-Each suite runs at a real broker, then at a gateway before it, whose job is the state machine in this process and
-answers after 0.5 to 1.2 s. Prints a table. The status is 1 if a test fails through the gateway that passes at the
+Each suite runs at a real broker, then at a gateway before one. The gateway's job is the state machine in this process,
+which answers after 0.5 to 1.2 s, or the real one on Spark. Prints a table. The status is 1 if a test fails through the gateway that passes at the
 broker and has no explanation, or if a suite cannot be had.
 """
 
@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import partial
 
 import click
 from rich.console import Console
@@ -21,6 +22,7 @@ from rich.text import Text
 
 from tests.peers import stand
 from tests.peers.report import Ran, is_wrong, rows
+from tests.peers.spark_job import gateway_of_spark_job
 from tests.peers.suite import Suite
 from tests.peers.suites.aiokafka import AIOKAFKA
 from tests.peers.suites.confluent import CONFLUENT
@@ -29,7 +31,7 @@ from tests.peers.suites.kafka_python import KAFKA_PYTHON
 from tests.peers.suites.kafka_tools import KAFKA_TOOLS
 from tests.peers.suites.librdkafka import LIBRDKAFKA_CLASSIC, LIBRDKAFKA_CONSUMER
 from tests.peers.suites.sarama import SARAMA
-from tests.peers.trial import Places, fresh_broker_and_gateway, try_suite
+from tests.peers.trial import At, Gateway, Places, fresh_broker_and, try_suite
 
 SUITES = (
     KAFKA_TOOLS,
@@ -50,34 +52,53 @@ _say = Console(stderr=True)
 @click.option("--list", "list_only", is_flag=True, help="Name the suites, and end.")
 @click.option("--direct", "where", flag_value="direct", help="Only at the broker.")
 @click.option("--through", "where", flag_value="through", help="Only through the gateway.")
-@click.option("--delay-ms", nargs=2, default=(500, 1200), show_default=True, help="Of the job.")
+@click.option(
+    "--job",
+    type=click.Choice(["in-process", "spark"]),
+    default="in-process",
+    show_default=True,
+    help="Who answers behind the gateway.",
+)
+@click.option(
+    "--delay-ms",
+    nargs=2,
+    default=(500, 1200),
+    show_default=True,
+    help="Of the answers of the job in this process.",
+)
 @click.option("--bootstrap-server", help="A gateway that runs, in the place of our own.")
 def main(
     names: tuple[str, ...],
     list_only: bool,  # noqa: FBT001
     where: str | None,
+    job: str,
     delay_ms: tuple[int, int],
     bootstrap_server: str | None,
 ) -> None:
     """Run what is asked for."""
-    known = {suite.name: suite for suite in SUITES}
+    on_spark = job == "spark"
+    known = {suite.name: suite.before_spark() if on_spark else suite for suite in SUITES}
     unknown = [name for name in names if name not in known]
     if unknown:
         raise click.UsageError(f"--suite {unknown[0]}: there is no such suite; --list names them")
     if list_only:
         click.echo("\n".join(known))
         return
-    places = _places(where, delay_ms, bootstrap_server)
+    gateway = gateway_of_spark_job if on_spark else _in_process(delay_ms)
+    places = _places(where, bootstrap_server, fresh_broker_and(gateway))
     ran = [_timed(known[name], places) for name in names or known]
     _print(ran)
     sys.exit(1 if any(map(is_wrong, ran)) else 0)
 
 
-def _places(where: str | None, delay_ms: tuple[int, int], bootstrap_server: str | None) -> Places:
-    if bootstrap_server is not None:
-        return Places(None, lambda: nullcontext(bootstrap_server))
+def _in_process(delay_ms: tuple[int, int]) -> Gateway:
     shortest_ms, longest_ms = delay_ms
-    through = fresh_broker_and_gateway((shortest_ms / 1000, longest_ms / 1000))
+    return partial(stand.gateway, delay_s=(shortest_ms / 1000, longest_ms / 1000))
+
+
+def _places(where: str | None, bootstrap_server: str | None, through: At) -> Places:
+    if bootstrap_server is not None:
+        return Places(None, lambda _: nullcontext(bootstrap_server))
     return Places(
         stand.broker if where != "through" else None, through if where != "direct" else None
     )

@@ -43,6 +43,11 @@ class Place(NamedTuple):
     folder: Path
 
 
+QUICK: Mapping[str, int] = MappingProxyType(
+    {"group.initial.rebalance.delay.ms": 0, "group.min.session.timeout.ms": 1000}
+)
+"""Settings of the coordinator: nobody waits for Kafka's usual 3 s, and sessions may be shorter than 6 s."""
+
 Run: TypeAlias = Callable[[Path, Place], Sequence[Case]]
 
 
@@ -56,3 +61,11 @@ class Suite(NamedTuple):
     """It raises SuiteError."""
     explained: Mapping[str, str] = MappingProxyType({})
     """Why a test passes at a broker and not through us, by name."""
+    explained_on_spark: Mapping[str, str] = MappingProxyType({})
+    """The same of the real job alone."""
+    coordinator: Mapping[str, int] = QUICK
+    """Settings that its tests expect of the coordinator, at both places."""
+
+    def before_spark(self) -> Suite:
+        """The same suite where the real job answers."""
+        return self._replace(explained={**self.explained, **self.explained_on_spark})

@@ -32,7 +32,7 @@ class Places(NamedTuple):
 
 @pytest.fixture(scope="module")
 def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Places]:
-    with stand.broker() as broker, stand.gateway(broker, DELAY_S) as gateway:
+    with stand.broker() as broker, stand.gateway(broker, delay_s=DELAY_S) as gateway:
         yield Places(
             Place(broker, tmp_path_factory.mktemp("broker")),
             Place(gateway, tmp_path_factory.mktemp("gateway")),

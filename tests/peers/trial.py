@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,8 +12,11 @@ from tests.peers import stand
 from tests.peers.report import Ran, compared
 from tests.peers.suite import Case, NotObtainableError, Place, Suite, SuiteError
 
-At: TypeAlias = Callable[[], AbstractContextManager[str]]
-"""Begins a place: HOST:PORT for the time of a block."""
+At: TypeAlias = Callable[[Mapping[str, int]], AbstractContextManager[str]]
+"""Begins a place with these settings of the coordinator: HOST:PORT for the time of a block."""
+
+Gateway: TypeAlias = Callable[[str, Mapping[str, int]], AbstractContextManager[str]]
+"""Begins a gateway before a broker, as it begins a place."""
 
 
 class Places(NamedTuple):
@@ -42,16 +45,16 @@ def try_suite(suite: Suite, places: Places) -> Ran:
 def _cases(suite: Suite, source: Path, at: At | None) -> Sequence[Case] | None:
     if at is None:
         return None
-    with at() as bootstrap_servers, TemporaryDirectory(prefix="peers-") as folder:
+    with at(suite.coordinator) as bootstrap_servers, TemporaryDirectory(prefix="peers-") as folder:
         return suite.run(source, Place(bootstrap_servers, Path(folder)))
 
 
-def fresh_broker_and_gateway(delay_s: tuple[float, float]) -> At:
+def fresh_broker_and(gateway: Gateway) -> At:
     """A gateway before a broker of its own: what a suite left at the broker itself is not there."""
 
     @contextmanager
-    def begun() -> Iterator[str]:
-        with stand.broker() as broker, stand.gateway(broker, delay_s) as gateway:
-            yield gateway
+    def begun(coordinator: Mapping[str, int]) -> Iterator[str]:
+        with stand.broker(coordinator) as broker, gateway(broker, coordinator) as servers:
+            yield servers
 
     return begun

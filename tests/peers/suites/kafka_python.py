@@ -15,7 +15,7 @@ from tests.peers.suite import Case, Outcome, Place, Suite, SuiteError
 
 KAFKA_VERSION = "4.4.0"
 _FILES = ("producer", "consumer", "admin")
-_TIMEOUT_S = 280
+_TIMEOUT_S = 600
 _SERVICES = """
 class SpawnedService: ...
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 _TOOLS = "org.apache.kafka.tools"
+CONSUMER_GROUPS = f"{_TOOLS}.consumer.group.ConsumerGroupCommand"
 LIVE = frozenset({"live-classic", "live-consumer"})
 """Groups with a console consumer that stays."""
 _RECORDS = "".join(f"key-{number}:value-{number}\n" for number in range(20))
@@ -25,7 +26,7 @@ class Step(NamedTuple):
 
 def groups(*arguments: str, status: int = 0) -> Step:
     """kafka-consumer-groups."""
-    return Step(f"{_TOOLS}.consumer.group.ConsumerGroupCommand", arguments, status=status)
+    return Step(CONSUMER_GROUPS, arguments, status=status)
 
 
 def _all_groups(*arguments: str) -> Step:
