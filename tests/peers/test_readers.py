@@ -75,3 +75,20 @@ def test_librdkafka_says_why_at_the_failure_or_in_its_summary() -> None:
 
     assert librdkafka.why(failed, "0102") == "f():12: expected 3"
     assert librdkafka.why(skipped, "0153_memberid") == "Member ID is not generated"
+
+
+def test_parts_of_librdkafkas_0113_that_did_not_run_have_not_passed(tmp_path: Path) -> None:
+    """Its report says PASSED of a test whose parts were all left out."""
+    report = tmp_path / "0113.json"
+    report.write_text(
+        '{"tests": {"0113_x": {"state": "PASSED"}, "0113_x_local": {"state": "SKIPPED"}}}'
+    )
+    said = "[0113_x / 143.5s] \x1b[32m[ n_wildcard:1894: PASS (18.38s) ]\n[0113_x / 1s] [ k_add:9: SKIP: no ]\n"
+
+    def outcome_of(part: str) -> list[Case]:
+        return list(librdkafka.read(report, said, "0113", part))
+
+    assert outcome_of("n_wildcard") == [Case("0113, n_wildcard", PASSED)]
+    assert outcome_of("k_add") == [Case("0113, k_add", SKIPPED)]
+    assert outcome_of("o_java_interop") == [Case("0113, o_java_interop", SKIPPED)]
+    assert outcome_of("") == [Case("0113_x", PASSED)]
