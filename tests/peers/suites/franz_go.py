@@ -12,6 +12,8 @@ from tests.peers.commands import ended, in_a_line, tail
 from tests.peers.sources import do, needed, once
 from tests.peers.suite import Case, Outcome, Place, Suite, SuiteError
 
+RECORDS = "KGO_TEST_RECORDS"
+"""Names in the environment how many records each chain carries."""
 _VERSION = "1.22.2"
 _PACKAGE = "github.com/twmb/franz-go/pkg/kgo"
 _TESTS = "^(TestGroupETL|TestGroupSimple|TestTxnEtl)$"
@@ -19,11 +21,11 @@ _TIMEOUT_S = 285
 _OUTCOMES = {"pass": Outcome.PASSED, "fail": Outcome.FAILED, "skip": Outcome.SKIPPED}
 _PLAIN: Mapping[str, str] = {
     "KGO_TEST_RF": "1",
-    "KGO_TEST_RECORDS": "2000",
+    RECORDS: "2000",
     "KGO_TEST_MAX_TOPIC_PARTS": "7",
     "KGO_LOG_LEVEL": "none",
 }
-_CHAOS = {**_PLAIN, "KGO_TEST_CHAOS": "1"}
+_CHAOS = {"KGO_TEST_CHAOS": "1"}
 
 
 def _obtain() -> Path:
@@ -39,22 +41,39 @@ def _built(folder: Path) -> None:
 
 
 def _run(environment: Mapping[str, str], tests: Path, place: Place) -> Sequence[Case]:
-    report = (needed("go"), "tool", "test2json", tests)
-    done = ended(
-        (*report, "-test.v=test2json", f"-test.run={_TESTS}", f"-test.timeout={_TIMEOUT_S - 5}s"),
-        {**environment, "KGO_SEEDS": place.bootstrap_servers},
-        place.folder,
-        _TIMEOUT_S,
-    )
-    found = list(read(done.said))
+    told = printed(tests, place, _TESTS, environment, _TIMEOUT_S)
+    found = list(read(told))
     if not found:
-        raise SuiteError(tail(done.said))
+        raise SuiteError(tail(told))
     return found
+
+
+def printed(
+    tests: Path, place: Place, names: str, environment: Mapping[str, str], timeout_s: float
+) -> str:
+    """What `go tool test2json` prints of the tests with these names, a regular expression.
+
+    Raises:
+        SuiteError: they take too long.
+    """
+    report = (needed("go"), "tool", "test2json", "-t", tests)
+    command = (*report, "-test.v=test2json", f"-test.run={names}")
+    return ended(
+        (*command, f"-test.timeout={timeout_s - 5:.0f}s"),
+        {**_PLAIN, **environment, "KGO_SEEDS": place.bootstrap_servers},
+        place.folder,
+        timeout_s,
+    ).said
+
+
+def events_in(said: str) -> list[Mapping[str, str]]:
+    """What `go tool test2json` prints, without lines that are none of its own."""
+    return [json.loads(line) for line in said.splitlines() if line.startswith("{")]
 
 
 def read(said: str) -> Iterator[Case]:
     """A test with variants is no more than they are; their own names have slashes too."""
-    events = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    events = events_in(said)
     begun = [event["Test"] for event in events if event["Action"] == "run"]
     ends = {
         event["Test"]: _OUTCOMES[event["Action"]]
@@ -77,5 +96,5 @@ def _why(events: Sequence[Mapping[str, str]], name: str) -> str:
     return "it did not end"
 
 
-FRANZ_GO = Suite("franz-go", _obtain, partial(_run, _PLAIN))
+FRANZ_GO = Suite("franz-go", _obtain, partial(_run, {}))
 FRANZ_GO_CHAOS = Suite("franz-go-chaos", _obtain, partial(_run, _CHAOS))
