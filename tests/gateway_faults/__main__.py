@@ -5,8 +5,9 @@
 A real broker, and `group-coordinator gateway` in a process of its own before it. For the kills also the real job on Spark,
 a producer, and five ordinary consumers in three groups, which commit what they have read: what is killed comes back, and
 in the end each group must have read every record that the broker confirmed, and none again that stood below a commit
-which was confirmed. More than that no kill of a Kafka broker promises either. `brokers` has three brokers, later four, and two
-gateways, by each of which members of all groups came.
+which was confirmed. More than that no kill of a Kafka broker promises either. The same kills come in the middle of
+franz-go's chains of groups (Go is needed). `kill-kafka-alone` and `chains-kafka-alone` kill a broker that has the groups
+itself: what Kafka does is the measure. `brokers` has three brokers, later four, and two gateways, by each of which members of all groups came.
 
 Prints a table, then the same as JSON on one line. The status is 1 if anything was lost, doubled or in any way wrong.
 """
@@ -25,33 +26,41 @@ import click
 from tests.faults.__main__ import report
 from tests.faults.result import Result
 from tests.gateway_faults.brokers import brokers_come_and_go
-from tests.gateway_faults.kills import killed
+from tests.gateway_faults.chains import chains_at_kafka_alone, chains_killed
+from tests.gateway_faults.kills import killed, killed_at_kafka_alone
 from tests.gateway_faults.relay import relayed
 from tests.gateway_faults.stage import Stage, open_stage
 from tests.gateway_faults.strain import garbage, many_connections, slow_reader
 
 Inject = Callable[[Path], Result]
-"""In a folder of its own."""
+"""Takes an empty folder."""
 
 
 def faults(records: int, minutes: float) -> dict[str, Inject]:
     """All faults by name, in the order in which they are tried."""
-    at_one_broker: dict[str, Callable[[Stage], Result]] = {
-        "kill-gateway": partial(killed, fault="kill-gateway"),
-        "kill-broker": partial(killed, fault="kill-broker"),
-        "kill-job": partial(killed, fault="kill-job"),
-        "connections": many_connections,
-        "garbage": garbage,
-        "slow-reader": slow_reader,
-        "relay": partial(relayed, records=records, minutes=minutes),
+    return {
+        "kill-gateway": _on_stage(partial(killed, what="gateway")),
+        "kill-broker": _on_stage(partial(killed, what="broker")),
+        "kill-job": _on_stage(partial(killed, what="job")),
+        "kill-kafka-alone": _on_stage(killed_at_kafka_alone),
+        "chains-kill-gateway": partial(chains_killed, what="gateway"),
+        "chains-kill-broker": partial(chains_killed, what="broker"),
+        "chains-kill-job": partial(chains_killed, what="job"),
+        "chains-kafka-alone": chains_at_kafka_alone,
+        "brokers": brokers_come_and_go,
+        "connections": _on_stage(many_connections),
+        "garbage": _on_stage(garbage),
+        "slow-reader": _on_stage(slow_reader),
+        "relay": _on_stage(partial(relayed, records=records, minutes=minutes)),
     }
-    staged = {name: partial(_on_stage, inject) for name, inject in at_one_broker.items()}
-    return {**staged, "brokers": brokers_come_and_go}
 
 
-def _on_stage(inject: Callable[[Stage], Result], folder: Path) -> Result:
-    with open_stage(folder) as stage:
-        return inject(stage)
+def _on_stage(inject: Callable[[Stage], Result]) -> Inject:
+    def injected(folder: Path) -> Result:
+        with open_stage(folder) as stage:
+            return inject(stage)
+
+    return injected
 
 
 @click.command(help=__doc__)

@@ -14,7 +14,7 @@ from kafka.admin import NewTopic
 from group_coordinator.local.ports import LOOPBACK
 from tests.faults.result import Result
 from tests.gateway_faults.cluster import ClusterStage, GatewayBefore
-from tests.gateway_faults.kills import all_commit, judged
+from tests.gateway_faults.kills import all_commit, compared, groups_in_tables
 from tests.gateway_faults.readers import PARTITIONS, TOPIC, Traffic
 from tests.support.until import until
 
@@ -37,7 +37,8 @@ def brokers_come_and_go(folder: Path) -> Result:
         traffic = Traffic(first.bootstrap_servers, second.bootstrap_servers)
         with traffic.flowing():
             figures = _story(stage, traffic)
-        result = judged(stage.installation, traffic, "brokers", runs=1)
+        result = compared(traffic, "brokers", kill_count=1)
+        result.figures["groups in the tables"] = groups_in_tables(stage.installation)
     result.figures |= figures
     return result
 

@@ -17,28 +17,39 @@ from tests.support.until import until
 
 _BEFORE_S, _AFTER_S = 5.0, 8.0
 _MEET_S, _RESUME_S = 90.0, 120.0
-_KILLS = {"kill-gateway": 2, "kill-broker": 1, "kill-job": 1}
+_KILL_COUNT = {"gateway": 2, "broker": 1, "job": 1}
 
 
-def killed(stage: Stage, fault: str) -> Result:
-    """Kill while all groups read and commit; each must commit again after each kill."""
+def killed(stage: Stage, what: str) -> Result:
+    """Kill the gateway, the broker or the job under groups that the job has."""
     stage.start_job()
-    with stage.installation.admin() as admin:
-        admin.list_consumer_group_offsets("nobody")  # from its first answer on the job is warm
-    with closing(KafkaAdminClient(bootstrap_servers=stage.bootstrap_servers)) as admin:
+    stage.await_job()
+    result = _judged(stage, f"kill-{what}", what, stage.bootstrap_servers)
+    result.figures["groups in the tables"] = groups_in_tables(stage.installation)
+    return result
+
+
+def killed_at_kafka_alone(stage: Stage) -> Result:
+    """What the kill of a broker does to groups that this broker has."""
+    return _judged(stage, "kill-kafka-alone", "broker", stage.broker_servers)
+
+
+def _judged(stage: Stage, fault: str, what: str, servers: str) -> Result:
+    """Kill while all groups read and commit; each must commit again after each kill."""
+    with closing(KafkaAdminClient(bootstrap_servers=servers)) as admin:
         admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)], wait_for_metadata=True)
-    traffic = Traffic(stage.bootstrap_servers)
+    traffic = Traffic(servers)
     longest_s = 0.0
     with traffic.flowing():
         all_commit(traffic, _MEET_S)
-        for _ in range(_KILLS[fault]):
+        for _ in range(_KILL_COUNT[what]):
             time.sleep(_BEFORE_S)
             begun_s = time.monotonic()
-            stage.kill(fault.removeprefix("kill-"))
+            stage.kill(what)
             all_commit(traffic, _RESUME_S)
             longest_s = max(longest_s, time.monotonic() - begun_s)
         time.sleep(_AFTER_S)
-    result = judged(stage.installation, traffic, fault, runs=_KILLS[fault])
+    result = compared(traffic, fault, _KILL_COUNT[what])
     result.figures["longest_s_until_all_commit_again"] = round(longest_s, 1)
     return result
 
@@ -52,12 +63,13 @@ def all_commit(traffic: Traffic, seconds: float) -> None:
         ),
         seconds=seconds,
         awaited=lambda: (
-            f"commits: {[(g.group_id, g.commit_count, g.failed_commits[-1:]) for g in traffic.groups]}"
+            f"commits: {[(g.group_id, g.commit_count, g.failed_commits[-1:]) for g in traffic.groups]}, "
+            f"clients that gave up: {traffic.failures}"
         ),
     )
 
 
-def judged(installation: Installation, traffic: Traffic, fault: str, *, runs: int) -> Result:
+def compared(traffic: Traffic, fault: str, kill_count: int) -> Result:
     """When everybody has read what there is: what was lost, doubled or refused."""
     lost, problems = 0, [f"a client gave up: {failure}" for failure in traffic.failures]
     for group in traffic.groups:
@@ -76,12 +88,13 @@ def judged(installation: Installation, traffic: Traffic, fault: str, *, runs: in
         "commits refused or unanswered": sum(len(g.failed_commits) for g in traffic.groups),
         "read again above the last commit": sum(g.repeat_count for g in traffic.groups)
         - len(doubled),
-        "groups in the tables": _groups_in_tables(installation),
+        "polls that failed": sum(g.failed_poll_count for g in traffic.groups),
     }
-    return Result(fault, runs, lost, len(doubled), problems, figures)
+    return Result(fault, kill_count, lost, len(doubled), problems, figures)
 
 
-def _groups_in_tables(installation: Installation) -> int:
+def groups_in_tables(installation: Installation) -> int:
+    """What compaction has made of them."""
     [found] = rows(installation.tables_root, "SELECT count(*) AS groups FROM groups")
     count: int = found["groups"]
     return count

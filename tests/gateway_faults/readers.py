@@ -13,7 +13,7 @@ from typing import Protocol
 
 import confluent_kafka
 from kafka import KafkaConsumer
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, RetriableError
 
 TOPIC, PARTITIONS = "deliveries", 4
 _POLL_S = 0.2
@@ -37,6 +37,7 @@ class Group:
         self.repeat_count = 0
         self.commit_count = 0
         self.failed_commits: list[str] = []
+        self.failed_poll_count = 0
         self._confirmed: dict[int, int] = {}
         self._lock = Lock()
 
@@ -57,6 +58,10 @@ class Group:
     def has_failed(self, error: object) -> None:
         """A commit was not."""
         self.failed_commits.append(str(error))
+
+    def has_failed_to_poll(self) -> None:
+        """A client wants to be asked again."""
+        self.failed_poll_count += 1
 
     def count(self) -> int:
         """Different records so far."""
@@ -115,14 +120,22 @@ class _KafkaPython:
         )
 
     def take(self) -> list[tuple[int, int]]:
-        polled = self._consumer.poll(timeout_ms=round(_POLL_S * 1000))
+        try:
+            polled = self._consumer.poll(timeout_ms=round(_POLL_S * 1000))
+        except RetriableError:
+            # It looks for its coordinator and finds no broker at all; other clients go on looking by themselves.
+            self._group.has_failed_to_poll()
+            time.sleep(_POLL_S)
+            return []
         return [
             (record.partition, record.offset) for records in polled.values() for record in records
         ]
 
     def commit(self) -> Positions | None:
-        positions = {p.partition: self._consumer.position(p) for p in self._consumer.assignment()}
         try:
+            positions = {
+                p.partition: self._consumer.position(p) for p in self._consumer.assignment()
+            }
             self._consumer.commit()
         except KafkaError as error:
             self._group.has_failed(error)

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Literal
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -17,6 +18,7 @@ from group_coordinator.clients.cluster.coordinator_topics import create_topics
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.ports import LOOPBACK, free_ports, free_row
 from tests.end_to_end.installation import SETTINGS, Installation, installed
+from tests.gateway_faults import door
 from tests.support.job_process import JobProcess
 from tests.support.until import until
 
@@ -25,17 +27,31 @@ _PORTS = 4
 """Newcomers, node 0, node 1, and health; the broker is node 1."""
 
 
+BehindDoor = Literal["broker", "gateway"]
+"""What clients find at `door.HOST`, and so are hung up on while it is away."""
+
+
 class Stage:
     """Everything has a place that it keeps."""
 
-    def __init__(self, folder: Path, resources: ExitStack) -> None:
+    def __init__(
+        self, folder: Path, resources: ExitStack, behind_door: BehindDoor | None = None
+    ) -> None:
         self._folder = folder
         self._resources = resources
         [self._broker_port] = free_ports(1)
         first = free_row(_PORTS)
-        self.bootstrap_servers = f"{LOOPBACK}:{first}"
+        self._listen = f"{LOOPBACK}:{first}"
         self.port, self.node_port = first, first + 2
         self._health = f"{LOOPBACK}:{first + _PORTS - 1}"
+        self._broker_host = door.HOST if behind_door == "broker" else LOOPBACK
+        self._gateway_host = door.HOST if behind_door == "gateway" else LOOPBACK
+        self.broker_servers = f"{self._broker_host}:{self._broker_port}"
+        self.bootstrap_servers = f"{self._gateway_host}:{first}"
+        if behind_door is not None:
+            row = (self.port, self.node_port)
+            ports = row if behind_door == "gateway" else (self._broker_port,)
+            resources.enter_context(door.open_door(ports))
         self.start_broker()
         self.installation = Installation.named(
             "gateway", self._broker.bootstrap_servers, folder, (*SETTINGS, *self._settings)
@@ -45,7 +61,8 @@ class Stage:
     @property
     def _settings(self) -> tuple[str, ...]:
         return (
-            f"gateway.listen={self.bootstrap_servers}",
+            f"gateway.listen={self._listen}",
+            f"gateway.advertised.host={self._gateway_host}",
             f"gateway.health.listen={self._health}",
             "group.initial.rebalance.delay.ms=500",
         )
@@ -71,7 +88,9 @@ class Stage:
 
     def start_broker(self) -> None:
         """Start it, or start it again."""
-        self._broker = EmbeddedBroker(self._folder / "broker", self._broker_port)
+        told = {"advertised.listeners": f"CLIENTS://{self.broker_servers}"}
+        folder = self._folder / "broker"
+        self._broker = EmbeddedBroker(folder, self._broker_port, properties=told)
         self._broker.start()
         self._resources.callback(self._broker.stop)
 
@@ -89,6 +108,11 @@ class Stage:
             installed(self.installation)
         arguments = ["run", "--with-compaction", *self.installation.options]
         self._job = self._resources.enter_context(JobProcess(arguments, self._folder))
+
+    def await_job(self) -> None:
+        """Return with its first answer: from there on it is warm."""
+        with self.installation.admin() as admin:
+            admin.list_consumer_group_offsets("nobody")
 
     def kill(self, what: str) -> None:
         """SIGKILL, and a new one at once."""
@@ -114,9 +138,9 @@ def _is_dead(pid: int) -> bool:
 
 
 @contextmanager
-def open_stage(folder: Path) -> Iterator[Stage]:
+def open_stage(folder: Path, behind_door: BehindDoor | None = None) -> Iterator[Stage]:
     """With broker and gateway."""
     with ExitStack() as resources:
-        stage = Stage(folder, resources)
+        stage = Stage(folder, resources, behind_door)
         stage.start_gateway()
         yield stage
