@@ -42,7 +42,7 @@ def faults(records: int, minutes: float) -> dict[str, Inject]:
         "kill-gateway": _on_stage(partial(killed, what="gateway")),
         "kill-broker": _on_stage(partial(killed, what="broker")),
         "kill-job": _on_stage(partial(killed, what="job")),
-        "kill-kafka-alone": _on_stage(killed_at_kafka_alone),
+        "kill-kafka-alone": killed_at_kafka_alone,
         "chains-kill-gateway": partial(chains_killed, what="gateway"),
         "chains-kill-broker": partial(chains_killed, what="broker"),
         "chains-kill-job": partial(chains_killed, what="job"),

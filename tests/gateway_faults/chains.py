@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,7 +32,8 @@ def chains_killed(folder: Path, what: str) -> Result:
 
 def chains_at_kafka_alone(folder: Path) -> Result:
     """What the kill of a broker does to chains that have their groups from that broker."""
-    with open_stage(folder, behind_door="broker") as stage:
+    with ExitStack() as resources:
+        stage = Stage(folder, resources, behind_door="broker")
         return judged(stage, "chains-kafka-alone", "broker", stage.broker_servers)
 
 

@@ -17,6 +17,8 @@ HOST = "127.0.0.2"
 """Where the door is, at the same ports as what is behind it."""
 _PIECE_BYTES = 256 * 1024
 _CLOSE_S = 10.0
+_PAUSE_S = 0.5
+"""Before who comes is hung up on: some clients come again at once, and the owner needs the processor for its start."""
 
 
 @contextmanager
@@ -67,6 +69,7 @@ class _Door:
         try:
             of_owner, to_owner = await asyncio.open_connection(LOOPBACK, port)
         except OSError:
+            await asyncio.sleep(_PAUSE_S)
             to_client.close()
             return
         both = {to_owner, to_client}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
+from pathlib import Path
 
 from kafka import KafkaAdminClient
 from kafka.admin import NewTopic
@@ -29,9 +30,11 @@ def killed(stage: Stage, what: str) -> Result:
     return result
 
 
-def killed_at_kafka_alone(stage: Stage) -> Result:
+def killed_at_kafka_alone(folder: Path) -> Result:
     """What the kill of a broker does to groups that this broker has."""
-    return _judged(stage, "kill-kafka-alone", "broker", stage.broker_servers)
+    with ExitStack() as resources:
+        stage = Stage(folder, resources)
+        return _judged(stage, "kill-kafka-alone", "broker", stage.broker_servers)
 
 
 def _judged(stage: Stage, fault: str, what: str, servers: str) -> Result:
