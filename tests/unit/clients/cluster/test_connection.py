@@ -136,3 +136,7 @@ def test_options_reach_every_client() -> None:
 
     assert options["bootstrap_servers"] == ["a:1", "b:2"]
     assert options["security_protocol"] == "SSL"
+
+
+def test_a_broker_that_was_away_is_tried_again_within_a_second() -> None:
+    assert Connection("kafka:9092").client_options()["reconnect_backoff_max_ms"] == 1_000
