@@ -10,14 +10,18 @@ from typing import Any, Self
 
 import msgspec
 from kafka import KafkaConsumer, TopicPartition
+from pyspark.sql import SparkSession
 
 from group_coordinator import settings
 from group_coordinator.clients import AdminClient
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.coordinator_topics import create_topics
 from group_coordinator.clients.sql_tables import query
 from group_coordinator.core.deadlines.outages import Outages
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
+from group_coordinator.tables.creation import create_tables
 from tests.support.group_updates import lines_of, updated
 from tests.support.job_process import JobProcess
 
@@ -145,6 +149,6 @@ class Installation:
 
 def installed(made: Installation) -> Installation:
     """Make the topics and the tables, as `init` does."""
-    with JobProcess(["init", *made.options], made.folder) as init:
-        assert init.wait(300) == 0, init.log
+    create_topics(Connection(made.bootstrap_servers), made.settings.job)
+    create_tables(made.tables_root, SparkSession.builder.getOrCreate)
     return made
