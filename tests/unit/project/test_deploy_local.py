@@ -11,7 +11,7 @@ import pytest
 from group_coordinator.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[3]
-TOOLS = ("bash", "cat", "cksum", "dirname", "env", "head", "mkdir", "rm", "sed")
+TOOLS = ("bash", "cat", "cksum", "dirname", "env", "head", "mkdir", "nice", "rm", "sed")
 JAVA_17 = 'echo "openjdk version \\"17.0.15\\" 2025-04-15" >&2'
 JAVA_8 = 'echo "java version \\"1.8.0_392\\"" >&2'
 JAVA_25 = 'echo "openjdk version \\"25\\" 2025-09-16" >&2'
@@ -60,7 +60,8 @@ def installed(machine: Path) -> Path:
     install(machine, "java", JAVA_17)
     programs = machine / ".venv" / "bin"
     programs.mkdir(parents=True)
-    for name in ("group-coordinator", "pytest", "ruff", "mypy", "lint-imports", "coverage"):
+    checkers = ("pytest", "ruff", "mypy", "lint-imports", "coverage")
+    for name in ("group-coordinator", "python", *checkers):
         (programs / name).write_text(f"#!/usr/bin/env bash\necho {name} $*\n", encoding="utf-8")
         (programs / name).chmod(0o755)
     stamp = "pwd && cat pyproject.toml conf/constraints.txt | cksum"
@@ -114,7 +115,20 @@ def test_all_is_checked_without_a_target(installed: Path) -> None:
     programs = programs_in(run(installed, "test").stdout)
 
     assert programs[:4] == LINT
-    assert any(program.startswith("pytest") for program in programs[4:])
+    tests = [program for program in programs[4:] if program.startswith("pytest")]
+    assert [re.search("-m (.*?) --|$", program)[1] for program in tests] == [
+        None,
+        "spark",
+        "(kafka or oracle) and not spark",
+    ]
+
+
+@pytest.mark.parametrize("marked", ["-m spark", "(kafka or oracle) and not spark"])
+def test_the_tests_that_run_beside_others_count_too(installed: Path, marked: str) -> None:
+    program = installed / ".venv" / "bin" / "pytest"
+    program.write_text(f'#!/usr/bin/env bash\n[[ "$*" != *"{marked}"* ]]\n', encoding="utf-8")
+
+    assert run(installed, "test").returncode == 1
 
 
 def test_what_is_temporary_goes_with_the_run_and_with_the_next_one(installed: Path) -> None:
