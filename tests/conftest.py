@@ -24,16 +24,24 @@ os.environ.setdefault(
 
 LONGEST_FIRST = (
     "tests/end_to_end/test_faults.py",
+    "tests/end_to_end/test_cluster.py",
+    "tests/end_to_end/test_demo.py",
     "tests/end_to_end/test_rebuild.py",
-    "tests/end_to_end/test_security.py",
     "tests/end_to_end/test_topics.py",
+    "tests/end_to_end/test_security.py",
+    "tests/end_to_end/test_end_to_end.py",
+    "tests/end_to_end/test_scheduled_runs.py",
+    "tests/end_to_end/test_disk_faults.py",
+    "tests/spark/test_views.py",
+    "tests/spark/test_mirror_like_kafkas_tool.py",
     "tests/spark/test_compaction.py",
 )
 """Two processes that take file by file (`--dist loadfile`) then end at about the same time."""
+_RANKS = {file: rank for rank, file in enumerate(LONGEST_FIRST)}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.nodeid.partition("::")[0] not in LONGEST_FIRST)
+    items.sort(key=lambda item: _RANKS.get(item.nodeid.partition("::")[0], len(_RANKS)))
 
 
 @pytest.fixture(scope="session")
