@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from tempfile import gettempdir
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from group_coordinator.local.broker import EmbeddedBroker
+from tests.support.short_lived_java import classes_taken_from
 
 # Nothing here is about speed, and a machine may be busy.
 PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -15,12 +17,8 @@ settings.register_profile("dev", max_examples=50, **PATIENT)
 settings.register_profile("ci", max_examples=100, derandomize=True, **PATIENT)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
-# Our JVMs live for seconds: the second compiler would work for code that is not run any more.
-os.environ.setdefault(
-    "SPARK_SUBMIT_OPTS",
-    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC -XX:-UsePerfData"
-    f' -Djava.io.tmpdir="{gettempdir()}"',
-)
+if "SPARK_SUBMIT_OPTS" not in os.environ:
+    os.environ.update(classes_taken_from(Path(gettempdir(), "classes.jsa")))
 
 LONGEST_FIRST = (
     "tests/end_to_end/test_faults.py",

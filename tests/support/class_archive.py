@@ -1,0 +1,43 @@
+"""The classes of a job as its Java has read and checked them: a JVM that begins with them has a fifth less to do.
+
+`python -m tests.support.class_archive FILE` writes them.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import psutil
+
+from group_coordinator.local.broker import EmbeddedBroker
+from tests.end_to_end.commits import Commits
+from tests.end_to_end.installation import Installation, installed
+from tests.support.job_process import JobProcess
+from tests.support.short_lived_java import classes_kept_in
+from tests.support.until import until
+
+_PATIENCE_S = 300
+
+
+def main(archive: Path) -> None:
+    """Let a job take commits and compact them."""
+    with TemporaryDirectory() as folder, EmbeddedBroker() as broker:
+        installation = installed(Installation(broker.bootstrap_servers, Path(folder)))
+        with Commits(installation) as commits:
+            until(lambda: commits.next_offset > 0, seconds=_PATIENCE_S, awaited="a commit")
+        drain = ["run", "--drain", "--with-compaction", *installation.options]
+        with JobProcess(drain, installation.folder, variables=classes_kept_in(archive)) as job:
+            [jvm] = until(lambda: _jvms_of(job), seconds=_PATIENCE_S, awaited="a JVM")
+            assert job.wait(_PATIENCE_S) == 0, job.log
+            # It writes when the driver, which started it, is gone.
+            psutil.wait_procs([jvm], _PATIENCE_S)
+
+
+def _jvms_of(job: JobProcess) -> list[psutil.Process]:
+    return [child for child in psutil.Process(job.pid).children() if child.name() == "java"]
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
