@@ -15,6 +15,7 @@ import psutil
 import pyspark
 
 from group_coordinator.local.ports import LOOPBACK, free_ports
+from tests.support.short_lived_java import OPTIONS
 from tests.support.until import until
 
 SPARK_HOME = Path(pyspark.__file__).parent
@@ -46,6 +47,7 @@ class Standalone:
             "SPARK_HOME": str(SPARK_HOME),
             "SPARK_LOCAL_IP": LOOPBACK,
             "SPARK_NO_DAEMONIZE": "1",
+            "SPARK_DAEMON_JAVA_OPTS": OPTIONS,
             "PYTHONPATH": str(self.packages),
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         }

@@ -12,6 +12,7 @@ from pathlib import Path
 import pyspark
 
 from group_coordinator.local.jars import spark_jars
+from tests.support.short_lived_java import OPTIONS
 
 _SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
 
@@ -29,6 +30,7 @@ def main() -> None:
         "spark.pyspark.python": sys.executable,
         "spark.executorEnv.PYTHONPATH": packages,
         "spark.executor.memory": "800m",
+        "spark.executor.extraJavaOptions": OPTIONS,
         "spark.driver.memory": "1g",
         "spark.ui.enabled": "false",
     }
