@@ -18,7 +18,7 @@ settings.register_profile("ci", max_examples=100, derandomize=True, **PATIENT)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 if "SPARK_SUBMIT_OPTS" not in os.environ:
-    os.environ.update(classes_taken_from(Path(gettempdir(), "classes.jsa")))
+    os.environ.update(classes_taken_from(Path(gettempdir(), "classes")))
 
 LONGEST_FIRST = (
     "tests/end_to_end/test_faults.py",

@@ -66,11 +66,21 @@ def test_a_folder_of_ones_own_outlives_it(tmp_path: Path) -> None:
         assert first_value(broker, "orders") == b"one"
 
 
-def test_an_error_at_the_start_carries_the_end_of_the_log(tmp_path: Path) -> None:
-    with EmbeddedBroker() as first:
-        second = EmbeddedBroker(data_dir=tmp_path, port=port_of(first))
-        with pytest.raises(BrokerError, match="Address already in use"):
-            second.start()
+def test_an_error_at_the_start_carries_the_end_of_the_log(
+    broker: EmbeddedBroker, tmp_path: Path
+) -> None:
+    second = EmbeddedBroker(data_dir=tmp_path, port=broker.port)
+    with pytest.raises(BrokerError, match="Address already in use"):
+        second.start()
+
+
+def test_java_is_told_what_kafkas_own_scripts_would_tell_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("KAFKA_OPTS", "-Dit.is='not free' --unheard-of")
+
+    with pytest.raises(BrokerError, match="Unrecognized option: --unheard-of"):
+        EmbeddedBroker().start()
 
 
 def test_a_death_is_reported_with_the_end_of_the_log() -> None:

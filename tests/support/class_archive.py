@@ -1,10 +1,11 @@
-"""The classes of a job as its Java has read and checked them: a JVM that begins with them has a fifth less to do.
+"""The classes of a job and of a broker as Java has read and checked them: JVMs that begin with them have less to do.
 
-`python -m tests.support.class_archive FILE` writes them.
+`python -m tests.support.class_archive FOLDER` writes them there.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,14 +22,16 @@ from tests.support.until import until
 _PATIENCE_S = 300
 
 
-def main(archive: Path) -> None:
+def main(archives: Path) -> None:
     """Let a job take commits and compact them."""
+    archives.mkdir(exist_ok=True)
+    os.environ |= classes_kept_in(archives)
     with TemporaryDirectory() as folder, EmbeddedBroker() as broker:
         installation = installed(Installation(broker.bootstrap_servers, Path(folder)))
         with Commits(installation) as commits:
             until(lambda: commits.next_offset > 0, seconds=_PATIENCE_S, awaited="a commit")
         drain = ["run", "--drain", "--with-compaction", *installation.options]
-        with JobProcess(drain, installation.folder, variables=classes_kept_in(archive)) as job:
+        with JobProcess(drain, installation.folder) as job:
             [jvm] = until(lambda: _jvms_of(job), seconds=_PATIENCE_S, awaited="a JVM")
             assert job.wait(_PATIENCE_S) == 0, job.log
             # It writes when the driver, which started it, is gone.

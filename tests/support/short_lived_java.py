@@ -16,23 +16,28 @@ _SILENT: Final = "-Xlog:cds=off -Xlog:cds+dynamic=off"
 """Java would say so each time that an archive was made for another class path."""
 
 
-def classes_kept_in(archive: Path) -> Mapping[str, str]:
-    """Variables with which a JVM writes an archive of its classes at its end."""
-    return _without_folder_of_files(f'-XX:ArchiveClassesAtExit="{archive}"')
+_OF_A_JOB, _OF_A_BROKER = "job.jsa", "broker.jsa"
+"""Archives in a folder."""
 
 
-def classes_taken_from(archive: Path) -> Mapping[str, str]:
-    """Variables with which a JVM begins with the classes of an archive, if there is one and it can use it."""
-    if not archive.exists():
-        return {"SPARK_SUBMIT_OPTS": _options()}
-    return _without_folder_of_files(f'-XX:SharedArchiveFile="{archive}"')
+def classes_kept_in(folder: Path) -> Mapping[str, str]:
+    """Variables with which JVMs write archives of their classes at their end."""
+    return _variables("-XX:ArchiveClassesAtExit", folder)
 
 
-def _without_folder_of_files(option: str) -> Mapping[str, str]:
+def classes_taken_from(folder: Path) -> Mapping[str, str]:
+    """Variables with which JVMs begin with the classes of archives, where there are any and Java can use them."""
+    if (folder / _OF_A_JOB).exists():
+        return _variables("-XX:SharedArchiveFile", folder)
+    return {"SPARK_SUBMIT_OPTS": _options()}
+
+
+def _variables(option: str, folder: Path) -> Mapping[str, str]:
     """Java archives nothing where the class path has a folder of files in it, as the one with Spark's settings is."""
     return {
-        "SPARK_SUBMIT_OPTS": f"{_options()} {option} {_SILENT}",
-        "SPARK_CONF_DIR": str(Path(gettempdir(), "no-settings-of-spark")),
+        "SPARK_SUBMIT_OPTS": f'{_options()} {option}="{folder / _OF_A_JOB}" {_SILENT}',
+        "SPARK_CONF_DIR": str(folder / "no-settings-of-spark"),
+        "KAFKA_OPTS": f'{option}="{folder / _OF_A_BROKER}" {_SILENT}',
     }
 
 

@@ -19,6 +19,8 @@ __all__ = ["BrokerError", "EmbeddedBroker"]
 class EmbeddedBroker:
     """A broker that lives as long as its `with` block, and never longer than this process.
 
+    Its Java is told what KAFKA_OPTS says, as Kafka's own scripts do it.
+
     Args:
         data_dir: where it keeps its topics and leaves them; a temporary folder if None.
         port: where clients find it; any free port if None.

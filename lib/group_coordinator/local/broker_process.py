@@ -10,7 +10,7 @@ from pathlib import Path
 
 from group_coordinator.local.broker_files import BrokerFiles
 from group_coordinator.local.jars import broker_jars
-from group_coordinator.local.java import java
+from group_coordinator.local.java import java, kafka_options
 from group_coordinator.local.watchdog import Watchdog
 
 _START_TIMEOUT_SECONDS = 60
@@ -120,4 +120,4 @@ def _added(users: Mapping[str, str]) -> Iterator[str]:
 def _command(files: BrokerFiles, *program: str) -> list[str]:
     class_path = os.pathsep.join(map(str, broker_jars()))
     logging = f"-Dlog4j2.configurationFile={files.log_properties}"
-    return [java(), *_JVM_OPTIONS, logging, "-cp", class_path, *program]
+    return [java(), *_JVM_OPTIONS, logging, *kafka_options(), "-cp", class_path, *program]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from pathlib import Path
 
@@ -18,3 +19,8 @@ def java() -> str:
     if command is None:
         raise JavaMissingError("Java is missing: install Java 17 or newer, or set JAVA_HOME")
     return command
+
+
+def kafka_options() -> list[str]:
+    """What the user wants Java to be told wherever it runs Kafka, in the variable that Kafka's own scripts read."""
+    return shlex.split(os.environ.get("KAFKA_OPTS", ""))
