@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from importlib import metadata
 from importlib.util import find_spec
@@ -69,12 +70,23 @@ def tools_jars(modules: Iterable[str] = _TOOLS) -> list[Path]:
     return [*_jars("tools", _TOOLS_IVY_MODULE.format(wanted)), *broker_jars()]
 
 
+def fetch(*class_paths: Callable[[], object]) -> None:
+    """Fetch what is missing of these, all at once: Ivy takes one jar after the other, and waits for the network mostly.
+
+    Raises:
+        JarsError: some cannot be had.
+    """
+    with ThreadPoolExecutor(len(class_paths)) as pool:
+        for fetched in [pool.submit(class_path) for class_path in class_paths]:
+            fetched.result()
+
+
 def _jars(name: str, ivy_module: str) -> list[Path]:
     cache = cache_folder("jars")
     # Another version or another pyspark gives another text: what is in a folder never changes.
     folder = cache / f"{name}-{sha256(ivy_module.encode()).hexdigest()[:12]}"
     if not folder.is_dir():
-        with only_one_process(cache / ".lock"):
+        with only_one_process(cache / f"{folder.name}.lock"):
             if not folder.is_dir():
                 _fetch(name, ivy_module, folder)
     return sorted(folder.glob("*.jar"))
@@ -157,7 +169,6 @@ def _names_in(folder: Path) -> list[str]:
 
 if __name__ == "__main__":
     try:
-        spark_jars()
-        broker_jars()
+        fetch(spark_jars, broker_jars)
     except (JarsError, JavaMissingError, UnknownSparkError) as failure:
         sys.exit(str(failure))
