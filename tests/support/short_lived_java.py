@@ -8,9 +8,11 @@ from tempfile import gettempdir
 from typing import Final
 
 OPTIONS: Final = (
-    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC -XX:-UsePerfData"
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m "
+    "-XX:+UseSerialGC -Xms512m -Xmn256m -XX:MetaspaceSize=256m -XX:-UsePerfData"
 )
-"""The second compiler would work for code that is not run any more."""
+"""The second compiler would work for code that is not run any more; room from the start spares collections of what little
+there is."""
 
 _SILENT: Final = "-Xlog:cds=off -Xlog:cds+dynamic=off"
 """Java would say so each time that an archive was made for another class path."""
