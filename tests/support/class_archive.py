@@ -1,18 +1,21 @@
 """The classes of a job and of a broker as Java has read and checked them: JVMs that begin with them have less to do.
 
-`python -m tests.support.class_archive FOLDER` writes them there.
+`python -m tests.support.class_archive FOLDER` writes them there, and fetches all jars that tests need.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import psutil
 
 from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.local.jars import broker_jars, fetch, spark_jars, tools_jars
+from tests.broker.clients.kafka_tool import ALL_TOOLS, CLIENTS, TOOLS
 from tests.end_to_end.commits import Commits
 from tests.end_to_end.installation import Installation, installed
 from tests.support.job_process import JobProcess
@@ -24,6 +27,8 @@ _PATIENCE_S = 300
 
 def main(archives: Path) -> None:
     """Let a job take commits and compact them."""
+    tools = (partial(tools_jars, modules) for modules in (TOOLS, CLIENTS, ALL_TOOLS))
+    fetch(spark_jars, broker_jars, tools_jars, *tools)
     archives.mkdir(exist_ok=True)
     os.environ |= classes_kept_in(archives)
     with TemporaryDirectory() as folder, EmbeddedBroker() as broker:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from group_coordinator.local.jars import tools_jars
 from group_coordinator.local.java import java
 
-_TOOLS = ("kafka-tools",)
+TOOLS: Final = ("kafka-tools",)
 CLIENTS: Final = (
     *("kafka-tools", "kafka-clients", "kafka-server-common"),
     *("kafka-streams", "kafka-streams-examples"),
@@ -34,7 +34,7 @@ class Said(NamedTuple):
 def kafka_consumer_groups(bootstrap_servers: str, *arguments: str) -> Said:
     """Run the tool; what its logging says on standard error is left out, and so are stack traces."""
     tool = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
-    return _said(_TOOLS, tool, bootstrap_servers, *arguments)
+    return _said(TOOLS, tool, bootstrap_servers, *arguments)
 
 
 def kafka_share_groups(bootstrap_servers: str, *arguments: str) -> Said:

@@ -68,7 +68,8 @@ def installed(machine: Path) -> Path:
     text = subprocess.run(
         ["bash", "-c", stamp], cwd=machine, capture_output=True, text=True, check=True
     ).stdout
-    (machine / ".venv" / ".stamp").write_text(text, encoding="utf-8")
+    for part in (".stamp", ".jars"):
+        (machine / ".venv" / part).write_text(text, encoding="utf-8")
     return machine
 
 
@@ -129,6 +130,28 @@ def test_the_tests_that_run_beside_others_count_too(installed: Path, marked: str
     program.write_text(f'#!/usr/bin/env bash\n[[ "$*" != *"{marked}"* ]]\n', encoding="utf-8")
 
     assert run(installed, "test").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fetches"),
+    [
+        (["groups", "--list"], True),
+        (["test", "spark"], True),
+        (["test", "tests/unit"], True),
+        (["--version"], False),
+        (["lint"], False),
+        (["test", "fast"], False),
+    ],
+)
+def test_who_starts_no_java_does_not_wait_for_jars(
+    installed: Path, arguments: list[str], *, fetches: bool
+) -> None:
+    (installed / ".venv" / ".jars").unlink()
+
+    first, second = (run(installed, *arguments).stderr for _ in range(2))
+
+    assert first == ("python -m group_coordinator.local.jars\n" if fetches else "")
+    assert second == ""
 
 
 def test_what_is_temporary_goes_with_the_run_and_with_the_next_one(installed: Path) -> None:
