@@ -44,7 +44,7 @@ class Stage:
             ["init", "--topics-only", *installation.options], installation.folder
         ) as init:
             assert init.wait(RUN_S) == 0, init.log
-        self.run_to_end(installation, script="create_tables.py")
+        self.run_to_end(installation, script="create_tables.py", cores=1)
         return installation
 
     def submit(
@@ -63,9 +63,13 @@ class Stage:
         return JobProcess(given, installation.folder, program=("tests.cluster.submit",))
 
     def run_to_end(
-        self, installation: Installation, *arguments: str, script: str = _COORDINATOR
+        self,
+        installation: Installation,
+        *arguments: str,
+        script: str = _COORDINATOR,
+        cores: int = 2,
     ) -> None:
-        with self.submit(installation, *arguments, script=script) as job:
+        with self.submit(installation, *arguments, script=script, cores=cores) as job:
             assert job.wait(RUN_S) == 0, job.log
 
 
