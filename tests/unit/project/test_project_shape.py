@@ -20,6 +20,7 @@ ROOMS = sorted(
     {str(path.parent.relative_to(UNIT_TESTS)) for path in UNIT_TESTS.rglob("test_*.py")}
     - ABOUT_THE_PROJECT
 )
+STARTS_A_JVM = re.compile(r"pytest\.mark\.(spark|kafka|oracle)\b")
 SETTING = re.compile(r'"?(?P<key>[a-z.]+)"? = ')
 EXPLANATION = re.compile(r"# \S.*\. [A-Z].*\.$")
 
@@ -32,6 +33,13 @@ def test_a_file_can_be_read_in_one_go(source: Path) -> None:
 @pytest.mark.parametrize("room", ROOMS)
 def test_each_room_of_the_unit_tests_is_one_of_the_library(room: str) -> None:
     assert (ROOT / "lib" / "group_coordinator" / room).is_dir()
+
+
+@pytest.mark.parametrize("room", ["unit", "property"])
+def test_nothing_starts_a_jvm_where_deploy_local_looks_for_nothing_that_does(room: str) -> None:
+    tests = (ROOT / "tests" / room).rglob("test_*.py")
+
+    assert [path for path in tests if STARTS_A_JVM.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_the_source_is_not_ignored_by_git() -> None:
