@@ -69,10 +69,10 @@ class Browser:
         )
 
     def until(self, condition: str) -> None:
-        """Wait for a condition of the page, ten seconds at most."""
+        """Wait for a condition of the page, a minute at most."""
         looking = (
             "new Promise((found, late) => {"
-            "const end = Date.now() + 10000;"
+            "const end = Date.now() + 60000;"
             f"(function look() {{ if ({condition}) found(true);"
             f"else if (Date.now() > end) late(new Error({json.dumps('waited for ' + condition)}));"
             "else setTimeout(look, 20); })() })"
