@@ -115,6 +115,31 @@ def _gateway(figures: Figures) -> list[Measure]:
     ]
 
 
+def _gateway_answers(figures: Figures) -> list[Measure]:
+    rate = f"{figures['requests_per_second']} requests/s"
+    members = f"{figures['idle_members']:,} idle members"
+    return [
+        Measure(
+            f"the gateway adds to {share} of answers, {rate}",
+            f"{figures[f'added_{name}_ms']} ms",
+            promise,
+            f"{figures[f'without_gateway_{name}_ms']} ms without it",
+        )
+        for share, name, promise in (("the median", "median", "at most 30 ms"), ("99 %", "p99", ""))
+    ] + [
+        Measure(
+            f"{members}: answers that were late or errors",
+            f"{figures['idle_late'] + figures['idle_failed']}",
+            "none",
+        ),
+        Measure(
+            f"{members}: the gateway's part of a core, and its memory",
+            f"{figures['idle_gateway_cores']} cores, {figures['idle_gateway_mb']} MB",
+            "",
+        ),
+    ]
+
+
 def _mirror(figures: Figures) -> list[Measure]:
     return [
         Measure(
@@ -270,6 +295,7 @@ BENCHMARKS = {
     "mirror": Benchmark([], _mirror),
     "mirror_live": Benchmark([], _mirror_live),
     "gateway": Benchmark([], _gateway),
+    "gateway_answers": Benchmark([], _gateway_answers),
     "big_group": Benchmark([], _big_group),
     "throughput": Benchmark([], _throughput),
     "cores": Benchmark([], _cores),
