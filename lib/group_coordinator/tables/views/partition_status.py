@@ -25,7 +25,7 @@ UNKNOWN_SILENCE_SECONDS = 600
 """How long a single commit lasts, which does not say how often there is one."""
 
 _OF_PARTITION = "PARTITION BY cluster_id, group_id, topic, `partition`"
-_SO_FAR = f"{_OF_PARTITION} ORDER BY batch_id DESC, seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
+_SO_FAR = f"{_OF_PARTITION} ORDER BY batch_id DESC, seq DESC, is_recent DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 """From the newest change back; the commit of the table of now comes last."""
 _RECENT_SAMPLES = f"""(
     SELECT {small("newest")} positions.*

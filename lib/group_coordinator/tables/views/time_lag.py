@@ -58,13 +58,14 @@ def _from_reached_on(lowest: str, since: str) -> str:
     """
     return f"""
   SELECT ends.*,
-    max(CASE WHEN reached_end <= lowest_offset AND sampled_at > {since} + {MOMENT} THEN sampled_at END) OVER (
+    max(CASE WHEN reached_end <= lowest_offset AND sampled_at > first_at + {MOMENT} THEN sampled_at END) OVER (
       PARTITION BY cluster_id, topic, `partition`
     ) AS reached_at
   FROM (
     SELECT {small(lowest)} samples.cluster_id, samples.topic, samples.`partition`, samples.sampled_at, samples.log_start_offset,
       samples.log_end_offset, {lowest}.lowest_offset,
-      {reached("samples.log_end_offset", "samples.sampled_at", _IN_TIME)} AS reached_end
+      {reached("samples.log_end_offset", "samples.sampled_at", _IN_TIME)} AS reached_end,
+      min(samples.sampled_at) OVER ({_IN_TIME} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS first_at
     FROM $topic_positions samples
     JOIN {lowest}
       ON {lowest}.cluster_id = samples.cluster_id AND {lowest}.topic = samples.topic
