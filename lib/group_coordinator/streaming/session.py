@@ -64,7 +64,7 @@ _EVERYWHERE = {
     "spark.sql.ui.retainedExecutions": "20",
     # As many tasks as state partitions: nothing to adapt, and small queries take half the time.
     "spark.sql.adaptive.enabled": "false",
-    # A question about lag alone has 276 classes of generated code. By default 100 are kept: all would be compiled again,
+    # A question to partition_status has 276 classes of generated code. By default 100 are kept: all would be compiled again,
     # by Spark and by Java, each time that it is asked.
     "spark.sql.codegen.cache.maxEntries": "1000",
     # Batches of the coordinator and of compaction take turns (pools.py), instead of waiting for each other.

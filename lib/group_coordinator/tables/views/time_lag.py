@@ -47,11 +47,13 @@ _SINCE = since(_NEAR)
 
 _EVER = "TIMESTAMP '1970-01-01 00:00:00'"
 
-_OF_PARTITION = "PARTITION BY samples.cluster_id, samples.topic, samples.`partition`"
-_IN_TIME = f"{_OF_PARTITION} ORDER BY samples.sampled_at, samples.log_end_offset"
+_IN_TIME = (
+    "PARTITION BY samples.cluster_id, samples.topic, samples.`partition` "
+    "ORDER BY samples.sampled_at, samples.log_end_offset"
+)
 
 
-def _from_reached_on(lowest: str, since: str) -> str:
+def _from_reached_on(lowest: str, beginning: str) -> str:
     """SQL for samples since a time, with `reached_at`: when the partition's end was last at its lowest offset or before it.
 
     Null: at no sample since then. So it is at those of the first moment, which may not have all of its samples.
@@ -70,7 +72,7 @@ def _from_reached_on(lowest: str, since: str) -> str:
     JOIN {lowest}
       ON {lowest}.cluster_id = samples.cluster_id AND {lowest}.topic = samples.topic
       AND {lowest}.`partition` = samples.`partition`
-    WHERE samples.sampled_at >= {since}
+    WHERE samples.sampled_at >= {beginning}
   ) ends"""
 
 
