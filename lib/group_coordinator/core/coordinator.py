@@ -30,6 +30,7 @@ from group_coordinator.core.handlers import (
     topic_metadata,
     txn_offset_commit,
 )
+from group_coordinator.core.model.changes import TopicsForgotten
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError
@@ -74,6 +75,31 @@ def handle(
     group: Group, request: Request, context: RequestContext, config: CoordinatorConfig
 ) -> Step:
     """Apply a request to the group at `context.now_ms`; deadlines due by then must have fired already."""
+    if isinstance(request, ConsumerGroupHeartbeat) and request.known_topics:
+        return _handle_with_topics(group, request, context, config)
+    return _handle(group, request, context, config)
+
+
+def _handle_with_topics(
+    group: Group,
+    request: ConsumerGroupHeartbeat,
+    context: RequestContext,
+    config: CoordinatorConfig,
+) -> Step:
+    """Let the group learn the topics first; where the request makes no group, nothing is left of them."""
+    if group.topics is not None:
+        return _handle(group, request, context, config)
+    replay.apply(group, topic_metadata.told_along(group, request), context.now_ms, config)
+    step = _handle(group, request, context, config)
+    if group.membership is None:
+        forgotten = Decision([], [], (TopicsForgotten(),))
+        replay.apply(group, forgotten, context.now_ms, config)
+    return step
+
+
+def _handle(
+    group: Group, request: Request, context: RequestContext, config: CoordinatorConfig
+) -> Step:
     now_ms = context.now_ms
     group.clock_ms = now_ms
     try:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from msgspec import UNSET, json
+from msgspec import json
 
-from group_coordinator.codecs.apis.topic_metadata import GoneTopic, KnownTopic, TopicMetadataBody
+from group_coordinator.codecs.apis.topic_metadata import (
+    GoneTopic,
+    TopicMetadataBody,
+    known_topic,
+)
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.topics.hash import topic_hash
 from group_coordinator.job.topic_interests import KnownTopics
@@ -60,13 +64,8 @@ def event(group_id: str, told: News) -> bytes:
     """It says nothing about other topics, which the group has not asked for."""
     body = TopicMetadataBody(
         group_id,
-        [_known(topic) for topic in told.topics],
+        [known_topic(topic) for topic in told.topics],
         [GoneTopic(name, topic_id) for name, topic_id in told.deleted],
         complete=False,
     )
     return json.encode({"api": "TopicMetadata", "version": 0, "correlationId": None, "body": body})
-
-
-def _known(topic: Topic) -> KnownTopic:
-    racks = UNSET if topic.racks is None else [list(of_partition) for of_partition in topic.racks]
-    return KnownTopic(topic.name, topic.topic_id, topic.num_partitions, racks)

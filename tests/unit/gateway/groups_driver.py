@@ -10,6 +10,7 @@ from typing import Any, ParamSpec
 
 from group_coordinator import settings
 from group_coordinator.codecs import wire
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.groups.fresh_tables import FreshTables
 from group_coordinator.gateway.groups.group_apis import GroupApis
@@ -62,6 +63,9 @@ class Topics:
         if name == "__consumer_offsets":
             return 50
         return self.there[name][1] if name in self.there else 0
+
+    def topic(self, name: str) -> Topic | None:
+        return Topic(name, *self.there[name]) if name in self.there else None
 
     def leader_of(self, topic: str, partition: int) -> Address | None:  # noqa: ARG002
         return self.leader

@@ -12,7 +12,8 @@ from typing import Any, Self
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.cluster.addresses import Address
 
-NODE = 1
+NODE, ABSENT = 1, 9
+RACK = "rack-1"
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
 PATIENCE_S = 5.0
 API_VERSIONS = {
@@ -113,10 +114,12 @@ class ScriptedBroker:
 
     def metadata(self) -> Mapping[str, Any]:
         brokers = [
-            {"nodeId": node, "host": host, "port": port}
+            {"nodeId": node, "host": host, "port": port, "rack": RACK}
             for node, (host, port) in self.nodes.items()
         ]
-        partitions = [{"partitionIndex": n, "leaderId": NODE} for n in (1, 0)]
+        partitions = [
+            {"partitionIndex": n, "leaderId": NODE, "replicaNodes": [NODE, ABSENT]} for n in (1, 0)
+        ]
         topic = {"name": "orders", "topicId": ORDERS_ID, "partitions": partitions}
         return {"brokers": brokers, "controllerId": NODE, "topics": [topic]}
 

@@ -5,12 +5,13 @@ import time
 
 import pytest
 
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.gateway.cluster import broker_link, cluster_view, own_login
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.readiness import cluster_check, first_trouble
-from tests.unit.gateway.scripted_broker import ORDERS_ID, Asked, ScriptedBroker
+from tests.unit.gateway.scripted_broker import ORDERS_ID, RACK, Asked, ScriptedBroker
 from tests.unit.gateway.stage import LOOPBACK, NEVER_MS, NODE, until
 
 NOBODY = Address(LOOPBACK, 1)
@@ -30,6 +31,8 @@ def test_what_is_in_the_cluster() -> None:
             assert view.brokers == {NODE: broker.address}
             assert (view.name_of(ORDERS_ID), view.id_of("orders")) == ("orders", ORDERS_ID)
             assert (view.partition_count("orders"), view.knows("refunds")) == (2, False)
+            assert view.topic("orders") == Topic("orders", ORDERS_ID, 2, ((RACK,), (RACK,)))
+            assert view.topic("refunds") is None
             assert view.leader_of("orders", 1) == broker.address
             assert view.leader_of("orders", 2) is None
             age_s = view.age_s()

@@ -3,9 +3,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from msgspec import json
 
 from group_coordinator.gateway.job.questions import Body
-from tests.unit.gateway.groups_driver import Groups, in_loop, join_body
+from tests.unit.gateway.groups_driver import ORDERS, Groups, Topics, in_loop, join_body
 
 NOBODY = {"generationId": 1, "memberId": "nobody"}
 ORDERS_0 = {"name": "orders", "partitions": [{"partitionIndex": 0, "committedOffset": 42}]}
@@ -292,3 +293,23 @@ async def test_a_classic_group_that_was_upgraded_is_asked_about_again() -> None:
 
     [described] = (await groups.ask("ConsumerGroupDescribe", 1, groupIds=["simple"]))["groups"]
     assert (described["errorCode"], described["groupState"]) == (0, "Stable")
+
+
+@in_loop
+async def test_a_heartbeat_tells_the_job_which_of_its_topics_there_are() -> None:
+    topics = Topics()
+    topics.hidden = {"refunds": ("AAAAAAAAAAAAAAAAAAAABA", 2)}
+    groups = Groups(topics)
+    beat = {"groupId": "new", "memberId": "m", "rebalanceTimeoutMs": 30_000, "topicPartitions": []}
+    names = ["orders", "refunds", "nowhere", "orders"]
+
+    await groups.ask("ConsumerGroupHeartbeat", 1, **beat, memberEpoch=0, subscribedTopicNames=names)
+    await groups.ask("ConsumerGroupHeartbeat", 1, groupId="new", memberId="m", memberEpoch=2)
+
+    joined, stayed = (json.decode(asked.event("c", None))["body"] for asked in groups.job.asked)
+    assert joined["knownTopics"] == [
+        {"name": "orders", "topicId": ORDERS, "numPartitions": 3},
+        {"name": "refunds", "topicId": "AAAAAAAAAAAAAAAAAAAABA", "numPartitions": 2},
+    ]
+    assert "knownTopics" not in stayed
+    assert topics.looks == 1

@@ -59,6 +59,12 @@ def test_a_consumer_group_asks_until_it_is_told() -> None:
     assert needs(take(heartbeat(2), 4_000, told)) == []
 
 
+def test_it_asks_also_when_its_first_heartbeat_brought_the_topics() -> None:
+    joined = take(heartbeat(0, subscribedTopicNames=["orders"], knownTopics=[ORDERS]), 1_000)
+    assert needs(joined) == [(["orders"], [])]
+    assert needs(take(heartbeat(2), 2_000, joined)) == []
+
+
 def test_it_asks_again_when_its_subscription_changes_and_says_when_it_needs_no_more() -> None:
     joined = take(heartbeat(0, subscribedTopicNames=["orders"]), 1_000)
     told = take(topics(ORDERS), 2_000, joined)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -53,12 +53,25 @@ def _exists(topic: Mapping[str, Any]) -> bool:
 
 def _topic(topic: Mapping[str, Any], racks: Mapping[int, str]) -> Topic:
     partitions = sorted(topic["partitions"], key=lambda partition: partition["partition_index"])
-    in_racks = tuple(
-        tuple(sorted(racks[broker] for broker in partition["replica_nodes"] if broker in racks))
-        for partition in partitions
+    replicas = [partition["replica_nodes"] for partition in partitions]
+    in_racks = racks_of(replicas, racks)
+    return Topic(topic["name"], topic_id(topic), len(partitions), in_racks)
+
+
+def racks_of(
+    replicas: Iterable[Iterable[int]], racks: Mapping[int, str]
+) -> tuple[tuple[str, ...], ...] | None:
+    """The racks of each partition's replicas, sorted; None where none of these brokers is in a rack.
+
+    Args:
+        replicas: the brokers that have each partition.
+        racks: those of brokers that are in one.
+    """
+    found = tuple(
+        tuple(sorted(racks[broker] for broker in brokers if broker in racks))
+        for brokers in replicas
     )
-    racks_or_none = in_racks if any(in_racks) else None
-    return Topic(topic["name"], topic_id(topic), len(partitions), racks_or_none)
+    return found if any(found) else None
 
 
 def topic_id(topic: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ from msgspec import UNSET, UnsetType, json
 
 from group_coordinator.codecs.apis.api import Api, Body, Encoder
 from group_coordinator.codecs.apis.body_checks import check_unknown
+from group_coordinator.codecs.apis.topic_metadata import KnownTopic, known_topics
 from group_coordinator.codecs.fields import ABSENT, Int32, Text, number_or_none, or_default
 from group_coordinator.codecs.plain_json import JsonObject
 from group_coordinator.codecs.uuids import ZERO_UUID, Uuid
@@ -34,6 +35,8 @@ class ConsumerGroupHeartbeatBody(Body):
     subscribed_topic_regex: Text | UnsetType | None = UNSET
     server_assignor: Text | UnsetType | None = UNSET
     topic_partitions: list[OwnedTopic] | UnsetType | None = UNSET
+    known_topics: list[KnownTopic] | UnsetType = UNSET
+    """Ours."""
 
 
 def _to_request(body: ConsumerGroupHeartbeatBody, version: int) -> requests.ConsumerGroupHeartbeat:
@@ -52,6 +55,7 @@ def _to_request(body: ConsumerGroupHeartbeatBody, version: int) -> requests.Cons
         or_default(body.subscribed_topic_regex, None),
         or_default(body.server_assignor, None),
         None if owned is None else tuple([_owned(entry) for entry in owned]),
+        known_topics(body.known_topics) if body.known_topics else (),
     )
 
 

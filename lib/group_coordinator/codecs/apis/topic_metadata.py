@@ -83,6 +83,12 @@ def known_topics(entries: Sequence[KnownTopic]) -> tuple[Topic, ...]:
     )
 
 
+def known_topic(topic: Topic) -> KnownTopic:
+    """The topic, as events say it."""
+    racks = UNSET if topic.racks is None else [list(of_partition) for of_partition in topic.racks]
+    return KnownTopic(topic.name, topic.topic_id, topic.num_partitions, racks)
+
+
 def _racks(topic: KnownTopic) -> tuple[tuple[str, ...], ...] | None:
     """By partition, sorted; None where nobody is in a rack."""
     racks = tuple([tuple(sorted(of_partition)) for of_partition in topic.racks or ()])

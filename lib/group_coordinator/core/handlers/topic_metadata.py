@@ -15,7 +15,11 @@ from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import OffsetRecord, Reason, Record
-from group_coordinator.core.model.requests import RequestContext, TopicMetadata
+from group_coordinator.core.model.requests import (
+    ConsumerGroupHeartbeat,
+    RequestContext,
+    TopicMetadata,
+)
 from group_coordinator.core.model.topic import Topic
 
 
@@ -40,6 +44,18 @@ def decide(
     brings_new_ones = any(topic.topic_id not in known_ids for topic in request.topics)
     learned = TopicsLearned(topics, version, brings_new_ones, request.is_complete)
     return Decision(records, [], (learned, *_refresh(group, topics)))
+
+
+def told_along(group: Group, request: ConsumerGroupHeartbeat) -> Decision:
+    """What a group that knows nothing of topics learns from a heartbeat: as from a TopicMetadata before it that is not complete.
+
+    A broker knows the cluster's topics, and gives the first member of a group its partitions at once. A group that knows
+    topics keeps to what it was told of them: somebody follows those, and what a heartbeat brings may be out of date.
+    """
+    topics = {topic.name: topic for topic in request.known_topics}
+    version = group.topics_version + 1
+    learned = TopicsLearned(topics, version, brings_new_ones=True, are_complete=False)
+    return Decision([], [], (learned,))
 
 
 def _partitions_of(group: Group, name: str, topic_ids: set[str]) -> list[int]:

@@ -198,6 +198,8 @@ class ConsumerGroupHeartbeat(Value, frozen=True):
     server_assignor: str | None
     owned: tuple[TopicPartitions, ...] | None
     """What the member has; by topic id."""
+    known_topics: tuple[Topic, ...] = ()
+    """Ours: topics that it subscribes to, as whoever passes the request on saw them in the cluster."""
 
 
 class ConsumerGroupDescribe(Value, frozen=True):

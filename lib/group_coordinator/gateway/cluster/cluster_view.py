@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from time import monotonic
 from typing import Any, NamedTuple
 
+from group_coordinator.clients.cluster.cluster_topics import racks_of
 from group_coordinator.codecs.uuids import ZERO_UUID
 from group_coordinator.codecs.wire import WireError
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import PLAIN_ACCESS, BrokerAccess
 from group_coordinator.gateway.cluster.broker_link import BrokerLink
@@ -40,6 +42,8 @@ class TopicSeen(NamedTuple):
 
     topic_id: str
     leaders: tuple[int, ...]
+    racks: tuple[tuple[str, ...], ...] | None
+    """Of each partition's replicas; None: they are in none."""
 
 
 class ClusterView:
@@ -96,6 +100,13 @@ class ClusterView:
     def partition_count(self, name: str) -> int:
         """0: there is no topic of this name."""
         return len(self.topics[name].leaders) if name in self.topics else 0
+
+    def topic(self, name: str) -> Topic | None:
+        """All that groups must know of it; None: there is no topic of this name."""
+        seen = self.topics.get(name)
+        if seen is None or seen.topic_id == ZERO_UUID:
+            return None
+        return Topic(name, seen.topic_id, len(seen.leaders), seen.racks)
 
     def leader_of(self, topic: str, partition: int) -> Address | None:
         """None: the partition has none, or there is no such partition."""
@@ -170,7 +181,8 @@ class ClusterView:
         self._last_known |= self.brokers
         # A topic without leaders has an error and is there all the same.
         there = [topic for topic in answer["topics"] if topic["partitions"]]
-        self.topics = {topic["name"]: _seen(topic) for topic in there}
+        racks = {b["nodeId"]: b["rack"] for b in answer["brokers"] if b.get("rack")}
+        self.topics = {topic["name"]: _seen(topic, racks) for topic in there}
         self._names = {
             seen.topic_id: name for name, seen in self.topics.items() if seen.topic_id != ZERO_UUID
         }
@@ -183,10 +195,11 @@ class ClusterView:
         self._link = None
 
 
-def _seen(topic: dict[str, Any]) -> TopicSeen:
+def _seen(topic: dict[str, Any], racks: Mapping[int, str]) -> TopicSeen:
     partitions = sorted(topic["partitions"], key=lambda one: one["partitionIndex"])
     leaders = tuple(one["leaderId"] for one in partitions)
-    return TopicSeen(topic.get("topicId", ZERO_UUID), leaders)
+    in_racks = racks_of((one["replicaNodes"] for one in partitions), racks)
+    return TopicSeen(topic.get("topicId", ZERO_UUID), leaders, in_racks)
 
 
 async def _has_authorizer(link: BrokerLink) -> bool:

@@ -15,6 +15,7 @@ from group_coordinator.gateway.groups.listing import GroupListing
 from group_coordinator.gateway.groups.lists import ListFields, OfOneGroup
 from group_coordinator.gateway.groups.offset_apis import OffsetApis
 from group_coordinator.gateway.groups.refusals import refused
+from group_coordinator.gateway.groups.subscriptions import Subscriptions
 from group_coordinator.gateway.job.patience import Patience
 from group_coordinator.gateway.job.questions import Body, Job, NoAnswerError, Question
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
@@ -43,6 +44,7 @@ class GroupApis:
         self._settings = settings
         self._patience = patience
         self._offsets = OffsetApis(self._ask, topics, ends)
+        self._subscriptions = Subscriptions(self._ask, topics)
 
     def answer(self, api: str, version: int, body: Body, caller: Caller) -> asyncio.Future[Body]:
         """The answer's body. Errors stand where the API has them; what a client sent makes nothing raise.
@@ -76,7 +78,9 @@ class GroupApis:
         ]
         return _together(fields, parts)
 
-    def _about(self, api: str, version: int, one: OfOneGroup, caller: Caller) -> Awaitable[Body]:
+    def _about(  # noqa: PLR0911 - one line an API
+        self, api: str, version: int, one: OfOneGroup, caller: Caller
+    ) -> Awaitable[Body]:
         match api:
             case "OffsetCommit" | "OffsetDelete":
                 return self._offsets.write(api, version, one.body, caller)
@@ -84,6 +88,8 @@ class GroupApis:
                 return self._offsets.commit_in_transaction(version, one.body, caller)
             case "OffsetFetch":
                 return self._offsets.fetch(version, one, caller)
+            case "ConsumerGroupHeartbeat":
+                return self._subscriptions.heartbeat(version, one.body, caller)
             case "ConsumerGroupDescribe" if self._listing.is_classic(one.group_id):
                 return _is_no_consumer_group(version, one)
             case _:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from group_coordinator.core.model.topic import Topic
+
 
 class KnownTopics(Protocol):
     """The cluster's topics as the gateway saw them last."""
@@ -16,6 +18,9 @@ class KnownTopics(Protocol):
 
     def partition_count(self, name: str) -> int:
         """0: there is no topic of this name."""
+
+    def topic(self, name: str) -> Topic | None:
+        """All that groups must know of it; None: there is no topic of this name."""
 
     async def look_again(self) -> None:
         """Ask the brokers; without an answer all stays as it was."""

@@ -39,6 +39,22 @@ def test_a_full_heartbeat() -> None:
     )
 
 
+def test_topics_that_the_cluster_has_may_come_along() -> None:
+    known = {
+        "name": "orders",
+        "topicId": ORDERS.topic_id,
+        "numPartitions": 3,
+        "racks": [["b", "a"]],
+    }
+
+    request = read("ConsumerGroupHeartbeat", 1, {"groupId": "g", "knownTopics": [known]})
+
+    assert isinstance(request, requests.ConsumerGroupHeartbeat)
+    assert request.known_topics == (ORDERS.replace(racks=(("a", "b"),)),)
+    with pytest.raises(InvalidEventError, match="is there twice"):
+        read("ConsumerGroupHeartbeat", 1, {"groupId": "g", "knownTopics": [known, known]})
+
+
 @pytest.mark.parametrize("version", [0, 1])
 def test_what_is_left_out_is_as_before(version: int) -> None:
     assert read("ConsumerGroupHeartbeat", version, {"groupId": "g"}) == (

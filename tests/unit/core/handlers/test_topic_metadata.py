@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import OffsetRecord, Reason
 from group_coordinator.core.model.requests import TopicMetadata
 from group_coordinator.core.model.states import ClassicState
@@ -115,3 +116,45 @@ def test_a_partition_outside_its_topic_does_not_exist(partition: int) -> None:
     assert not driver.group.partition_exists("orders", partition)
     assert driver.group.partition_exists("orders", 1)
     assert not driver.group.partition_exists("refunds", 0)
+
+
+def test_a_new_group_learns_topics_from_its_first_heartbeat() -> None:
+    driver = GroupDriver()
+
+    answer = driver.consumers.join("m1", ["orders"], known_topics=(ORDERS,)).response
+
+    assert (answer.error, answer.assignment) == (ErrorCode.NONE, {ORDERS.topic_id: (0, 1)})
+    assert driver.group.topics == {"orders": ORDERS}
+    assert driver.group.partition_exists("refunds", 0)
+    driver.sleep(1)
+    assert driver.learn_topics(ORDERS, REFUNDS).records == ()
+    assert driver.consumers.beat("m1").records == ()
+
+
+def test_a_group_that_was_told_of_topics_keeps_to_them() -> None:
+    driver = GroupDriver()
+    driver.learn_topics(ORDERS_ANEW)
+
+    answer = driver.consumers.join("m1", ["orders"], known_topics=(ORDERS, REFUNDS)).response
+
+    assert answer.assignment == {ORDERS_ANEW.topic_id: (0, 1)}
+    assert driver.group.topics == {"orders": ORDERS_ANEW}
+
+
+@pytest.mark.parametrize(
+    ("refused", "error"),
+    [
+        ({"server_assignor": "unheard"}, ErrorCode.UNSUPPORTED_ASSIGNOR),
+        ({"owned": None}, ErrorCode.INVALID_REQUEST),
+    ],
+)
+def test_a_heartbeat_that_makes_no_group_teaches_nothing(
+    refused: dict[str, object], error: ErrorCode
+) -> None:
+    driver = GroupDriver()
+
+    answer = driver.consumers.join("m1", ["orders"], known_topics=(ORDERS,), **refused).response
+
+    assert answer.error == error
+    assert driver.group.topics is None
+    assert driver.next_deadline_ms is None

@@ -1,0 +1,40 @@
+"""Heartbeats of consumer groups: what members subscribe to goes to the job with what the cluster says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+
+from group_coordinator.codecs.apis.topic_metadata import known_topic
+from group_coordinator.gateway.groups.known_topics import KnownTopics
+from group_coordinator.gateway.groups.offset_apis import Ask
+from group_coordinator.gateway.groups.turns import Turns
+from group_coordinator.gateway.job.questions import Body
+from group_coordinator.gateway.login.caller import Caller
+
+_API = "ConsumerGroupHeartbeat"
+
+
+class Subscriptions:
+    """Passes heartbeats on.
+
+    A new group is told of its topics behind its first heartbeat, and would give its first member partitions with the next
+    one, five seconds later. A broker knows the topics, and so does the gateway.
+    """
+
+    def __init__(self, ask: Ask, topics: KnownTopics) -> None:
+        self._ask = ask
+        self._topics = topics
+        self._turns = Turns()
+
+    def heartbeat(self, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
+        """A ConsumerGroupHeartbeat. A topic may have been made a moment ago, so one that is not known is looked for once."""
+        names = dict.fromkeys(body["subscribedTopicNames"] or ())
+        is_unknown = any(self._topics.topic(name) is None for name in names)
+
+        def hand_over() -> Awaitable[Body]:
+            found = [topic for name in names if (topic := self._topics.topic(name))]
+            told = {**body, "knownTopics": [known_topic(topic) for topic in found]}
+            return self._ask(_API, version, body["groupId"], told if found else body, caller)
+
+        look_up = self._topics.look_again if is_unknown else None
+        return self._turns.take(body["groupId"], hand_over, look_up)
