@@ -58,7 +58,7 @@ def looking(address: str, interests: TopicInterests, told: Told) -> Iterator[Non
     """The agent in a thread of its own."""
     stop, cluster = Event(), ClusterTopics(Connection(address))
     interval_s = settings.load().job.topic_metadata_interval_ms / 1000
-    agent = TopicAgent(interests, cluster.read, told.take)
+    agent = TopicAgent(interests, cluster.look, told.take)
     thread = Thread(target=agent.run, args=[stop, interval_s])
     thread.start()
     try:

@@ -13,6 +13,7 @@ from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
 from kafka.admin import NewTopic
 
 from group_coordinator.clients import AdminClient
+from group_coordinator.clients.cluster.cluster_topics import ClusterTopics
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.topic_rights import operations_allowed
 from group_coordinator.job.refusals import JobRefusedError
@@ -230,6 +231,16 @@ def test_what_a_user_may_do_with_answers_is_known_before_a_run(
         return
     with pytest.raises(JobRefusedError, match=f"^topic group-responses: .* may not {missing}: "):
         check_topic_rights("group-responses", ON_RESPONSES, allowed)
+
+
+def test_topics_that_a_user_may_not_see_are_not_taken_for_gone(cluster: SecuredCluster) -> None:
+    login = login_of(LIMITED, cluster.certificates)
+    topics = ClusterTopics(Connection(cluster.broker.bootstrap_servers, login))
+    with closing(topics):
+        named, every = topics.look(["orders", "payments", "secrets"]), topics.look(None)
+
+    assert (named.topics.keys(), named.hidden) == ({"orders", "payments"}, {"secrets"})
+    assert (every.topics.keys(), every.hidden) == ({"orders", "payments"}, set())
 
 
 def test_a_wrong_password(cluster: SecuredCluster, tmp_path: Path) -> None:

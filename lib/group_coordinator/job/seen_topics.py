@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import NamedTuple, TypeAlias
 
+from group_coordinator.clients.cluster.cluster_topics import Look
 from group_coordinator.core.model.topic import Topic
 
 Topics: TypeAlias = dict[str, Topic]
@@ -21,21 +22,26 @@ class Difference(NamedTuple):
 class SeenTopics:
     """A topic that was there counts as gone when two looks in a row have missed it.
 
-    One that has not changed stays the same object.
+    One that has not changed stays the same object. One that may not be seen any more stays as it was.
     """
 
     def __init__(self) -> None:
         self.topics: Topics = {}
+        self.hidden: set[str] = set()
+        """The names of topics that may be there, as far as we may know."""
         self._missed: set[str] = set()
 
-    def take(self, asked: Collection[str] | None, found: Mapping[str, Topic]) -> Difference:
+    def take(self, asked: Collection[str] | None, look: Look) -> Difference:
         """Take over the answer to a look that has asked for these topics; None: for all."""
-        before = self.topics
+        before, found = self.topics, look.topics
+        self.hidden -= found.keys() if asked is None else set(asked)
+        self.hidden |= look.hidden
         came = found.keys() - before.keys()
         changed = {
             name for name, topic in found.items() if name in before and before[name] != topic
         }
-        missing = (before.keys() if asked is None else before.keys() & asked) - found.keys()
+        missing = before.keys() if asked is None else before.keys() & asked
+        missing -= found.keys() | self.hidden
         went = missing & self._missed
         self._missed = (self._missed - found.keys() | missing) - went
         for name in came | changed:

@@ -17,17 +17,18 @@ from collections.abc import Callable, Collection, Sequence
 from threading import Event
 from typing import TypeAlias
 
+from group_coordinator.clients.cluster.cluster_topics import Look
 from group_coordinator.job.looking_again import look_again_and_again
 from group_coordinator.job.pace import Pace
-from group_coordinator.job.seen_topics import SeenTopics, Topics
+from group_coordinator.job.seen_topics import SeenTopics
 from group_coordinator.job.topic_interests import TopicInterests
 from group_coordinator.job.topic_news import Hashes, News, event, news
 from group_coordinator.job.topic_subscriptions import Subscriptions
 
 _log = logging.getLogger(__name__)
 
-Read: TypeAlias = Callable[[Collection[str] | None], Topics]
-"""The topics of these names that exist, or all topics, by name."""
+LookAt: TypeAlias = Callable[[Collection[str] | None], Look]
+"""Asks for the topics of these names, or for all."""
 Send: TypeAlias = Callable[[Sequence[tuple[str, bytes]]], None]
 """Writes events, pairs of group id and value; returns when the brokers have them."""
 
@@ -37,7 +38,7 @@ class TopicAgent:
 
     Args:
         interests: what groups need and were told, for longer than a run.
-        read: asks the cluster.
+        look_at: asks the cluster.
         send: tells the groups.
         clock: seconds that never go back.
     """
@@ -45,12 +46,12 @@ class TopicAgent:
     def __init__(
         self,
         interests: TopicInterests,
-        read: Read,
+        look_at: LookAt,
         send: Send,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._interests = interests
-        self._read = read
+        self._look_at = look_at
         self._send = send
         self._subscriptions = Subscriptions()
         self._seen = SeenTopics()
@@ -111,7 +112,12 @@ class TopicAgent:
     def _ask(self, names: set[str] | None) -> None:
         if names is not None and not names:
             return
-        came, changed, went = self._seen.take(names, self._read(names))
+        look = self._look_at(names)
+        doubtful = self._doubtful(look) if names is None else set()
+        if doubtful:
+            look = look.with_more(self._look_at(doubtful))
+        self._warn(look.hidden - self._seen.hidden)
+        came, changed, went = self._seen.take(names, look)
         subscriptions = self._subscriptions
         subscriptions.topics_came(came)
         self._to_tell |= subscriptions.concerned(came | changed | went)
@@ -119,11 +125,26 @@ class TopicAgent:
         self._hashes.forget(went)
         self._has_looked = True
 
+    def _doubtful(self, all_topics: Look) -> set[str]:
+        """Topics that were there and are not among all: only a question by name says whether they may not be seen."""
+        return (self._seen.topics.keys() | self._concerning_groups()) - all_topics.topics.keys()
+
+    def _warn(self, hidden: frozenset[str]) -> None:
+        if hidden:
+            _log.warning(
+                "the job's user may not see (ACL DESCRIBE) the topics %s: groups keep what they were told of them, "
+                "and new ones get no partitions of them",
+                ", ".join(sorted(hidden)),
+            )
+
     def _tell(self) -> None:
         topics, found = self._seen.topics, dict[str, News]()
+        unseen = self._seen.hidden - topics.keys()
         for group_id in sorted(self._to_tell):
             wanted = self._subscriptions.wanted(group_id)
             told = self._subscriptions[group_id].told
+            if unseen and told and not unseen.isdisjoint(told):
+                continue  # a topic that a run before this one saw would be told as deleted, and its offsets would go
             new = news(wanted, told, topics, self._hashes)
             if new is not None:
                 found[group_id] = new

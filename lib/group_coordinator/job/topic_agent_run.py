@@ -59,7 +59,7 @@ def telling_of_topics(
     interests = TopicInterests(coordinator_folder(spark, job))
     cluster, writer = ClusterTopics(connection), EventWriter(connection, job.events_topic)
     try:
-        agent = TopicAgent(interests, cluster.read, writer.write)
+        agent = TopicAgent(interests, cluster.look, writer.write)
         yield TellingOfTopics(interests, agent, job.topic_metadata_interval_ms / 1000)
     finally:
         cluster.close()

@@ -121,7 +121,7 @@ def running(address: str, interests: TopicInterests, admin: KafkaAdminClient) ->
     admin.create_topics([NewTopic(EVENTS, 1, 1)], wait_for_metadata=True)
     connection = Connection(address)
     cluster, writer, stop = ClusterTopics(connection), EventWriter(connection, EVENTS), Event()
-    agent = TopicAgent(interests, cluster.read, writer.write)
+    agent = TopicAgent(interests, cluster.look, writer.write)
     thread = Thread(target=agent.run, args=[stop, INTERVAL_S])
     thread.start()
     try:

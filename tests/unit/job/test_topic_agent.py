@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from group_coordinator.clients.channel_errors import BrokerUnreachableError
+from group_coordinator.clients.cluster.cluster_topics import Look
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.job.topic_agent import TopicAgent
 from group_coordinator.job.topic_interests import TopicInterests
@@ -32,6 +33,8 @@ class Cluster:
         self.asked: list[set[str] | None] = []
         self.sent: list[tuple[str, Json]] = []
         self.is_away = False
+        self.hidden: set[str] = set()
+        """The names that the job's user may not see."""
         self.looks = 0
         self.have(*topics)
         self.start()
@@ -42,7 +45,7 @@ class Cluster:
     def start(self) -> None:
         """A run begins."""
         self.interests = TopicInterests(self.files)
-        self.agent = TopicAgent(self.interests, self.read, self.send, lambda: self.now_s)
+        self.agent = TopicAgent(self.interests, self.look_at, self.send, lambda: self.now_s)
 
     def need(self, group_id: str, *names: str, regexes: Sequence[str] = ()) -> None:
         line = {"group_id": group_id, "names": names, "regexes": regexes}
@@ -54,12 +57,12 @@ class Cluster:
         sent, self.sent = self.sent, []
         return sent
 
-    def read(self, names: Collection[str] | None) -> dict[str, Topic]:
+    def look_at(self, names: Collection[str] | None) -> Look:
         self.asked.append(None if names is None else set(names))
         self.now_s += self.look_s
-        return {
-            name: topic for name, topic in self.topics.items() if names is None or name in names
-        }
+        wanted = self.topics.keys() if names is None else set(names)
+        found = {name: self.topics[name] for name in self.topics if name in wanted - self.hidden}
+        return Look(found, frozenset(self.hidden.intersection(names or ())))
 
     def send(self, events: Sequence[tuple[str, bytes]]) -> None:
         if self.is_away:
@@ -200,15 +203,15 @@ def test_an_outage_is_said_once_and_looked_through(caplog: pytest.LogCaptureFixt
     cluster.start()
     stop = Event()
 
-    def read(names: Collection[str] | None) -> dict[str, Topic]:
+    def look_at(names: Collection[str] | None) -> Look:
         cluster.looks += 1
         if cluster.looks == 8:
             stop.set()
         if cluster.looks in (1, 2, 3, 6):
             raise BrokerUnreachableError(f"nobody there at look {cluster.looks}")
-        return cluster.read(names)
+        return cluster.look_at(names)
 
-    TopicAgent(cluster.interests, read, cluster.send, lambda: 0.0).run(stop, interval_s=0)
+    TopicAgent(cluster.interests, look_at, cluster.send, lambda: 0.0).run(stop, interval_s=0)
 
     assert cluster.looks == 8
     assert caplog.messages == [
@@ -269,7 +272,7 @@ def test_topics_that_a_pattern_matches_are_looked_at_more_often_than_all() -> No
 
     cluster.now_s += 19
     assert cluster.look() == [("g", told(grown, other)), ("h", told(grown, other, deleted=[PAY]))]
-    assert cluster.asked[4:] == [None]
+    assert cluster.asked[4:] == [None, {"pay"}]
 
 
 def test_a_topic_that_a_group_left_is_no_deleted_one_until_it_is() -> None:
@@ -282,3 +285,35 @@ def test_a_topic_that_a_group_left_is_no_deleted_one_until_it_is() -> None:
     assert cluster.look() == [("g", told(PAY))]
     assert cluster.look() == []
     assert cluster.asked[-1] == {"pay"}
+
+
+@pytest.mark.parametrize("pattern", [(), ("ord.*",)])
+def test_a_topic_that_may_not_be_seen_any_more_is_not_deleted(
+    pattern: Sequence[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    cluster = Cluster(ORDERS, PAY)
+    cluster.need("g", *([] if pattern else ["orders"]), "pay", regexes=pattern)
+    assert cluster.look(times=2) == [("g", told(ORDERS, PAY))]
+
+    cluster.hidden = {"orders"}
+    assert cluster.look(times=4) == []
+    [warning] = [message for message in caplog.messages if "may not see" in message]
+    assert warning.startswith("the job's user may not see (ACL DESCRIBE) the topics orders: ")
+    cluster.start()
+    assert cluster.look(times=4) == []
+    cluster.have(grown := ORDERS.replace(num_partitions=4), PAY)
+    cluster.hidden = set()
+    cluster.now_s += 1
+    assert cluster.look(times=2) == [("g", told(grown, PAY))]
+
+    cluster.have(PAY)
+    assert cluster.look(times=2) == [("g", told(PAY, deleted=[grown]))]
+
+
+def test_a_new_group_does_not_wait_for_a_topic_that_may_not_be_seen() -> None:
+    cluster = Cluster(ORDERS, PAY)
+    cluster.hidden = {"orders"}
+    cluster.need("g", "orders", "pay")
+    assert cluster.look(times=2) == [("g", told(PAY))]
+    cluster.hidden = set()
+    assert cluster.look() == [("g", told(ORDERS, PAY))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 
+from group_coordinator.clients.cluster.cluster_topics import Look
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.job.topic_agent import TopicAgent
 from group_coordinator.job.topic_agent_run import TellingOfTopics
@@ -22,9 +23,9 @@ class Cluster:
         self.looks = 0
         self.files = FilesInMemory()
 
-    def read(self, _names: Collection[str] | None) -> dict[str, Topic]:
+    def look_at(self, _names: Collection[str] | None) -> Look:
         self.looks += 1
-        return {"orders": ORDERS}
+        return Look({"orders": ORDERS})
 
     def send(self, events: Sequence[tuple[str, bytes]]) -> None:
         for group_id, event in events:
@@ -33,7 +34,7 @@ class Cluster:
 
     def run_begins(self) -> TellingOfTopics:
         interests = TopicInterests(self.files)
-        agent = TopicAgent(interests, self.read, self.send)
+        agent = TopicAgent(interests, self.look_at, self.send)
         return TellingOfTopics(interests, agent, interval_s=0)
 
 

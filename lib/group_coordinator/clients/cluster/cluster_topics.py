@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from kafka import KafkaAdminClient
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, TopicAuthorizationFailedError
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.uuids import uuid_text
+
+_MAY_NOT_SEE = TopicAuthorizationFailedError.errno
+
+
+class Look(NamedTuple):
+    """The topics that were found, by name, and the names of those that we may not see: they may exist or not."""
+
+    topics: dict[str, Topic]
+    hidden: frozenset[str] = frozenset()
+
+    def with_more(self, other: Look) -> Look:
+        """Both together."""
+        return Look({**self.topics, **other.topics}, self.hidden | other.hidden)
 
 
 class ClusterTopics:
@@ -22,7 +35,15 @@ class ClusterTopics:
         self._admin: KafkaAdminClient | None = None
 
     def read(self, names: Collection[str] | None) -> dict[str, Topic]:
-        """The topics of these names that exist, or all topics, by name.
+        """The topics of a look, by name.
+
+        Raises:
+            ChannelError: as for a look.
+        """
+        return self.look(names).topics
+
+    def look(self, names: Collection[str] | None) -> Look:
+        """The topics of these names that exist; None: all that we may see.
 
         Raises:
             ChannelError: the cluster does not answer, or does not let us in.
@@ -37,7 +58,10 @@ class ClusterTopics:
             self.close()
             raise self._connection.failure(error) from error
         racks = {broker["broker_id"]: broker["rack"] for broker in brokers if broker["rack"]}
-        return {topic["name"]: _topic(topic, racks) for topic in found if _exists(topic)}
+        return Look(
+            {topic["name"]: _topic(topic, racks) for topic in found if _exists(topic)},
+            frozenset(topic["name"] for topic in found if topic["error_code"] == _MAY_NOT_SEE),
+        )
 
     def close(self) -> None:
         """Disconnect."""
