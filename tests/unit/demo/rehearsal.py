@@ -18,6 +18,7 @@ from group_coordinator import settings
 from group_coordinator.clients import offset_messages
 from group_coordinator.clients.admin import messages
 from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.cluster.cluster_topics import Look
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.demo import cast
 from group_coordinator.demo.board import Board
@@ -74,7 +75,7 @@ class Coordinator:
             config, "group-events", 1_000, timers_hold=False, asks_for_topics=True
         )
         self._interests = TopicInterests(FilesInMemory())
-        self._agent = TopicAgent(self._interests, _read_topics, self._tell)
+        self._agent = TopicAgent(self._interests, _look_at_topics, self._tell)
         self._needs: list[str] = []
         self._waiting: defaultdict[str, list[EventRow]] = defaultdict(list)
         self._replies: dict[str, Future[Body]] = {}
@@ -142,12 +143,14 @@ class Coordinator:
         write_deltalake(tables / "coordinator_log", pa.Table.from_pylist(self.log, LOG_SCHEMA))
 
 
-def _read_topics(names: Collection[str] | None) -> dict[str, Topic]:
-    return {
-        name: Topic(name, TOPIC_IDS[name], count)
-        for name, count in cast.PARTITION_COUNTS.items()
-        if names is None or name in names
-    }
+def _look_at_topics(names: Collection[str] | None) -> Look:
+    return Look(
+        {
+            name: Topic(name, TOPIC_IDS[name], count)
+            for name, count in cast.PARTITION_COUNTS.items()
+            if names is None or name in names
+        }
+    )
 
 
 class Shelf:
