@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
 import socket
 from contextlib import ExitStack, suppress
 
 LOOPBACK = "127.0.0.1"
+_NOT_FOR_CLIENTS = range(20_000, 32_000)
+"""Systems give clients ports from 32,768 on: one of these would be gone before a server listens there."""
 
 
 def free_ports(count: int) -> list[int]:
@@ -18,10 +21,9 @@ def free_ports(count: int) -> list[int]:
 def free_row(count: int) -> int:
     """The first of that many ports that follow each other, on which nobody listened a moment ago."""
     while True:
+        port = secrets.choice(_NOT_FOR_CLIENTS)
         with ExitStack() as held, suppress(OSError):
-            first = held.enter_context(socket.create_server((LOOPBACK, 0)))
-            port: int = first.getsockname()[1]
-            for number in range(1, count):
+            for number in range(count):
                 held.enter_context(socket.create_server((LOOPBACK, port + number)))
             return port
 
