@@ -68,6 +68,21 @@ def _throughput(figures: Figures) -> list[Measure]:
     ]
 
 
+def _end_to_end(figures: Figures) -> list[Measure]:
+    floors = {"operator": "the operator alone", "stock": "Spark's own, no Python, no state"}
+    return [
+        Measure(
+            f"from topic to responses and log: {shape['groups']:,} groups x {shape['events_per_group']:,} events",
+            f"{shape['job_events_per_second']:,} events/s",
+            "",
+            f"{shape[f'{floor}_events_per_second']:,} events/s, {name}",
+            f"{shape[f'times_{floor}']} x",
+        )
+        for shape in figures["shapes"]
+        for floor, name in floors.items()
+    ]
+
+
 def _core_alone(figures: Figures) -> list[Measure]:
     promises = {"offset_commits": 150_000, "heartbeats": 200_000, "join_sync_cycles": 20_000}
     return [
@@ -298,6 +313,7 @@ BENCHMARKS = {
     "gateway_answers": Benchmark([], _gateway_answers),
     "big_group": Benchmark([], _big_group),
     "throughput": Benchmark([], _throughput),
+    "end_to_end": Benchmark([], _end_to_end),
     "cores": Benchmark([], _cores),
     "latency": Benchmark(["--floor"], _latency),
     "idle_groups": Benchmark([], _idle_groups),

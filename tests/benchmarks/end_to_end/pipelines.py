@@ -1,0 +1,199 @@
+"""What is measured: the job, its operator alone, and a pipeline of Spark's own; each from the same topic.
+
+Spark's own pipeline has neither Python nor state. It takes an event's fields by from_json, answers each commit and writes a
+row of the log for it, of the same size as the job's, by the job's own sinks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+
+from group_coordinator.runtime.output_lines import LOG, RESPONSE
+from group_coordinator.runtime.update_group import UpdateContext
+from group_coordinator.settings import Settings
+from group_coordinator.streaming.cluster_options import cluster_options
+from group_coordinator.streaming.operator.stateful import coordinate
+from group_coordinator.streaming.query import start_query
+from group_coordinator.streaming.sinks import Sinks
+from group_coordinator.streaming.source import read_events
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT
+from group_coordinator.tables.writer import Writer
+
+Start: TypeAlias = Callable[[SparkSession, Settings], StreamingQuery]
+
+_EVENT = """
+api STRING, version INT, correlationId STRING, clientId STRING, clientHost STRING, principal STRING,
+body STRUCT<groupId: STRING, generationIdOrMemberEpoch: INT, memberId: STRING, topics: ARRAY<STRUCT<
+  name: STRING, partitions: ARRAY<STRUCT<
+    partitionIndex: INT, committedOffset: BIGINT, committedLeaderEpoch: INT, committedMetadata: STRING>>>>>
+"""
+
+
+def start_job(spark: SparkSession, settings: Settings) -> StreamingQuery:
+    """The job's query, as its command starts it; what runs beside it does not."""
+    return start_query(spark, settings, None, _sinks(settings).write)
+
+
+def start_operator(spark: SparkSession, settings: Settings) -> StreamingQuery:
+    """The stateful operator with the job's source; its output is thrown away."""
+    job, coordinator = settings.job, settings.coordinator
+    context = UpdateContext(
+        coordinator, job.events_topic, job.timer_slack_ms, timers_hold=False, asks_for_topics=True
+    )
+    events = read_events(spark, job, coordinator.event_max_bytes, {})
+    return _started(coordinate(events, context, job.exchange), settings, "noop")
+
+
+def start_stock_pipeline(spark: SparkSession, settings: Settings) -> StreamingQuery:
+    """Spark's own functions between the job's source and its sinks."""
+    job = settings.job
+    records = (
+        spark.readStream.format("kafka")
+        .options(**cluster_options(job))
+        .option("subscribe", job.events_topic)
+        .option("startingOffsets", "earliest")
+        .option("kafka.fetch.max.wait.ms", "10")
+        .option("maxOffsetsPerTrigger", job.max_offsets_per_trigger)
+        .load()
+    )
+    return _started(_outputs(records, settings), settings, _sinks(settings).write)
+
+
+def _started(
+    outputs: DataFrame, settings: Settings, sink: str | Callable[[DataFrame, int], object]
+) -> StreamingQuery:
+    writer = outputs.writeStream.option(
+        "checkpointLocation", str(Path(settings.job.checkpoint_location) / "query")
+    ).trigger(processingTime="0 seconds")
+    if isinstance(sink, str):
+        return writer.format(sink).start()
+    return writer.foreachBatch(sink).start()
+
+
+def _sinks(settings: Settings) -> Sinks:
+    writer = Writer(TableCatalog(settings.job.tables_root), settings.job.cluster_id, epoch=1)
+    return Sinks(settings.job, writer, lambda _batch_id, _counts: None)
+
+
+def _outputs(records: DataFrame, settings: Settings) -> DataFrame:
+    """The columns of streaming.sinks.outputs: a response and a row of the log an event."""
+    event, committed = F.col("event"), F.col("committed")
+    response = F.to_json(_response(event))
+    outputs = F.array(
+        F.struct(
+            F.lit(RESPONSE).alias("kind"),
+            response.alias("value"),
+            F.lit(None).cast(_log_type()).alias("record"),
+        ),
+        F.struct(
+            F.lit(LOG).alias("kind"),
+            F.lit(None).cast("string").alias("value"),
+            _record(event, committed, settings).alias("record"),
+        ),
+    )
+    parsed = records.select(
+        "partition",
+        "offset",
+        "timestamp",
+        F.from_json(F.col("value").cast("string"), _EVENT).alias("event"),
+    )
+    topic = F.element_at("event.body.topics", 1)
+    return (
+        parsed.withColumn("topic", topic)
+        .withColumn("committed", F.element_at("topic.partitions", 1))
+        .select("event", F.explode(outputs).alias("output"))
+        .select(
+            "output.kind",
+            F.lit(400).alias("bytes"),
+            F.col("event.body.groupId").alias("key"),
+            "output.value",
+            F.lit(None).cast("int").alias("partition"),
+            "output.record",
+            F.lit(None).cast("struct<reason: string>").alias("dead_letter"),
+            F.lit(None).cast("string").alias("topic_need"),
+            F.lit(None).cast("string").alias("awaited_markers"),
+        )
+    )
+
+
+def _response(event: Column) -> Column:
+    answered = F.transform(
+        event["body"]["topics"],
+        lambda topic: F.struct(
+            topic["name"].alias("name"),
+            F.transform(
+                topic["partitions"],
+                lambda each: F.struct(
+                    each["partitionIndex"].alias("partitionIndex"), F.lit(0).alias("errorCode")
+                ),
+            ).alias("partitions"),
+        ),
+    )
+    return F.struct(
+        F.format_string("group-events-%d-%d", "partition", "offset").alias("id"),
+        event["correlationId"].alias("correlationId"),
+        event["api"].alias("api"),
+        event["version"].alias("version"),
+        event["body"]["groupId"].alias("groupId"),
+        F.unix_millis("timestamp").alias("at"),
+        F.struct(F.lit(0).alias("throttleTimeMs"), answered.alias("topics")).alias("body"),
+    )
+
+
+def _record(event: Column, committed: Column, settings: Settings) -> Column:
+    group, topic = event["body"]["groupId"], F.col("topic.name")
+    at_ms = F.unix_millis("timestamp")
+    key = F.struct(
+        F.lit(1).alias("version"),
+        group.alias("group"),
+        topic.alias("topic"),
+        committed["partitionIndex"].alias("partition"),
+    )
+    value = F.struct(
+        F.lit(3).alias("version"),
+        committed["committedOffset"].alias("offset"),
+        committed["committedLeaderEpoch"].alias("leaderEpoch"),
+        F.coalesce(committed["committedMetadata"], F.lit("")).alias("metadata"),
+        at_ms.alias("commitTimestamp"),
+    )
+    found = {
+        "cluster_id": F.lit(settings.job.cluster_id),
+        "group_id": group,
+        "record_type": F.lit(1),
+        "key": F.to_json(key),
+        "value": F.to_json(value),
+        "topic": topic,
+        "partition": committed["partitionIndex"],
+        "offset": committed["committedOffset"],
+        "reason": F.lit("commit"),
+        "principal": event["principal"],
+        "event_time": F.col("timestamp"),
+        "source_topic": F.lit(settings.job.events_topic),
+        "source_partition": F.col("partition"),
+        "source_offset": F.col("offset"),
+        "seq": F.lit(0),
+    }
+    return F.struct(
+        *(
+            found.get(field.name, F.lit(None)).cast(field.dataType).alias(field.name)
+            for field in COORDINATOR_LOG.schema
+            if field.name not in (BATCH_ID.name, INGESTED_AT.name)
+        )
+    )
+
+
+def _log_type() -> str:
+    fields = (
+        f"{field.name}: {field.dataType.simpleString()}"
+        for field in COORDINATOR_LOG.schema
+        if field.name not in (BATCH_ID.name, INGESTED_AT.name)
+    )
+    return f"struct<{', '.join(fields)}>"
