@@ -76,15 +76,14 @@ def main(
     bootstrap_server: str | None,
 ) -> None:
     """Run what is asked for."""
-    on_spark = job == "spark"
-    known = {suite.name: suite.before_spark() if on_spark else suite for suite in SUITES}
+    known = {suite.name: suite for suite in SUITES}
     unknown = [name for name in names if name not in known]
     if unknown:
         raise click.UsageError(f"--suite {unknown[0]}: there is no such suite; --list names them")
     if list_only:
         click.echo("\n".join(known))
         return
-    gateway = gateway_of_spark_job if on_spark else _in_process(delay_ms)
+    gateway = gateway_of_spark_job if job == "spark" else _in_process(delay_ms)
     places = _places(where, bootstrap_server, fresh_broker_and(gateway))
     ran = [_timed(known[name], places) for name in names or known]
     _print(ran)

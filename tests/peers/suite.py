@@ -61,11 +61,5 @@ class Suite(NamedTuple):
     """It raises SuiteError."""
     explained: Mapping[str, str] = MappingProxyType({})
     """Why a test passes at a broker and not through us, by name."""
-    explained_on_spark: Mapping[str, str] = MappingProxyType({})
-    """The same of the real job alone."""
     coordinator: Mapping[str, int] = QUICK
     """Settings that its tests expect of the coordinator, at both places."""
-
-    def before_spark(self) -> Suite:
-        """The same suite where the real job answers."""
-        return self._replace(explained={**self.explained, **self.explained_on_spark})

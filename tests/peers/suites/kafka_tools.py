@@ -131,12 +131,5 @@ _OF_OTHER_KINDS = (
     "settings of share and streams groups, which the gateway does not serve, are not shown"
 )
 _EXPLAINED = {str(all_settings_of("live-consumer")): _OF_OTHER_KINDS}
-_ONE_EPOCH_MORE = (
-    "the group's first member joins before the job has told the group of its topics: one epoch more"
-)
-_EXPLAINED_ON_SPARK = {
-    str(groups("--describe", "--group", "live-consumer", kind, "--verbose")): _ONE_EPOCH_MORE
-    for kind in ("--state", "--members")
-}
 
-KAFKA_TOOLS = Suite("Kafka's tools", _obtain, _run, _EXPLAINED, _EXPLAINED_ON_SPARK)
+KAFKA_TOOLS = Suite("Kafka's tools", _obtain, _run, _EXPLAINED)
