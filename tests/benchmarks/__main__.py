@@ -95,6 +95,21 @@ def _core_alone(figures: Figures) -> list[Measure]:
     ]
 
 
+def _assignors(figures: Figures) -> list[Measure]:
+    promises = {
+        "uniform_homogeneous_one_joins_ms": "at most 20 ms",
+        "range_homogeneous_one_joins_ms": "at most 60 ms",
+    }
+    return [
+        Measure(
+            f"a new target assignment: {name.removesuffix('_ms').replace('_', ' ')}",
+            f"{spent_ms} ms",
+            promises.get(name, ""),
+        )
+        for name, spent_ms in figures.items()
+    ]
+
+
 def _decoder(figures: Figures) -> list[Measure]:
     return [
         Measure(f"decoder alone, one thread: {name.replace('_', ' ')}", f"{rate:,}/s", "")
@@ -305,6 +320,7 @@ def _topic_looks(figures: Figures) -> list[Measure]:
 
 BENCHMARKS = {
     "core_alone": Benchmark([], _core_alone),
+    "assignors": Benchmark([], _assignors),
     "decoder": Benchmark([], _decoder),
     "wire": Benchmark([], _wire),
     "mirror": Benchmark([], _mirror),

@@ -48,8 +48,8 @@ def _unassigned(members: Iterable[MemberSpec], sizes: Mapping[str, int]) -> Iter
             assigned[topic_id].update(partitions)
     for topic_id, size in sizes.items():
         held = assigned[topic_id]
-        for partition in range(size):
-            if partition not in held:
+        if len(held) != size or max(held, default=-1) >= size:
+            for partition in sorted(set(range(size)).difference(held)):
                 yield topic_id, partition
 
 

@@ -6,7 +6,7 @@ partitions that are over. What a member had before does not count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from group_coordinator.core.assignors.spec import (
     Assignment,
@@ -39,16 +39,38 @@ def assign_ranges(
     if subscription_type is SubscriptionType.HOMOGENEOUS:
         # Kafka asks the first one only, even where the others want something else by now.
         specs = [spec.replace(topic_ids=specs[0].topic_ids) for spec in specs]
-    assignments: list[Assignment] = [{} for _ in member_ids]
-    for topic_id, positions in subscribers(specs, topics).items():
-        numbers = ranges(topics[topic_id].num_partitions, len(positions))
-        for position, partitions in zip(positions, numbers, strict=False):
-            assignments[position][topic_id] = tuple(partitions)
-    found = {
-        member_id: _in_order_of_record(assignment, spec)
-        for member_id, spec, assignment in zip(member_ids, specs, assignments, strict=True)
-    }
-    return {member_id: found[member_id] for member_id in members}
+    assigned = dict(zip(member_ids, _assigned(specs, topics), strict=True))
+    return {member_id: assigned[member_id] for member_id in members}
+
+
+def _assigned(specs: Sequence[MemberSpec], topics: Mapping[str, TopicSpec]) -> list[Assignment]:
+    """By position; the topics of each in the order of Kafka's record."""
+    positions = subscribers(specs, topics)
+    table_size, *others = {_table_size(spec) for spec in specs}
+    if others:
+        assignments = _cut(positions, topics, len(specs))
+        return [
+            _in_order_of_record(assignment, spec)
+            for assignment, spec in zip(assignments, specs, strict=True)
+        ]
+    # One order for all: it is made once.
+    order = hash_map_order(positions, topic_spot, table_size)
+    return _cut({topic_id: positions[topic_id] for topic_id in order}, topics, len(specs))
+
+
+def _cut(
+    positions: Mapping[str, Sequence[int]], topics: Mapping[str, TopicSpec], number_of_members: int
+) -> list[Assignment]:
+    """By position, topics in the given order."""
+    assignments: list[Assignment] = [{} for _ in range(number_of_members)]
+    known: dict[tuple[int, int], list[tuple[int, ...]]] = {}
+    for topic_id, subscribed in positions.items():
+        shape = topics[topic_id].num_partitions, len(subscribed)
+        if shape not in known:
+            known[shape] = [tuple(partitions) for partitions in ranges(*shape)]
+        for position, partitions in zip(subscribed, known[shape], strict=False):
+            assignments[position][topic_id] = partitions
+    return assignments
 
 
 def ranges(num_partitions: int, num_members: int) -> Iterator[range]:
@@ -67,6 +89,9 @@ def seniority(member_id: str, group_instance_id: str | None) -> tuple[bool, byte
 
 
 def _in_order_of_record(assignment: Assignment, member: MemberSpec) -> Assignment:
-    table_size = table_size_for(int(len(member.topic_ids) / 0.75 + 1))
-    order = hash_map_order(assignment, topic_spot, table_size)
+    order = hash_map_order(assignment, topic_spot, _table_size(member))
     return {topic_id: assignment[topic_id] for topic_id in order}
+
+
+def _table_size(member: MemberSpec) -> int:
+    return table_size_for(int(len(member.topic_ids) / 0.75 + 1))

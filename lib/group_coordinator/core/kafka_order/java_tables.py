@@ -23,12 +23,16 @@ _INT = 0xFFFFFFFF
 _LONG = 0xFFFFFFFFFFFFFFFF
 _GOLDEN_RATIO = -7046029254386353131
 _CHUNK = 64
-_POWERS_OF_31 = tuple(pow(31, exponent, 1 << 32) for exponent in reversed(range(_CHUNK)))
+_ASCENDING_POWERS_OF_31 = tuple(pow(31, exponent, 1 << 32) for exponent in range(_CHUNK))
+_POWERS_OF_31 = _ASCENDING_POWERS_OF_31[::-1]
 
 
 @lru_cache(maxsize=1 << 16)
 def string_hash(text: str) -> int:
     """String.hashCode() as an unsigned int."""
+    if len(text) <= _CHUNK and text.isascii():  # as nearly all ids are: in half of the time
+        total: int = sum(map(mul, text.encode()[::-1], _ASCENDING_POWERS_OF_31))
+        return total & _INT
     encoded = text.encode("utf-16-le", "surrogatepass")
     units = unpack(f"<{len(encoded) // 2}H", encoded)
     hash_code = 0

@@ -32,6 +32,16 @@ def test_hash_of_a_string(text: str, hash_code: int) -> None:
     assert string_hash(text) == hash_code % (1 << 32)
 
 
+@pytest.mark.parametrize("length", [1, 63, 64, 65, 128, 129])
+@pytest.mark.parametrize("characters", ["ab9_-Z", "aä"])
+def test_hash_of_a_string_of_any_length_and_script(characters: str, length: int) -> None:
+    text = (characters * length)[:length]
+    expected = 0
+    for character in text:
+        expected = (31 * expected + ord(character)) % (1 << 32)
+    assert string_hash(text) == expected
+
+
 @pytest.mark.parametrize(
     ("topic_id", "spot"), [(ORDERS, 1656175641), (PAYMENTS, 3737155770), (CLICKS, 2992123594)]
 )
