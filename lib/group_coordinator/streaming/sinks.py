@@ -42,6 +42,8 @@ from group_coordinator.tables.dead_letters import DEAD_LETTERS, dead_letter_row
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.writer import Writer
 
+_BEFORE_JSON = f"{RESPONSE}{LOG}{DEAD_LETTER}{TOPIC_NEED}{AWAITED_MARKERS}0123456789"
+"""The characters of a line's kind and of a response's partition, which stand before its JSON."""
 _DEFECT = "D!"
 """The kind of a dead letter whose reason is a mistake of ours, see runtime/update_group.py."""
 
@@ -61,12 +63,18 @@ def outputs(calls: DataFrame, job: JobSettings) -> DataFrame:
     line = F.col("line")
     return (
         calls.select(F.explode(F.split("lines", "\n")).alias("text"))
+        # Spark's `substring` counts all characters of a text, and a cast that is tried, and fails, takes longer than all the rest.
         .select(
-            F.substring("text", 1, 1).alias("tag"),
-            F.expr("substring(text, locate('{', text))").alias("line"),
-            # A cast that is tried, and fails, takes Spark longer than all the rest.
+            F.expr("char(ascii(text))").alias("tag"),
+            F.expr(f"trim(LEADING '{_BEFORE_JSON}' FROM text)").alias("line"),
+            "text",
+        )
+        .select(
+            "tag",
+            "line",
             F.expr(
-                "if(substring(text, 2, 1) = '{', null, int(substring(text, 2, locate('{', text) - 2)))"
+                "if(octet_length(text) - octet_length(line) = 1, null,"
+                " int(substring(text, 2, octet_length(text) - octet_length(line) - 1)))"
             ).alias("partition"),
         )
         # A select of its own: otherwise Spark would parse a line again for every field.
