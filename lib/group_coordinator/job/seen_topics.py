@@ -34,16 +34,17 @@ class SeenTopics:
     def take(self, asked: Collection[str] | None, look: Look) -> Difference:
         """Take over the answer to a look that has asked for these topics; None: for all."""
         before, found = self.topics, look.topics
-        self.hidden -= found.keys() if asked is None else set(asked)
-        self.hidden |= look.hidden
         came = found.keys() - before.keys()
         changed = {
             name for name, topic in found.items() if name in before and before[name] != topic
         }
-        missing = before.keys() if asked is None else before.keys() & asked
-        missing -= found.keys() | self.hidden
-        went = missing & self._missed
-        self._missed = (self._missed - found.keys() | missing) - went
+        known = before.keys() | self.hidden
+        answered = found.keys() | look.hidden
+        missing = (known if asked is None else known & set(asked)) - answered
+        gone = missing & self._missed
+        went = gone & before.keys()
+        self._missed = (self._missed - answered | missing) - gone
+        self.hidden = (self.hidden - found.keys() - gone) | look.hidden
         for name in came | changed:
             before[name] = found[name]
         for name in went:
@@ -53,4 +54,5 @@ class SeenTopics:
     def forget_all_but(self, names: Collection[str]) -> None:
         """Nobody wants to know of others."""
         self.topics = {name: topic for name, topic in self.topics.items() if name in names}
-        self._missed &= self.topics.keys()
+        self.hidden &= set(names)
+        self._missed &= self.topics.keys() | self.hidden

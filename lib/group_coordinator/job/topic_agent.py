@@ -127,7 +127,8 @@ class TopicAgent:
 
     def _doubtful(self, all_topics: Look) -> set[str]:
         """Topics that were there and are not among all: only a question by name says whether they may not be seen."""
-        return (self._seen.topics.keys() | self._concerning_groups()) - all_topics.topics.keys()
+        known = self._seen.topics.keys() | self._seen.hidden | self._concerning_groups()
+        return known - all_topics.topics.keys()
 
     def _warn(self, hidden: frozenset[str]) -> None:
         if hidden:
@@ -138,13 +139,15 @@ class TopicAgent:
             )
 
     def _tell(self) -> None:
-        topics, found = self._seen.topics, dict[str, News]()
+        topics, found, waiting = self._seen.topics, dict[str, News](), set[str]()
         unseen = self._seen.hidden - topics.keys()
         for group_id in sorted(self._to_tell):
             wanted = self._subscriptions.wanted(group_id)
             told = self._subscriptions[group_id].told
             if unseen and told and not unseen.isdisjoint(told):
-                continue  # a topic that a run before this one saw would be told as deleted, and its offsets would go
+                # What a run before this one saw would be told as deleted, and its offsets would go.
+                waiting.add(group_id)
+                continue
             new = news(wanted, told, topics, self._hashes)
             if new is not None:
                 found[group_id] = new
@@ -153,4 +156,4 @@ class TopicAgent:
             told_now = {group_id: new.told for group_id, new in found.items()}
             self._interests.told(told_now)
             self._subscriptions.told(told_now)
-        self._to_tell.clear()
+        self._to_tell = waiting

@@ -310,6 +310,25 @@ def test_a_topic_that_may_not_be_seen_any_more_is_not_deleted(
     assert cluster.look(times=2) == [("g", told(PAY, deleted=[grown]))]
 
 
+@pytest.mark.parametrize("pattern", [(), ("ord.*",)])
+def test_a_topic_that_was_deleted_while_it_could_not_be_seen_is_told_when_that_is_known(
+    pattern: Sequence[str],
+) -> None:
+    cluster = Cluster(ORDERS, PAY)
+    cluster.need("g", *([] if pattern else ["orders"]), "pay", regexes=pattern)
+    assert cluster.look(times=2) == [("g", told(ORDERS, PAY))]
+    cluster.hidden = {"orders"}
+    cluster.start()
+    assert cluster.look(times=3) == []
+
+    cluster.have(grown := PAY.replace(num_partitions=2))
+    assert cluster.look() == []
+    cluster.hidden = set()
+    assert cluster.look() == []
+    assert cluster.look() == [("g", told(grown, deleted=[ORDERS]))]
+    assert cluster.look(times=2) == []
+
+
 def test_a_new_group_does_not_wait_for_a_topic_that_may_not_be_seen() -> None:
     cluster = Cluster(ORDERS, PAY)
     cluster.hidden = {"orders"}
