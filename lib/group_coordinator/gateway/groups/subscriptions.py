@@ -33,8 +33,8 @@ class Subscriptions:
 
         def hand_over() -> Awaitable[Body]:
             found = [topic for name in names if (topic := self._topics.topic(name))]
-            told = {**body, "knownTopics": [known_topic(topic) for topic in found]}
-            return self._ask(_API, version, body["groupId"], told if found else body, caller)
+            known = {"knownTopics": [known_topic(topic) for topic in found]} if found else {}
+            return self._ask(_API, version, body["groupId"], body | known, caller)
 
         look_up = self._topics.look_again if is_unknown else None
         return self._turns.take(body["groupId"], hand_over, look_up)
