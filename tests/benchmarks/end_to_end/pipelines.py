@@ -20,7 +20,7 @@ from group_coordinator.settings import Settings
 from group_coordinator.streaming.cluster_options import cluster_options
 from group_coordinator.streaming.operator.stateful import coordinate
 from group_coordinator.streaming.query import start_query
-from group_coordinator.streaming.sinks import Sinks
+from group_coordinator.streaming.sinks import BatchCounts, Sinks
 from group_coordinator.streaming.source import read_events
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
@@ -29,6 +29,8 @@ from group_coordinator.tables.writer import Writer
 
 Start: TypeAlias = Callable[[SparkSession, Settings], StreamingQuery]
 
+_RECORD_BYTES = 400
+"""About what the job's own line of a commit has: whether the driver may hold a batch depends on it."""
 _EVENT = """
 api STRING, version INT, correlationId STRING, clientId STRING, clientHost STRING, principal STRING,
 body STRUCT<groupId: STRING, generationIdOrMemberEpoch: INT, memberId: STRING, topics: ARRAY<STRUCT<
@@ -80,7 +82,11 @@ def _started(
 
 def _sinks(settings: Settings) -> Sinks:
     writer = Writer(TableCatalog(settings.job.tables_root), settings.job.cluster_id, epoch=1)
-    return Sinks(settings.job, writer, lambda _batch_id, _counts: None)
+    return Sinks(settings.job, writer, _check)
+
+
+def _check(_batch_id: int, counts: BatchCounts) -> None:
+    assert counts.responses == counts.records, f"not a response and a record an event: {counts}"
 
 
 def _outputs(records: DataFrame, settings: Settings) -> DataFrame:
@@ -112,7 +118,7 @@ def _outputs(records: DataFrame, settings: Settings) -> DataFrame:
         .select("event", F.explode(outputs).alias("output"))
         .select(
             "output.kind",
-            F.lit(400).alias("bytes"),
+            F.lit(_RECORD_BYTES).alias("bytes"),
             F.col("event.body.groupId").alias("key"),
             "output.value",
             F.lit(None).cast("int").alias("partition"),
