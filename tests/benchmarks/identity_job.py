@@ -14,16 +14,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
 from group_coordinator.cli.main import main
+from group_coordinator.runtime.outputs import LogRow, Output, Piece, Response
 from group_coordinator.runtime.packing import HEADER
 from group_coordinator.streaming import query
+from group_coordinator.streaming.operator.output_rows import OUTPUT, OutputRows
 
 _STATE = b"x" * 200
 _TIMEOUT_MS = 600_000
-_LOG_LINE = (
-    'L{"group_id":"%s","record_type":1,"key":{"type":1,"data":{}},"value":{"version":4,"data":{"offset":1,'
-    '"leaderEpoch":-1,"metadata":"","commitTimestamp":1}},"topic":"orders","partition":0,"member_id":null,"offset":1,'
-    '"reason":"offset-commit","principal":null,"event_time_ms":1,"source_partition":0,"source_offset":0,"seq":%d}'
-)
 
 
 class _Event(msgspec.Struct):
@@ -36,25 +33,36 @@ _decode = msgspec.json.Decoder(_Event).decode
 def _answer(
     key: tuple[str], frames: Iterable[pd.DataFrame], state: GroupState
 ) -> Iterator[pd.DataFrame]:
-    lines = []
+    outputs: list[Output] = []
     if not state.hasTimedOut:
         for frame in frames:
             for packed in frame["event"]:
                 correlation_id = _decode(packed[HEADER.size :]).correlationId
                 if correlation_id is not None:
-                    lines.append(f'R{{"groupId":"{key[0]}","correlationId":"{correlation_id}"}}')
-                    lines.append(_LOG_LINE % (key[0], len(lines)))
+                    answer = f'{{"groupId":"{key[0]}","correlationId":"{correlation_id}"}}'
+                    outputs += [Response(None, answer.encode()), _log_row(key[0], len(outputs))]
     state.update((1, _STATE))
     state.setTimeoutDuration(_TIMEOUT_MS)
-    if lines:
-        yield pd.DataFrame({"lines": ["\n".join(lines)]})
+    if outputs:
+        rows = OutputRows()
+        rows.add(key[0], Piece(outputs, 0))
+        yield pd.DataFrame(rows.take(), columns=OUTPUT.names, dtype=object)
+
+
+def _log_row(group_id: str, seq: int) -> LogRow:
+    """As many bytes as a commit's."""
+    key = b'{"type":1,"data":{}}'
+    value = b'{"version":4,"data":{"offset":1,"leaderEpoch":-1,"metadata":"","commitTimestamp":1}}'
+    return LogRow(
+        group_id, 1, key, value, "orders", 0, None, 1, "offset-commit", None, 1, 0, 0, seq
+    )
 
 
 def answer_everything(events: DataFrame, *_: object) -> DataFrame:
     """Takes the place of streaming.stateful.coordinate."""
     return events.groupBy("group_id").applyInPandasWithState(
         _answer,
-        "lines string",
+        OUTPUT,
         "version int, snapshot binary",
         "append",
         GroupStateTimeout.ProcessingTimeTimeout,

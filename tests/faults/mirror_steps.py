@@ -32,7 +32,7 @@ def mirror_after_the_log(trigger: Trigger) -> None:
     """The dead letters are still to be appended."""
     _note_batches(trigger)
 
-    def of_the_log(_writer: Any, _rows: Any, _size: Any, table: TableDefinition, _: int) -> None:
+    def of_the_log(_writer: Any, _rows: Any, table: TableDefinition, _: int) -> None:
         if table == COORDINATOR_LOG:
             trigger.fire()
 

@@ -95,7 +95,7 @@ def amid_the_responses(trigger: Trigger) -> None:
 
     def send_some(sinks_: Sinks, batch: Any) -> None:
         if trigger.is_due:
-            send(sinks_, batch.where("value IS NOT NULL").limit(_SOME_RESPONSES))
+            send(sinks_, batch.where("kind = 'R'").limit(_SOME_RESPONSES))
         trigger.fire()
         send(sinks_, batch)
 
@@ -111,7 +111,7 @@ def after_the_log(trigger: Trigger) -> None:
     """The dead letters are still to be appended."""
     _note_batches(trigger)
 
-    def of_the_log(_writer: Any, _rows: Any, _size: Any, table: TableDefinition, _: int) -> None:
+    def of_the_log(_writer: Any, _rows: Any, table: TableDefinition, _: int) -> None:
         if table == COORDINATOR_LOG:
             trigger.fire()
 

@@ -11,7 +11,6 @@ from pyspark.sql.streaming.query import StreamingQuery
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.operator.stateful import coordinate
-from group_coordinator.streaming.sinks import outputs
 from group_coordinator.streaming.source import PACKED, read_groups
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction.compaction import Compaction
@@ -48,8 +47,7 @@ def start(
     context = UpdateContext(settings.coordinator, TOPIC, job.timer_slack_ms, timers_hold=True)
     calls = coordinate(read_groups(spark, str(folder)), context, job.exchange)
     return (
-        outputs(calls, job)
-        .writeStream.foreachBatch(write)
+        calls.writeStream.foreachBatch(write)
         .option("checkpointLocation", f"{job.checkpoint_location}/coordinator")
         .trigger(processingTime=f"{job.trigger_interval_ms} milliseconds")
         .start()

@@ -96,9 +96,9 @@ def disk_full_at(
 ) -> Callable[..., None]:
     """append_once as it is where the disk has no room for this batch of a table."""
 
-    def or_fail(writer: Writer, rows: Any, size: Any, table: TableDefinition, batch: int) -> None:
+    def or_fail(writer: Writer, rows: Any, table: TableDefinition, batch: int) -> None:
         if (table, batch) == (wanted, batch_id):
             raise OSError("the disk is full")
-        append_once(writer, rows, size, table, batch)
+        append_once(writer, rows, table, batch)
 
     return or_fail

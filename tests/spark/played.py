@@ -13,6 +13,7 @@ from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.streaming.operator import stateful
 from group_coordinator.streaming.operator.known_pyspark import Wanted
 from tests.support.group_updates import update_context
+from tests.support.operator_rows import lines_in
 
 PACKED = "group_id STRING, event BINARY"
 START_MS = 1_767_225_600_000
@@ -84,8 +85,7 @@ class Played:
         return context.timers_hold or any(any(self.lines[b]) for b in self.lines if b > 0)
 
     def _collect(self, batch: DataFrame, batch_id: int) -> None:
-        texts = [row.lines for row in batch.collect()]
-        self.lines[batch_id] = sorted(line for text in texts for line in text.split("\n"))
+        self.lines[batch_id] = sorted(lines_in(batch.collect()))
 
     def _states_of(self, spark: SparkSession, folder: Path) -> dict[str, tuple[int, bytes]]:
         rows = spark.read.format("statestore").load(str(folder)).collect()

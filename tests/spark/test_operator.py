@@ -18,9 +18,9 @@ from group_coordinator.runtime.packing import ABSENT_KEY, BAD_KEY, EVENT, HEADER
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.operator.stateful import coordinate
-from group_coordinator.streaming.sinks import BatchCounts, Sinks, outputs
+from group_coordinator.streaming.sinks import BatchCounts, Sinks
 from group_coordinator.streaming.source import pack
-from group_coordinator.tables import append
+from group_coordinator.tables import append, log_rows
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.writer import Writer
 from tests.support.until import until
@@ -73,7 +73,7 @@ class Coordinator:
         )
         events = self.spark.readStream.schema(PACKED).parquet(str(self.folder))
         query = (
-            outputs(coordinate(events, context, job.exchange), job)
+            coordinate(events, context, job.exchange)
             .writeStream.foreachBatch(write or self.sinks.write)
             .option("checkpointLocation", f"{job.checkpoint_location}/test")
             .trigger(processingTime="100 milliseconds")
@@ -233,17 +233,23 @@ def test_a_deadline_fires_without_events_and_ends_the_state(
     assert 500 <= waited_ms < 600
 
 
-@pytest.mark.parametrize("small_rows", [0, 50_000], ids=["by Spark", "on the driver"])
+def the_driver_holds(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """So many rows of dead letters, and so many bytes of the log."""
+    monkeypatch.setattr(append, "MOST_ROWS", most)
+    monkeypatch.setattr(log_rows, "MOST_BYTES", most)
+
+
+@pytest.mark.parametrize("most", [0, 50_000], ids=["by Spark", "on the driver"])
 def test_a_batch_that_is_done_again_is_appended_once(
-    coordinator: Coordinator, monkeypatch: pytest.MonkeyPatch, small_rows: int
+    coordinator: Coordinator, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     coordinator.send(commit("g", 1), ("g", b"no JSON"))
     done = []
 
     def write_in_both_ways(batch: DataFrame, batch_id: int) -> None:
-        monkeypatch.setattr(append, "MOST_ROWS", small_rows)
+        the_driver_holds(monkeypatch, most)
         coordinator.sinks.write(batch, batch_id)
-        monkeypatch.setattr(append, "MOST_ROWS", 50_000 - small_rows)
+        the_driver_holds(monkeypatch, 50_000 - most)
         coordinator.sinks.write(batch, batch_id)
         done.append(batch_id)
 
@@ -291,7 +297,7 @@ def little_driver(spark: SparkSession) -> Iterator[None]:
 def test_no_batch_is_too_large_for_the_driver(
     coordinator: Coordinator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(append, "MOST_ROWS", 0)
+    the_driver_holds(monkeypatch, 0)
     partitions = [{"partitionIndex": n, "committedOffset": 1} for n in range(1_000)]
     topics = [{"name": "orders", "partitions": partitions}]
     coordinator.send(*(commit(f"g-{n}", 1, topics=topics) for n in range(40)))

@@ -1,4 +1,4 @@
-"""The plan behind the operator: a call's lines become responses, rows of the log and dead letters."""
+"""What goes to the responses topic of the rows that the operator gives."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pyspark.sql import Row, SparkSession
 
-from group_coordinator import settings
-from group_coordinator.streaming.sinks import outputs
+from group_coordinator.streaming.operator.output_rows import OUTPUT
+from group_coordinator.streaming.sinks import responses_of
 
 pytestmark = pytest.mark.spark
 
@@ -28,10 +28,13 @@ def response(metadata: str) -> dict[str, Any]:
     }
 
 
-def responses(spark: SparkSession, *lines: str) -> list[Row]:
-    chosen = settings.load(overrides=[f"response.max.bytes={MOST_BYTES}"])
-    calls = spark.createDataFrame([("\n".join(lines),)], "lines string")
-    return outputs(calls, chosen.job).where("kind = 'R'").collect()
+def responses(
+    spark: SparkSession, *contents: str, partition: int | None = None, partitions: int = 0
+) -> list[Row]:
+    content = "\n".join(contents).encode()
+    row = ("R", "billing", partition, bytearray(content), len(contents), len(content))
+    batch = spark.createDataFrame([row], OUTPUT)
+    return responses_of(batch, MOST_BYTES, partitions).collect()
 
 
 def test_a_response_within_the_limit_goes_out_as_it_is(spark: SparkSession) -> None:
@@ -39,29 +42,31 @@ def test_a_response_within_the_limit_goes_out_as_it_is(spark: SparkSession) -> N
     text = json.dumps(response("m" * (MOST_BYTES - shell)))
     assert len(text) == MOST_BYTES
 
-    [row] = responses(spark, "R" + text)
+    [row] = responses(spark, text)
 
     assert (row.key, row.value) == ("billing", text)
 
 
-def test_a_response_may_name_its_partition_and_its_value_does_not(spark: SparkSession) -> None:
+@pytest.mark.parametrize(("named", "goes_to"), [(None, None), (0, 0), (16, 16), (17, None)])
+def test_a_response_goes_to_the_partition_that_its_client_reads_if_there_is_one(
+    spark: SparkSession, named: int | None, goes_to: int | None
+) -> None:
     text = json.dumps(response("x"))
 
-    named, large, silent = responses(spark, "R17" + text, f"R{2**31 - 1}{text}", "R" + text)
+    first, second = responses(spark, text, "{}", partition=named, partitions=17)
 
-    assert (named.partition, named.value, named.key) == (17, text, "billing")
-    assert (large.partition, large.value) == (2**31 - 1, text)
-    assert (silent.partition, silent.value) == (None, text)
+    assert (first.partition, first.value, first.key) == (goes_to, text, "billing")
+    assert (second.partition, second.value, second.key) == (goes_to, "{}", "billing")
 
 
 def test_a_response_beyond_the_limit_becomes_an_error_of_the_same_request(
     spark: SparkSession,
 ) -> None:
     shell = len(json.dumps(response("")))
-    too_large = "R" + json.dumps(response("m" * (MOST_BYTES - shell + 1)))
+    too_large = json.dumps(response("m" * (MOST_BYTES - shell + 1)))
 
     small = json.dumps(response("small"))
-    first, second = responses(spark, too_large, "R" + small)
+    first, second = responses(spark, too_large, small)
 
     assert first.key == "billing"
     assert json.loads(first.value) == {

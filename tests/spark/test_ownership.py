@@ -23,7 +23,7 @@ from group_coordinator.streaming.checkpoint.ownership import (
     check_still_owner,
 )
 from group_coordinator.streaming.rebuild.rebuild import rebuild
-from group_coordinator.tables.append import Size
+from group_coordinator.tables.append import Size, SparkRows
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import newest_claim
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
@@ -60,7 +60,7 @@ def append(spark: SparkSession, writer: Writer, batch_id: int, size: Size = SMAL
     log = Log(batch_id)
     log.commit("g", "orders", 0, batch_id)
     rows = log.frame(spark).drop("batch_id", "ingested_at")
-    writer.append_once(rows, size, COORDINATOR_LOG, batch_id)
+    writer.append_once(SparkRows(rows, size), COORDINATOR_LOG, batch_id)
 
 
 def batches(job: JobSettings) -> list[int]:

@@ -17,7 +17,8 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.partition_count import PartitionCount
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import Settings
-from group_coordinator.streaming.sinks import BatchCounts, Sinks, outputs
+from group_coordinator.streaming.operator.output_rows import OUTPUT, RESPONSE, TOPIC_NEED, Row
+from group_coordinator.streaming.sinks import BatchCounts, Sinks
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.writer import Writer
 
@@ -27,12 +28,15 @@ TOPIC = "replies-of-batches"
 GROUP = "billing"
 
 
-def response(name: str, to: str = "") -> str:
-    return f"R{to}" + json.dumps({"id": name, "groupId": GROUP, "body": {"errorCode": 0}})
+def response(name: str, to: int | None = None) -> Row:
+    answer = {"id": name, "groupId": GROUP, "body": {"errorCode": 0}}
+    content = json.dumps(answer).encode()
+    return RESPONSE, GROUP, to, content, 1, len(content)
 
 
-def need() -> str:
-    return "T" + json.dumps({"group_id": GROUP, "names": ["orders"], "regexes": []})
+def need() -> Row:
+    content = json.dumps({"group_id": GROUP, "names": ["orders"], "regexes": []}).encode()
+    return TOPIC_NEED, None, None, content, 1, len(content)
 
 
 class Job:
@@ -53,10 +57,9 @@ class Job:
             reply_partitions=count.now,
         )
 
-    def write(self, batch_id: int, *lines: str) -> None:
+    def write(self, batch_id: int, *rows: Row) -> None:
         self._seconds += 1
-        calls = self._spark.createDataFrame([("\n".join(lines),)], "lines string")
-        self._sinks.write(outputs(calls, self._job), batch_id)
+        self._sinks.write(self._spark.createDataFrame(rows, OUTPUT), batch_id)
 
     def _clock(self) -> float:
         return self._seconds
@@ -84,9 +87,9 @@ def test_a_response_arrives_in_the_partition_that_its_client_reads(
         job.write(
             0,
             response("silent"),
-            response("named", to=str(other)),
-            response("beyond", to="3"),
-            response("far beyond", to=str(2**31 - 1)),
+            response("named", to=other),
+            response("beyond", to=3),
+            response("far beyond", to=2**31 - 1),
         )
         assert arrived(address, 3) == {
             "silent": by_key,
@@ -97,7 +100,7 @@ def test_a_response_arrives_in_the_partition_that_its_client_reads(
 
         admin.create_partitions({TOPIC: NewPartitions(4)})
         admin.wait_for_topics([TOPIC])
-        job.write(1, response("grown", to="3"), need())
+        job.write(1, response("grown", to=3), need())
         assert arrived(address, 4)["grown"] == 3
         job.cluster.close()
     assert [counts.responses for counts in job.counts.values()] == [4, 1]

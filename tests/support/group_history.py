@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
@@ -10,11 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 from deltalake import Transaction, write_deltalake
+from msgspec.structs import asdict
 
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model import requests
 from group_coordinator.core.model.records import Record
-from group_coordinator.runtime.output_lines import LOG, OutputLines
+from group_coordinator.runtime.outputs import LogRow, Outputs
 from group_coordinator.tables.compaction import local
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import GroupKey, LogEntry
@@ -71,27 +71,26 @@ class GroupHistory(GroupDriver):
 
     def _outcome(self, correlation_id: str, steps: Iterable[Step]) -> Outcome[Any]:
         steps = list(steps)
-        lines = OutputLines(self.group)
+        outputs = Outputs(self.group)
         for number, step in enumerate(steps):
             is_request = bool(correlation_id) and number == 0
-            lines.step(step, None, self.principal if is_request else None)
+            outputs.step(step, None, self.principal if is_request else None)
             self.timed_log += [(step.at_ms, record) for record in step.records]
         self.rows += [
-            self._row(json.loads(line.removeprefix(LOG)))
-            for text in lines
-            for line in text.split("\n")
-            if line.startswith(LOG)
+            self._row(output)
+            for piece in outputs
+            for output in piece.outputs
+            if isinstance(output, LogRow)
         ]
         self._batches += 1
         return super()._outcome(correlation_id, steps)
 
-    def _row(self, line: dict[str, Any]) -> dict[str, Any]:
-        when = EPOCH + timedelta(milliseconds=line["event_time_ms"])
-        value = line["value"]
-        return line | {
+    def _row(self, row: LogRow) -> dict[str, Any]:
+        when = EPOCH + timedelta(milliseconds=row.event_time_ms)
+        return asdict(row) | {
             "cluster_id": self.cluster_id,
-            "key": json.dumps(line["key"], separators=(",", ":")),
-            "value": None if value is None else json.dumps(value, separators=(",", ":")),
+            "key": row.key.decode(),
+            "value": None if row.value is None else row.value.decode(),
             "event_time": when,
             "batch_id": self._batches,
             "ingested_at": when,

@@ -6,8 +6,20 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from msgspec import Raw, json
+from msgspec.structs import asdict
+
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.group import Group
+from group_coordinator.runtime.group_call import OperatorResult
+from group_coordinator.runtime.outputs import (
+    AwaitedMarkersLine,
+    DeadLetterRow,
+    LogRow,
+    Output,
+    Response,
+    TopicNeedLine,
+)
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import GroupUpdate, UpdateContext, update_group
 from group_coordinator.settings import load
@@ -35,6 +47,21 @@ def updated(
     return update_group(group, rows, batch_time_ms, context)
 
 
-def lines_of(update: GroupUpdate) -> list[str]:
-    """The outputs one by one."""
-    return [line for text in update.texts for line in text.split("\n")]
+def lines_of(update: GroupUpdate | OperatorResult) -> list[str]:
+    """The outputs one by one, each a letter for its kind and JSON; between them the partition that a client reads."""
+    return [line_of(output) for piece in update.pieces for output in piece.outputs]
+
+
+def line_of(output: Output) -> str:
+    """An output as lines_of has it."""
+    if isinstance(output, Response):
+        number = "" if output.partition is None else str(output.partition)
+        return f"R{number}{output.value.decode()}"
+    content = asdict(output)
+    if isinstance(output, LogRow):
+        value = None if output.value is None else Raw(output.value)
+        content |= {"key": Raw(output.key), "value": value}
+    return _LETTERS[type(output)] + json.encode(content).decode()
+
+
+_LETTERS = {LogRow: "L", DeadLetterRow: "D", TopicNeedLine: "T", AwaitedMarkersLine: "M"}

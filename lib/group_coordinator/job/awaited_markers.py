@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from msgspec import json
 
-from group_coordinator.runtime.output_lines import AwaitedMarkersLine
+from group_coordinator.runtime.outputs import AwaitedMarkersLine
 from group_coordinator.streaming.checkpoint.journal import Files, Journal
 
 Since: TypeAlias = dict[int, int]

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from msgspec import Struct, json
 
-from group_coordinator.runtime.output_lines import TopicNeedLine
+from group_coordinator.runtime.outputs import TopicNeedLine
 from group_coordinator.streaming.checkpoint.journal import Files, Journal
 
 KnownTopics: TypeAlias = dict[str, tuple[str, int]]

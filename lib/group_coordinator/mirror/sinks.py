@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 from group_coordinator.core.model.records import Reason
 from group_coordinator.mirror.group_kinds import EXPLAINED
 from group_coordinator.mirror.home_partition import MOVED
-from group_coordinator.tables.append import Size
+from group_coordinator.tables.append import Size, SparkRows
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefinition
@@ -73,7 +73,7 @@ class MirrorSinks:
             self._append_log(batch, volume, in_tables)
             if volume.found.dead_letters:
                 letters = self._letters(batch)
-                self.writer.append_once(letters, volume.letters, DEAD_LETTERS, in_tables)
+                self._append(letters, volume.letters, DEAD_LETTERS, in_tables)
             self.report(in_tables, volume.found)
         finally:
             batch.unpersist()
@@ -83,7 +83,7 @@ class MirrorSinks:
         if gone is None:
             if volume.log.rows:
                 rows = self._explained(batch, volume, in_tables, None)
-                self.writer.append_once(rows, volume.log, COORDINATOR_LOG, in_tables)
+                self._append(rows, volume.log, COORDINATOR_LOG, in_tables)
             return
         # Whoever asks for them reads the whole topic.
         gone = gone.persist(StorageLevel.DISK_ONLY)
@@ -91,9 +91,12 @@ class MirrorSinks:
             rows = gone.unionByName(self._explained(batch, volume, in_tables, gone))
             # How many they are is not known: Spark writes them.
             size = Size(MOST_ROWS + 1, volume.log.bytes)
-            self.writer.append_once(rows, size, COORDINATOR_LOG, in_tables)
+            self._append(rows, size, COORDINATOR_LOG, in_tables)
         finally:
             gone.unpersist()
+
+    def _append(self, rows: DataFrame, size: Size, table: TableDefinition, in_tables: int) -> None:
+        self.writer.append_once(SparkRows(rows, size), table, in_tables)
 
     def _explained(
         self, batch: DataFrame, volume: _Volume, in_tables: int, gone: DataFrame | None

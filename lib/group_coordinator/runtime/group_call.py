@@ -9,6 +9,7 @@ from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.replay import begin_sessions
+from group_coordinator.runtime.outputs import Piece
 from group_coordinator.runtime.packing import seed_of, unpack
 from group_coordinator.runtime.quarantine import (
     NOT_OURS,
@@ -48,12 +49,12 @@ class OperatorInput(NamedTuple):
 
 
 class OperatorResult(NamedTuple):
-    """What Spark must do: send each of `texts` on, and write the state if `write` says so.
+    """What Spark must do: send the outputs in all `pieces` on, and write the state if `write` says so.
 
     `state` and `timeout_ms` are ignored unless `write`. state None: remove it; timeout_ms None: no timer.
     """
 
-    texts: Iterable[str]
+    pieces: Iterable[Piece]
     write: bool
     state: StoredState | None = None
     timeout_ms: int | None = None
@@ -85,20 +86,20 @@ def _called(given: OperatorInput, context: UpdateContext) -> OperatorResult:
         group = snapshots.load(given.group_id, snapshot)
     update = update_group(group, unpack(given.packed), given.batch_time_ms, context)
     if update.state == snapshot and not given.has_timed_out:
-        return OperatorResult(update.texts, write=False)
+        return OperatorResult(update.pieces, write=False)
     return _written(update, given.batch_time_ms, context)
 
 
 def _quarantined(given: OperatorInput, defect: Exception, scratch: ScratchFolder) -> OperatorResult:
     """The state stays as it was; a timer that has fired must be set again, or it would fire in every batch."""
-    texts = letters_of_a_whole_call(
+    letters = letters_of_a_whole_call(
         given.group_id, unpack(given.packed), defect, given.batch_time_ms, scratch
     )
     seed = seed_of(given.packed)
     state = given.stored or (None if seed is None else StoredState(STATE_VERSION, seed))
     if state is None:
-        return OperatorResult(texts, write=False)
-    return OperatorResult(texts, write=True, state=state, timeout_ms=_LONGEST_TIMEOUT_MS)
+        return OperatorResult(letters, write=False)
+    return OperatorResult(letters, write=True, state=state, timeout_ms=_LONGEST_TIMEOUT_MS)
 
 
 def _snapshot(stored: StoredState) -> bytes:
@@ -121,12 +122,12 @@ def _begun(given: OperatorInput, config: CoordinatorConfig) -> Group:
 
 def _written(update: GroupUpdate, batch_time_ms: int, context: UpdateContext) -> OperatorResult:
     if update.state is None:
-        return OperatorResult(update.texts, write=True)
+        return OperatorResult(update.pieces, write=True)
     timeout_ms = None
     if update.deadline_ms is not None:
         timeout_ms = _timeout_ms(update.deadline_ms, batch_time_ms, context)
     state = StoredState(STATE_VERSION, update.state)
-    return OperatorResult(update.texts, write=True, state=state, timeout_ms=timeout_ms)
+    return OperatorResult(update.pieces, write=True, state=state, timeout_ms=timeout_ms)
 
 
 def _timeout_ms(deadline_ms: int, batch_time_ms: int, context: UpdateContext) -> int:

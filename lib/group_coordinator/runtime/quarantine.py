@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from group_coordinator.codecs.snapshots import SnapshotVersionError
 from group_coordinator.core.model.group import Group
-from group_coordinator.runtime.output_lines import OutputLines
+from group_coordinator.runtime.outputs import Outputs, Piece
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.spill_file import ScratchFolder
 
@@ -15,13 +15,20 @@ class UnknownStateVersionError(Exception):
     """The checkpoint was written by a later version of this program."""
 
 
+_DEFECT = "defect: "
+
 NOT_OURS = (MemoryError, OSError, UnknownStateVersionError, SnapshotVersionError)
 """Failures of this machine or of this installation: another attempt may do better, so they fail the task."""
 
 
 def describe(defect: Exception) -> str:
-    """The reason of a dead letter; sinks.py counts those that begin like this."""
-    return f"defect: {type(defect).__name__}: {defect}"
+    """The reason of a dead letter."""
+    return f"{_DEFECT}{type(defect).__name__}: {defect}"
+
+
+def is_defect(reason: str) -> bool:
+    """Whether a dead letter tells of a mistake of ours: those are counted."""
+    return reason.startswith(_DEFECT)
 
 
 def letters_of_a_whole_call(
@@ -30,11 +37,11 @@ def letters_of_a_whole_call(
     defect: Exception,
     at_ms: int,
     scratch: ScratchFolder,
-) -> Iterable[str]:
-    """Output lines of a call that could not be made: one dead letter for the group, then one an event."""
-    lines = OutputLines(Group(group_id), scratch)
+) -> Iterable[Piece]:
+    """The outputs of a call that could not be made: one dead letter for the group, then one an event."""
+    letters = Outputs(Group(group_id), scratch)
     reason = describe(defect)
-    lines.dead_letter(None, reason, at_ms)
+    letters.dead_letter(None, reason, at_ms)
     for row in rows:
-        lines.dead_letter(row, reason, at_ms)
-    return lines
+        letters.dead_letter(row, reason, at_ms)
+    return letters

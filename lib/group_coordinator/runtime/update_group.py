@@ -1,7 +1,7 @@
 """One call of the stateful operator, without Spark: a group and its events in, its next state and output lines out.
 
 The result follows from the group's state, its events in order of partition and offset, and the batch's time alone. A
-batch that is done again gives the same lines, and how events are cut into batches does not matter. So time comes from
+batch that is done again gives the same outputs, and how events are cut into batches does not matter. So time comes from
 the log as well; these are the clock rules 1 to 3 and 6 (lib/README.md):
 
 - An event's time is its record's timestamp, but not later than the batch's time. A group has a clock, the time of its
@@ -33,7 +33,7 @@ from group_coordinator.core.model.responses import Reply
 from group_coordinator.core.offsets.pending import awaited_markers
 from group_coordinator.core.rejections import rejection
 from group_coordinator.core.topics.needs import NOTHING, TopicNeed, missing_topics, topic_need
-from group_coordinator.runtime.output_lines import OutputLines
+from group_coordinator.runtime.outputs import Outputs, Piece
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.quarantine import NOT_OURS, describe
 from group_coordinator.runtime.spill_file import ScratchFolder, usual_scratch
@@ -45,12 +45,12 @@ _TOPICS_ON_THE_WAY = "The group's topics are being looked up."
 class GroupUpdate(NamedTuple):
     """The result of a call.
 
-    `state` is the group's snapshot, None: nothing is known of the group. `texts` are the outputs in order, a line each,
-    several lines a text (output_lines.py). `deadline_ms` is the soonest deadline.
+    `state` is the group's snapshot, None: nothing is known of the group. `pieces` have the outputs in order
+    (outputs.py). `deadline_ms` is the soonest deadline.
     """
 
     state: bytes | None
-    texts: Iterable[str]
+    pieces: Iterable[Piece]
     deadline_ms: int | None
 
 
@@ -103,7 +103,7 @@ class _GroupRun:
     def __init__(self, group: Group, context: UpdateContext) -> None:
         self.group = group
         self.context = context
-        self.output = OutputLines(group, context.scratch)
+        self.output = Outputs(group, context.scratch)
         self._unmet_need: TopicNeed | None = None
 
     def take(self, row: EventRow, now_ms: int) -> None:

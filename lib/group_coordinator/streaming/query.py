@@ -21,7 +21,6 @@ from group_coordinator.streaming.checkpoint.layout import (
 from group_coordinator.streaming.operator.stateful import coordinate
 from group_coordinator.streaming.operator.worker_process import folder_for_spills
 from group_coordinator.streaming.pools import in_pool
-from group_coordinator.streaming.sinks import outputs
 from group_coordinator.streaming.source import read_events, read_groups
 
 
@@ -44,8 +43,7 @@ def start_query(
     )
     calls = coordinate(_input(spark, settings, origin), context, job.exchange)
     writer = (
-        outputs(calls, job)
-        .writeStream.queryName(QUERY_NAME)
+        calls.writeStream.queryName(QUERY_NAME)
         .foreachBatch(write)
         .option("checkpointLocation", checkpoint_of(job, QUERY_NAME))
         .trigger(processingTime=f"{job.trigger_interval_ms} milliseconds")

@@ -7,10 +7,11 @@ what the other has appended.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
@@ -25,6 +26,8 @@ from group_coordinator.tables.commit_lock import commit_of_deltalake
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.driver_limits import MOST_BYTES, MOST_ROWS
 
+Frame = TypeVar("Frame", pa.Table, pa.RecordBatch)
+
 
 class Size(NamedTuple):
     """How much is to be appended."""
@@ -36,6 +39,50 @@ class Size(NamedTuple):
     def fits_the_driver(self) -> bool:
         """Whether the driver may hold it."""
         return self.rows <= MOST_ROWS and self.bytes <= MOST_BYTES
+
+
+class Rows(Protocol):
+    """Rows of a table, except the columns that the writer adds: for the driver, or in Spark."""
+
+    @property
+    def spark(self) -> SparkSession:
+        """Where they come from."""
+
+    @property
+    def fits_the_driver(self) -> bool:
+        """Whether `arrow` may be called."""
+
+    def arrow(self) -> pa.RecordBatchReader:
+        """The rows, to be read once."""
+
+    def frame(self) -> DataFrame:
+        """The rows, in Spark."""
+
+
+@dataclass(frozen=True, slots=True)
+class SparkRows:
+    """Rows of a DataFrame."""
+
+    rows: DataFrame
+    size: Size
+
+    @property
+    def spark(self) -> SparkSession:
+        """As Rows."""
+        return self.rows.sparkSession
+
+    @property
+    def fits_the_driver(self) -> bool:
+        """As Rows."""
+        return self.size.fits_the_driver
+
+    def arrow(self) -> pa.RecordBatchReader:
+        """As Rows."""
+        return self.rows.toArrow().to_reader()
+
+    def frame(self) -> DataFrame:
+        """As Rows."""
+        return self.rows
 
 
 def size_of(rows: DataFrame) -> Size:
@@ -72,7 +119,9 @@ def append_rows(
         append_on_disk(present, folder, rows, mark)
 
 
-def append_on_disk(table: DeltaTable, folder: Path, rows: pa.Table, mark: Transaction) -> None:
+def append_on_disk(
+    table: DeltaTable, folder: Path, rows: pa.Table | pa.RecordBatchReader, mark: Transaction
+) -> None:
     """Append to a table of this machine's disk; who has committed such a mark meanwhile makes it fail.
 
     Raises:
@@ -84,11 +133,23 @@ def append_on_disk(table: DeltaTable, folder: Path, rows: pa.Table, mark: Transa
         write_deltalake(table, whole, mode="append", commit_properties=properties)
 
 
-def with_later_columns(rows: pa.Table, table: DeltaTable) -> pa.Table:
+def with_later_columns(
+    rows: pa.Table | pa.RecordBatchReader, table: DeltaTable
+) -> pa.Table | pa.RecordBatchReader:
     """A later version of this program may have added columns before it was rolled back."""
-    for column in pa.schema(table.schema()):
-        if column.name not in rows.column_names:
-            rows = rows.append_column(column, pa.nulls(len(rows), column.type))
+    names = rows.schema.names
+    later = [column for column in pa.schema(table.schema()) if column.name not in names]
+    if not later:
+        return rows
+    if isinstance(rows, pa.Table):
+        return _widened(rows, later)
+    schema = pa.schema([*rows.schema, *later])
+    return pa.RecordBatchReader.from_batches(schema, (_widened(batch, later) for batch in rows))
+
+
+def _widened(rows: Frame, columns: Sequence[pa.Field]) -> Frame:
+    for column in columns:
+        rows = rows.append_column(column, pa.nulls(rows.num_rows, column.type))
     return rows
 
 

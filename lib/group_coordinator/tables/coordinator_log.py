@@ -5,8 +5,6 @@ Of a mirrored topic it has every message, also those that could not be decoded (
 
 from __future__ import annotations
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
 from pyspark.sql.types import (
     BooleanType,
     IntegerType,
@@ -16,7 +14,6 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from group_coordinator.runtime.output_lines import LogRow
 from group_coordinator.tables.definition import (
     BATCH_ID,
     CLUSTER_ID,
@@ -25,8 +22,6 @@ from group_coordinator.tables.definition import (
     optional,
     required,
 )
-from group_coordinator.tables.instants import instant
-from group_coordinator.tables.line_schema import line_schema
 
 COORDINATOR_LOG = TableDefinition(
     "coordinator_log",
@@ -92,19 +87,3 @@ COORDINATOR_LOG = TableDefinition(
     ),
     properties={"delta.dataSkippingStatsColumns": "group_id,event_time,batch_id"},
 )
-
-LINE = line_schema(LogRow)
-"""The JSON of one log row as the stateful function writes it."""
-
-
-def log_row(row: Column, *, cluster_id: Column, source_topic: Column) -> Column:
-    """A struct with the table's columns, except those of the batch, from a parsed LINE."""
-    names = [name for name in COORDINATOR_LOG.schema.names if name in LINE.names]
-    return F.struct(
-        cluster_id.alias("cluster_id"),
-        *(row[name].alias(name) for name in names),
-        instant(row["event_time_ms"]).alias("event_time"),
-        F.when(row["source_offset"].isNotNull(), source_topic).alias("source_topic"),
-        F.lit(None).cast(BooleanType()).alias("inferred"),
-        F.lit(None).cast(StringType()).alias("source_topic_id"),
-    )

@@ -13,7 +13,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from group_coordinator.runtime.output_lines import DeadLetterRow
+from group_coordinator.runtime.outputs import DeadLetterRow
 from group_coordinator.tables.definition import (
     BATCH_ID,
     CLUSTER_ID,

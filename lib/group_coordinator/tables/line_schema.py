@@ -1,4 +1,4 @@
-"""The Spark schema of a line of JSON, from the Struct that writes it (runtime/output_lines.py)."""
+"""The Spark schema of a line of JSON, from the Struct that writes it (runtime/outputs.py)."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.tables.append import (
-    Size,
+    Rows,
     append_frame,
     append_on_disk,
     append_rows,
@@ -42,9 +42,7 @@ class Writer:
     cluster_id: str
     epoch: int
 
-    def append_once(
-        self, rows: DataFrame, size: Size, table: TableDefinition, batch_id: int
-    ) -> None:
+    def append_once(self, rows: Rows, table: TableDefinition, batch_id: int) -> None:
         """Append the rows, and with them batch and time, unless the table has the batch.
 
         Raises:
@@ -55,17 +53,17 @@ class Writer:
         mark = self._mark(table, batch_id)
         folder = self.catalog.local_folder(table.name)
         if folder is None:
-            self.append(rows, table, batch_id)
+            self.append(rows.frame(), table, batch_id)
             return
         with write_errors(folder):
             present = DeltaTable(folder)
-            done = _last_mark(present, mark, f"{running_query_id(rows.sparkSession)}:{table.name}")
+            done = _last_mark(present, mark, f"{running_query_id(rows.spark)}:{table.name}")
         if _has_batch(table, done, mark):
             return
-        if size.fits_the_driver:
-            append_on_disk(present, folder, _of_batch(rows.toArrow(), table, batch_id), mark)
+        if rows.fits_the_driver:
+            append_on_disk(present, folder, _of_batch(rows.arrow(), table, batch_id), mark)
         else:
-            self.append(rows, table, batch_id)
+            self.append(rows.frame(), table, batch_id)
 
     def shut_out_earlier_ones(self, spark: SparkSession, table: TableDefinition) -> None:
         """Leave a mark without rows, so that the table takes nothing from a writer before this one."""
@@ -85,13 +83,25 @@ class Writer:
         return Transaction(application, self.epoch * _BATCHES + batch_id)
 
 
-def _of_batch(rows: pa.Table, definition: TableDefinition, batch_id: int) -> pa.Table:
+def _of_batch(
+    rows: pa.RecordBatchReader, definition: TableDefinition, batch_id: int
+) -> pa.RecordBatchReader:
     """Constants in Spark's plan would make it compile the plan anew for every batch."""
     now_us = time.time_ns() // 1_000
-    batch = pa.repeat(pa.scalar(batch_id, pa.int64()), len(rows))
-    ingested = pa.repeat(pa.scalar(now_us, pa.timestamp("us", "UTC")), len(rows))
-    whole = rows.append_column(BATCH_ID.name, batch).append_column(INGESTED_AT.name, ingested)
-    return whole.select(definition.schema.names)
+    constants = {
+        BATCH_ID.name: pa.scalar(batch_id, pa.int64()),
+        INGESTED_AT.name: pa.scalar(now_us, pa.timestamp("us", "UTC")),
+    }
+    schema = definition.no_rows().schema
+
+    def whole(batch: pa.RecordBatch) -> pa.RecordBatch:
+        columns = [
+            pa.repeat(constants[name], batch.num_rows) if name in constants else batch[name]
+            for name in schema.names
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+    return pa.RecordBatchReader.from_batches(schema, map(whole, rows))
 
 
 def _last_mark(table: DeltaTable, mark: Transaction, earlier_application: str) -> int | None:

@@ -7,21 +7,23 @@ row of the log for it, of the same size as the job's, by the job's own sinks.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
+from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
-from group_coordinator.runtime.output_lines import LOG, RESPONSE
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.cluster_options import cluster_options
 from group_coordinator.streaming.operator.stateful import coordinate
 from group_coordinator.streaming.query import start_query
-from group_coordinator.streaming.sinks import BatchCounts, Sinks
+from group_coordinator.streaming.sinks import BatchCounts, Sinks, send
 from group_coordinator.streaming.source import read_events
+from group_coordinator.tables.append import Size, SparkRows
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT
@@ -66,7 +68,7 @@ def start_stock_pipeline(spark: SparkSession, settings: Settings) -> StreamingQu
         .option("maxOffsetsPerTrigger", job.max_offsets_per_trigger)
         .load()
     )
-    return _started(_outputs(records, settings), settings, _sinks(settings).write)
+    return _started(_outputs(records, settings), settings, partial(_write, settings))
 
 
 def _started(
@@ -81,30 +83,33 @@ def _started(
 
 
 def _sinks(settings: Settings) -> Sinks:
-    writer = Writer(TableCatalog(settings.job.tables_root), settings.job.cluster_id, epoch=1)
-    return Sinks(settings.job, writer, _check)
+    return Sinks(settings.job, _writer(settings), _check)
+
+
+def _writer(settings: Settings) -> Writer:
+    return Writer(TableCatalog(settings.job.tables_root), settings.job.cluster_id, epoch=1)
 
 
 def _check(_batch_id: int, counts: BatchCounts) -> None:
     assert counts.responses == counts.records, f"not a response and a record an event: {counts}"
 
 
+def _write(settings: Settings, batch: DataFrame, batch_id: int) -> None:
+    """What the job does with a batch, to the same topic and table."""
+    batch.persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        send(batch.select("key", "value"), settings.job)
+        [row] = batch.selectExpr("count(value) AS responses", "count(record) AS records").collect()
+        _check(batch_id, BatchCounts(row.responses, row.records))
+        rows = SparkRows(batch.select("record.*"), Size(row.records, row.records * _RECORD_BYTES))
+        _writer(settings).append_once(rows, COORDINATOR_LOG, batch_id)
+    finally:
+        batch.unpersist()
+
+
 def _outputs(records: DataFrame, settings: Settings) -> DataFrame:
-    """The columns of streaming.sinks.outputs: a response and a row of the log an event."""
+    """A response and a row of the log for each event, beside each other."""
     event, committed = F.col("event"), F.col("committed")
-    response = F.to_json(_response(event))
-    outputs = F.array(
-        F.struct(
-            F.lit(RESPONSE).alias("kind"),
-            response.alias("value"),
-            F.lit(None).cast(_log_type()).alias("record"),
-        ),
-        F.struct(
-            F.lit(LOG).alias("kind"),
-            F.lit(None).cast("string").alias("value"),
-            _record(event, committed, settings).alias("record"),
-        ),
-    )
     parsed = records.select(
         "partition",
         "offset",
@@ -115,17 +120,10 @@ def _outputs(records: DataFrame, settings: Settings) -> DataFrame:
     return (
         parsed.withColumn("topic", topic)
         .withColumn("committed", F.element_at("topic.partitions", 1))
-        .select("event", F.explode(outputs).alias("output"))
         .select(
-            "output.kind",
-            F.lit(_RECORD_BYTES).alias("bytes"),
             F.col("event.body.groupId").alias("key"),
-            "output.value",
-            F.lit(None).cast("int").alias("partition"),
-            "output.record",
-            F.lit(None).cast("struct<reason: string>").alias("dead_letter"),
-            F.lit(None).cast("string").alias("topic_need"),
-            F.lit(None).cast("string").alias("awaited_markers"),
+            F.to_json(_response(event)).alias("value"),
+            _record(event, committed, settings).alias("record"),
         )
     )
 
@@ -194,12 +192,3 @@ def _record(event: Column, committed: Column, settings: Settings) -> Column:
             if field.name not in (BATCH_ID.name, INGESTED_AT.name)
         )
     )
-
-
-def _log_type() -> str:
-    fields = (
-        f"{field.name}: {field.dataType.simpleString()}"
-        for field in COORDINATOR_LOG.schema
-        if field.name not in (BATCH_ID.name, INGESTED_AT.name)
-    )
-    return f"struct<{', '.join(fields)}>"

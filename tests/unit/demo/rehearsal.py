@@ -13,6 +13,8 @@ from typing import Any
 import pyarrow as pa
 from deltalake import write_deltalake
 from kafka import TopicPartition
+from msgspec.json import encode
+from msgspec.structs import asdict
 
 from group_coordinator import settings
 from group_coordinator.clients import offset_messages
@@ -34,11 +36,11 @@ from group_coordinator.demo.story import scenes
 from group_coordinator.demo.survey import Survey
 from group_coordinator.job.topic_agent import TopicAgent
 from group_coordinator.job.topic_interests import TopicInterests
-from group_coordinator.runtime.output_lines import LOG, RESPONSE, TOPIC_NEED
+from group_coordinator.runtime.outputs import LogRow, Output, Response, TopicNeedLine
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
 from tests.support.files import FilesInMemory
-from tests.support.group_updates import lines_of, updated
+from tests.support.group_updates import updated
 
 START_MS = 1_767_225_600_000
 BATCH_S = 0.7
@@ -114,8 +116,9 @@ class Coordinator:
             update = updated(group_id, state, waiting[group_id], self.now_ms, self._context)
             self._states[group_id] = update.state
             self._deadlines_ms[group_id] = update.deadline_ms
-            for line in lines_of(update):
-                self._take(line)
+            for piece in update.pieces:
+                for output in piece.outputs:
+                    self._take(output)
         self._batch_id += 1
         needs, self._needs = self._needs, []
         self._interests.note(needs)
@@ -125,19 +128,18 @@ class Coordinator:
         for group_id, value in events:
             self._waiting[group_id].append(EventRow(self.now_ms, 0, 0, None, value))
 
-    def _take(self, line: str) -> None:
-        tag, content = line[0], json.loads(line[1:])
-        if tag == TOPIC_NEED:
-            self._needs.append(line[1:])
-        elif tag == RESPONSE:
-            self._replies[content["correlationId"]].set_result(content["body"])
-        elif tag == LOG:
-            moment = datetime.fromtimestamp(content.pop("event_time_ms") / 1000, UTC)
-            texts = {name: content[name] and json.dumps(content[name]) for name in ("key", "value")}
-            row = {**content, **texts, "cluster_id": "demo", "event_time": moment}
-            self.log.append({**row, "batch_id": self._batch_id})
+    def _take(self, output: Output) -> None:
+        if isinstance(output, TopicNeedLine):
+            self._needs.append(encode(output).decode())
+        elif isinstance(output, Response):
+            answer = json.loads(output.value)
+            self._replies[answer["correlationId"]].set_result(answer["body"])
         else:
-            raise AssertionError(content)
+            assert isinstance(output, LogRow), output
+            content = asdict(output)
+            moment = datetime.fromtimestamp(content.pop("event_time_ms") / 1000, UTC)
+            row = {**content, "cluster_id": "demo", "event_time": moment}
+            self.log.append({**row, "batch_id": self._batch_id})
 
     def write_log(self, tables: Path) -> None:
         write_deltalake(tables / "coordinator_log", pa.Table.from_pylist(self.log, LOG_SCHEMA))

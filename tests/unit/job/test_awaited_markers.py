@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import json
 
 from group_coordinator.job.awaited_markers import AwaitedMarkers
-from group_coordinator.runtime.output_lines import AwaitedMarkersLine
+from group_coordinator.runtime.outputs import AwaitedMarkersLine
 from tests.support.files import FilesInMemory
 
 

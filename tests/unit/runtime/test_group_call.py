@@ -17,7 +17,7 @@ from group_coordinator.runtime.group_call import (
 )
 from group_coordinator.runtime.packing import EVENT, HEADER, pack_seed
 from group_coordinator.testing import GroupDriver
-from tests.support.group_updates import update_context
+from tests.support.group_updates import lines_of, update_context
 from tests.unit.core.groups_in_every_state import membership_of
 
 HOUR_MS = 3_600_000
@@ -68,7 +68,7 @@ def test_a_seed_is_kept_and_the_sessions_begin_with_the_batch() -> None:
     result = call(seed_with(before))
 
     loaded = group_after(result)
-    assert (list(result.texts), result.timeout_ms) == ([], member.session_timeout_ms + 999)
+    assert (list(result.pieces), result.timeout_ms) == ([], member.session_timeout_ms + 999)
     assert loaded.offsets == before.offsets
     assert loaded.clock_ms == before.clock_ms
     assert loaded.membership is not None
@@ -84,7 +84,7 @@ def test_events_of_the_same_call_come_after_the_seed(sent_ms: int) -> None:
 
     result = call(heartbeat(member_id, sent_ms), seed_with(before), batch_time_ms=4_000)
 
-    (text,) = result.texts
+    (text,) = lines_of(result)
     answer = json.loads(text[1:])
     assert answer["body"]["errorCode"] == 0
     assert group_after(result).clock_ms == max(sent_ms, before.clock_ms)
@@ -96,7 +96,7 @@ def test_a_rebuilt_group_that_ends_in_its_first_call_leaves_nothing() -> None:
 
     result = call(event("DeleteGroups", 1, groupsNames=["g"]), seed_with(before.group))
 
-    assert [line[0] for text in result.texts for line in text.split("\n")] == ["L", "L", "R"]
+    assert [line[0] for line in lines_of(result)] == ["L", "L", "R"]
     assert result.state is None
 
 
@@ -106,7 +106,7 @@ def test_only_what_has_changed_is_written() -> None:
 
     again = call(heartbeat("nobody", 3_000), batch_time_ms=4_000, stored=first.state)
 
-    assert [text[0] for text in again.texts] == ["R"]
+    assert [line[0] for line in lines_of(again)] == ["R"]
     assert (again.write, again.state) == (False, None)
 
 
@@ -117,4 +117,4 @@ def test_a_seed_does_not_replace_a_state() -> None:
 
     result = call(seed_with(other.group), batch_time_ms=4_000, stored=kept)
 
-    assert (list(result.texts), result.write) == ([], False)
+    assert (list(result.pieces), result.write) == ([], False)

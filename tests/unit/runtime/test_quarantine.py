@@ -23,7 +23,7 @@ from group_coordinator.runtime.group_call import (
 from group_coordinator.runtime.packing import EVENT, HEADER, pack_seed
 from group_coordinator.runtime.quarantine import UnknownStateVersionError
 from group_coordinator.testing import GroupDriver
-from tests.support.group_updates import update_context
+from tests.support.group_updates import lines_of, update_context
 
 DAY_MS = 86_400_000
 NOW_MS = 5_000
@@ -53,7 +53,7 @@ def a_group() -> StoredState:
 
 
 def letters(result: OperatorResult) -> list[tuple[int | None, str]]:
-    lines = [line for text in result.texts for line in text.split("\n")]
+    lines = lines_of(result)
     assert {line[0] for line in lines} == {"D"}
     bodies = [json.loads(line[1:]) for line in lines]
     return [(body["source_offset"], body["reason"]) for body in bodies]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from group_coordinator.runtime import output_lines
+from group_coordinator.runtime import outputs
 from tests.support.group_updates import lines_of
 from tests.unit.runtime.group_updates import (
     COMMIT,
@@ -91,30 +91,30 @@ def test_a_response_goes_where_its_client_reads() -> None:
     assert "replyPartition = -3: Expected `int` >= 0" in letter
 
 
-def test_the_lines_of_a_call_are_counted() -> None:
+def test_the_outputs_of_a_call_are_counted() -> None:
     update = call(row(COMMIT, 1, 0), row(DELETE, 2, 1), at_ms=10)
 
     assert [line.get("seq") for _, line in lines(update)] == [0, None, 2, 3]
     assert tags(update) == "LRLL"
 
 
-def test_many_lines_come_in_several_texts_of_whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_outputs_come_in_several_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     events = [row(COMMIT, 1, offset) for offset in range(10)]
     whole = call(*events, at_ms=10)
-    assert len(list(whole.texts)) == 1
+    assert len(list(whole.pieces)) == 1
 
-    monkeypatch.setattr(output_lines, "_PIECE_BYTES", 700)
+    monkeypatch.setattr(outputs, "_PIECE_BYTES", 700)
     cut = call(*events, at_ms=10)
 
-    assert [len(text.split("\n")) for text in cut.texts] == [3, 3, 3, 3, 3, 3, 2]
+    assert [len(piece.outputs) for piece in cut.pieces] == [2] * 10
     assert lines_of(cut) == lines_of(whole)
 
 
-def test_texts_wait_in_the_folder_that_the_worker_says(
+def test_pieces_wait_in_the_folder_that_the_worker_says(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Python's own folder may be one that takes no files."""
-    monkeypatch.setattr(output_lines, "_PIECE_BYTES", 700)
+    monkeypatch.setattr(outputs, "_PIECE_BYTES", 700)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "read-only"))
     events = [row(COMMIT, 1, offset) for offset in range(10)]
     beside_sparks_blocks = replace(CONTEXT, scratch=lambda: str(tmp_path))

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from group_coordinator.tables import coordinator_log, dead_letters
-
-
-def test_the_line_of_a_log_row() -> None:
-    assert coordinator_log.LINE.simpleString() == (
-        "struct<group_id:string,record_type:int,key:string,value:string,topic:string,partition:int,"
-        "member_id:string,offset:bigint,reason:string,principal:string,event_time_ms:bigint,"
-        "source_partition:int,source_offset:bigint,seq:int>"
-    )
+from group_coordinator.tables import dead_letters
 
 
 def test_the_line_of_a_dead_letter() -> None:

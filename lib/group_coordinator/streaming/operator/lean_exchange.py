@@ -33,12 +33,16 @@ from group_coordinator.runtime.group_call import (
     StoredState,
     call_group,
 )
+from group_coordinator.runtime.outputs import Piece
 from group_coordinator.runtime.spill_file import ScratchFolder
 from group_coordinator.runtime.update_group import UpdateContext
+from group_coordinator.streaming.operator.output_rows import ARROW_OUTPUT, OutputRows
 from group_coordinator.streaming.operator.worker_process import until_dropped
 
-_MOST_CHARACTERS = 16 * 1024 * 1024
-"""Of output in one Arrow batch; Spark limits rows alone, and a row is many lines."""
+_MOST_ROWS = 2_000
+"""In one Arrow batch that is sent."""
+_MOST_BYTES = 16 * 1024 * 1024
+"""Of outputs in it; a row has many."""
 
 _NO_TIMESTAMP = -1
 
@@ -91,8 +95,8 @@ def _answered(
 ) -> Iterator[pa.RecordBatch]:
     for received in _received(pa.ipc.open_stream(source), context.scratch):
         result = call_group(received.given, context)
-        for text in result.texts:
-            output.add(text)
+        for piece in result.pieces:
+            output.add(received.given.group_id, piece)
             if output.is_full:
                 yield output.flushed()
         if result.write:
@@ -189,22 +193,14 @@ class _Output:
     """What goes back to the JVM: output rows, and the states to be written."""
 
     def __init__(self, serializer: Any) -> None:
-        self._most_rows: int = serializer.arrow_max_records_per_batch
         self._counts_type: pa.StructType = serializer.result_count_pdf_arrow_type
         self._states_type: pa.StructType = serializer.result_state_pdf_arrow_type
-        text_type = self._states_type.field("properties").type
-        self._data_type = pa.struct([pa.field("lines", text_type)])
-        self._begin()
-
-    def _begin(self) -> None:
-        self._texts: list[tuple[str]] = []
+        self._rows = OutputRows()
         self._states: list[tuple[bytes, bytes, bytes | None, int]] = []
-        self._characters = 0
 
-    def add(self, text: str) -> None:
-        """An output row."""
-        self._texts.append((text,))
-        self._characters += len(text)
+    def add(self, group_id: str, piece: Piece) -> None:
+        """Outputs of a call."""
+        self._rows.add(group_id, piece)
 
     def write(self, received: _Received, result: OperatorResult) -> None:
         """Add a state row. A group that stays as it is needs none: the JVM changes only the groups that have one."""
@@ -213,26 +209,27 @@ class _Output:
     @property
     def is_full(self) -> bool:
         """Whether it must be sent before more is added."""
-        return self._rows >= self._most_rows or self._characters >= _MOST_CHARACTERS
+        return self._length >= _MOST_ROWS or self._rows.bytes >= _MOST_BYTES
 
     @property
     def is_empty(self) -> bool:
-        return self._rows == 0
+        return self._length == 0
 
     @property
-    def _rows(self) -> int:
-        return max(len(self._texts), len(self._states))
+    def _length(self) -> int:
+        return max(len(self._rows), len(self._states))
 
     def flushed(self) -> pa.RecordBatch:
         """All as one Arrow batch; its first row says how many rows of the other two columns are filled."""
-        rows = self._rows
-        counts = [(len(self._texts), len(self._states))]
+        rows, states = self._rows.take(), self._states
+        self._states = []
+        length = max(len(rows), len(states))
+        counts = [(len(rows), len(states))]
         columns = [
-            _struct_array(counts, self._counts_type, rows),
-            _struct_array(self._texts, self._data_type, rows),
-            _struct_array(self._states, self._states_type, rows),
+            _struct_array(counts, self._counts_type, length),
+            _struct_array(rows, ARROW_OUTPUT, length),
+            _struct_array(states, self._states_type, length),
         ]
-        self._begin()
         return pa.RecordBatch.from_arrays(columns, ["_0", "_1", "_2"])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
-from pyspark.sql.types import BinaryType, IntegerType, StringType, StructField, StructType
+from pyspark.sql.types import BinaryType, IntegerType, StructField, StructType
 
 from group_coordinator.runtime.call_events import SortedEvents
 from group_coordinator.runtime.group_call import (
@@ -18,17 +18,16 @@ from group_coordinator.runtime.group_call import (
     StoredState,
     call_group,
 )
+from group_coordinator.runtime.outputs import Piece
 from group_coordinator.runtime.spill_file import ScratchFolder
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.streaming.operator.batch_context import in_this_task
 from group_coordinator.streaming.operator.known_pyspark import Wanted
+from group_coordinator.streaming.operator.output_rows import OUTPUT, OutputRows
 from group_coordinator.streaming.operator.pickled import PickledFunction
 
 STATE = StructType([StructField("version", IntegerType()), StructField("snapshot", BinaryType())])
 """Spark cannot change a state's columns in a checkpoint: what changes is inside the snapshot."""
-
-OUTPUT = StructType([StructField("lines", StringType())])
-"""Output lines of a call (runtime/output_lines.py); a call may have several rows."""
 
 _EVENT = 1
 """The place of the column in the input, see source.py."""
@@ -68,14 +67,17 @@ def update_state(
     result = call_group(given, in_this_task(context))
     if result.write:
         _write(state, result)
-    return map(_frame, result.texts)
+    return map(partial(_frame, key[0]), result.pieces)
 
 
-def _frame(text: str) -> pd.DataFrame:
-    """One row, made in the way that takes pandas the least time: every group of a batch has a frame."""
-    cell = np.empty((1, 1), dtype=object)
-    cell[0, 0] = text
-    return pd.DataFrame(cell, columns=_COLUMNS)
+def _frame(group_id: str, piece: Piece) -> pd.DataFrame:
+    """Made in the way that takes pandas the least time: every group of a batch has a frame."""
+    rows = OutputRows()
+    rows.add(group_id, piece)
+    taken = rows.take()
+    cells = np.empty((len(taken), len(_COLUMNS)), dtype=object)
+    cells[:] = taken
+    return pd.DataFrame(cells, columns=_COLUMNS)
 
 
 def _packed(frames: Iterable[pd.DataFrame], scratch: ScratchFolder) -> SortedEvents:

@@ -16,6 +16,7 @@ from group_coordinator.runtime.group_call import (
 from group_coordinator.runtime.packing import EVENT, HEADER
 from group_coordinator.streaming.operator.stateful import STATE, update_state
 from tests.support.group_updates import update_context
+from tests.support.operator_rows import lines_in
 
 MINUTE_MS = 60_000
 CONTEXT = update_context("offsets.retention.minutes=1", "offsets.retention.check.interval.ms=10000")
@@ -61,7 +62,7 @@ class Operator:
             self.stored = None
         elif self.outcome["updated"]:
             self.stored = tuple(state.get)  # type: ignore[assignment]
-        return [line for frame in outputs for text in frame["lines"] for line in text.split("\n")]
+        return lines_in(Row(**row) for frame in outputs for row in frame.to_dict("records"))
 
     def event(self, at_ms: int, body: dict[str, Any]) -> bytes:
         self.offset += 1

@@ -24,6 +24,7 @@ from group_coordinator.runtime.packing import EVENT, HEADER, pack_seed
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.streaming.rebuild.rebuilt_groups import LoggedRecord, rebuilt_group
 from group_coordinator.testing import GroupDriver
+from tests.support.group_updates import lines_of
 from tests.unit.core.consumer_groups import BILLS, ORD, ORDERS, cluster
 from tests.unit.runtime.group_updates import CONTEXT
 
@@ -104,8 +105,7 @@ def after(result: OperatorResult, *events: bytes) -> OperatorResult:
 
 
 def lines(result: OperatorResult, tag: str) -> list[Json]:
-    texts = [line for text in result.texts for line in text.split("\n")]
-    return [json.loads(line[1:]) for line in texts if line[0] == tag]
+    return [json.loads(line[1:]) for line in lines_of(result) if line[0] == tag]
 
 
 def group_in(state: StoredState | None) -> Group:

@@ -1,14 +1,14 @@
-"""The outputs of the stateful operator: one text line each; the first character is its kind, the rest is JSON.
+"""The outputs of one call of the stateful operator, in order: what its host sends on, or keeps.
 
-`R` is a response (the value for the responses topic; a number between the two is the partition that the client reads), `L` a row of coordinator_log, `D` a dead letter, `T` the topics
-that a group must know, `M` the markers that it waits for. One narrow text column costs the operator least; the JVM splits the lines.
+A response and the key and value of a record are JSON already: nobody has to parse them again.
 """
 
 from __future__ import annotations
 
+import pickle
 from base64 import b64encode
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
@@ -16,7 +16,6 @@ from group_coordinator.codecs import responses
 from group_coordinator.codecs.events import InvalidEventError
 from group_coordinator.codecs.fields import Int32, Int64
 from group_coordinator.codecs.records import log_entry
-from group_coordinator.codecs.records.envelope import Key, Value
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Record
@@ -24,21 +23,24 @@ from group_coordinator.core.topics.needs import TopicNeed
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.spill_file import ScratchFolder, SpillFile, usual_scratch
 
-RESPONSE, LOG, DEAD_LETTER, TOPIC_NEED, AWAITED_MARKERS = "R", "L", "D", "T", "M"
-_RESPONSE, _LOG, _DEAD_LETTER = RESPONSE.encode(), LOG.encode(), DEAD_LETTER.encode()
-_TOPIC_NEED, _AWAITED_MARKERS = TOPIC_NEED.encode(), AWAITED_MARKERS.encode()
+
+class Response(msgspec.Struct, gc=False):
+    """A value for the responses topic; `partition` is the one that the client reads, None: that of the group."""
+
+    partition: int | None
+    value: bytes
 
 
 class LogRow(msgspec.Struct, gc=False):
-    """A row of coordinator_log as far as the operator knows it; `seq` is the line's place in the call.
+    """A row of coordinator_log as far as the operator knows it; `seq` is the output's place in the call.
 
-    Key and value are objects inside the line: Spark takes them out as texts, and nobody has to escape quotes.
+    Key and value are JSON in UTF-8.
     """
 
     group_id: str
     record_type: Int32
-    key: Key[Any]
-    value: Value[Any] | None
+    key: bytes
+    value: bytes | None
     topic: str | None
     partition: Int32 | None
     member_id: str | None
@@ -77,44 +79,53 @@ class AwaitedMarkersLine(msgspec.Struct, gc=False):
     since: dict[int, int]
 
 
+Output: TypeAlias = Response | LogRow | DeadLetterRow | TopicNeedLine | AwaitedMarkersLine
+
+
+class Piece(NamedTuple):
+    """Some outputs in order, and about how much memory they take."""
+
+    outputs: Sequence[Output]
+    bytes: int
+
+
 _PIECE_BYTES = 4 * 1024 * 1024
-"""A text ends with the first line that reaches this size. The lines of a call may be gigabytes; a value in Arrow or in
-the JVM must not be."""
+"""A piece ends with the first output that reaches this size. The outputs of a call may be gigabytes; a value in Arrow or
+in the JVM must not be."""
+_FEW_BYTES = 200
+"""Of an output's numbers and names."""
 
 _encode = msgspec.json.Encoder().encode
 
 
-def _response_tag(reply_partition: int | None) -> bytes:
-    return _RESPONSE if reply_partition is None else b"R%d" % reply_partition
-
-
-class OutputLines:
-    """The lines of one call for one group, as texts of several lines each; all texts but the last are on disk."""
+class Outputs:
+    """The outputs of one call for one group; all pieces but the last are on disk."""
 
     def __init__(self, group: Group, scratch: ScratchFolder = usual_scratch) -> None:
         self.group_id = group.group_id
         self._scratch = scratch
         self._group = group
         self._count = 0
-        self._lines: list[bytes] = []
+        self._held: list[Output] = []
         self._bytes = 0
         self._pieces: SpillFile | None = None
 
-    def __iter__(self) -> Iterator[str]:
-        """The texts in order; no line break follows the last line of a text."""
+    def __iter__(self) -> Iterator[Piece]:
+        """The pieces in order."""
         for piece in self._pieces or ():
-            yield piece.decode()
-        if self._lines:
-            yield b"\n".join(self._lines).decode()
+            yield Piece(*pickle.loads(piece))  # noqa: S301 - a file of our own that has no name
+        if self._held:
+            yield Piece(self._held, self._bytes)
 
     def step(self, step: Step, source: EventRow | None, principal: str | None) -> None:
         """Add the records, and the replies that somebody waits for, of an event, or of a deadline: it has no source."""
         for record in step.records:
-            self._add(_LOG, self._log_row(record, step.at_ms, source, principal))
+            row = self._log_row(record, step.at_ms, source, principal)
+            self._add(row, len(row.key) + len(row.value or b""))
         for reply in step.replies:
             if reply.ticket.correlation_id is not None:
-                tag = _response_tag(reply.ticket.reply_partition)
-                self._add(tag, responses.to_json(self.group_id, reply, step.at_ms))
+                content = responses.to_json(self.group_id, reply, step.at_ms)
+                self._respond(reply.ticket.reply_partition, content)
 
     def _log_row(
         self, record: Record, at_ms: int, source: EventRow | None, principal: str | None
@@ -123,8 +134,8 @@ class OutputLines:
         return LogRow(
             self.group_id,
             entry.key.type,
-            entry.key,
-            entry.value,
+            _encode(entry.key),
+            None if entry.value is None else _encode(entry.value),
             entry.topic,
             entry.partition,
             entry.member_id,
@@ -139,8 +150,8 @@ class OutputLines:
 
     def refusal(self, event_id: str, fault: InvalidEventError, at_ms: int) -> None:
         """Add the answer to an event that did not become a request."""
-        tag = _response_tag(fault.reply_partition)
-        self._add(tag, responses.refusal_to_json(self.group_id, event_id, fault, at_ms))
+        content = responses.refusal_to_json(self.group_id, event_id, fault, at_ms)
+        self._respond(fault.reply_partition, content)
 
     def dead_letter(self, source: EventRow | None, reason: str, at_ms: int) -> None:
         """Add an event that could not be taken, or a deadline: it has no source.
@@ -156,26 +167,30 @@ class OutputLines:
             None if value is None else b64encode(value).decode(),
             source.timestamp_ms if source else at_ms,
         )
-        self._add(_DEAD_LETTER, row)
+        self._add(row, len(row.value or "") + len(reason))
 
     def topic_need(self, need: TopicNeed) -> None:
         """Add the topics that the group must know."""
-        self._add(_TOPIC_NEED, TopicNeedLine(self.group_id, need.names, need.regexes))
+        row = TopicNeedLine(self.group_id, need.names, need.regexes)
+        self._add(row, sum(map(len, need.names + need.regexes)))
 
     def awaited_markers(self, since: dict[int, int]) -> None:
         """Add the markers that the group waits for."""
-        self._add(_AWAITED_MARKERS, AwaitedMarkersLine(self.group_id, since))
+        self._add(AwaitedMarkersLine(self.group_id, since), 40 * len(since))
 
-    def _add(self, tag: bytes, content: object) -> None:
-        line = tag + _encode(content)
-        self._lines.append(line)
+    def _respond(self, partition: int | None, content: object) -> None:
+        value = _encode(content)
+        self._add(Response(partition, value), len(value))
+
+    def _add(self, output: Output, size: int) -> None:
+        self._held.append(output)
         self._count += 1
-        self._bytes += len(line)
+        self._bytes += size + _FEW_BYTES
         if self._bytes >= _PIECE_BYTES:
             self._cut()
 
     def _cut(self) -> None:
         if self._pieces is None:
             self._pieces = SpillFile(self._scratch)
-        self._pieces.append(b"\n".join(self._lines))
-        self._lines, self._bytes = [], 0
+        self._pieces.append(pickle.dumps((self._held, self._bytes)))
+        self._held, self._bytes = [], 0

@@ -1,0 +1,124 @@
+"""The rows that come out of the stateful operator, with either exchange: what the sinks write.
+
+A row has many outputs of one kind, so the JVM has little to do for an output:
+
+| kind | content | key, partition |
+|---|---|---|
+| response | responses of a group that go to one partition: JSON, one a line | of the records in the responses topic |
+| log | rows of coordinator_log, packed (tables/packed_log.py); with the lean exchange of many groups | |
+| dead letter, defect, topic need, awaited markers | one output in JSON | |
+
+`count` is the number of outputs in a row, `bytes` about how much memory they take.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.types import (
+    BinaryType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from group_coordinator.runtime.outputs import (
+    DeadLetterRow,
+    LogRow,
+    Output,
+    Piece,
+    Response,
+    TopicNeedLine,
+)
+from group_coordinator.runtime.quarantine import is_defect
+from group_coordinator.tables.packed_log import arrow_rows, packed
+
+RESPONSE, LOG, DEAD_LETTER, DEFECT, TOPIC_NEED, AWAITED_MARKERS = "R", "L", "D", "D!", "T", "M"
+"""The kinds. A defect is a dead letter too, whose reason is a mistake of ours."""
+
+OUTPUT = StructType(
+    [
+        StructField("kind", StringType()),
+        StructField("key", StringType()),
+        StructField("partition", IntegerType()),
+        StructField("content", BinaryType()),
+        StructField("count", IntegerType()),
+        StructField("bytes", LongType()),
+    ]
+)
+
+ARROW_OUTPUT: pa.StructType = to_arrow_type(OUTPUT)
+"""As Arrow has it."""
+
+Row: TypeAlias = tuple[str, str | None, int | None, bytes, int, int]
+
+_MOST_LOG_ROWS = 4_096
+"""In one value: more of them would be no smaller, and Spark hands some hundreds of values to a worker at once."""
+_MOST_LOG_BYTES = 1024 * 1024
+
+_encode = msgspec.json.Encoder().encode
+
+
+class OutputRows:
+    """Makes rows of the outputs of calls, one call after the other."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        """Of all outputs that were not taken."""
+        self._rows: list[Row] = []
+        self._log: list[LogRow] = []
+        self._log_bytes = 0
+
+    def __len__(self) -> int:
+        """How many rows there are, or will be."""
+        return len(self._rows) + bool(self._log)
+
+    def add(self, group_id: str, piece: Piece) -> None:
+        """Add outputs of a call."""
+        responses: dict[int | None, list[bytes]] = {}
+        for output in piece.outputs:
+            if isinstance(output, LogRow):
+                self._add_to_log(output)
+            elif isinstance(output, Response):
+                responses.setdefault(output.partition, []).append(output.value)
+            else:
+                self._rows.append(_row_of(output))
+        for partition, values in responses.items():
+            content = b"\n".join(values)
+            self._rows.append((RESPONSE, group_id, partition, content, len(values), len(content)))
+        self.bytes += piece.bytes
+
+    def take(self) -> list[Row]:
+        """All rows; none are left."""
+        self._end_log_row()
+        rows, self._rows, self.bytes = self._rows, [], 0
+        return rows
+
+    def _add_to_log(self, row: LogRow) -> None:
+        self._log.append(row)
+        self._log_bytes += len(row.key) + len(row.value or b"")
+        if len(self._log) >= _MOST_LOG_ROWS or self._log_bytes >= _MOST_LOG_BYTES:
+            self._end_log_row()
+
+    def _end_log_row(self) -> None:
+        if not self._log:
+            return
+        rows = arrow_rows(self._log)
+        self._rows.append((LOG, None, None, packed(rows), len(self._log), rows.nbytes))
+        self._log, self._log_bytes = [], 0
+
+
+def _row_of(output: Output) -> Row:
+    content = _encode(output)
+    return _kind_of(output), None, None, content, 1, len(content)
+
+
+def _kind_of(output: Output) -> str:
+    if isinstance(output, DeadLetterRow):
+        return DEFECT if is_defect(output.reason) else DEAD_LETTER
+    return TOPIC_NEED if isinstance(output, TopicNeedLine) else AWAITED_MARKERS

@@ -1,0 +1,96 @@
+"""Rows of coordinator_log as the table takes them, from what workers packed: to Delta without a look at single rows.
+
+Constants of the job are added here: workers do not write them a million times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT
+from group_coordinator.tables.driver_limits import MOST_BYTES
+from group_coordinator.tables.instants import FIRST_MS, LAST_MS
+from group_coordinator.tables.packed_log import unpacked
+
+_OF_THE_BATCH = (BATCH_ID.name, INGESTED_AT.name)
+_COLUMNS = StructType(
+    [column for column in COORDINATOR_LOG.schema if column.name not in _OF_THE_BATCH]
+)
+_ARROW = pa.schema(
+    [column for column in COORDINATOR_LOG.no_rows().schema if column.name not in _OF_THE_BATCH]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LogOrigin:
+    """What is the same for all rows of a job."""
+
+    cluster_id: str
+    source_topic: str
+
+    def table_rows(self, contents: Iterable[bytes]) -> Iterator[pa.RecordBatch]:
+        """Packed rows (tables/packed_log.py) with the table's columns, except those of the batch."""
+        for content in contents:
+            for rows in unpacked(content):
+                yield self._with_constants(rows)
+
+    def _with_constants(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        count, no_text = rows.num_rows, pa.scalar(None, pa.string())
+        of_an_event = pc.is_valid(rows["source_offset"])
+        derived = {
+            "cluster_id": pa.repeat(pa.scalar(self.cluster_id), count),
+            "event_time": _instants(rows["event_time_ms"]),
+            "source_topic": pc.if_else(of_an_event, pa.scalar(self.source_topic), no_text),
+            "inferred": pa.nulls(count, pa.bool_()),
+            "source_topic_id": pa.nulls(count, pa.string()),
+        }
+        arrays = [derived[name] if name in derived else rows[name] for name in _ARROW.names]
+        return pa.RecordBatch.from_arrays(arrays, schema=_ARROW)
+
+
+@dataclass(frozen=True, slots=True)
+class PackedRows:
+    """Rows of the log in a DataFrame with one column of packed ones, and how many bytes those have."""
+
+    packed: DataFrame
+    packed_bytes: int
+    origin: LogOrigin
+
+    @property
+    def spark(self) -> SparkSession:
+        """Where they come from."""
+        return self.packed.sparkSession
+
+    @property
+    def fits_the_driver(self) -> bool:
+        """Whether the driver may hold them as they are packed: it unpacks one value after the other."""
+        return self.packed_bytes <= MOST_BYTES
+
+    def arrow(self) -> pa.RecordBatchReader:
+        """The rows, for the driver."""
+        contents = self.packed.toArrow().column(0)
+        rows = self.origin.table_rows(content.as_py() for content in contents)
+        return pa.RecordBatchReader.from_batches(_ARROW, rows)
+
+    def frame(self) -> DataFrame:
+        """The rows, in Spark."""
+        origin = self.origin
+
+        def unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                yield from origin.table_rows(content.as_py() for content in batch.column(0))
+
+        return self.packed.mapInArrow(unpack, _COLUMNS)
+
+
+def _instants(milliseconds: pa.Array) -> pa.Array:
+    """As instants.instant: the same, or the nearest that a calendar shows."""
+    shown = pc.min_element_wise(pc.max_element_wise(milliseconds, FIRST_MS), LAST_MS)
+    return shown.cast(pa.timestamp("ms", "UTC")).cast(_ARROW.field("event_time").type)

@@ -1,0 +1,105 @@
+"""The rows that leave a worker: outputs of one kind together, responses by group and partition."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec import structs
+
+from group_coordinator.runtime.outputs import (
+    AwaitedMarkersLine,
+    DeadLetterRow,
+    LogRow,
+    Output,
+    Piece,
+    Response,
+    TopicNeedLine,
+)
+from group_coordinator.streaming.operator import output_rows
+from group_coordinator.streaming.operator.output_rows import OutputRows, Row
+from group_coordinator.tables.packed_log import unpacked
+
+
+def log_row(group_id: str, seq: int, value: bytes = b"{}") -> LogRow:
+    return LogRow(
+        group_id, 1, b"{}", value, "orders", 0, None, 5, "offset-commit", None, 1, 0, 0, seq
+    )
+
+
+def letter(reason: str) -> DeadLetterRow:
+    return DeadLetterRow("a", 0, 7, reason, "eA==", 1)
+
+
+def taken(*calls: tuple[str, list[Output]]) -> list[Row]:
+    rows = OutputRows()
+    for group_id, outputs in calls:
+        rows.add(group_id, Piece(outputs, 100))
+    return rows.take()
+
+
+def logged(row: Row) -> list[tuple[str, int]]:
+    return [(r["group_id"], r["seq"]) for batch in unpacked(row[3]) for r in batch.to_pylist()]
+
+
+def test_responses_of_a_group_are_a_row_for_each_partition() -> None:
+    of_a: list[Output] = [Response(None, b"1"), Response(4, b"22"), Response(None, b"333")]
+
+    rows = taken(("a", of_a), ("b", [Response(None, b"4")]))
+
+    assert rows == [
+        ("R", "a", None, b"1\n333", 2, 5),
+        ("R", "a", 4, b"22", 1, 2),
+        ("R", "b", None, b"4", 1, 1),
+    ]
+
+
+def test_log_rows_of_many_groups_are_one_row() -> None:
+    [row] = taken(("a", [log_row("a", 0), log_row("a", 1)]), ("b", [log_row("b", 0)]))
+
+    assert (row[:3], row[4]) == (("L", None, None), 3)
+    assert logged(row) == [("a", 0), ("a", 1), ("b", 0)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "bytes_each", "counts"),
+    [(4_096, 1, [4_096]), (4_097, 1, [4_096, 1]), (5, 300_000, [4, 1])],
+)
+def test_many_log_rows_are_several_rows(rows: int, bytes_each: int, counts: list[int]) -> None:
+    many: list[Output] = [log_row("a", seq, b"x" * bytes_each) for seq in range(rows)]
+
+    found = taken(("a", many))
+
+    assert [row[4] for row in found] == counts
+    assert [pair for row in found for pair in logged(row)] == [("a", seq) for seq in range(rows)]
+
+
+def test_all_else_is_a_row_each() -> None:
+    others: list[Output] = [
+        letter("not JSON"),
+        letter("defect: KeyError: 'x'"),
+        TopicNeedLine("a", ("orders",), ()),
+        AwaitedMarkersLine("a", {5: 17}),
+    ]
+
+    rows = taken(("a", others))
+
+    assert [(row[0], row[4]) for row in rows] == [("D", 1), ("D!", 1), ("T", 1), ("M", 1)]
+    assert rows[2][3] == b'{"group_id":"a","names":["orders"],"regexes":[]}'
+    assert rows[3][3] == b'{"group_id":"a","since":{"5":17}}'
+
+
+def test_what_was_taken_is_gone() -> None:
+    rows = OutputRows()
+    rows.add("a", Piece([log_row("a", 0), Response(None, b"1")], 300))
+    assert (len(rows), rows.bytes) == (2, 300)
+
+    assert len(rows.take()) == 2
+
+    assert (len(rows), rows.bytes, rows.take()) == (0, 0, [])
+
+
+def test_a_row_has_a_value_for_each_column() -> None:
+    names = output_rows.OUTPUT.names
+
+    assert names == ["kind", "key", "partition", "content", "count", "bytes"]
+    assert all(len(row) == len(names) for row in taken(("a", [log_row("a", 0), letter("x")])))
+    assert {field.name for field in structs.fields(Response)} == {"partition", "value"}
