@@ -204,9 +204,15 @@ REFUSALS = (
     ),
     Flip(
         "the highest value of a group's setting is too high",
-        "group_configs.py",
-        "    if not lowest <= value <= highest:\n",
-        "    if not lowest <= value < highest:\n",
+        "group_configs/checks.py",
+        "(highest is None or value <= highest)",
+        "(highest is None or value < highest)",
+    ),
+    Flip(
+        "a setting that is not listed unless it was given is listed always",
+        "handlers/describe_configs.py",
+        "return not definition.is_internal or definition.name in group.configs",
+        "return True",
     ),
     Flip(
         "DeleteGroups forgets the group's tombstone",

@@ -17,7 +17,7 @@ from typing import assert_never
 
 from group_coordinator.core.classic.generation import union_of_subscriptions
 from group_coordinator.core.consumer.replay import replay_consumer_record
-from group_coordinator.core.group_configs import offsets_retention_ms, session_timeout_ms
+from group_coordinator.core.group_configs.in_effect import offsets_retention_ms, session_timeout_ms
 from group_coordinator.core.model.changes import (
     Change,
     MarkerRemembered,

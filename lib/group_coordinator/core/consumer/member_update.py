@@ -37,7 +37,7 @@ from group_coordinator.core.consumer.target_assignment import (
     targets_before,
 )
 from group_coordinator.core.consumer.update import ConsumerUpdate
-from group_coordinator.core.group_configs import assignment_interval_ms
+from group_coordinator.core.group_configs.in_effect import assignment_interval_ms
 from group_coordinator.core.kafka_order.member_order import consumer_group_order
 from group_coordinator.core.model.changes import MetadataDeadlineSet, RebalanceTimerSet
 from group_coordinator.core.model.consumer_member import (

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from group_coordinator.core import group_configs
-from group_coordinator.core.group_configs import GROUP_CONFIGS, GroupConfig, GroupConfigError
+from group_coordinator.core.group_configs.checks import check
+from group_coordinator.core.group_configs.definition import GroupConfig
+from group_coordinator.core.group_configs.definitions import GROUP_CONFIGS
+from group_coordinator.core.group_configs.texts import GroupConfigError, shown
+from group_coordinator.core.kafka_order.java_tables import new_hash_map_order
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import ErrorCode
@@ -23,7 +26,7 @@ from group_coordinator.core.model.requests import (
     ConfigOperation,
     RequestContext,
 )
-from group_coordinator.core.model.responses import AlterConfigsResponse, ConfigType, Reply
+from group_coordinator.core.model.responses import AlterConfigsResponse, Reply
 
 _LIST_OPERATIONS = (ConfigOperation.APPEND, ConfigOperation.SUBTRACT)
 
@@ -38,7 +41,7 @@ def decide(
         _check_request(request.changes)
         altered = _altered(group, request.changes)
         _check_name(group.group_id)
-        group_configs.check(altered, config)
+        check(altered, config)
     except GroupConfigError as refusal:
         answer = answer.replace(error=refusal.code, error_message=refusal.message)
     else:
@@ -67,26 +70,22 @@ def _check_name(group_id: str) -> None:
 
 
 def _altered(group: Group, changes: Sequence[ConfigChange]) -> dict[str, str]:
-    """The group's settings with the changes; no setting of a group is a list."""
+    """The group's settings with the changes; the one setting that is a list counts as none there."""
     altered = dict(group.configs)
-    for change in sorted(changes, key=_kafkas_order):
+    by_name = {change.name: change for change in changes}
+    for name in new_hash_map_order(by_name):
+        change = by_name[name]
         if change.operation == ConfigOperation.DELETE:
-            altered.pop(change.name, None)
+            altered.pop(name, None)
         elif change.operation == ConfigOperation.SET and change.value is not None:
-            altered[change.name] = change.value
+            altered[name] = change.value
         elif change.operation in _LIST_OPERATIONS:
             operation = ConfigOperation(change.operation).name
-            message = f"Can't {operation} to key {change.name} because its type is not LIST."
+            message = f"Can't {operation} to key {name} because its type is not LIST."
             raise GroupConfigError(ErrorCode.INVALID_CONFIG, message)
         else:
             raise GroupConfigError(ErrorCode.UNKNOWN_SERVER_ERROR, None)
     return altered
-
-
-def _kafkas_order(change: ConfigChange) -> tuple[int, str]:
-    """Which of several faults Kafka names is up to a hash map; known settings come first there."""
-    names = [*GROUP_CONFIGS]
-    return names.index(change.name) if change.name in names else len(names), change.name
 
 
 def _records(before: dict[str, str], altered: dict[str, str]) -> list[Record]:
@@ -99,8 +98,6 @@ def _records(before: dict[str, str], altered: dict[str, str]) -> list[Record]:
 
 
 def _kept_as(definition: GroupConfig, text: str) -> str | None:
-    """The value as Kafka shows it, a number without spaces, signs and zeros in front; None: it takes the setting back."""
-    if definition.type is ConfigType.BOOLEAN:
-        return text
-    value = group_configs.parse(definition, text)
-    return None if value == definition.taken_back_by else str(value)
+    """The value as Kafka shows it; None: it takes the setting back."""
+    value = text if definition.is_internal else shown(definition, text)
+    return None if value == definition.taken_back_by else value

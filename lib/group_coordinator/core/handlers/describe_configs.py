@@ -9,15 +9,9 @@ lists the settings of a group without it gets Kafka's answer.
 
 from __future__ import annotations
 
-from group_coordinator.core.group_configs import (
-    ASSIGNOR_OFFLOAD,
-    GROUP_CONFIGS,
-    OFFSETS_RETENTION,
-    GroupConfig,
-    broker_value,
-    shown,
-    value_without_own,
-)
+from group_coordinator.core.group_configs.definition import GroupConfig
+from group_coordinator.core.group_configs.definitions import LISTED, OFFSETS_RETENTION
+from group_coordinator.core.group_configs.in_effect import coordinators_own, value_without_own
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import ErrorCode
@@ -43,7 +37,7 @@ def decide(
     else:
         described = [
             _described(definition, group, request, config)
-            for definition in GROUP_CONFIGS.values()
+            for definition in LISTED
             if _is_wanted(definition, group, request)
         ]
         answer = answer.replace(configs=tuple(described))
@@ -53,9 +47,9 @@ def decide(
 def _is_wanted(definition: GroupConfig, group: Group, request: DescribeConfigs) -> bool:
     if request.names and definition.name not in request.names:
         return False
-    always_there = definition not in (ASSIGNOR_OFFLOAD, OFFSETS_RETENTION)
-    asked_for = bool(request.names) and definition is not ASSIGNOR_OFFLOAD
-    return always_there or asked_for or definition.name in group.configs
+    if definition is OFFSETS_RETENTION:
+        return bool(request.names) or definition.name in group.configs
+    return not definition.is_internal or definition.name in group.configs
 
 
 def _described(
@@ -64,7 +58,7 @@ def _described(
     synonyms = _synonyms(definition, group, config)
     return DescribedConfig(
         definition.name,
-        group.configs.get(definition.name, shown(value_without_own(definition, config))),
+        group.configs.get(definition.name, value_without_own(definition, config)),
         synonyms[0].source,
         synonyms if request.wants_synonyms else (),
         definition.documentation if request.wants_documentation else None,
@@ -76,16 +70,11 @@ def _synonyms(
     definition: GroupConfig, group: Group, config: CoordinatorConfig
 ) -> tuple[ConfigSynonym, ...]:
     """Where a value could come from, each in its own unit; the first one counts."""
-    default = ConfigSynonym(
-        definition.broker_name, shown(definition.default), ConfigSource.DEFAULT_CONFIG
-    )
-    synonyms = [default]
-    static = broker_value(definition.broker_name, config)
+    name = definition.broker_name
+    synonyms = [ConfigSynonym(name, definition.default, ConfigSource.DEFAULT_CONFIG)]
+    static = coordinators_own(definition, config)
     if static != definition.default:
-        own = ConfigSynonym(
-            definition.broker_name, shown(static), ConfigSource.STATIC_BROKER_CONFIG
-        )
-        synonyms.insert(0, own)
+        synonyms.insert(0, ConfigSynonym(name, static, ConfigSource.STATIC_BROKER_CONFIG))
     if definition is OFFSETS_RETENTION and config.offsets_retention_ms >= 0:
         value_ms = str(config.offsets_retention_ms)
         finer = ConfigSynonym("offsets.retention.ms", value_ms, ConfigSource.STATIC_BROKER_CONFIG)

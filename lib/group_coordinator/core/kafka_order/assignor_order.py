@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from group_coordinator.core.kafka_order.java_tables import (
-    DEFAULT_TABLE_SIZE,
-    grown_table_size,
     hash_map_order,
+    new_hash_map_order,
     string_spot,
     table_size_of_copy,
 )
@@ -22,7 +21,7 @@ def member_order(present: Iterable[str], updated: str, replaced: str | None = No
     puts = [member_id for member_id in present if member_id != replaced]
     if updated not in puts:
         puts.append(updated)
-    return hash_map_order(puts, string_spot, grown_table_size(DEFAULT_TABLE_SIZE, len(puts)))
+    return new_hash_map_order(puts)
 
 
 def subscribed_order(names: Sequence[str], found: Sequence[str] = ()) -> list[str]:

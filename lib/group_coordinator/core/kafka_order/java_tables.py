@@ -6,7 +6,7 @@ of nine or more keys, which HashMap turns into a tree.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from operator import mul
 from struct import unpack
@@ -88,6 +88,12 @@ def grown_table_size(table_size: int, count: int) -> int:
     while count > table_size * 3 // 4:
         table_size *= 2
     return table_size
+
+
+def new_hash_map_order(texts: Collection[str]) -> list[str]:
+    """Texts in the order of a `new HashMap<>()` into which they were put in the given order."""
+    size = grown_table_size(DEFAULT_TABLE_SIZE, len(texts))
+    return hash_map_order(texts, string_spot, size)
 
 
 def partition_set_order(partitions: Sequence[int]) -> Sequence[int]:

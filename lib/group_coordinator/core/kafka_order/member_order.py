@@ -8,11 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from group_coordinator.core.kafka_order.java_tables import (
-    DEFAULT_TABLE_SIZE,
-    grown_table_size,
-    hash_map_order,
+    new_hash_map_order,
     new_timeline_order,
-    string_spot,
     timeline_order,
 )
 
@@ -29,5 +26,4 @@ def upgraded_group_order(member_ids: Iterable[str]) -> list[str]:
 
 def classic_group_order(member_ids: Sequence[str]) -> list[str]:
     """The members of a classic group, which came in the given order."""
-    size = grown_table_size(DEFAULT_TABLE_SIZE, len(member_ids))
-    return hash_map_order(member_ids, string_spot, size)
+    return new_hash_map_order(member_ids)

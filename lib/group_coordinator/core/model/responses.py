@@ -206,8 +206,10 @@ class ConfigType(IntEnum):
     """What the value of a setting is; the numbers are Kafka's."""
 
     BOOLEAN = 1
+    STRING = 2
     INT = 3
     LONG = 5
+    LIST = 7
 
 
 class ConfigSynonym(Value, frozen=True):
@@ -219,7 +221,7 @@ class ConfigSynonym(Value, frozen=True):
 
 
 class DescribedConfig(Value, frozen=True):
-    """A setting of a group; all of them are numbers."""
+    """A setting of a group."""
 
     name: str
     value: str

@@ -20,7 +20,7 @@ from msgspec import structs
 
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.codecs.records.log_entry import RecordError
-from group_coordinator.core.group_configs import offsets_retention_ms
+from group_coordinator.core.group_configs.in_effect import offsets_retention_ms
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
 
-from group_coordinator.core import group_configs
+from group_coordinator.core.group_configs import in_effect
+from group_coordinator.core.group_configs.definitions import GROUP_CONFIGS
+from group_coordinator.core.model.config import CoordinatorConfig, key_of
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import ConfigRecord, Reason
 from group_coordinator.core.model.requests import (
-    AlterConfigs,
     ConfigChange,
     ConfigOperation,
     DescribeConfigs,
@@ -21,51 +24,46 @@ from group_coordinator.core.model.responses import (
     DescribedConfig,
 )
 from group_coordinator.settings import load
-from group_coordinator.testing import GroupDriver, Outcome
+from group_coordinator.testing import GroupDriver
+from tests.unit.core.group_settings import alter, deletion, described, setting
 
 SESSION = "consumer.session.timeout.ms"
 HEARTBEAT = "consumer.heartbeat.interval.ms"
 INTERVAL = "consumer.assignment.interval.ms"
 RETENTION = "offsets.retention.ms"
+OFFLOAD = "consumer.assignor.offload.enable"
 
 
-def alter(
-    driver: GroupDriver, *changes: ConfigChange, validates_only: bool = False
-) -> Outcome[AlterConfigsResponse]:
-    return driver.send(AlterConfigs(driver.group.group_id, changes, validates_only), 1)
-
-
-def setting(name: str, value: str | None) -> ConfigChange:
-    return ConfigChange(name, ConfigOperation.SET, value)
-
-
-def deletion(name: str) -> ConfigChange:
-    return ConfigChange(name, ConfigOperation.DELETE, None)
-
-
-def described(driver: GroupDriver, *names: str) -> tuple[DescribedConfig, ...]:
-    request = DescribeConfigs(
-        driver.group.group_id, names, wants_synonyms=True, wants_documentation=False
-    )
-    return driver.send(request, 4).response.configs
+def of_consumer_groups(driver: GroupDriver) -> list[DescribedConfig]:
+    return [config for config in described(driver) if config.name.startswith("consumer.")]
 
 
 def test_a_group_without_settings_has_the_coordinators() -> None:
     driver = GroupDriver()
-    assert [(config.name, config.value, config.source) for config in described(driver)] == [
+    found = [(config.name, config.value, config.source) for config in of_consumer_groups(driver)]
+    assert found == [
         (SESSION, "45000", ConfigSource.DEFAULT_CONFIG),
         (INTERVAL, "1000", ConfigSource.DEFAULT_CONFIG),
         (HEARTBEAT, "5000", ConfigSource.DEFAULT_CONFIG),
     ]
-    assert group_configs.session_timeout_ms(driver.group, driver.config) == 45_000
-    assert group_configs.heartbeat_interval_ms(driver.group, driver.config) == 5_000
-    assert group_configs.assignment_interval_ms(driver.group, driver.config) == 1_000
+    assert in_effect.session_timeout_ms(driver.group, driver.config) == 45_000
+    assert in_effect.heartbeat_interval_ms(driver.group, driver.config) == 5_000
+    assert in_effect.assignment_interval_ms(driver.group, driver.config) == 1_000
 
 
 def test_kafkas_defaults_are_ours() -> None:
     config = load().coordinator
-    for definition in group_configs.GROUP_CONFIGS.values():
-        assert group_configs.broker_value(definition.broker_name, config) == definition.default
+    ours = {key_of(field.name) for field in fields(CoordinatorConfig)}
+    shared = [definition for definition in GROUP_CONFIGS.values() if definition.broker_name in ours]
+    assert [definition.name for definition in shared] == [
+        SESSION,
+        HEARTBEAT,
+        INTERVAL,
+        OFFLOAD,
+        RETENTION,
+    ]
+    for definition in shared:
+        assert in_effect.coordinators_own(definition, config) == definition.default
 
 
 def test_a_retention_of_its_own_is_listed_by_a_group_that_has_one_as_kafka_has_no_such_setting() -> (
@@ -77,7 +75,7 @@ def test_a_retention_of_its_own_is_listed_by_a_group_that_has_one_as_kafka_has_n
     alter(driver, setting(RETENTION, "1000"))
     *kafkas, retention = described(driver)
 
-    assert [config.name for config in kafkas] == [SESSION, INTERVAL, HEARTBEAT]
+    assert kafkas == [*described(GroupDriver(offsets_retention_ms=60_000))]
     assert retention == DescribedConfig(
         RETENTION,
         "1000",
@@ -129,8 +127,8 @@ def test_a_setting_is_made_and_deleted() -> None:
         ConfigRecord(SESSION, "50000", Reason.CONFIG),
         ConfigRecord(INTERVAL, "0", Reason.CONFIG),
     )
-    assert group_configs.session_timeout_ms(driver.group, driver.config) == 50_000
-    assert group_configs.assignment_interval_ms(driver.group, driver.config) == 0
+    assert in_effect.session_timeout_ms(driver.group, driver.config) == 50_000
+    assert in_effect.assignment_interval_ms(driver.group, driver.config) == 0
     assert described(driver, SESSION) == (
         DescribedConfig(
             SESSION,
@@ -182,8 +180,8 @@ def test_settings_beyond_new_bounds_count_as_the_nearer_bound() -> None:
         group_consumer_min_heartbeat_interval_ms=6_000,
     )
     later.group = driver.group
-    assert group_configs.session_timeout_ms(later.group, later.config) == 50_000
-    assert group_configs.heartbeat_interval_ms(later.group, later.config) == 6_000
+    assert in_effect.session_timeout_ms(later.group, later.config) == 50_000
+    assert in_effect.heartbeat_interval_ms(later.group, later.config) == 6_000
     # They are shown as they were set, and whoever changes another one has to put them right.
     assert [config.value for config in described(later, SESSION, HEARTBEAT)] == ["60000", "5000"]
     refusal = alter(later, setting(INTERVAL, "2000")).response

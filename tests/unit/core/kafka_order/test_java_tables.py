@@ -6,6 +6,7 @@ import pytest
 
 from group_coordinator.core.kafka_order.java_tables import (
     grown_table_size,
+    new_hash_map_order,
     partition_set_order,
     string_hash,
     table_size_for,
@@ -73,6 +74,11 @@ def test_a_table_grows_when_more_than_three_in_four_buckets_would_be_taken() -> 
     assert grown_table_size(16, 13) == 32
     assert grown_table_size(1, 1) == 2
     assert grown_table_size(1, 4) == 8
+
+
+def test_a_table_into_which_texts_were_put() -> None:
+    assert new_hash_map_order(["z", "nope", "y"]) == ["nope", "y", "z"]
+    assert new_hash_map_order(["zz", "BB", "nope", "Aa"]) == ["zz", "BB", "Aa", "nope"]
 
 
 def test_a_set_of_partitions() -> None:
