@@ -352,6 +352,28 @@ def configs() -> Iterator[Ask]:
         yield described(version)
     yield altered(1, "set", **{session: None})
     yield described(4, "set", keys=[session])
+    yield from configs_of_every_kind()
+
+
+def configs_of_every_kind() -> Iterator[Ask]:
+    """All settings, with their synonyms and documentation, and refused ones."""
+    given = {
+        "share.auto.offset.reset": "by_duration:PT1H",
+        "share.delivery.count.limit": "7",
+        "share.renew.acknowledge.enable": "FALSE",
+        "streams.acceptable.recovery.lag": "9223372036854775807",
+        "streams.assignor.offload.enable": "false",
+        "streams.rack.aware.assignment.tags": "rack, zone",
+        "errors.deadletterqueue.topic.name": "dead",
+    }
+    for version in (1, 2, 3, 4):
+        yield described(version, "never")
+    yield altered(1, "every", "kind", **given)
+    yield described(4, "every", "kind")
+    for name, value in given.items():
+        yield altered(1, "every", "kind", **{name: f"__{value},,"})
+    yield altered(1, "every", **dict.fromkeys(given, None))
+    yield described(4, "every")
 
 
 def transactions() -> Iterator[Ask]:

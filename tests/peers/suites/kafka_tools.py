@@ -19,7 +19,6 @@ from tests.peers.suites.kafka_tools_story import (
     CONSUMER_GROUPS,
     LIVE,
     Step,
-    all_settings_of,
     groups,
     preparation,
     the_whole_story,
@@ -127,9 +126,4 @@ def _everywhere(line: str) -> str:
     return line.strip()
 
 
-_OF_OTHER_KINDS = (
-    "settings of share and streams groups, which the gateway does not serve, are not shown"
-)
-_EXPLAINED = {str(all_settings_of("live-consumer")): _OF_OTHER_KINDS}
-
-KAFKA_TOOLS = Suite("Kafka's tools", _obtain, _run, _EXPLAINED)
+KAFKA_TOOLS = Suite("Kafka's tools", _obtain, _run)

@@ -155,18 +155,13 @@ def _deletions() -> Iterator[Step]:
     yield groups("--list", "--state")
 
 
-def all_settings_of(group_id: str) -> Step:
-    """kafka-configs, with defaults."""
-    return _configs("--describe", "--all", "--entity-type", "groups", "--entity-name", group_id)
-
-
 def _settings() -> Iterator[Step]:
     of_group = ("--entity-type", "groups", "--entity-name", "live-consumer")
     timeouts = "consumer.session.timeout.ms=50000,consumer.heartbeat.interval.ms=6000"
     yield _configs("--describe", *of_group)
     yield _configs("--alter", *of_group, "--add-config", timeouts)
     yield _configs("--describe", *of_group)
-    yield all_settings_of("live-consumer")
+    yield _configs("--describe", "--all", *of_group)
     yield _configs("--describe", "--entity-type", "groups")
     yield _configs("--alter", *of_group, "--delete-config", "consumer.session.timeout.ms")
     yield _configs("--describe", *of_group)
