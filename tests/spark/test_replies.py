@@ -17,8 +17,9 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.partition_count import PartitionCount
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import Settings
+from group_coordinator.streaming.batch_outputs import BatchCounts
 from group_coordinator.streaming.operator.output_rows import OUTPUT, RESPONSE, TOPIC_NEED, Row
-from group_coordinator.streaming.sinks import BatchCounts, Sinks
+from group_coordinator.streaming.sinks import Sinks
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.writer import Writer
 

@@ -13,6 +13,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.backlog import Backlog
 from group_coordinator.streaming.batch_gate import BatchGate
+from group_coordinator.streaming.batch_outputs import BatchCounts
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import (
     Origin,
@@ -30,7 +31,7 @@ from group_coordinator.streaming.query import (
     has_read,
     start_query,
 )
-from group_coordinator.streaming.sinks import BatchCounts, Sinks
+from group_coordinator.streaming.sinks import Sinks
 from group_coordinator.tables.writer import Writer
 
 _POLL_S = 1

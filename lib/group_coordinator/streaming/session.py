@@ -62,6 +62,8 @@ _EVERYWHERE = {
     "spark.ui.retainedStages": "50",
     "spark.ui.retainedTasks": "500",
     "spark.sql.ui.retainedExecutions": "20",
+    # Spark writes the plans of each question down for the UI, and formats them by default: that takes as long as planning.
+    "spark.sql.ui.explainMode": "simple",
     # As many tasks as state partitions: nothing to adapt, and small queries take half the time.
     "spark.sql.adaptive.enabled": "false",
     # A question to partition_status has 276 classes of generated code. By default 100 are kept: all would be compiled again,

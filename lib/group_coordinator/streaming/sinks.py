@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
@@ -27,33 +26,23 @@ from pyspark.sql import functions as F
 
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.settings import RECORD_OVERHEAD, JobSettings
-from group_coordinator.streaming.cluster_options import cluster_options
-from group_coordinator.streaming.operator.output_rows import (
-    AWAITED_MARKERS,
-    DEAD_LETTER,
-    DEFECT,
-    LOG,
-    RESPONSE,
-    TOPIC_NEED,
+from group_coordinator.streaming.batch_outputs import (
+    LETTERS,
+    BatchCounts,
+    BatchOutputs,
+    outputs_of,
 )
+from group_coordinator.streaming.cluster_options import cluster_options
+from group_coordinator.streaming.operator.output_rows import RESPONSE
 from group_coordinator.tables import dead_letters
-from group_coordinator.tables.append import Rows, Size, SparkRows
+from group_coordinator.tables.append import Rows, SparkRows
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS, dead_letter_row
 from group_coordinator.tables.definition import TableDefinition
-from group_coordinator.tables.log_rows import LogOrigin, PackedRows
+from group_coordinator.tables.log_rows import LogOrigin
 from group_coordinator.tables.writer import Writer
 
-_IS_LETTER = f"kind IN ('{DEAD_LETTER}', '{DEFECT}')"
-
-
-class BatchCounts(NamedTuple):
-    """How many outputs of each kind a batch has; defects are dead letters too."""
-
-    responses: int = 0
-    records: int = 0
-    dead_letters: int = 0
-    defects: int = 0
+_IS_LETTER = f"kind IN {LETTERS}"
 
 
 def responses_of(batch: DataFrame, most_bytes: int, partitions: int) -> DataFrame:
@@ -151,73 +140,30 @@ class Sinks:
         in_tables = self.first_batch_id + batch_id
         try:
             # Clients wait for it, and for nothing else.
-            send(
-                responses_of(batch, self.job.response_max_bytes, self.reply_partitions()), self.job
-            )
-            volume = _volume(batch)
-            if volume.topic_needs and self.topic_needs is not None:
-                self.topic_needs(_contents(batch, TOPIC_NEED))
-            if volume.awaited_markers and self.awaited_markers is not None:
-                self.awaited_markers(_contents(batch, AWAITED_MARKERS))
-            if volume.counts.records:
-                self._append(self._log(batch, volume), COORDINATOR_LOG, in_tables)
-            if volume.counts.dead_letters:
-                letters = SparkRows(letters_of(batch, self.job), volume.letters)
+            self._send(batch)
+            found = outputs_of(batch)
+            self._tell(found)
+            if found.counts.records:
+                origin = LogOrigin(self.job.cluster_id, self.job.events_topic)
+                self._append(found.log(origin), COORDINATOR_LOG, in_tables)
+            if found.counts.dead_letters:
+                letters = SparkRows(letters_of(batch, self.job), found.letters_size)
                 self._append(letters, DEAD_LETTERS, in_tables)
-            self.report(in_tables, volume.counts)
+            self.report(in_tables, found.counts)
         finally:
             batch.unpersist()
-        return volume.counts
+        return found.counts
 
     def _send(self, batch: DataFrame) -> None:
         partitions = self.reply_partitions()
         send(responses_of(batch, self.job.response_max_bytes, partitions), self.job)
 
+    def _tell(self, found: BatchOutputs) -> None:
+        needs, markers = found.topic_needs(), found.awaited_markers()
+        if needs and self.topic_needs is not None:
+            self.topic_needs(needs)
+        if markers and self.awaited_markers is not None:
+            self.awaited_markers(markers)
+
     def _append(self, rows: Rows, table: TableDefinition, batch_id: int) -> None:
         self.writer.append_once(rows, table, batch_id)
-
-    def _log(self, batch: DataFrame, volume: _Volume) -> PackedRows:
-        origin = LogOrigin(self.job.cluster_id, self.job.events_topic)
-        packed = batch.where(f"kind = '{LOG}'").select("content")
-        return PackedRows(packed, volume.packed_bytes, origin)
-
-
-def _contents(batch: DataFrame, kind: str) -> list[str]:
-    said = batch.where(f"kind = '{kind}'").selectExpr("string(content)")
-    return [row[0] for row in said.toLocalIterator()]
-
-
-class _Volume(NamedTuple):
-    """How much of a batch goes to the tables."""
-
-    counts: BatchCounts
-    packed_bytes: int
-    letters: Size
-    topic_needs: int
-    awaited_markers: int
-
-
-_VOLUME = (
-    f"sum(if(kind = '{RESPONSE}', count, 0)) AS responses",
-    f"sum(if(kind = '{LOG}', count, 0)) AS records",
-    f"count_if({_IS_LETTER}) AS dead_letters",
-    f"count_if(kind = '{DEFECT}') AS defects",
-    f"sum(if(kind = '{LOG}', octet_length(content), 0)) AS packed_bytes",
-    f"sum(if({_IS_LETTER}, octet_length(content), 0)) AS letter_bytes",
-    f"count_if(kind = '{TOPIC_NEED}') AS topic_needs",
-    f"count_if(kind = '{AWAITED_MARKERS}') AS awaited_markers",
-)
-
-
-def _volume(batch: DataFrame) -> _Volume:
-    """Spark adds it up: the outputs of a batch may be more than the driver has memory for."""
-    [row] = batch.selectExpr(*_VOLUME).collect()
-    letters = row.dead_letters
-    counts = BatchCounts(row.responses or 0, row.records or 0, letters, row.defects)
-    return _Volume(
-        counts,
-        row.packed_bytes or 0,
-        Size(letters, row.letter_bytes or 0),
-        row.topic_needs,
-        row.awaited_markers,
-    )

@@ -5,7 +5,7 @@ Constants of the job are added here: workers do not write them a million times.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -57,11 +57,15 @@ class LogOrigin:
 
 @dataclass(frozen=True, slots=True)
 class PackedRows:
-    """Rows of the log in a DataFrame with one column of packed ones, and how many bytes those have."""
+    """Rows of the log: packed ones in the one column of a DataFrame, and how many bytes they have.
+
+    `here` are the same in the driver; None: it does not have them.
+    """
 
     packed: DataFrame
     packed_bytes: int
     origin: LogOrigin
+    here: Sequence[bytes] | None = None
 
     @property
     def spark(self) -> SparkSession:
@@ -75,9 +79,12 @@ class PackedRows:
 
     def arrow(self) -> pa.RecordBatchReader:
         """The rows, for the driver."""
-        contents = self.packed.toArrow().column(0)
-        rows = self.origin.table_rows(content.as_py() for content in contents)
+        contents = self._contents() if self.here is None else self.here
+        rows = self.origin.table_rows(contents)
         return pa.RecordBatchReader.from_batches(_ARROW, rows)
+
+    def _contents(self) -> Iterator[bytes]:
+        return (content.as_py() for content in self.packed.toArrow().column(0))
 
     def frame(self) -> DataFrame:
         """The rows, in Spark."""

@@ -1,0 +1,144 @@
+"""What a batch has beside its responses: how much it is, and, where that is little, all of it by one question to Spark.
+
+A question costs some tens of milliseconds, however little there is to say, and most batches have little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from pyspark.sql import DataFrame, SparkSession
+
+from group_coordinator.streaming.operator.output_rows import (
+    AWAITED_MARKERS,
+    DEAD_LETTER,
+    DEFECT,
+    LOG,
+    RESPONSE,
+    TOPIC_NEED,
+)
+from group_coordinator.tables.append import Size
+from group_coordinator.tables.log_rows import LogOrigin, PackedRows
+
+LETTERS = (DEAD_LETTER, DEFECT)
+
+_LITTLE_BYTES = 8 * 1024 * 1024
+"""Of a batch in Spark's cache, which the driver takes without counting first."""
+_CALL_SITE = "callSite.short"
+
+
+class BatchCounts(NamedTuple):
+    """How many outputs of each kind a batch has; defects are dead letters too."""
+
+    responses: int = 0
+    records: int = 0
+    dead_letters: int = 0
+    defects: int = 0
+
+
+class KindVolume(NamedTuple):
+    """What a batch has of one kind."""
+
+    outputs: int
+    content_bytes: int
+
+
+_NOTHING = KindVolume(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOutputs:
+    """The outputs of a batch that is in Spark's cache, with all but its responses in `contents`, by kind; None: too many."""
+
+    batch: DataFrame
+    volumes: Mapping[str, KindVolume]
+    contents: Mapping[str, Sequence[bytes]] | None
+
+    @property
+    def counts(self) -> BatchCounts:
+        """How much there is, for people."""
+        responses, records, letters, defects = (
+            self._volume(kind).outputs for kind in (RESPONSE, LOG, DEAD_LETTER, DEFECT)
+        )
+        return BatchCounts(responses, records, letters + defects, defects)
+
+    @property
+    def letters_size(self) -> Size:
+        """Of the dead letters."""
+        volumes = [self._volume(kind) for kind in LETTERS]
+        return Size(
+            sum(volume.outputs for volume in volumes),
+            sum(volume.content_bytes for volume in volumes),
+        )
+
+    def topic_needs(self) -> Sequence[str]:
+        """What groups need to know of topics, each in JSON."""
+        return self._texts(TOPIC_NEED)
+
+    def awaited_markers(self) -> Sequence[str]:
+        """Which markers groups wait for, each in JSON."""
+        return self._texts(AWAITED_MARKERS)
+
+    def log(self, origin: LogOrigin) -> PackedRows:
+        """The rows of the log."""
+        packed = self.batch.where(f"kind = '{LOG}'").select("content")
+        here = None if self.contents is None else self.contents[LOG]
+        return PackedRows(packed, self._volume(LOG).content_bytes, origin, here)
+
+    def _volume(self, kind: str) -> KindVolume:
+        return self.volumes.get(kind, _NOTHING)
+
+    def _texts(self, kind: str) -> Sequence[str]:
+        if not self._volume(kind).outputs:
+            return ()
+        if self.contents is not None:
+            return [content.decode() for content in self.contents[kind]]
+        said = self.batch.where(f"kind = '{kind}'").selectExpr("string(content)")
+        return [row[0] for row in said.toLocalIterator()]
+
+
+def outputs_of(batch: DataFrame) -> BatchOutputs:
+    """The outputs of a batch, which was persisted and read as a whole."""
+    with _call_site_kept(batch.sparkSession):
+        return _all_of(batch) if _cached_bytes(batch) <= _LITTLE_BYTES else _counted(batch)
+
+
+def _all_of(batch: DataFrame) -> BatchOutputs:
+    without_responses = f"if(kind = '{RESPONSE}', null, content) AS content"
+    rows = batch.selectExpr("kind", "count", without_responses).toArrow().to_pylist()
+    volumes: dict[str, KindVolume] = {}
+    contents: dict[str, list[bytes]] = {}
+    for row in rows:
+        kind, content = row["kind"], row["content"] or b""
+        before = volumes.get(kind, _NOTHING)
+        volumes[kind] = KindVolume(before.outputs + row["count"], before.content_bytes + len(content))
+        contents.setdefault(kind, []).append(content)
+    return BatchOutputs(batch, volumes, contents)
+
+
+def _counted(batch: DataFrame) -> BatchOutputs:
+    """Spark adds it up: the outputs of a batch may be more than the driver has memory for."""
+    rows = batch.selectExpr("kind", "count", "octet_length(content) AS size")
+    found = rows.groupBy("kind").sum("count", "size").collect()
+    return BatchOutputs(batch, {kind: KindVolume(*volume) for kind, *volume in found}, None)
+
+
+def _cached_bytes(batch: DataFrame) -> int:
+    """How many bytes Spark's cache has of the batch; very many if it has not all of it."""
+    frame: Any = batch
+    statistics = frame._jdf.queryExecution().optimizedPlan().stats()  # noqa: SLF001 - PySpark has no public way
+    return int(statistics.sizeInBytes())
+
+
+@contextmanager
+def _call_site_kept(spark: SparkSession) -> Iterator[None]:
+    """A question of PySpark's forgets where the query was called from: Spark would look for it with each plan and RDD."""
+    context: Any = spark.sparkContext
+    call_site = context.getLocalProperty(_CALL_SITE)
+    try:
+        yield
+    finally:
+        context.setLocalProperty(_CALL_SITE, call_site)

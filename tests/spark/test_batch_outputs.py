@@ -1,0 +1,84 @@
+"""What a batch has is the same whether the driver takes it at once or Spark counts first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from pyspark import StorageLevel
+from pyspark.sql import SparkSession
+
+from group_coordinator.streaming import batch_outputs
+from group_coordinator.streaming.batch_outputs import BatchCounts, BatchOutputs, outputs_of
+from group_coordinator.streaming.operator.output_rows import OUTPUT, Row
+from group_coordinator.tables.append import Size
+from group_coordinator.tables.log_rows import LogOrigin
+
+pytestmark = pytest.mark.spark
+
+LITTLE, MUCH = 8 * 1024 * 1024, -1
+ROWS: list[Row] = [
+    ("R", "a", None, b"1\n22", 2, 4),
+    ("R", "a", 3, b"333", 1, 3),
+    ("L", None, None, b"rows", 70, 900),
+    ("L", None, None, b"more rows", 7, 90),
+    ("D", None, None, b"letter", 1, 6),
+    ("D!", None, None, b"defect", 1, 6),
+    ("T", None, None, b"need", 1, 4),
+    ("M", None, None, b"\xc3\xbc", 1, 2),
+]
+
+
+@contextmanager
+def found(spark: SparkSession, rows: list[Row], most_bytes: int) -> Iterator[BatchOutputs]:
+    batch = spark.createDataFrame(rows, OUTPUT).repartition(2).persist(StorageLevel.MEMORY_AND_DISK)
+    assert batch.count() == len(rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batch_outputs, "_LITTLE_BYTES", most_bytes)
+        outputs = outputs_of(batch)
+    assert (outputs.contents is None) == (most_bytes == MUCH)
+    yield outputs
+    batch.unpersist()
+
+
+@pytest.mark.parametrize("most_bytes", [LITTLE, MUCH])
+def test_a_batch_with_everything(spark: SparkSession, most_bytes: int) -> None:
+    with found(spark, ROWS, most_bytes) as outputs:
+        assert outputs.counts == BatchCounts(3, 77, 2, 1)
+        assert outputs.letters_size == Size(2, 12)
+        assert (outputs.topic_needs(), outputs.awaited_markers()) == (["need"], ["ü"])
+        log = outputs.log(LogOrigin("test", "group-events"))
+        assert log.packed_bytes == 13
+        contents = [bytes(row.content) for row in log.packed.collect()]
+        assert sorted(contents) == [b"more rows", b"rows"]
+        assert sorted(log.here or contents) == sorted(contents)
+
+
+@pytest.mark.parametrize("most_bytes", [LITTLE, MUCH])
+def test_a_batch_with_nothing(spark: SparkSession, most_bytes: int) -> None:
+    with found(spark, [], most_bytes) as outputs:
+        assert outputs.counts == BatchCounts(0, 0, 0, 0)
+        assert outputs.letters_size == Size(0, 0)
+        assert list(outputs.topic_needs()) == list(outputs.awaited_markers()) == []
+
+
+def test_what_is_not_cached_as_a_whole_is_counted(spark: SparkSession) -> None:
+    """Spark cannot say how much it is."""
+    rows = spark.sparkContext.parallelize(ROWS, 2)
+
+    outputs = outputs_of(rows.toDF(OUTPUT))
+
+    assert outputs.contents is None
+    assert outputs.counts == BatchCounts(3, 77, 2, 1)
+
+
+def test_spark_keeps_where_the_query_was_called_from(spark: SparkSession) -> None:
+    """A question of PySpark's would make it look again for each plan of the batches that follow."""
+    context = spark.sparkContext
+    context.setLocalProperty("callSite.short", "the coordinator's query")
+    try:
+        with found(spark, ROWS, LITTLE), found(spark, ROWS, MUCH):
+            assert context.getLocalProperty("callSite.short") == "the coordinator's query"
+    finally:
+        context.setLocalProperty("callSite.short", None)  # type: ignore[arg-type]
