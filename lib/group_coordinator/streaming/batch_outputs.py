@@ -114,7 +114,9 @@ def _all_of(batch: DataFrame) -> BatchOutputs:
     for row in rows:
         kind, content = row["kind"], row["content"] or b""
         before = volumes.get(kind, _NOTHING)
-        volumes[kind] = KindVolume(before.outputs + row["count"], before.content_bytes + len(content))
+        volumes[kind] = KindVolume(
+            before.outputs + row["count"], before.content_bytes + len(content)
+        )
         contents.setdefault(kind, []).append(content)
     return BatchOutputs(batch, volumes, contents)
 

@@ -14,7 +14,8 @@ import json
 import os
 import statistics
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -95,7 +96,7 @@ def compare(
     for turn in range(turns):
         for name, start in PIPELINES.items():
             with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-                chosen = _settings(bootstrap_servers, topic, events, Path(folder))
+                chosen = chosen_settings(bootstrap_servers, topic, events, Path(folder))
                 create_tables(chosen.job.tables_root, lambda: spark)
                 found = seconds_of_batches(spark, chosen, start, events, rounds)
             _say(f"turn {turn + 1}, {name}: {found}")
@@ -103,7 +104,8 @@ def compare(
     return {name: statistics.median(found) for name, found in seconds.items()}
 
 
-def _settings(bootstrap_servers: str, topic: str, events: int, folder: Path) -> Settings:
+def chosen_settings(bootstrap_servers: str, topic: str, events: int, folder: Path) -> Settings:
+    """A job of its own in this folder, whose batches have so many events."""
     return settings.load(
         overrides=[
             f"bootstrap.servers={bootstrap_servers}",
@@ -116,6 +118,23 @@ def _settings(bootstrap_servers: str, topic: str, events: int, folder: Path) -> 
     )
 
 
+@contextmanager
+def session_beside_a_broker() -> Iterator[tuple[SparkSession, str]]:
+    """Spark as the job has it, and the address of a broker that has the responses topic."""
+    with EmbeddedBroker() as broker, scratch_folder() as scratch:
+        servers = broker.bootstrap_servers
+        responses = settings.load().job.responses_topic
+        with KafkaAdminClient(bootstrap_servers=servers) as admin:
+            admin.create_topics([NewTopic(responses, PARTITIONS, 1)])
+        first = settings.load(overrides=[f"bootstrap.servers={servers}"]).job
+        spark = local_session(first, spark_jars(), scratch)
+        spark.sparkContext.setLogLevel("OFF")  # queries are stopped in the middle of an idle batch
+        try:
+            yield spark, servers
+        finally:
+            spark.stop()
+
+
 def main() -> None:
     """Print the table and the JSON."""
     parser = argparse.ArgumentParser(
@@ -126,20 +145,12 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=2)
     chosen = parser.parse_args()
     shapes = SHAPES if chosen.shape is None else [SHAPES[chosen.shape]]
-    with EmbeddedBroker() as broker, scratch_folder() as scratch:
-        servers = broker.bootstrap_servers
-        responses = settings.load().job.responses_topic
-        with KafkaAdminClient(bootstrap_servers=servers) as admin:
-            admin.create_topics([NewTopic(responses, PARTITIONS, 1)])
-        first = settings.load(overrides=[f"bootstrap.servers={servers}"]).job
-        spark = local_session(first, spark_jars(), scratch)
-        spark.sparkContext.setLogLevel("OFF")  # queries are stopped in the middle of an idle batch
+    with session_beside_a_broker() as (spark, servers):
         results = []
         for shape in shapes:
             _say(f"{shape[0]:,} groups x {shape[1]:,} events ...")
             medians = compare(spark, servers, shape, chosen.rounds, chosen.turns)
             results.append(_row(shape, medians))
-        spark.stop()
     _show(results)
 
 
