@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.settings import Settings, load
 from group_coordinator.streaming.batch_gate import BatchGate
-from group_coordinator.streaming.sinks import Sinks
+from group_coordinator.streaming.sinks import Sinks, responses_of
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import upgrade_tables
 from tests.golden import job
@@ -91,8 +91,9 @@ class Job:
     def _write(self, batch: DataFrame, batch_id: int) -> None:
         """Keep the answers, which would go to Kafka, and write the rest."""
         batch.persist()
-        texts = [text for text in batch.select("value").toArrow()["value"].to_pylist() if text]
-        for answer in map(json.loads, texts):
+        most_bytes = self.settings.job.response_max_bytes
+        responses = responses_of(batch, most_bytes, partitions=0).toArrow()
+        for answer in map(json.loads, responses["value"].to_pylist()):
             self.answers[answer["groupId"], answer["correlationId"]] = answer["body"]
         rest = batch.where("kind <> 'R'")
         writer = job.writer(self.settings)

@@ -102,8 +102,13 @@ class TableDefinition:
         return (16 if self.key else 128) * _MEGABYTE
 
     def no_rows(self) -> pa.Table:
-        """The table's columns as Arrow has them, without a row."""
-        return pa.schema(deltalake.Schema.from_json(self.schema.json())).empty_table()
+        """The table's columns as Arrow has them, without a row.
+
+        Without their comments too: Delta takes no rows whose comments are not those of the table, which a version before
+        this one may have made.
+        """
+        columns = pa.schema(deltalake.Schema.from_json(self.schema.json()))
+        return pa.schema([column.remove_metadata() for column in columns]).empty_table()
 
     def create(self, spark: SparkSession, catalog: TableCatalog) -> None:
         """Make the table, by Spark, unless it is there."""
