@@ -1,0 +1,180 @@
+"""One event in a group that grows: one call of the operator, from stored snapshot to stored snapshot and packed outputs.
+
+    python -m tests.benchmarks.growth [--largest 100000]
+
+What a call costs beside its event is a cost of the group's size: `load` reads the snapshot, `next deadline` looks for the
+soonest of the group's deadlines, `dump` writes the snapshot; the rest, the event itself and its outputs, is the
+`decision`. A call is *cold* in a process that has not seen the group as it is now, *warm* in the one that made it so.
+Processor time in milliseconds, the median of several calls.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from statistics import median
+from time import process_time
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from group_coordinator.codecs import snapshots
+from group_coordinator.core import coordinator
+from group_coordinator.runtime.call_events import SortedEvents
+from group_coordinator.runtime.group_call import (
+    STATE_VERSION,
+    OperatorInput,
+    OperatorResult,
+    StoredState,
+    call_group,
+)
+from group_coordinator.runtime.packing import EVENT, HEADER
+from group_coordinator.streaming.operator.output_rows import LOG, RESPONSE, OutputRows
+from group_coordinator.streaming.operator.worker_process import cheaper_while_there
+from tests.benchmarks import grown_groups
+from tests.benchmarks.grown_groups import GROUP_ID, NOW_MS, Sent
+from tests.support.group_updates import update_context
+
+RUNS = 9
+_PARTS = ("load", "next deadline", "dump")
+_CONTEXT = update_context()
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Of one event, in milliseconds; `answer_grows`: its answer itself has something of every member."""
+
+    group: str
+    size: int
+    event: str
+    way: str
+    answer_grows: bool
+    call_ms: float
+    load_ms: float
+    decision_ms: float
+    deadline_ms: float
+    dump_ms: float
+
+
+def measure(largest: int) -> Iterator[Cost]:
+    """What each event costs in each group that is not larger than this."""
+    for group in grown_groups.groups(largest):
+        snapshot = snapshots.dump(group.group)
+        for sent in group.events:
+            yield _cost(group.kind, group.size, sent, "cold", [_cold(snapshot, sent)] * RUNS)
+            yield _cost(group.kind, group.size, sent, "warm", [_warm(snapshot, sent)] * RUNS)
+
+
+def _cost(
+    kind: str, size: int, sent: Sent, way: str, calls: Sequence[Callable[[], dict[str, float]]]
+) -> Cost:
+    seen = [call() for call in calls]
+    call, load, deadline, dump = (
+        round(1_000 * median(each[part] for each in seen), 2) for part in ("call", *_PARTS)
+    )
+    decision = round(call - load - deadline - dump, 2)
+    return Cost(kind, size, sent.name, way, sent.answer_grows, call, load, decision, deadline, dump)
+
+
+def _cold(snapshot: bytes, sent: Sent) -> Callable[[], dict[str, float]]:
+    return lambda: _timed(snapshot, sent.events[-1:], before=sent.events[:-1])
+
+
+def _warm(snapshot: bytes, sent: Sent) -> Callable[[], dict[str, float]]:
+    return _cold(snapshot, sent)
+
+
+def _timed(snapshot: bytes, events: Sequence[bytes], before: Sequence[bytes]) -> dict[str, float]:
+    stored = StoredState(STATE_VERSION, snapshot)
+    for event in before:
+        stored = _called(stored, event).state or stored
+    with _stopwatch() as spent:
+        start = process_time()
+        result = _called(stored, events[0])
+        rows = OutputRows()
+        for piece in result.pieces:
+            rows.add(GROUP_ID, piece)
+        taken = rows.take()
+        spent["call"] = process_time() - start
+    assert {row[0] for row in taken} <= {RESPONSE, LOG}
+    return spent
+
+
+def _called(stored: StoredState, event: bytes) -> OperatorResult:
+    packed = HEADER.pack(0, 0, NOW_MS, EVENT, len(event)) + event
+    given = OperatorInput(
+        GROUP_ID, stored, SortedEvents([packed]), NOW_MS + 100, has_timed_out=False
+    )
+    return call_group(given, _CONTEXT)
+
+
+@contextmanager
+def _stopwatch() -> Iterator[dict[str, float]]:
+    """The time that is spent in the parts of a call meanwhile, in seconds."""
+    spent = dict.fromkeys(_PARTS, 0.0)
+    places: list[tuple[Any, str, str]] = [
+        (snapshots, "load", "load"),
+        (coordinator, "next_deadline", "next deadline"),
+        (snapshots, "dump", "dump"),
+    ]
+    functions = [getattr(module, name) for module, name, _ in places]
+    for (module, name, part), function in zip(places, functions, strict=True):
+        setattr(module, name, _watched(function, part, spent))
+    try:
+        yield spent
+    finally:
+        for (module, name, _), function in zip(places, functions, strict=True):
+            setattr(module, name, function)
+
+
+def _watched(
+    function: Callable[..., Any], part: str, spent: dict[str, float]
+) -> Callable[..., Any]:
+    def watched(*arguments: Any) -> Any:
+        start = process_time()
+        try:
+            return function(*arguments)
+        finally:
+            spent[part] += process_time() - start
+
+    return watched
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--largest", type=int, default=100_000, help="Leave larger groups out.")
+    cheaper_while_there(main)  # as Spark's workers have it
+    costs = list(measure(parser.parse_args().largest))
+    table = Table(title="One event in a group that grows, ms")
+    for name in ("group", "size", "event", "way", "call", "load", "decision", "deadline", "dump"):
+        table.add_column(name, justify="left" if name in ("group", "event", "way") else "right")
+    for cost in costs:
+        grows = " *" if cost.answer_grows else ""
+        figures = (cost.load_ms, cost.decision_ms, cost.deadline_ms, cost.dump_ms)
+        table.add_row(
+            cost.group,
+            f"{cost.size:,}",
+            cost.event + grows,
+            cost.way,
+            f"{cost.call_ms:.2f}",
+            *(f"{figure:.2f}" for figure in figures),
+        )
+    Console(width=140).print(table)
+    print("* its answer grows with the group")
+    longest = max((cost for cost in costs if not cost.answer_grows), key=lambda cost: cost.call_ms)
+    print(
+        json.dumps(
+            {
+                "longest_ms": longest.call_ms,
+                "longest": f"{longest.event}, {longest.group}, {longest.size:,}",
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()
