@@ -60,7 +60,7 @@ def _cycle_rate() -> int:
     driver = GroupDriver()
     (member_id,) = driver.form()
     subscribed = ("orders",)
-    protocol = Protocol("range", encode_subscription(subscribed), subscribed)
+    protocol = Protocol("range", encode_subscription(subscribed))
     join = JoinGroup("g", 10_000, 60_000, member_id, None, "consumer", (protocol,))
     group, config, now_ms = driver.group, driver.config, driver.now_ms
     joins = [_context(now_ms + number, 9) for number in range(CYCLES)]

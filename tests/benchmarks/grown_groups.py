@@ -104,7 +104,9 @@ def _of_offsets(size: int, topics: int) -> GrownGroup:
     fetched = {"groupId": GROUP_ID, "topics": [{"name": name, "partitionIndexes": [partition]}]}
     fetch = _event("OffsetFetch", 8, groups=[fetched], requireStable=False)
     kind = "offsets in 1 topic" if topics == 1 else f"offsets in {topics} topics"
-    return GrownGroup(kind, size, group, (Sent("OffsetCommit", (commit,)), Sent("OffsetFetch", (fetch,))))
+    return GrownGroup(
+        kind, size, group, (Sent("OffsetCommit", (commit,)), Sent("OffsetFetch", (fetch,)))
+    )
 
 
 def _name(topic: int) -> str:
@@ -123,9 +125,7 @@ def _protocols(number: int) -> tuple[Protocol, ...]:
     names = b"".join(len(name).to_bytes(2) + name.encode() for name in topics)
     data = _USER_DATA + number.to_bytes(4)
     metadata = b"\x00\x01" + len(topics).to_bytes(4) + names + len(data).to_bytes(4) + data
-    return tuple(
-        Protocol(name, metadata + b"\x00" * 4, topics) for name in ("range", "cooperative-sticky")
-    )
+    return tuple(Protocol(name, metadata + b"\x00" * 4) for name in ("range", "cooperative-sticky"))
 
 
 def _membership(size: int, state: ClassicState) -> ClassicGroup:
@@ -144,7 +144,9 @@ def _membership(size: int, state: ClassicState) -> ClassicGroup:
         for number, member_id in enumerate(ids)
     }
     timers = {
-        session_timer(member_id): Timer(NOW_MS - number % 3_000 + _SESSION_MS, NOW_MS - number % 3_000)
+        session_timer(member_id): Timer(
+            NOW_MS - number % 3_000 + _SESSION_MS, NOW_MS - number % 3_000
+        )
         for number, member_id in reversed(list(enumerate(ids)))
     }
     return ClassicGroup(
@@ -203,7 +205,9 @@ def _syncing(size: int) -> GrownGroup:
         group,
         (
             Sent("SyncGroup of a follower", (_sync(_member_id(size - 1)),)),
-            Sent("SyncGroup of the leader", (_sync(_member_id(0), assignments),), answer_grows=True),
+            Sent(
+                "SyncGroup of the leader", (_sync(_member_id(0), assignments),), answer_grows=True
+            ),
         ),
     )
 
@@ -214,7 +218,8 @@ def _classic_event(api: str, version: int, member_id: str, **body: Any) -> bytes
 
 def _sync(member_id: str, assignments: dict[str, bytes] | None = None) -> bytes:
     given = [
-        {"memberId": each, "assignment": _base64(data)} for each, data in (assignments or {}).items()
+        {"memberId": each, "assignment": _base64(data)}
+        for each, data in (assignments or {}).items()
     ]
     return _classic_event(
         "SyncGroup",
@@ -258,7 +263,9 @@ def _of_consumers(size: int) -> GrownGroup:
     }
     names = tuple(sorted(topics))
     hash_ = group_hash({name: topic_hash(topic) for name, topic in topics.items()})
-    membership = ConsumerGroup(9, hash_, 9, NOW_MS - 10_000, metadata_deadline_ms=NOW_MS + _PATIENCE_MS)
+    membership = ConsumerGroup(
+        9, hash_, 9, NOW_MS - 10_000, metadata_deadline_ms=NOW_MS + _PATIENCE_MS
+    )
     for number in range(size):
         _put_consumer(membership, number, size, names)
     group = Group(
@@ -291,7 +298,9 @@ def _held(number: int, size: int) -> tuple[int, list[int]]:
     return topic, list(range(first, first + PARTITIONS_OF_A_MEMBER))
 
 
-def _put_consumer(membership: ConsumerGroup, number: int, size: int, names: tuple[str, ...]) -> None:
+def _put_consumer(
+    membership: ConsumerGroup, number: int, size: int, names: tuple[str, ...]
+) -> None:
     member_id = f"{number:020d}AA"
     topic, partitions = _held(number, size)
     held = {_topic_id(topic): dict.fromkeys(partitions, 8)}
@@ -310,7 +319,9 @@ def _put_consumer(membership: ConsumerGroup, number: int, size: int, names: tupl
             target = {_topic_id(topic): (*partitions, its_partitions[-1])}
         current = CurrentAssignment(8, 7, MemberState.STABLE, held, {})
     host = f"/10.0.{number // 256}.{number % 256}"
-    metadata = SubscriptionMetadata(None, None, "billing", host, names, None, _PATIENCE_MS, None, None)
+    metadata = SubscriptionMetadata(
+        None, None, "billing", host, names, None, _PATIENCE_MS, None, None
+    )
     membership.put(ConsumerMember(member_id, metadata, current))
     membership.targets[member_id] = target
     since_ms = NOW_MS - number % 5_000

@@ -64,7 +64,7 @@ def _classic(membership: ClassicGroup) -> JsonObject:
 
 def _member(membership: ClassicGroup, member: Member) -> JsonObject:
     protocol = member.protocol(membership.protocol) or next(iter(member.protocols), None)
-    subscribed = protocol.topics if protocol else None
+    subscribed = protocol.topics if protocol and membership.is_of_consumers else None
     assigned = parse_assignment(member.assignment) if membership.is_of_consumers else None
     return {
         "memberId": member.member_id,

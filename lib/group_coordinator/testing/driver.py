@@ -97,7 +97,7 @@ class GroupDriver:
     ) -> Outcome[responses.JoinGroupResponse]:
         """Join as a consumer of these topics, with the protocol "range"."""
         subscribed = tuple(topics)
-        protocol = Protocol(_PROTOCOL, encode_subscription(subscribed), subscribed)
+        protocol = Protocol(_PROTOCOL, encode_subscription(subscribed))
         request = requests.JoinGroup(
             self.group.group_id,
             session_timeout_ms,

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from group_coordinator.core.embedded_protocol import encode_subscription, parse_subscription
+from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member, Protocol
 from group_coordinator.core.model.group import Group
@@ -72,30 +72,22 @@ metadata = st.binary(max_size=20) | st.lists(names, max_size=3).map(encode_subsc
 protocol_types = st.sampled_from([None, "consumer", "connect"])
 
 
-def protocols(protocol_type: str | None) -> SearchStrategy[Protocol]:
-    consumer = protocol_type == "consumer"
-    return st.builds(
-        lambda name, data: Protocol(name, data, parse_subscription(data) if consumer else None),
-        names,
-        metadata,
-    )
+protocols = st.builds(Protocol, names, metadata)
 
-
-def members(protocol_type: str | None) -> SearchStrategy[Member]:
-    return st.builds(
-        Member,
-        names,
-        st.none() | names,
-        names,
-        names,
-        int32s,
-        int32s,
-        st.lists(protocols(protocol_type), max_size=3).map(tuple),
-        st.binary(max_size=10),
-        st.booleans(),
-        st.none() | tickets,
-        st.none() | tickets,
-    )
+members = st.builds(
+    Member,
+    names,
+    st.none() | names,
+    names,
+    names,
+    int32s,
+    int32s,
+    st.lists(protocols, max_size=3).map(tuple),
+    st.binary(max_size=10),
+    st.booleans(),
+    st.none() | tickets,
+    st.none() | tickets,
+)
 
 
 def memberships(protocol_type: str | None) -> SearchStrategy[ClassicGroup]:
@@ -110,7 +102,7 @@ def memberships(protocol_type: str | None) -> SearchStrategy[ClassicGroup]:
         protocol=st.none() | names,
         leader=st.none() | names,
         subscribed_topics=st.none() | st.frozensets(names, max_size=3),
-        members=st.lists(members(protocol_type), max_size=3).map(
+        members=st.lists(members, max_size=3).map(
             lambda found: {member.member_id: member for member in found}
         ),
         pending_joins=st.sets(names, max_size=3),
@@ -173,9 +165,8 @@ def group_metadata(draw: st.DrawFn) -> GroupMetadata:
     protocol: str | None = draw(st.none() | names)
 
     def entry(data: bytes, *facts: Any) -> MemberMetadata:
-        readable = parse_subscription(data) if protocol_type == "consumer" else None
         *identity, assignment = facts
-        return MemberMetadata(*identity, Protocol(protocol or "", data, readable), assignment)
+        return MemberMetadata(*identity, Protocol(protocol or "", data), assignment)
 
     identities = (names, st.none() | names, names, names, int32s, int32s)
     entries = st.builds(entry, metadata, *identities, st.binary(max_size=10))

@@ -38,7 +38,7 @@ def join(
 ) -> Outcome[Any]:
     """Join as a classic member that says what it has."""
     told = owning(owned or {}, *topics) if metadata is None else metadata
-    protocols = tuple(Protocol(name, told, topics) for name in names)
+    protocols = tuple(Protocol(name, told) for name in names)
     request = JoinGroup("g", 10_000, 60_000, member_id, None, "consumer", protocols)
     return driver.send(request.replace(**fields), version)
 

@@ -23,12 +23,12 @@ from group_coordinator.core.model.requests import (
 def protocol(name: str = "range", *topics: str) -> Protocol:
     """An entry of a consumer's JoinGroup; without topics it subscribes to "orders"."""
     subscribed = topics or ("orders",)
-    return Protocol(name, encode_subscription(subscribed), subscribed)
+    return Protocol(name, encode_subscription(subscribed))
 
 
 def unreadable(name: str = "range") -> Protocol:
     """An entry whose subscription nobody can read."""
-    return Protocol(name, b"?", None)
+    return Protocol(name, b"?")
 
 
 def join(

@@ -8,9 +8,7 @@ from group_coordinator.codecs.apis.api import Api, Body, Encoder
 from group_coordinator.codecs.apis.body_checks import check_unknown
 from group_coordinator.codecs.fields import ABSENT, Int32, Text, number_on_wire, or_default
 from group_coordinator.codecs.plain_json import JsonObject
-from group_coordinator.core.embedded_protocol import parse_subscription
 from group_coordinator.core.model import requests, responses
-from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
 from group_coordinator.core.model.classic_member import Protocol
 
 _REBALANCE_TIMEOUT_SINCE = 1
@@ -55,14 +53,10 @@ def _to_request(body: JoinGroupBody, version: int) -> requests.JoinGroup:
         body.member_id or "",
         or_default(body.group_instance_id, None),
         protocol_type,
-        tuple([_protocol(entry, protocol_type) for entry in body.protocols or ()]),
+        tuple(
+            [Protocol(entry.name or "", entry.metadata or b"") for entry in body.protocols or ()]
+        ),
     )
-
-
-def _protocol(entry: JoinGroupProtocol, protocol_type: str) -> Protocol:
-    metadata = entry.metadata or b""
-    readable = protocol_type == CONSUMER_PROTOCOL_TYPE
-    return Protocol(entry.name or "", metadata, parse_subscription(metadata) if readable else None)
 
 
 def _to_body(response: responses.JoinGroupResponse, version: int) -> JsonObject:

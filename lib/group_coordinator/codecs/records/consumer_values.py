@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from group_coordinator.core.embedded_protocol import parse_subscription
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_member import Assignment, MemberState, OwnedPartitions
 
@@ -34,7 +33,7 @@ def member_state(number: int) -> MemberState:
 
 def classic_protocol(name: str, metadata: bytes) -> Protocol:
     """A protocol of a member that speaks the classic protocol; in a consumer group it is a consumer."""
-    return Protocol(name, metadata, parse_subscription(metadata))
+    return Protocol(name, metadata)
 
 
 def assignment(topics: Iterable[TopicPartitions]) -> Assignment:

@@ -7,8 +7,6 @@ from msgspec import Struct, json
 from group_coordinator.codecs.fields import ABSENT, number_on_wire, number_or_none
 from group_coordinator.codecs.records import record_types
 from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
-from group_coordinator.core.embedded_protocol import parse_subscription
-from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.records import (
     GroupMetadata,
@@ -100,8 +98,6 @@ def _group(data: GroupData) -> GroupMetadata:
 
 
 def _member(member: MemberData, group: GroupData) -> MemberMetadata:
-    readable = group.protocol_type == CONSUMER_PROTOCOL_TYPE
-    topics = parse_subscription(member.subscription) if readable else None
     return MemberMetadata(
         member.member_id,
         member.group_instance_id,
@@ -109,6 +105,6 @@ def _member(member: MemberData, group: GroupData) -> MemberMetadata:
         member.client_host,
         member.rebalance_timeout,
         member.session_timeout,
-        Protocol(group.protocol or "", member.subscription, topics),
+        Protocol(group.protocol or "", member.subscription),
         member.assignment,
     )

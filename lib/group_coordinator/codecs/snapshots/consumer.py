@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from group_coordinator.codecs.snapshots.timers import BEGINNINGS, KINDS
 from group_coordinator.core.assignors.spec import SubscriptionType
-from group_coordinator.core.embedded_protocol import parse_subscription
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
@@ -238,9 +237,7 @@ def _classic(member: PackedMember) -> ClassicMetadata | None:
     session_timeout_ms, protocols = member.classic
     return ClassicMetadata(
         session_timeout_ms,
-        tuple(
-            Protocol(name, metadata, parse_subscription(metadata)) for name, metadata in protocols
-        ),
+        tuple(Protocol(name, metadata) for name, metadata in protocols),
     )
 
 

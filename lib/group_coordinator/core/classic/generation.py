@@ -77,9 +77,10 @@ def union_of_subscriptions(
         return None
     topics: set[str] = set()
     for entry in entries:
-        if entry.topics is None:
+        subscribed = entry.topics
+        if subscribed is None:
             return None
-        topics.update(entry.topics)
+        topics.update(subscribed)
     return frozenset(topics)
 
 
@@ -91,4 +92,4 @@ def _joined_members(membership: ClassicGroup) -> tuple[JoinedMember, ...]:
 
 
 def _selected(membership: ClassicGroup, member: Member) -> Protocol:
-    return member.protocol(membership.protocol) or Protocol(membership.protocol or "", b"", None)
+    return member.protocol(membership.protocol) or Protocol(membership.protocol or "", b"")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from group_coordinator.core.embedded_protocol import parse_subscription
 from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.core.value import Value
 
@@ -11,8 +12,11 @@ class Protocol(Value, frozen=True):
 
     name: str
     metadata: bytes
-    topics: tuple[str, ...] | None
-    """Subscribed topics, read as ConsumerProtocol version 0 (KIP-496); None: not readable, or not a consumer."""
+
+    @property
+    def topics(self) -> tuple[str, ...] | None:
+        """The topics that a consumer subscribes to (KIP-496); None: not readable. Of others the bytes are their own."""
+        return parse_subscription(self.metadata)
 
 
 class Member(Value, frozen=True):

@@ -60,7 +60,7 @@ def classic_group_row(
 def classic_member_row(membership: ClassicGroup, member: Member, stamp: Stamp) -> MemberRow:
     """A member as the group's latest record has it."""
     (subscription,) = member.protocols
-    topics = subscription.topics
+    topics = subscription.topics if membership.is_of_consumers else None
     return MemberRow(
         **stamp,
         member_id=member.member_id,

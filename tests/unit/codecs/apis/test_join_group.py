@@ -23,7 +23,7 @@ def body_of_a_join(**fields: object) -> Body:
 
 
 def joined(rebalance_timeout_ms: int, instance_id: str | None = None) -> JoinGroup:
-    protocols = (Protocol("range", SUBSCRIPTION, ("orders",)),)
+    protocols = (Protocol("range", SUBSCRIPTION),)
     return JoinGroup("g", 10_000, rebalance_timeout_ms, "m", instance_id, "consumer", protocols)
 
 
@@ -45,10 +45,10 @@ def test_version_5_brings_static_members(version: int) -> None:
     assert read("JoinGroup", version, body) == joined(5, "i")
 
 
-def test_only_consumers_have_subscriptions() -> None:
+def test_what_others_than_consumers_say_is_theirs() -> None:
     body = body_of_a_join(protocolType="connect")
 
-    protocols = (Protocol("range", SUBSCRIPTION, None),)
+    protocols = (Protocol("range", SUBSCRIPTION),)
     assert read("JoinGroup", 0, body) == JoinGroup(
         "g", 10_000, 10_000, "m", None, "connect", protocols
     )

@@ -24,11 +24,11 @@ NEW = GroupMetadata("", 0, None, None, 1_000, ())
 OLD = GroupMetadata("consumer", 5, None, None, None, ())
 SUBSCRIPTION = bytes.fromhex("0000 00000001 0006 6f7264657273 ffffffff")
 STATIC = MemberMetadata(
-    "m", "i", "c", "/h", 20_000, 10_000, Protocol("range", SUBSCRIPTION, ("orders",)), b"\x00\x01"
+    "m", "i", "c", "/h", 20_000, 10_000, Protocol("range", SUBSCRIPTION), b"\x00\x01"
 )
 ONE = GroupMetadata("consumer", 4, "range", "m", 1_000, (STATIC,))
-NOT_FOR_US = STATIC.replace(subscription=Protocol("", SUBSCRIPTION, None))
-DYNAMIC = MemberMetadata("n", None, "c", "/h", -1, 10_000, Protocol("", b"", None), b"")
+NOT_FOR_US = STATIC.replace(subscription=Protocol("", SUBSCRIPTION))
+DYNAMIC = MemberMetadata("n", None, "c", "/h", -1, 10_000, Protocol("", b""), b"")
 TWO = GroupMetadata("connect", 4, "", "n", 1_000, (NOT_FOR_US, DYNAMIC))
 
 

@@ -20,7 +20,7 @@ def test_an_empty_group() -> None:
 
 
 def test_a_group_with_a_member() -> None:
-    subscription = Protocol("range", encode_subscription(["orders"]), ("orders",))
+    subscription = Protocol("range", encode_subscription(["orders"]))
     member = MemberMetadata(
         "m", None, "client", "/10.0.0.1", 20_000, 10_000, subscription, b"\x00\x01"
     )

@@ -34,7 +34,7 @@ def group_with_everything() -> Group:
     wish = SubscriptionMetadata(
         "i", "r1", "client", "/10.0.0.1", ("orders",), "b.*", 60_000, "range", None
     )
-    classic = ClassicMetadata(10_000, (Protocol("range", SUBSCRIPTION, ("orders",)),))
+    classic = ClassicMetadata(10_000, (Protocol("range", SUBSCRIPTION),))
     membership = ConsumerGroup(
         7,
         -8,

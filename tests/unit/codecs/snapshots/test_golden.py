@@ -54,7 +54,7 @@ FOLLOWER = "client-1c78a3d2-524d-5ca8-96bd-4e21d037eeef"
 def member(
     member_id: str, assignment: bytes = b"\x00\x01", instance_id: str | None = None
 ) -> Member:
-    subscription = Protocol("range", encode_subscription(["orders"]), ("orders",))
+    subscription = Protocol("range", encode_subscription(["orders"]))
     return Member(
         member_id,
         instance_id,

@@ -32,7 +32,7 @@ def group_with_everything() -> Group:
         "/10.0.0.1",
         20_000,
         10_000,
-        (Protocol("range", encode_subscription(["orders"]), ("orders",)),),
+        (Protocol("range", encode_subscription(["orders"])),),
         b"\x01",
         is_new=True,
         awaiting_join=Ticket("events-0-1", "c-1", 9),

@@ -270,7 +270,7 @@ def test_a_classic_group_is_upgraded_and_downgraded() -> None:
     tables.take(log)
     assert tables.group.group_type == "classic"
 
-    classic = A.replace(classic=ClassicMetadata(45_000, (Protocol("range", b"", None),)))
+    classic = A.replace(classic=ClassicMetadata(45_000, (Protocol("range", b""),)))
     upgrade = (
         GroupRecord(None, Reason.UPGRADE),
         MemberRecord("a", classic, Reason.UPGRADE),
