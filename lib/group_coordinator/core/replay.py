@@ -219,10 +219,7 @@ def _take_offset(group: Group, record: OffsetRecord, offset: CommittedOffset, no
 
 def _remove_offset(group: Group, record: OffsetRecord) -> None:
     group.pending.pop((record.topic, record.partition), None)
-    partitions = group.offsets.get(record.topic, {})
-    partitions.pop(record.partition, None)
-    if not partitions:
-        group.offsets.pop(record.topic, None)
+    group.remove_offset(record.topic, record.partition)
 
 
 def _soonest_deadline_after(group: Group, record: Record, config: CoordinatorConfig) -> int:

@@ -9,6 +9,8 @@ from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.replay import begin_sessions
+from group_coordinator.runtime import known_groups
+from group_coordinator.runtime.known_groups import KnownGroups
 from group_coordinator.runtime.outputs import Piece
 from group_coordinator.runtime.packing import seed_of, unpack
 from group_coordinator.runtime.quarantine import (
@@ -60,7 +62,11 @@ class OperatorResult(NamedTuple):
     timeout_ms: int | None = None
 
 
-def call_group(given: OperatorInput, context: UpdateContext) -> OperatorResult:
+def call_group(
+    given: OperatorInput,
+    context: UpdateContext,
+    known: KnownGroups = known_groups.of_this_process,
+) -> OperatorResult:
     """Run the events, and the deadlines that are due, through the group's state machine.
 
     A call that writes nothing keeps the group's state and timer. It is one that left the group as it was, but not one
@@ -71,20 +77,22 @@ def call_group(given: OperatorInput, context: UpdateContext) -> OperatorResult:
         UnknownStateVersionError: this program does not write such a state; SnapshotVersionError: nor such a snapshot.
     """
     try:
-        return _called(given, context)
+        return _called(given, context, known)
     except NOT_OURS:
         raise
     except Exception as defect:  # noqa: BLE001 - a group must not stop the stream; all is kept and counted
         return _quarantined(given, defect, context.scratch)
 
 
-def _called(given: OperatorInput, context: UpdateContext) -> OperatorResult:
+def _called(given: OperatorInput, context: UpdateContext, known: KnownGroups) -> OperatorResult:
     snapshot = None if given.stored is None else _snapshot(given.stored)
     if snapshot is None:
         group = _begun(given, context.config)
     else:
-        group = snapshots.load(given.group_id, snapshot)
+        group = known.take(given.group_id, snapshot) or snapshots.load(given.group_id, snapshot)
     update = update_group(group, unpack(given.packed), given.batch_time_ms, context)
+    if update.state is not None:
+        known.keep(group, update.state)
     if update.state == snapshot and not given.has_timed_out:
         return OperatorResult(update.pieces, write=False)
     return _written(update, given.batch_time_ms, context)

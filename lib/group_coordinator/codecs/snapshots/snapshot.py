@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct, convert, msgpack
 
-from group_coordinator.codecs.snapshots import classic, consumer, transactions
+from group_coordinator.codecs.snapshots import classic, consumer, offsets, transactions
 from group_coordinator.codecs.snapshots.classic import PackedClassicGroup
 from group_coordinator.codecs.snapshots.consumer import PackedConsumerGroup
 from group_coordinator.codecs.snapshots.transactions import PlacedTransactions, Waiting
@@ -94,7 +94,7 @@ def dump(group: Group) -> bytes:
     usual = (
         SCHEMA_VERSION,
         _packed_membership(group),
-        group.offsets,
+        offsets.packed(group),
         None if group.topics is None else list(group.topics.values()),
         group.clock_ms,
         transactions.packed(group) if group.pending else [],

@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.consumer_group import ConsumerGroup
-from group_coordinator.core.model.offset import CommittedOffset, LastMarker, PendingOffset
+from group_coordinator.core.model.offset import (
+    CommittedOffset,
+    LastMarker,
+    OffsetAges,
+    PendingOffset,
+    TopicMemo,
+    ages_of,
+)
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.topic import Topic
 
@@ -31,7 +38,10 @@ class Group:
     group_id: str
     membership: ClassicGroup | ConsumerGroup | None = None
     offsets: dict[str, dict[int, CommittedOffset]] = field(default_factory=dict)
-    """Committed offsets by topic name and partition; no empty inner dictionaries."""
+    """Committed offsets by topic name and partition; no empty inner dictionaries.
+
+    Once there are memos of them, only store_offset and remove_offset change them.
+    """
     topics: dict[str, Topic] | None = None
     """The cluster's topics by name; None: not known, so existence is not checked."""
     clock_ms: int = 0
@@ -55,6 +65,8 @@ class Group:
     """Whether `topics` are all topics of the cluster; if not, others may exist."""
     last_markers: dict[int, LastMarker] = field(default_factory=dict)
     """By producer id, in the order in which the group was told: what tells a late commit (core/offsets/late_commits.py)."""
+    _memos: dict[str, TopicMemo] = field(default_factory=dict, compare=False, repr=False)
+    """By topic: what need not be found out again of a group with very many offsets."""
 
     @property
     def classic(self) -> ClassicGroup | None:
@@ -84,6 +96,29 @@ class Group:
         if partitions is None:
             partitions = self.offsets[topic] = {}
         partitions[partition] = offset
+        self._memos.pop(topic, None)
+
+    def remove_offset(self, topic: str, partition: int) -> None:
+        """Forget an offset, if it is known."""
+        partitions = self.offsets.get(topic, {})
+        partitions.pop(partition, None)
+        if not partitions:
+            self.offsets.pop(topic, None)
+        self._memos.pop(topic, None)
+
+    def memo(self, topic: str) -> TopicMemo:
+        """What was found out about the topic's offsets as they are, and room for more."""
+        memo = self._memos.get(topic)
+        if memo is None:
+            memo = self._memos[topic] = TopicMemo()
+        return memo
+
+    def offset_ages(self, topic: str) -> OffsetAges:
+        """The ages of a topic's offsets."""
+        memo = self.memo(topic)
+        if memo.ages is None:
+            memo.ages = ages_of(self.offsets[topic].values())
+        return memo.ages
 
     def holds_offset(self, topic: str, partition: int) -> bool:
         """Whether the partition has a committed offset, or one that waits for its transaction."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
+
 from group_coordinator.core.value import Value
 
 
@@ -15,6 +18,32 @@ class CommittedOffset(Value, frozen=True):
     expire_timestamp_ms: int | None
     """Set only by OffsetCommit v2-v4 with a retention time; None: the group's rule decides (KIP-211)."""
     topic_id: str | None
+
+
+class OffsetAges(Value, frozen=True):
+    """Of some offsets, what says when the first one is due; None where there is none of a kind."""
+
+    oldest_commit_ms: int | None
+    """Of those that age from their commit, or with their group."""
+    soonest_expiry_ms: int | None
+    """Of those that say themselves when they expire."""
+
+
+def ages_of(offsets: Collection[CommittedOffset]) -> OffsetAges:
+    """A look at every offset; there may be a hundred thousand."""
+    expiries_ms = [o.expire_timestamp_ms for o in offsets if o.expire_timestamp_ms is not None]
+    aging = [o for o in offsets if o.expire_timestamp_ms is None] if expiries_ms else offsets
+    oldest_ms = min([o.commit_timestamp_ms for o in aging], default=None)
+    return OffsetAges(oldest_ms, min(expiries_ms, default=None))
+
+
+@dataclass(slots=True)
+class TopicMemo:
+    """What was found out about the offsets of a topic, and is true until one of them changes."""
+
+    ages: OffsetAges | None = None
+    encoded: bytes | None = None
+    """As a snapshot has them; the core does not know how."""
 
 
 class PendingOffset(Value, frozen=True):

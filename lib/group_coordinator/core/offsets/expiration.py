@@ -17,7 +17,7 @@ from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.group import Group, is_empty
-from group_coordinator.core.model.offset import CommittedOffset
+from group_coordinator.core.model.offset import CommittedOffset, OffsetAges, ages_of
 from group_coordinator.core.model.records import OffsetRecord, Reason, Record
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.timers import NEVER_MS
@@ -48,7 +48,7 @@ class ExpirationRule(Value, frozen=True):
 
         An explicit expire timestamp (OffsetCommit v2-v4) replaces base and retention, but not the protection.
         """
-        if self.base == "never" or topic in self.protected_topics:
+        if self.protects(topic):
             return []
         if self.empty_since_ms is None:
             return [
@@ -59,6 +59,20 @@ class ExpirationRule(Value, frozen=True):
         due_ms = self.empty_since_ms + retention_ms
         expire_times_ms = [offset.expire_timestamp_ms for offset in offsets]
         return [due_ms if expire_ms is None else expire_ms for expire_ms in expire_times_ms]
+
+    def protects(self, topic: str) -> bool:
+        """Whether no offset of the topic is ever due as things are."""
+        return self.base == "never" or topic in self.protected_topics
+
+    def soonest_due_ms(self, ages: OffsetAges, retention_ms: int) -> int:
+        """As due_ms, of the first one of offsets that nothing protects; NEVER_MS or later: of none."""
+        soonest_ms = NEVER_MS if ages.soonest_expiry_ms is None else ages.soonest_expiry_ms
+        if ages.oldest_commit_ms is None:
+            return soonest_ms
+        since_ms = self.empty_since_ms
+        return min(
+            (ages.oldest_commit_ms if since_ms is None else since_ms) + retention_ms, soonest_ms
+        )
 
 
 def rule_for(
@@ -120,16 +134,19 @@ def next_sweep(group: Group, after_ms: int, config: CoordinatorConfig) -> int | 
 
 
 def _soonest_due_ms(group: Group, rule: ExpirationRule, retention_ms: int) -> int:
-    """When the first offset that no open transaction holds is due; a group may have ten thousands of them."""
-    soonest_ms = NEVER_MS
+    """When the first offset that no open transaction holds is due."""
     held = {topic for topic, _ in group.pending}
-    for topic, partitions in group.offsets.items():
-        offsets: Iterable[CommittedOffset] = partitions.values()
-        if topic in held:
-            offsets = [o for p, o in partitions.items() if (topic, p) not in group.pending]
-        due_ms = min(rule.due_times_ms(topic, offsets, retention_ms), default=NEVER_MS)
-        soonest_ms = min(soonest_ms, due_ms)
-    return soonest_ms
+    ages = [
+        _ages_of_free(group, topic) if topic in held else group.offset_ages(topic)
+        for topic in group.offsets
+        if not rule.protects(topic)
+    ]
+    return min([rule.soonest_due_ms(each, retention_ms) for each in ages], default=NEVER_MS)
+
+
+def _ages_of_free(group: Group, topic: str) -> OffsetAges:
+    partitions = group.offsets[topic].items()
+    return ages_of([offset for p, offset in partitions if (topic, p) not in group.pending])
 
 
 def sweep(group: Group, now_ms: int, config: CoordinatorConfig) -> Decision:
