@@ -44,7 +44,12 @@ def pack(membership: ClassicGroup) -> PackedClassicGroup:
         membership.protocol,
         membership.leader,
         None if subscribed is None else sorted(subscribed),
-        [_written(member) for member in membership.members.values()],
+        [
+            member
+            if member.awaiting_join is None and member.awaiting_sync is None
+            else _with_shorter_tickets(member)
+            for member in membership.members.values()
+        ],
         sorted(membership.pending_joins),
         sorted(membership.pending_syncs),
         {text_of(key): timer for key, timer in membership.timers.items()},
@@ -74,10 +79,7 @@ def unpack(membership: PackedClassicGroup) -> ClassicGroup:
     )
 
 
-def _written(member: Member) -> Member:
-    """The member as it is written: what it has parked, if anything, is made shorter."""
-    if member.awaiting_join is None and member.awaiting_sync is None:
-        return member
+def _with_shorter_tickets(member: Member) -> Member:
     return member.replace(
         awaiting_join=parked.packed(member.awaiting_join),
         awaiting_sync=parked.packed(member.awaiting_sync),

@@ -1,17 +1,17 @@
 """The membership of a consumer group in a snapshot, made small: a group may have ten thousand members.
 
 What members have in common (names, topic ids, whole subscriptions) is there once and referred to by its place; what
-follows from the members is left out, and times are told from the group's clock.
+follows from the members is left out, and times are told from the group's clock. How it is made small is in
+consumer_packing.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Generic, TypeAlias, TypeVar
+from typing import TypeAlias
 
 from msgspec import Struct
 
-from group_coordinator.codecs.snapshots.timers import BEGINNINGS, KINDS
+from group_coordinator.codecs.snapshots.timers import KINDS
 from group_coordinator.core.assignors.spec import SubscriptionType
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_group import ConsumerGroup
@@ -26,8 +26,6 @@ from group_coordinator.core.model.consumer_member import (
     SubscriptionMetadata,
 )
 from group_coordinator.core.model.timers import Timer, TimerKey
-
-Item = TypeVar("Item")
 
 PackedTarget: TypeAlias = list[tuple[int, list[int]]]
 """(topic id, partitions)."""
@@ -76,109 +74,6 @@ class PackedConsumerGroup(Struct, array_like=True, tag="consumer", gc=False):
     former_instance_ids: dict[str, str]
     """Empty. As in Kafka 4.3, members kept their former instance ids; what was written then is passed by."""
     former_subscription_type: SubscriptionType | None = None
-
-
-class _Places(Generic[Item]):
-    """A list in which everything is once."""
-
-    def __init__(self) -> None:
-        self._places: dict[Item, int] = {}
-
-    def of(self, item: Item) -> int:
-        return self._places.setdefault(item, len(self._places))
-
-    def items(self) -> list[Item]:
-        return list(self._places)
-
-
-def pack(membership: ConsumerGroup, clock_ms: int) -> PackedConsumerGroup:
-    """Make the membership small."""
-    texts: _Places[str] = _Places()
-    subscriptions: _Places[tuple[tuple[str, ...], str | None, str | None]] = _Places()
-    members = [
-        _packed_member(member, membership.targets.get(member_id), texts, subscriptions)
-        for member_id, member in membership.members.items()
-    ]
-    other_targets = {
-        member_id: _packed_target(target, texts)
-        for member_id, target in membership.targets.items()
-        if member_id not in membership.members
-    }
-    places = {member_id: place for place, member_id in enumerate(membership.members)}
-    timers = [
-        _packed_timer(key, timer, texts, places, clock_ms)
-        for key, timer in membership.timers.items()
-    ]
-    return PackedConsumerGroup(
-        membership.epoch,
-        membership.metadata_hash,
-        membership.assignment_epoch,
-        membership.assignment_timestamp_ms,
-        texts.items(),
-        subscriptions.items(),
-        members,
-        other_targets,
-        membership.regexes,
-        timers,
-        membership.rebalance_epochs,
-        membership.metadata_deadline_ms,
-        {},
-        membership.former_subscription_type,
-    )
-
-
-def _packed_member(
-    member: ConsumerMember,
-    target: Assignment | None,
-    texts: _Places[str],
-    subscriptions: _Places[tuple[tuple[str, ...], str | None, str | None]],
-) -> PackedMember:
-    metadata, current, classic = member.metadata, member.current, member.metadata.classic
-    return PackedMember(
-        member.member_id,
-        metadata.group_instance_id,
-        metadata.rack_id,
-        texts.of(metadata.client_id),
-        texts.of(metadata.client_host),
-        subscriptions.of((metadata.topic_names, metadata.topic_regex, metadata.server_assignor)),
-        metadata.rebalance_timeout_ms,
-        None
-        if classic is None
-        else (classic.session_timeout_ms, [(p.name, p.metadata) for p in classic.protocols]),
-        current.epoch,
-        current.previous_epoch,
-        current.state,
-        _packed_partitions(current.assigned, texts),
-        _packed_partitions(current.pending_revocation, texts),
-        None if target is None else _packed_target(target, texts),
-    )
-
-
-def _packed_partitions(held: OwnedPartitions, texts: _Places[str]) -> PackedPartitions:
-    return [
-        (texts.of(topic_id), list(partitions), _packed_epochs(partitions.values()))
-        for topic_id, partitions in held.items()
-    ]
-
-
-def _packed_epochs(epochs: Iterable[int]) -> int | list[int]:
-    each = list(epochs)
-    return each[0] if len(set(each)) == 1 else each
-
-
-def _packed_target(target: Assignment, texts: _Places[str]) -> PackedTarget:
-    return [(texts.of(topic_id), list(partitions)) for topic_id, partitions in target.items()]
-
-
-def _packed_timer(
-    key: TimerKey, timer: Timer, texts: _Places[str], places: dict[str, int], clock_ms: int
-) -> PackedTimer:
-    return (
-        texts.of(BEGINNINGS[key.kind]),
-        places.get(key.member_id, key.member_id),
-        clock_ms - timer.armed_ms,
-        timer.due_ms - timer.armed_ms,
-    )
 
 
 def unpack(packed: PackedConsumerGroup, clock_ms: int) -> ConsumerGroup:

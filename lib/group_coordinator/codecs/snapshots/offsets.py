@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from msgspec import Raw, msgpack
 
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset
 
-PackedOffsets: TypeAlias = dict[str, dict[int, CommittedOffset] | Raw]
-"""By topic: the offsets by partition, or their bytes."""
+Offsets: TypeAlias = dict[str, dict[int, CommittedOffset]]
+"""By topic and partition."""
 
 _MANY = 64
 """Offsets of a topic: to encode fewer of them takes no longer than to find out that they are as before."""
@@ -18,12 +18,13 @@ _MANY = 64
 _encode = msgpack.Encoder().encode
 
 
-def packed(group: Group) -> PackedOffsets:
-    """The offsets as they are written."""
-    return {
+def packed(group: Group) -> Offsets:
+    """The offsets as they are written: msgspec writes bytes that are encoded already as they are."""
+    found: dict[str, dict[int, CommittedOffset] | Raw] = {
         topic: partitions if len(partitions) < _MANY else _encoded(group, topic)
         for topic, partitions in group.offsets.items()
     }
+    return cast("Offsets", found)
 
 
 def _encoded(group: Group, topic: str) -> Raw:

@@ -11,14 +11,20 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct, convert, msgpack
 
-from group_coordinator.codecs.snapshots import classic, consumer, offsets, transactions
+from group_coordinator.codecs.snapshots import (
+    classic,
+    consumer,
+    consumer_packing,
+    offsets,
+    transactions,
+)
 from group_coordinator.codecs.snapshots.classic import PackedClassicGroup
 from group_coordinator.codecs.snapshots.consumer import PackedConsumerGroup
+from group_coordinator.codecs.snapshots.offsets import Offsets
 from group_coordinator.codecs.snapshots.transactions import PlacedTransactions, Waiting
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.topic import Topic
 
 SCHEMA_VERSION = 2
@@ -64,7 +70,7 @@ class _Snapshot(Struct, array_like=True, gc=False):
 
     version: int
     membership: PackedClassicGroup | PackedConsumerGroup | None
-    offsets: dict[str, dict[int, CommittedOffset]]
+    offsets: Offsets
     topics: list[Topic] | None
     clock_ms: int
     pending: list[Waiting]
@@ -165,7 +171,7 @@ def _refuse_later_version(group_id: str, blob: bytes) -> None:
 def _packed_membership(group: Group) -> PackedClassicGroup | PackedConsumerGroup | None:
     membership = group.membership
     if isinstance(membership, ConsumerGroup):
-        return consumer.pack(membership, group.clock_ms)
+        return consumer_packing.pack(membership, group.clock_ms)
     return None if membership is None else classic.pack(membership)
 
 

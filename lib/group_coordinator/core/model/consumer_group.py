@@ -55,6 +55,8 @@ class ConsumerGroup:
 
     former_subscription_type: SubscriptionType | None = None
     """The type before the last record of a regular expression: Kafka keeps it until a record of a member follows."""
+    memo: object | None = field(default=None, compare=False, repr=False)
+    """What codecs found out about the members, and need not find out again; the core does not know what it is."""
 
     @property
     def state(self) -> ConsumerState:

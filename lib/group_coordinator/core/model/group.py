@@ -23,6 +23,9 @@ ALL_OPERATIONS = sum(
 )
 """What a broker without an authorizer lets everybody do with a group."""
 
+_MANY_OFFSETS = 1_000
+"""Of a topic: in these it is worth while to follow each change, and not to look at all of them once more."""
+
 
 def is_empty(membership: ClassicGroup | ConsumerGroup) -> bool:
     """Whether the group has no members: it may be deleted, and its name given to a group of the other kind."""
@@ -95,8 +98,10 @@ class Group:
         partitions = self.offsets.get(topic)
         if partitions is None:
             partitions = self.offsets[topic] = {}
+        memo = self._memos.pop(topic, None)
+        if memo is not None and memo.ages is not None and len(partitions) >= _MANY_OFFSETS:
+            self._memos[topic] = TopicMemo(memo.ages.after(partitions.get(partition), offset))
         partitions[partition] = offset
-        self._memos.pop(topic, None)
 
     def remove_offset(self, topic: str, partition: int) -> None:
         """Forget an offset, if it is known."""

@@ -28,6 +28,25 @@ class OffsetAges(Value, frozen=True):
     soonest_expiry_ms: int | None
     """Of those that say themselves when they expire."""
 
+    def after(self, old: CommittedOffset | None, new: CommittedOffset) -> OffsetAges | None:
+        """The ages once `new` has replaced `old`; None: only a look at the others can tell."""
+        if old is not None and self._is_first(old):
+            return None
+        expiry_ms = new.expire_timestamp_ms
+        if expiry_ms is None:
+            oldest_ms = _sooner(self.oldest_commit_ms, new.commit_timestamp_ms)
+            return OffsetAges(oldest_ms, self.soonest_expiry_ms)
+        return OffsetAges(self.oldest_commit_ms, _sooner(self.soonest_expiry_ms, expiry_ms))
+
+    def _is_first(self, offset: CommittedOffset) -> bool:
+        if offset.expire_timestamp_ms is None:
+            return offset.commit_timestamp_ms == self.oldest_commit_ms
+        return offset.expire_timestamp_ms == self.soonest_expiry_ms
+
+
+def _sooner(one_ms: int | None, other_ms: int) -> int:
+    return other_ms if one_ms is None else min(one_ms, other_ms)
+
 
 def ages_of(offsets: Collection[CommittedOffset]) -> OffsetAges:
     """A look at every offset; there may be a hundred thousand."""
