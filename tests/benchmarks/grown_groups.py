@@ -67,13 +67,17 @@ def groups(largest: int) -> Iterator[GrownGroup]:
             yield _of_consumers(size)
 
 
-def _event(api: str, version: int, **body: Any) -> bytes:
+def _host(number: int) -> str:
+    return f"/10.0.{number // 256}.{number % 256}"
+
+
+def _event(api: str, version: int, *, client_host: str = "/10.0.0.7", **body: Any) -> bytes:
     event = {
         "api": api,
         "version": version,
         "correlationId": "c-1",
         "clientId": "billing",
-        "clientHost": "/10.0.0.0",
+        "clientHost": client_host,
         "principal": "User:billing",
         "body": body,
     }
@@ -135,7 +139,7 @@ def _membership(size: int, state: ClassicState) -> ClassicGroup:
             member_id,
             None,
             "billing",
-            f"/10.0.{number // 256}.{number % 256}",
+            _host(number),
             _PATIENCE_MS,
             _SESSION_MS,
             _protocols(number),
@@ -318,9 +322,8 @@ def _put_consumer(
         if other == topic:
             target = {_topic_id(topic): (*partitions, its_partitions[-1])}
         current = CurrentAssignment(8, 7, MemberState.STABLE, held, {})
-    host = f"/10.0.{number // 256}.{number % 256}"
     metadata = SubscriptionMetadata(
-        None, None, "billing", host, names, None, _PATIENCE_MS, None, None
+        None, None, "billing", _host(number), names, None, _PATIENCE_MS, None, None
     )
     membership.put(ConsumerMember(member_id, metadata, current))
     membership.targets[member_id] = target
@@ -332,6 +335,7 @@ def _beat(number: int, epoch: int, owned: Any = None) -> bytes:
     return _event(
         "ConsumerGroupHeartbeat",
         1,
+        client_host=_host(number),
         groupId=GROUP_ID,
         memberId=f"{number:020d}AA",
         memberEpoch=epoch,

@@ -7,7 +7,7 @@ heartbeats, also where partitions move; where it does not, all members are packe
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeAlias, TypeVar, cast
 
@@ -40,28 +40,36 @@ class _MovedError(Exception):
     """Something has another place than the time before."""
 
 
-class _Places(Generic[Item]):
-    """A list in which everything is once; `first` are the places of another list, which it goes on from."""
+class _Places(dict[Item, int]):
+    """The places of things in a list in which everything is once: what is asked for is put behind the others."""
 
-    def __init__(self, first: dict[Item, int] | None = None) -> None:
-        self._first = {} if first is None else first
-        self.places: dict[Item, int] = {}
+    def __missing__(self, item: Item) -> int:
+        place = self[item] = len(self)
+        return place
 
-    def of(self, item: Item) -> int:
+
+class _MorePlaces(dict[str, int]):
+    """The places in a list that goes on where another one ends."""
+
+    def __init__(self, first: Mapping[str, int]) -> None:
+        super().__init__()
+        self._first = first
+
+    def __missing__(self, item: str) -> int:
         place = self._first.get(item)
         if place is None:
-            place = self.places.setdefault(item, len(self._first) + len(self.places))
+            place = self[item] = len(self._first) + len(self)
         return place
 
 
 class _SamePlaces(Generic[Item]):
-    """A list that is complete, read again from `length` on: what comes next must be what came next."""
+    """A list that is complete, gone through again from `length` on: what comes next must be what came next."""
 
-    def __init__(self, places: dict[Item, int], length: int) -> None:
+    def __init__(self, places: Mapping[Item, int], length: int) -> None:
         self._places = places
         self.length = length
 
-    def of(self, item: Item) -> int:
+    def __getitem__(self, item: Item) -> int:
         place = self._places.get(item, self.length + 1)
         if place > self.length:
             raise _MovedError
@@ -70,18 +78,21 @@ class _SamePlaces(Generic[Item]):
         return place
 
 
-Texts: TypeAlias = _Places[str] | _SamePlaces[str]
-Subscriptions: TypeAlias = _Places[Subscription] | _SamePlaces[Subscription]
+Texts: TypeAlias = dict[str, int] | _SamePlaces[str]
+Subscriptions: TypeAlias = dict[Subscription, int] | _SamePlaces[Subscription]
 
 
 class _Packed(NamedTuple):
-    """A member as it was packed, and how long the lists were before it and behind it."""
+    """A member as it was packed, and how long the lists of texts and of subscriptions were then."""
 
     member: ConsumerMember
     target: Assignment | None
     encoded: Raw
-    before: tuple[int, int]
-    behind: tuple[int, int]
+    texts: int
+    subscriptions: int
+
+
+_NOTHING = _Packed(ConsumerMember(""), None, Raw(), 0, 0)
 
 
 @dataclass(slots=True)
@@ -94,14 +105,11 @@ class _Memo:
     places: dict[str, int] = field(default_factory=dict)
     """Of members, by their ids."""
 
-    def lengths(self) -> tuple[int, int]:
-        return len(self.texts.places), len(self.subscriptions.places)
-
 
 def pack(membership: ConsumerGroup, clock_ms: int) -> PackedConsumerGroup:
     """Make the membership small."""
     memo = _members(membership)
-    texts: _Places[str] = _Places(memo.texts.places)
+    texts = _MorePlaces(memo.texts)
     other_targets = {
         member_id: _packed_target(target, texts)
         for member_id, target in membership.targets.items()
@@ -113,8 +121,8 @@ def pack(membership: ConsumerGroup, clock_ms: int) -> PackedConsumerGroup:
         membership.metadata_hash,
         membership.assignment_epoch,
         membership.assignment_timestamp_ms,
-        [*memo.texts.places, *texts.places],
-        list(memo.subscriptions.places),
+        [*memo.texts, *texts],
+        list(memo.subscriptions),
         cast("list[PackedMember]", [packed.encoded for packed in memo.members]),
         other_targets,
         membership.regexes,
@@ -156,19 +164,20 @@ def _pack_changed(memo: _Memo, members: list[tuple[ConsumerMember, Assignment | 
         was, (member, target) = memo.members[place], members[place]
         if was.member.member_id != member.member_id:
             raise _MovedError
-        texts = _SamePlaces(memo.texts.places, was.before[0])
-        subscriptions = _SamePlaces(memo.subscriptions.places, was.before[1])
-        packed = _packed_member(member, target, texts, subscriptions)
-        if (texts.length, subscriptions.length) != was.behind:
+        before = memo.members[place - 1] if place else _NOTHING
+        texts = _SamePlaces(memo.texts, before.texts)
+        subscriptions = _SamePlaces(memo.subscriptions, before.subscriptions)
+        encoded = Raw(_encode(_packed_member(member, target, texts, subscriptions)))
+        if (texts.length, subscriptions.length) != (was.texts, was.subscriptions):
             raise _MovedError
-        memo.members[place] = _Packed(member, target, Raw(_encode(packed)), was.before, was.behind)
+        memo.members[place] = was._replace(member=member, target=target, encoded=encoded)
 
 
 def _append(memo: _Memo, member: ConsumerMember, target: Assignment | None) -> None:
-    before = memo.lengths()
-    packed = _packed_member(member, target, memo.texts, memo.subscriptions)
+    texts, subscriptions = memo.texts, memo.subscriptions
+    encoded = Raw(_encode(_packed_member(member, target, texts, subscriptions)))
     memo.places[member.member_id] = len(memo.members)
-    memo.members.append(_Packed(member, target, Raw(_encode(packed)), before, memo.lengths()))
+    memo.members.append(_Packed(member, target, encoded, len(texts), len(subscriptions)))
 
 
 def _packed_member(
@@ -179,9 +188,9 @@ def _packed_member(
         member.member_id,
         metadata.group_instance_id,
         metadata.rack_id,
-        texts.of(metadata.client_id),
-        texts.of(metadata.client_host),
-        subscriptions.of((metadata.topic_names, metadata.topic_regex, metadata.server_assignor)),
+        texts[metadata.client_id],
+        texts[metadata.client_host],
+        subscriptions[(metadata.topic_names, metadata.topic_regex, metadata.server_assignor)],
         metadata.rebalance_timeout_ms,
         None
         if classic is None
@@ -197,7 +206,7 @@ def _packed_member(
 
 def _packed_partitions(held: OwnedPartitions, texts: Texts) -> PackedPartitions:
     return [
-        (texts.of(topic_id), list(partitions), _packed_epochs(partitions.values()))
+        (texts[topic_id], list(partitions), _packed_epochs(partitions.values()))
         for topic_id, partitions in held.items()
     ]
 
@@ -208,23 +217,23 @@ def _packed_epochs(epochs: Iterable[int]) -> int | list[int]:
 
 
 def _packed_target(target: Assignment, texts: Texts) -> PackedTarget:
-    return [(texts.of(topic_id), list(partitions)) for topic_id, partitions in target.items()]
+    return [(texts[topic_id], list(partitions)) for topic_id, partitions in target.items()]
 
 
 class _KindPlaces(dict[TimerKind, int]):
     """Where the beginnings of the keys of timers are."""
 
-    def __init__(self, texts: _Places[str]) -> None:
+    def __init__(self, texts: dict[str, int]) -> None:
         super().__init__()
         self._texts = texts
 
     def __missing__(self, kind: TimerKind) -> int:
-        place = self[kind] = self._texts.of(BEGINNINGS[kind])
+        place = self[kind] = self._texts[BEGINNINGS[kind]]
         return place
 
 
 def _packed_timers(
-    membership: ConsumerGroup, texts: _Places[str], places: dict[str, int], clock_ms: int
+    membership: ConsumerGroup, texts: dict[str, int], places: dict[str, int], clock_ms: int
 ) -> list[PackedTimer]:
     kinds = _KindPlaces(texts)
     return [
