@@ -90,8 +90,7 @@ def _apply_change(  # noqa: C901, PLR0911, PLR0912 - one line a change
         case SessionRenewed():
             return _renew_session(group, change.member_id, now_ms)
         case MembershipReplaced():
-            group.membership = change.membership
-            return 0
+            return _replace_membership(group, change)
         case TimerSet():
             return _set_timer(_consumer(group), change.key, change.due_ms, now_ms)
         case RebalanceTimerSet():
@@ -110,6 +109,20 @@ def _apply_change(  # noqa: C901, PLR0911, PLR0912 - one line a change
         case _:
             assert_never(change)
     return NEVER_MS
+
+
+def _replace_membership(group: Group, change: MembershipReplaced) -> int:
+    """Where offsets age as before, as while members join one by one, only timers bring a deadline nearer."""
+    old, new = group.membership, change.membership
+    group.membership = new
+    ages_as_before = (
+        isinstance(old, ClassicGroup)
+        and old.state is new.state
+        and old.state_timestamp_ms == new.state_timestamp_ms
+        and old.protocol_type == new.protocol_type
+        and old.subscribed_topics == new.subscribed_topics
+    )
+    return change.soonest_timer_ms if ages_as_before else 0
 
 
 def _consumer(group: Group) -> ConsumerGroup:

@@ -45,6 +45,7 @@ from group_coordinator.core.model.states import ClassicState, check_transition
 from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.core.model.timers import (
     JOIN_TIMER,
+    NEVER_MS,
     SYNC_TIMER,
     Timer,
     TimerKey,
@@ -66,10 +67,14 @@ class Rebalance:
         self.reason = reason
         self.records: list[Record] = []
         self.replies: list[Reply] = []
+        self._soonest_ms = NEVER_MS
+        """The soonest of the timers that were set."""
 
     def decision(self) -> Decision:
         """The changes as a decision."""
-        return Decision(self.records, self.replies, (MembershipReplaced(self.membership),))
+        return Decision(
+            self.records, self.replies, (MembershipReplaced(self.membership, self._soonest_ms),)
+        )
 
     def answer(self, ticket: Ticket, response: Response) -> None:
         """Send a reply."""
@@ -80,7 +85,9 @@ class Rebalance:
     def arm(self, key: TimerKey, delay_ms: int) -> None:
         """Set a timer, or set it anew behind all others."""
         self.cancel(key)
-        self.membership.timers[key] = Timer(self.now_ms + max(0, delay_ms), self.now_ms)
+        due_ms = self.now_ms + max(0, delay_ms)
+        self.membership.timers[key] = Timer(due_ms, self.now_ms)
+        self._soonest_ms = min(self._soonest_ms, due_ms)
 
     def arm_session(self, member: Member) -> None:
         """Give a member its whole session timeout from now on."""
@@ -101,7 +108,7 @@ class Rebalance:
 
     def put(self, member: Member) -> Member:
         """Store a member in place of the one with its id."""
-        self.membership.members[member.member_id] = member
+        self.membership.put(member)
         return member
 
     def add_member(self, member: Member, protocol_type: str) -> None:
@@ -123,7 +130,7 @@ class Rebalance:
         Kafka forgets a parked SyncGroup here, trusting that the connection ends. We have no connections.
         """
         membership = self.membership
-        member = membership.members.pop(member_id, None)
+        member = membership.remove(member_id)
         if member is not None and member.awaiting_join is not None:
             gone = JoinGroupResponse(ErrorCode.UNKNOWN_MEMBER_ID, "")
             self.answer(member.awaiting_join, gone)
@@ -140,7 +147,7 @@ class Rebalance:
         membership = self.membership
         old = self._answer_join(old, JoinGroupResponse(ErrorCode.FENCED_INSTANCE_ID, old.member_id))
         self._answer_sync(old, SyncGroupResponse(ErrorCode.FENCED_INSTANCE_ID))
-        del membership.members[old.member_id]
+        membership.remove(old.member_id)
         if membership.leader == old.member_id:
             membership.leader = new_member_id
         self.cancel(session_timer(old.member_id))

@@ -36,7 +36,7 @@ def preferred_assignor(
     Of several that many ask for it is the one that Kafka's hash map has first: the one that `new` is the first to ask
     for, else that which comes first among BUILTIN_ASSIGNORS.
     """
-    votes = Counter(member.metadata.server_assignor for member in membership.members.values())
+    votes = Counter(membership.assignor_votes)
     votes[None if old is None else old.metadata.server_assignor] -= 1
     present = [name for name in BUILTIN_ASSIGNORS if votes[name] > 0]
     asked = None if new is None else new.metadata.server_assignor

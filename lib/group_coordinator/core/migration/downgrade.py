@@ -103,7 +103,7 @@ def _turn_classic(
     for member_id, member in classic.members.items():
         protocol = member.protocol(classic.protocol) or member.protocols[0]
         assignment = embedded_assignment(targets[member_id], topics, protocol)
-        classic.members[member_id] = member.replace(assignment=assignment)
+        classic.put(member.replace(assignment=assignment))
     rebalance = Rebalance(classic, update.now_ms, update.config, Reason.DOWNGRADE)
     rebalance.write_group({key: member.assignment for key, member in classic.members.items()})
     for member_id in classic_group_order(list(members)):

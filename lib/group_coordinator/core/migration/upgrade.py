@@ -127,8 +127,8 @@ def abandoned_upgrade(
     if not replies:
         raise error
     left = classic.copy()
-    for member_id, member in classic.members.items():
-        left.members[member_id] = member.replace(awaiting_join=None, awaiting_sync=None)
+    for member in classic.members.values():
+        left.put(member.replace(awaiting_join=None, awaiting_sync=None))
     return Decision([], [*replies, refusal], (MembershipReplaced(left),))
 
 

@@ -13,6 +13,8 @@ class MembershipReplaced(Value, frozen=True):
     """The group is this classic one; the records of the same decision say in the log what led to it."""
 
     membership: ClassicGroup
+    soonest_timer_ms: int = 0
+    """No timer that was not set before is due before this time; 0: not known."""
 
 
 class SessionRenewed(Value, frozen=True):

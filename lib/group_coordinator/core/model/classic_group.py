@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from operator import attrgetter
 
 from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.member_index import MemberIndex
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.timers import Timer, TimerKey
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
-
-_NAME = attrgetter("name")
 
 
 @dataclass(slots=True)
@@ -41,6 +39,8 @@ class ClassicGroup:
     """How much the initial rebalance delay may still be extended; None outside an initial rebalance."""
     new_member_added: bool = False
     """A member came during the current initial delay, so that it will be extended."""
+    _index: MemberIndex | None = field(default=None, compare=False, repr=False)
+    """Of `members`; None: nobody has asked for it yet. Once it is there, only put and remove change members."""
 
     def copy(self) -> ClassicGroup:
         """A group that can be changed without touching this one; its values are immutable and shared."""
@@ -59,7 +59,32 @@ class ClassicGroup:
             dict(self.timers),
             self.initial_delay_left_ms,
             self.new_member_added,
+            None if self._index is None else self._index.copy(),
         )
+
+    def put(self, member: Member) -> None:
+        """Store a member in place of the one with its id."""
+        old = self.members.get(member.member_id)
+        self.members[member.member_id] = member
+        if self._index is None:
+            return
+        if old is None:
+            self._index.add(member)
+        else:
+            self._index.replace(old, member)
+
+    def remove(self, member_id: str) -> Member | None:
+        """Forget a member; None: it is not known."""
+        old = self.members.pop(member_id, None)
+        if old is not None and self._index is not None:
+            self._index.remove(old)
+        return old
+
+    @property
+    def _asked(self) -> MemberIndex:
+        if self._index is None:
+            self._index = MemberIndex.of(self.members.values())
+        return self._index
 
     @property
     def is_of_consumers(self) -> bool:
@@ -74,7 +99,7 @@ class ClassicGroup:
     @property
     def has_all_members_joined(self) -> bool:
         """Whether every member has joined, and every id that was given out has come back."""
-        return not self.pending_joins and all(m.awaiting_join for m in self.members.values())
+        return not self.pending_joins and self._asked.joined == len(self.members)
 
     @property
     def rebalance_timeout_ms(self) -> int:
@@ -89,10 +114,7 @@ class ClassicGroup:
 
     def static_member_id(self, group_instance_id: str) -> str | None:
         """The member id that a static member has at present."""
-        for member in self.members.values():
-            if member.group_instance_id == group_instance_id:
-                return member.member_id
-        return None
+        return next(iter(self._asked.static_ids.get(group_instance_id, ())), None)
 
     def check_member(self, member_id: str, group_instance_id: str | None) -> Member:
         """The member that sent a request.
@@ -122,9 +144,8 @@ class ClassicGroup:
 
     def common_protocols(self) -> set[str]:
         """Names of the protocols that every member lists."""
-        # Ten thousand members have very few different lists.
-        lists = {tuple(map(_NAME, member.protocols)) for member in self.members.values()}
-        return set.intersection(*map(set, lists)) if lists else set()
+        supporters = self._asked.supporters.items()
+        return {name for name, number in supporters if number == len(self.members)}
 
     def select_protocol(self) -> str:
         """The protocol with the most votes; each member votes for its first that all support. Ties: by name."""

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from group_coordinator.core.assignors.spec import SubscriptionType
 from group_coordinator.core.assignors.subscriptions import subscription_type
 from group_coordinator.core.model.consumer_member import Assignment, ConsumerMember, ResolvedRegex
 from group_coordinator.core.model.states import ConsumerState
 from group_coordinator.core.model.timers import Timer, TimerKey
+
+Name = TypeVar("Name", str, str | None)
 
 _FIRST_EPOCH = 1
 
@@ -52,6 +55,8 @@ class ConsumerGroup:
     """How many members subscribe by a regular expression."""
     classic_member_count: int = 0
     """How many members speak the classic protocol."""
+    assignor_votes: dict[str | None, int] = field(default_factory=dict)
+    """How many members ask for an assignor; None: for none."""
 
     former_subscription_type: SubscriptionType | None = None
     """The type before the last record of a regular expression: Kafka keeps it until a record of a member follows."""
@@ -154,6 +159,7 @@ class ConsumerGroup:
         if metadata.topic_regex:
             add_to_counts(self.regex_subscribers, (metadata.topic_regex,))
         self.classic_member_count += metadata.classic is not None
+        add_to_counts(self.assignor_votes, (metadata.server_assignor,))
 
     def _forget_metadata(self, member: ConsumerMember | None) -> None:
         if member is None:
@@ -165,6 +171,7 @@ class ConsumerGroup:
         if metadata.topic_regex:
             add_to_counts(self.regex_subscribers, (metadata.topic_regex,), -1)
         self.classic_member_count -= metadata.classic is not None
+        add_to_counts(self.assignor_votes, (metadata.server_assignor,), -1)
 
     def _note_partitions(self, member: ConsumerMember) -> None:
         for held in (member.current.assigned, member.current.pending_revocation):
@@ -186,7 +193,7 @@ class ConsumerGroup:
                     self.owners.pop(topic_id, None)
 
 
-def add_to_counts(counts: dict[str, int], names: Iterable[str], change: int = 1) -> None:
+def add_to_counts(counts: dict[Name, int], names: Iterable[Name], change: int = 1) -> None:
     """Add to the count of each name, and remove names whose count is zero."""
     for name in names:
         number = counts.get(name, 0) + change

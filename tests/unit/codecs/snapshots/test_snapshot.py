@@ -135,7 +135,7 @@ def test_a_parked_request_keeps_where_its_client_reads_and_earlier_versions_pass
     assert isinstance(group.membership, ClassicGroup)
     member = group.membership.members["m"]
     parked = Ticket("events-0-1", "c-1", 9, reply_partition=3)
-    group.membership.members["m"] = member.replace(awaiting_join=parked)
+    group.membership.put(member.replace(awaiting_join=parked))
 
     blob = snapshots.dump(group)
 

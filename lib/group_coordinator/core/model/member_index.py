@@ -1,0 +1,75 @@
+"""What is often asked of all members of a classic group together, so that a large group need not ask each of them.
+
+Ten thousand members that join, one event each, must not look at all ten thousand each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from group_coordinator.core.model.classic_member import Member
+
+
+@dataclass(slots=True)
+class MemberIndex:
+    """Follows from the members, and changes with each of them."""
+
+    joined: int = 0
+    """How many members have a JoinGroup parked."""
+    supporters: dict[str, int] = field(default_factory=dict)
+    """How many members list a protocol, by its name."""
+    static_ids: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Member ids by instance id, in the order of the members; only a log of somebody else's has several."""
+
+    @classmethod
+    def of(cls, members: Iterable[Member]) -> MemberIndex:
+        """The index of these members."""
+        index = cls()
+        for member in members:
+            index.add(member)
+        return index
+
+    def copy(self) -> MemberIndex:
+        """An index that can be changed without touching this one."""
+        return MemberIndex(self.joined, dict(self.supporters), dict(self.static_ids))
+
+    def add(self, member: Member) -> None:
+        """A member that comes behind all others."""
+        self._count(member, 1)
+        instance_id = member.group_instance_id
+        if instance_id is not None:
+            others = self.static_ids.get(instance_id, ())
+            self.static_ids[instance_id] = (*others, member.member_id)
+
+    def remove(self, member: Member) -> None:
+        """A member that is there no more."""
+        self._count(member, -1)
+        instance_id = member.group_instance_id
+        if instance_id is None:
+            return
+        others = tuple(i for i in self.static_ids[instance_id] if i != member.member_id)
+        if others:
+            self.static_ids[instance_id] = others
+        else:
+            del self.static_ids[instance_id]
+
+    def replace(self, old: Member, new: Member) -> None:
+        """A member in the place of the one with its ids."""
+        self.joined += (new.awaiting_join is not None) - (old.awaiting_join is not None)
+        if new.protocols is not old.protocols:
+            self._count_protocols(old, -1)
+            self._count_protocols(new, 1)
+
+    def _count(self, member: Member, change: int) -> None:
+        self.joined += change * (member.awaiting_join is not None)
+        self._count_protocols(member, change)
+
+    def _count_protocols(self, member: Member, change: int) -> None:
+        supporters = self.supporters
+        for name in {protocol.name for protocol in member.protocols}:
+            number = supporters.get(name, 0) + change
+            if number:
+                supporters[name] = number
+            else:
+                del supporters[name]
