@@ -44,8 +44,8 @@ REBALANCES = (
     Flip(
         "the quickest member sets the rebalance timeout",
         "model/classic_group.py",
-        "return max((member.rebalance_timeout_ms",
-        "return min((member.rebalance_timeout_ms",
+        "return max([member.rebalance_timeout_ms",
+        "return min([member.rebalance_timeout_ms",
     ),
     Flip(
         "a static member that did not join is dropped",

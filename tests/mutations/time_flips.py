@@ -8,8 +8,8 @@ CLOCK = (
     Flip(
         "a timer fires a moment late",
         "classic/rebalance.py",
-        "Timer(self.now_ms + max(0, delay_ms), self.now_ms)",
-        "Timer(self.now_ms + max(0, delay_ms) + 1, self.now_ms)",
+        "due_ms = self.now_ms + max(0, delay_ms)\n",
+        "due_ms = self.now_ms + max(0, delay_ms) + 1\n",
     ),
     Flip(
         "a deadline fires when it is seen, not when it is due",
@@ -32,8 +32,26 @@ CLOCK = (
     Flip(
         "a timer set anew keeps its old place",
         "classic/rebalance.py",
-        "        self.cancel(key)\n        self.membership.timers[key] =",
-        "        self.membership.timers[key] =",
+        "        self.cancel(key)\n        due_ms =",
+        "        due_ms =",
+    ),
+    Flip(
+        "a timer that was set while the group stays as it was is not looked for",
+        "replay.py",
+        "return change.soonest_timer_ms if ages_as_before else 0",
+        "return NEVER_MS if ages_as_before else 0",
+    ),
+    Flip(
+        "a group whose offsets age otherwise now is not looked at",
+        "replay.py",
+        "return change.soonest_timer_ms if ages_as_before else 0",
+        "return change.soonest_timer_ms",
+    ),
+    Flip(
+        "the oldest offset counts after it was committed anew",
+        "model/offset.py",
+        "if old is not None and self._is_first(old):",
+        "if False:",
     ),
     Flip(
         "a member that was silent of its own will is forgiven",
@@ -77,8 +95,8 @@ EXPIRATION = (
     Flip(
         "a subscribed topic is not protected",
         "offsets/expiration.py",
-        'if self.base == "never" or topic in self.protected_topics:',
-        'if self.base == "never":',
+        'return self.base == "never" or topic in self.protected_topics',
+        'return self.base == "never"',
     ),
     Flip(
         "an explicit expire timestamp is forgotten",
@@ -167,8 +185,8 @@ EXPIRATION = (
     Flip(
         "a subscription that cannot be read protects nothing",
         "classic/generation.py",
-        "if entry.topics is None:\n            return None",
-        "if entry.topics is None:\n            continue",
+        "if subscribed is None:\n            return None",
+        "if subscribed is None:\n            continue",
     ),
     Flip(
         "a group forgets when it became Empty",

@@ -30,7 +30,8 @@ class _Known(NamedTuple):
 class KnownGroups:
     """Groups by their ids, the last ones that were kept, as far as there is room."""
 
-    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
+    def __init__(self, least_bytes: int = _LEAST_BYTES, most_bytes: int = _MOST_BYTES) -> None:
+        self._least_bytes = least_bytes
         self._most_bytes = most_bytes
         self._known: dict[str, _Known] = {}
         self._bytes = 0
@@ -49,7 +50,7 @@ class KnownGroups:
 
     def keep(self, group: Group, snapshot: bytes) -> None:
         """Know a group that was written to this snapshot; nobody else may change it any more."""
-        if not _LEAST_BYTES <= len(snapshot) <= self._most_bytes:
+        if not self._least_bytes <= len(snapshot) <= self._most_bytes:
             return
         self.take(group.group_id, b"")
         self._known[group.group_id] = _Known(snapshot, group)

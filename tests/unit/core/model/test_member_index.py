@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.classic_member import Member
+from group_coordinator.core.model.member_index import MemberIndex
+from tests.unit.codecs import strategies
+
+CHANGES = st.lists(
+    st.tuples(
+        st.sampled_from("abcd"),
+        st.none() | st.tuples(st.sampled_from([None, "i"]), strategies.members),
+    ),
+    max_size=12,
+)
+
+
+def scanned(group: ClassicGroup) -> tuple[object, ...]:
+    """What the index says, found by a look at all members."""
+    members = list(group.members.values())
+    lists = [{protocol.name for protocol in member.protocols} for member in members]
+    statics = [m.member_id for m in members if m.group_instance_id == "i"]
+    return (
+        all(member.awaiting_join for member in members),
+        set.intersection(*lists) if lists else set(),
+        statics[0] if statics else None,
+    )
+
+
+def asked(group: ClassicGroup) -> tuple[object, ...]:
+    return (
+        group.has_all_members_joined,
+        group.common_protocols(),
+        group.static_member_id("i"),
+    )
+
+
+@given(changes=CHANGES)
+def test_the_index_says_what_a_look_at_all_members_says(
+    changes: list[tuple[str, tuple[str | None, Member] | None]],
+) -> None:
+    group = ClassicGroup()
+    for member_id, change in changes:
+        before = group.copy()
+        said = asked(before)
+        if change is None:
+            group.remove(member_id)
+        else:
+            instance_id, member = change
+            known = group.members.get(member_id)
+            # An instance id is for life.
+            instance_id = instance_id if known is None else known.group_instance_id
+            group.put(member.replace(member_id=member_id, group_instance_id=instance_id))
+        assert asked(group) == scanned(group)
+        assert asked(group.copy()) == scanned(group)
+        assert asked(before) == said
+
+
+def test_a_protocol_that_a_member_lists_twice_counts_once() -> None:
+    index = MemberIndex()
+    member = Member("m", None, "c", "/h", 1, 1, ())
+    [protocol] = [strategies.Protocol("range", b"")]
+
+    index.add(member.replace(protocols=(protocol, protocol)))
+
+    assert index.supporters == {"range": 1}
