@@ -1,0 +1,115 @@
+"""A group that its process knows goes on like one that is read from its snapshot, whatever is remembered of it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from group_coordinator.codecs import snapshots
+from group_coordinator.codecs.snapshots import offsets
+from group_coordinator.core.model import group as group_module
+from group_coordinator.core.model.group import Group
+from group_coordinator.runtime.call_events import SortedEvents
+from group_coordinator.runtime.group_call import OperatorInput, StoredState, call_group
+from group_coordinator.runtime.known_groups import KnownGroups
+from group_coordinator.runtime.packing import EVENT, HEADER, EventRow
+from group_coordinator.testing import GroupDriver
+from tests.property.consumer_lives import STEPS, Life
+from tests.property.lives import CONTEXT, RETENTION_MS, SLACK_MS, SWEEP_MS, Script, scripts
+from tests.support.group_updates import lines_of
+
+Call = tuple[list[EventRow], int]
+Outcome = tuple[bool, StoredState | None, int | None, list[str]]
+
+
+@contextmanager
+def everything_is_many() -> Iterator[None]:
+    """One offset is enough to remember something of it."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(group_module, "_MANY_OFFSETS", 1)
+        patched.setattr(offsets, "_MANY", 1)
+        yield
+
+
+def outcomes(calls: list[Call], known_in: Callable[[], KnownGroups]) -> Iterator[Outcome]:
+    """What Spark is told to do after each call; `known_in` is the process that does it."""
+    stored = None
+    for rows, time_ms in calls:
+        given = OperatorInput("g", stored, packed(rows), time_ms, has_timed_out=not rows)
+        result = call_group(given, CONTEXT, known_in())
+        yield result.write, result.state, result.timeout_ms, lines_of(result)
+        stored = result.state if result.write else stored
+
+
+def packed(rows: list[EventRow]) -> SortedEvents:
+    return SortedEvents(
+        [
+            HEADER.pack(row.partition, row.offset, row.timestamp_ms, EVENT, len(row.value))
+            + row.value
+            for row in rows
+            if row.value is not None
+        ]
+    )
+
+
+@given(script=scripts(), data=st.data())
+def test_it_makes_no_difference_which_process_does_a_call(
+    script: Script, data: st.DataObject
+) -> None:
+    end_ms = script.now_ms + data.draw(st.sampled_from([0, SLACK_MS, SWEEP_MS, 10 * RETENTION_MS]))
+    edges = [0, *sorted(data.draw(st.sets(st.integers(0, len(script.rows))))), len(script.rows)]
+    times_ms = [row.timestamp_ms for row in script.rows] + [end_ms]
+    calls = [(script.rows[start:stop], times_ms[stop]) for start, stop in pairwise(edges)]
+    processes = st.sampled_from([KnownGroups(least_bytes=0), KnownGroups(least_bytes=0)])
+
+    with everything_is_many():
+        known = list(outcomes(calls, lambda: data.draw(processes)))
+
+    assert known == list(outcomes(calls, KnownGroups))
+
+
+def forgetful(group: Group) -> Group:
+    """The same group, of which nothing is remembered."""
+    new = copy.deepcopy(group)
+    new._memos.clear()  # noqa: SLF001 - what is remembered is nobody else's business
+    if new.consumer is not None:
+        new.consumer.memo = None
+    return new
+
+
+def lived(steps: list[Callable[[Life], None]], check: Callable[[GroupDriver], None]) -> GroupDriver:
+    life = Life(check=check)
+    life.learn({"orders": 3, "bills": 2})
+    for step in steps:
+        step(life)
+    return life.driver
+
+
+@given(st.lists(STEPS, max_size=30))
+def test_members_that_stay_packed_are_as_if_packed_anew(
+    steps: list[Callable[[Life], None]],
+) -> None:
+    def check(driver: GroupDriver) -> None:
+        assert snapshots.dump(driver.group) == snapshots.dump(forgetful(driver.group))
+
+    lived(steps, check)
+
+
+@given(st.lists(STEPS, max_size=30))
+def test_a_consumer_group_goes_on_like_one_that_was_read(
+    steps: list[Callable[[Life], None]],
+) -> None:
+    def read_again(driver: GroupDriver) -> None:
+        driver.group = snapshots.load("g", snapshots.dump(driver.group))
+
+    live, read = lived(steps, lambda _driver: None), lived(steps, read_again)
+
+    assert live.log == read.log
+    assert live.responses == read.responses
+    assert snapshots.dump(live.group) == snapshots.dump(read.group)
