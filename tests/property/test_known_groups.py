@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -91,12 +92,13 @@ def lived(steps: list[Callable[[Life], None]], check: Callable[[GroupDriver], No
     return life.driver
 
 
-@given(st.lists(STEPS, max_size=30))
+@given(st.lists(STEPS, max_size=30), st.randoms(use_true_random=False))
 def test_members_that_stay_packed_are_as_if_packed_anew(
-    steps: list[Callable[[Life], None]],
+    steps: list[Callable[[Life], None]], random: Random
 ) -> None:
     def check(driver: GroupDriver) -> None:
-        assert snapshots.dump(driver.group) == snapshots.dump(forgetful(driver.group))
+        if random.random() < 1 / 2:  # several steps may lie between two snapshots
+            assert snapshots.dump(driver.group) == snapshots.dump(forgetful(driver.group))
 
     lived(steps, check)
 
