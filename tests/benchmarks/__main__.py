@@ -239,6 +239,18 @@ def _big_group(figures: Figures) -> list[Measure]:
     ]
 
 
+def _growth(figures: Figures) -> list[Measure]:
+    ways = {
+        "warm": ("an event in a group that its worker knows", "at most 10 ms"),
+        "cold": ("an event in a group that its worker must read", ""),
+        "further": ("each further event of a batch", "at most 1 ms"),
+    }
+    return [
+        Measure(f"{what}: {figures[f'{way}_what']}", f"{figures[f'{way}_ms']} ms", promise)
+        for way, (what, promise) in ways.items()
+    ]
+
+
 def _compaction(figures: Figures) -> list[Measure]:
     half = "10000_changes_s_{}_half"
     first, second = (figures[half.format(which)] for which in ("first", "second"))
@@ -328,6 +340,7 @@ BENCHMARKS = {
     "gateway": Benchmark([], _gateway),
     "gateway_answers": Benchmark([], _gateway_answers),
     "big_group": Benchmark([], _big_group),
+    "growth": Benchmark([], _growth),
     "throughput": Benchmark([], _throughput),
     "end_to_end": Benchmark([], _end_to_end),
     "cores": Benchmark([], _cores),

@@ -4,7 +4,7 @@
 
 What a call costs beside its event is a cost of the group's size: `load` reads the snapshot, `next deadline` looks for the
 soonest of the group's deadlines, `dump` writes the snapshot; the rest, the event itself and its outputs, is the
-`decision`. A call is *cold* in a process that has not seen the group as it is now, *warm* in the one that made it so.
+`decision`. A call is *cold* in a process that has not seen the group as it is now, *warm* in the one that made it so. What each further event of a call costs is measured too, as a busy group has many in a call.
 Processor time in milliseconds, the median of several calls.
 """
 
@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
 from time import process_time
-from typing import Any
+from typing import Any, TypeAlias
 
 from rich.console import Console
 from rich.table import Table
@@ -38,7 +38,7 @@ from group_coordinator.runtime.packing import EVENT, HEADER
 from group_coordinator.streaming.operator.output_rows import LOG, RESPONSE, OutputRows
 from group_coordinator.streaming.operator.worker_process import cheaper_while_there
 from tests.benchmarks import grown_groups
-from tests.benchmarks.grown_groups import GROUP_ID, NOW_MS, GrownGroup, Sent
+from tests.benchmarks.growing import GROUP_ID, NOW_MS, GrownGroup, Sent
 from tests.support.group_updates import update_context
 
 RUNS = 9
@@ -61,6 +61,10 @@ class Cost:
     decision_ms: float
     deadline_ms: float
     dump_ms: float
+
+
+Further: TypeAlias = tuple[str, int, str, float]
+"""Kind and size of a group, an event, and milliseconds."""
 
 
 def measure(largest: int) -> Iterator[Cost]:
@@ -120,11 +124,37 @@ def _timed(
     return spent
 
 
-def _called(stored: StoredState, event: bytes, known: KnownGroups) -> OperatorResult:
-    packed = HEADER.pack(0, 0, NOW_MS, EVENT, len(event)) + event
-    given = OperatorInput(
-        GROUP_ID, stored, SortedEvents([packed]), NOW_MS + 100, has_timed_out=False
+def one_more(group: GrownGroup, sent: Sent) -> float:
+    """What an event costs beside others of the same call, in milliseconds."""
+    snapshot = snapshots.dump(group.group)
+    first, all_ = (
+        median(_seconds_of_call(snapshot, events) for _ in range(RUNS))
+        for events in (sent.events[:1], sent.events)
     )
+    return round(1_000 * (all_ - first) / (len(sent.events) - 1), 3)
+
+
+def _seconds_of_call(snapshot: bytes, events: Sequence[bytes]) -> float:
+    stored, known = StoredState(STATE_VERSION, snapshot), KnownGroups()
+    stored = _called(stored, _TICK, known).state or stored
+    gc.collect()
+    start = process_time()
+    _called_with(stored, events, known)
+    return process_time() - start
+
+
+def _called(stored: StoredState, event: bytes, known: KnownGroups) -> OperatorResult:
+    return _called_with(stored, [event], known)
+
+
+def _called_with(
+    stored: StoredState, events: Sequence[bytes], known: KnownGroups
+) -> OperatorResult:
+    packed = [
+        HEADER.pack(0, number, NOW_MS, EVENT, len(event)) + event
+        for number, event in enumerate(events)
+    ]
+    given = OperatorInput(GROUP_ID, stored, SortedEvents(packed), NOW_MS + 100, has_timed_out=False)
     return call_group(given, _CONTEXT, known)
 
 
@@ -163,33 +193,49 @@ def _watched(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--largest", type=int, default=100_000, help="Leave larger groups out.")
+    largest = parser.parse_args().largest
     cheaper_while_there(main)  # as Spark's workers have it
-    costs = list(measure(parser.parse_args().largest))
+    costs = list(measure(largest))
+    further = [
+        (group.kind, group.size, sent.name, one_more(group, sent))
+        for group in grown_groups.groups(largest)
+        for sent in group.many
+    ]
+    console = Console(width=140)
+    console.print(_table_of_calls(costs))
+    print("* its answer grows with the group")
+    console.print(_table_of_further(further))
+    print(json.dumps(_summary(costs, further)))
+
+
+def _table_of_calls(costs: Sequence[Cost]) -> Table:
     table = Table(title="One event in a group that grows, ms")
     for name in ("group", "size", "event", "way", "call", "load", "decision", "deadline", "dump"):
         table.add_column(name, justify="left" if name in ("group", "event", "way") else "right")
     for cost in costs:
+        figures = (cost.call_ms, cost.load_ms, cost.decision_ms, cost.deadline_ms, cost.dump_ms)
         grows = " *" if cost.answer_grows else ""
-        figures = (cost.load_ms, cost.decision_ms, cost.deadline_ms, cost.dump_ms)
-        table.add_row(
-            cost.group,
-            f"{cost.size:,}",
-            cost.event + grows,
-            cost.way,
-            f"{cost.call_ms:.2f}",
-            *(f"{figure:.2f}" for figure in figures),
-        )
-    Console(width=140).print(table)
-    print("* its answer grows with the group")
-    longest = max((cost for cost in costs if not cost.answer_grows), key=lambda cost: cost.call_ms)
-    print(
-        json.dumps(
-            {
-                "longest_ms": longest.call_ms,
-                "longest": f"{longest.event}, {longest.group}, {longest.size:,}",
-            }
-        )
-    )
+        row = (cost.group, f"{cost.size:,}", cost.event + grows, cost.way)
+        table.add_row(*row, *(f"{figure:.2f}" for figure in figures))
+    return table
+
+
+def _table_of_further(further: Sequence[Further]) -> Table:
+    table = Table("group", "size", "event", "ms", title="Each further event of a call, ms")
+    for group, size, event, spent_ms in further:
+        table.add_row(group, f"{size:,}", event, f"{spent_ms:.3f}")
+    return table
+
+
+def _summary(costs: Sequence[Cost], further: Sequence[Further]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for way in ("cold", "warm"):
+        of_way = [cost for cost in costs if cost.way == way and not cost.answer_grows]
+        longest = max(of_way, key=lambda cost: cost.call_ms)
+        found[f"{way}_ms"] = longest.call_ms
+        found[f"{way}_what"] = f"{longest.event}, {longest.group}, {longest.size:,}"
+    group, size, event, found["further_ms"] = max(further, key=lambda each: each[-1])
+    return found | {"further_what": f"{event}, {group}, {size:,}"}
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from group_coordinator.codecs.snapshots import parked
-from group_coordinator.codecs.snapshots.timers import key_of, text_of
+from group_coordinator.codecs.snapshots.timers import by_text, key_of
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.states import ClassicState
@@ -52,7 +52,7 @@ def pack(membership: ClassicGroup) -> PackedClassicGroup:
         ],
         sorted(membership.pending_joins),
         sorted(membership.pending_syncs),
-        {text_of(key): timer for key, timer in membership.timers.items()},
+        by_text(membership.timers),
         membership.initial_delay_left_ms,
         membership.new_member_added,
     )

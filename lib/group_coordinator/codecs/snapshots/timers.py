@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.model.timers import TimerKey, TimerKind
+from collections.abc import Mapping
+
+from group_coordinator.core.model.timers import Timer, TimerKey, TimerKind
 
 BEGINNINGS = {
     TimerKind.SESSION: "session:",
@@ -16,9 +18,9 @@ BEGINNINGS = {
 KINDS = {beginning: kind for kind, beginning in BEGINNINGS.items()}
 
 
-def text_of(key: TimerKey) -> str:
-    """The key as one text."""
-    return BEGINNINGS[key.kind] + key.member_id
+def by_text(timers: Mapping[TimerKey, Timer]) -> dict[str, Timer]:
+    """The timers by their keys as texts."""
+    return {BEGINNINGS[key.kind] + key.member_id: timer for key, timer in timers.items()}
 
 
 def key_of(text: str) -> TimerKey:

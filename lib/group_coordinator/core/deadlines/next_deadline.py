@@ -58,7 +58,8 @@ def _first_timer(timers: Mapping[TimerKey, Timer], outages: Outages) -> tuple[Ti
     if outages:
         outages = since(min(timer.armed_ms for timer in timers.values()), outages)
     if not outages:
-        return min(timers.items(), key=lambda item: item[1].due_ms)
+        soonest_ms = min([timer.due_ms for timer in timers.values()])
+        return next(item for item in timers.items() if item[1].due_ms == soonest_ms)
     put_off = (
         (
             key,

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.codecs.snapshots.timers import BEGINNINGS, key_of, text_of
+from group_coordinator.codecs.snapshots.timers import BEGINNINGS, by_text, key_of
 from group_coordinator.core.model.timers import (
     JOIN_TIMER,
     REGEX_TIMER,
     SYNC_TIMER,
+    Timer,
     TimerKey,
     TimerKind,
     session_timer,
@@ -24,10 +25,12 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("key", TEXTS, ids=text_of)
-def test_the_key_of_a_timer_is_one_text(key: TimerKey) -> None:
-    assert text_of(key) == TEXTS[key]
-    assert key_of(TEXTS[key]) == key
+@pytest.mark.parametrize(("key", "text"), TEXTS.items(), ids=TEXTS.values())
+def test_the_key_of_a_timer_is_one_text(key: TimerKey, text: str) -> None:
+    timer = Timer(2_000, 1_000)
+
+    assert by_text({key: timer}) == {text: timer}
+    assert key_of(text) == key
 
 
 def test_every_kind_has_a_beginning_of_its_own() -> None:
