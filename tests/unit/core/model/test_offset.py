@@ -44,3 +44,31 @@ def test_a_group_knows_the_ages_of_its_offsets_as_they_are(
                 group.store_offset("orders", partition, offset)
             if is_asked and group.offsets:
                 assert group.offset_ages("orders") == ages_of(group.offsets["orders"].values())
+
+
+@pytest.mark.parametrize(
+    ("new", "expected"),
+    [
+        (committed(4), OffsetAges(3, 8)),
+        (committed(2), OffsetAges(2, 8)),
+        (committed(4, 7), OffsetAges(3, 7)),
+        (committed(4, 9), OffsetAges(3, 8)),
+    ],
+)
+@pytest.mark.parametrize("old", [None, committed(5), committed(1, 9)])
+def test_a_commit_may_only_bring_something_sooner(
+    old: CommittedOffset | None, new: CommittedOffset, expected: OffsetAges
+) -> None:
+    assert OffsetAges(3, 8).after(old, new) == expected
+
+
+@pytest.mark.parametrize("old", [committed(3), committed(1, 8)])
+def test_where_the_first_one_is_committed_anew_only_a_look_at_the_others_can_tell(
+    old: CommittedOffset,
+) -> None:
+    assert OffsetAges(3, 8).after(old, committed(5)) is None
+
+
+def test_the_first_offset_is_the_first_of_its_kind() -> None:
+    assert OffsetAges(None, None).after(None, committed(5)) == OffsetAges(5, None)
+    assert OffsetAges(5, None).after(None, committed(4, 6)) == OffsetAges(5, 6)
