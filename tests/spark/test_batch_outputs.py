@@ -19,14 +19,14 @@ pytestmark = pytest.mark.spark
 
 LITTLE, MUCH = 8 * 1024 * 1024, -1
 ROWS: list[Row] = [
-    ("R", "a", None, b"1\n22", 2, 4),
-    ("R", "a", 3, b"333", 1, 3),
-    ("L", None, None, b"rows", 70, 900),
-    ("L", None, None, b"more rows", 7, 90),
-    ("D", None, None, b"letter", 1, 6),
-    ("D!", None, None, b"defect", 1, 6),
-    ("T", None, None, b"need", 1, 4),
-    ("M", None, None, b"\xc3\xbc", 1, 2),
+    ("R", "a", None, b"1\n22", 2),
+    ("R", "a", 3, b"333", 1),
+    ("L", None, None, b"rows", 70),
+    ("L", None, None, b"more rows", 7),
+    ("D", None, None, b"letter", 1),
+    ("D!", None, None, b"defect", 1),
+    ("T", None, None, b"need", 1),
+    ("M", None, None, b"\xc3\xbc", 1),
 ]
 
 

@@ -32,12 +32,12 @@ GROUP = "billing"
 def response(name: str, to: int | None = None) -> Row:
     answer = {"id": name, "groupId": GROUP, "body": {"errorCode": 0}}
     content = json.dumps(answer).encode()
-    return RESPONSE, GROUP, to, content, 1, len(content)
+    return RESPONSE, GROUP, to, content, 1
 
 
 def need() -> Row:
     content = json.dumps({"group_id": GROUP, "names": ["orders"], "regexes": []}).encode()
-    return TOPIC_NEED, None, None, content, 1, len(content)
+    return TOPIC_NEED, None, None, content, 1
 
 
 class Job:

@@ -62,15 +62,20 @@ def responses_of(batch: DataFrame, most_bytes: int, partitions: int) -> DataFram
     )
 
 
-_FIELDS = {"id": "string", "correlationId": "string", "api": "string", "version": "int"} | {
+_KEPT = {
+    "id": "string",
+    "correlationId": "string",
+    "api": "string",
+    "version": "int",
     "groupId": "string",
     "at": "bigint",
 }
+"""Of a response that is too long: the fields, and their types."""
 _WITHIN = (
     "if(octet_length(response) <= {most_bytes}, response, to_json(named_struct("
     + ", ".join(
         f"'{name}', cast(get_json_object(response, '$.{name}') AS {kind})"
-        for name, kind in _FIELDS.items()
+        for name, kind in _KEPT.items()
     )
     + f", 'body', named_struct('errorCode', {int(ErrorCode.MESSAGE_TOO_LARGE)}, 'errorMessage', "
     "format_string('the response has %d bytes: more than response.max.bytes = {most_bytes}', "

@@ -8,7 +8,7 @@ A row has many outputs of one kind, so the JVM has little to do for an output:
 | log | rows of coordinator_log, packed (tables/packed_log.py); with the lean exchange of many groups | |
 | dead letter, defect, topic need, awaited markers | one output in JSON | |
 
-`count` is the number of outputs in a row, `bytes` about how much memory they take.
+`count` is the number of outputs in a row.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import (
     BinaryType,
     IntegerType,
-    LongType,
     StringType,
     StructField,
     StructType,
@@ -48,14 +47,13 @@ OUTPUT = StructType(
         StructField("partition", IntegerType()),
         StructField("content", BinaryType()),
         StructField("count", IntegerType()),
-        StructField("bytes", LongType()),
     ]
 )
 
 ARROW_OUTPUT: pa.StructType = to_arrow_type(OUTPUT)
 """As Arrow has it."""
 
-Row: TypeAlias = tuple[str, str | None, int | None, bytes, int, int]
+Row: TypeAlias = tuple[str, str | None, int | None, bytes, int]
 
 _MOST_LOG_ROWS = 4_096
 """In one value: more of them would be no smaller, and Spark hands some hundreds of values to a worker at once."""
@@ -90,7 +88,7 @@ class OutputRows:
                 self._rows.append(_row_of(output))
         for partition, values in responses.items():
             content = b"\n".join(values)
-            self._rows.append((RESPONSE, group_id, partition, content, len(values), len(content)))
+            self._rows.append((RESPONSE, group_id, partition, content, len(values)))
         self.bytes += piece.bytes
 
     def take(self) -> list[Row]:
@@ -108,14 +106,13 @@ class OutputRows:
     def _end_log_row(self) -> None:
         if not self._log:
             return
-        rows = arrow_rows(self._log)
-        self._rows.append((LOG, None, None, packed(rows), len(self._log), rows.nbytes))
+        content = packed(arrow_rows(self._log))
+        self._rows.append((LOG, None, None, content, len(self._log)))
         self._log, self._log_bytes = [], 0
 
 
 def _row_of(output: Output) -> Row:
-    content = _encode(output)
-    return _kind_of(output), None, None, content, 1, len(content)
+    return _kind_of(output), None, None, _encode(output), 1
 
 
 def _kind_of(output: Output) -> str:
