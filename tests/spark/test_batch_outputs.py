@@ -50,7 +50,7 @@ def test_a_batch_with_everything(spark: SparkSession, most_bytes: int) -> None:
         assert (outputs.topic_needs(), outputs.awaited_markers()) == (["need"], ["ü"])
         log = outputs.log(LogOrigin("test", "group-events"))
         assert log.packed_bytes == 13
-        contents = [bytes(row.content) for row in log.packed.collect()]
+        contents = [bytes(row.content) for row in log.packed().collect()]
         assert sorted(contents) == [b"more rows", b"rows"]
         assert sorted(log.here or contents) == sorted(contents)
 

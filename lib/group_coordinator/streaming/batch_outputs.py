@@ -84,9 +84,12 @@ class BatchOutputs:
 
     def log(self, origin: LogOrigin) -> PackedRows:
         """The rows of the log."""
-        packed = self.batch.where(f"kind = '{LOG}'").select("content")
         here = None if self.contents is None else self.contents[LOG]
-        return PackedRows(packed, self._volume(LOG).content_bytes, origin, here)
+        size = self._volume(LOG).content_bytes
+        return PackedRows(self.batch.sparkSession, self._packed_log, size, origin, here)
+
+    def _packed_log(self) -> DataFrame:
+        return self.batch.where(f"kind = '{LOG}'").select("content")
 
     def _volume(self, kind: str) -> KindVolume:
         return self.volumes.get(kind, _NOTHING)

@@ -5,7 +5,7 @@ Constants of the job are added here: workers do not write them a million times.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -57,20 +57,16 @@ class LogOrigin:
 
 @dataclass(frozen=True, slots=True)
 class PackedRows:
-    """Rows of the log: packed ones in the one column of a DataFrame, and how many bytes they have.
+    """Rows of the log, packed, and how many bytes they have.
 
-    `here` are the same in the driver; None: it does not have them.
+    `packed` makes the DataFrame with them in one column, `here` are the same in the driver; None: it does not have them.
     """
 
-    packed: DataFrame
+    spark: SparkSession
+    packed: Callable[[], DataFrame]
     packed_bytes: int
     origin: LogOrigin
     here: Sequence[bytes] | None = None
-
-    @property
-    def spark(self) -> SparkSession:
-        """Where they come from."""
-        return self.packed.sparkSession
 
     @property
     def fits_the_driver(self) -> bool:
@@ -84,7 +80,7 @@ class PackedRows:
         return pa.RecordBatchReader.from_batches(_ARROW, rows)
 
     def _contents(self) -> Iterator[bytes]:
-        return (content.as_py() for content in self.packed.toArrow().column(0))
+        return (content.as_py() for content in self.packed().toArrow().column(0))
 
     def frame(self) -> DataFrame:
         """The rows, in Spark."""
@@ -94,7 +90,7 @@ class PackedRows:
             for batch in batches:
                 yield from origin.table_rows(content.as_py() for content in batch.column(0))
 
-        return self.packed.mapInArrow(unpack, _COLUMNS)
+        return self.packed().mapInArrow(unpack, _COLUMNS)
 
 
 def _instants(milliseconds: pa.Array) -> pa.Array:
