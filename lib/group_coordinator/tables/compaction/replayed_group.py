@@ -29,6 +29,7 @@ from group_coordinator.core.model.records import (
     ConsumerRecord,
     GroupEpochRecord,
     GroupRecord,
+    MemberRecord,
     Record,
 )
 from group_coordinator.core.offsets.expiration import ExpirationRule, rule_of
@@ -163,6 +164,9 @@ class ReplayedGroup:
                 None if metadata is None or metadata.members else metadata.state_timestamp_ms
             )
         elif isinstance(membership, ConsumerGroup):
+            if isinstance(record, MemberRecord) and record.value is None:
+                # It was a member until now, also where this is replayed again over the rows of a group that it has left.
+                self._empty_since_ms = None
             is_epoch = isinstance(record, GroupEpochRecord)
             self._note_time(entry, has_members=bool(membership.members), is_epoch=is_epoch)
         elif self._foreign is None and (membership is None or membership.members):

@@ -198,6 +198,20 @@ def test_the_same_once_more_changes_nothing() -> None:
     assert tables.take_entries(log_of(*JOINED, at_ms=9_000, batch_id=9)) == []
 
 
+def test_a_group_is_empty_since_its_last_member_left_also_when_that_is_read_once_more() -> None:
+    """The member that leaves last is no row any more when the other comes and goes once more."""
+    tables = joined()
+    left = (
+        *log_of(MemberRecord("b", B, JOIN), at_ms=2_000, batch_id=5),
+        *log_of(MemberRecord("b", None, Reason.LEAVE), at_ms=3_000, batch_id=6),
+        *log_of(MemberRecord("a", None, Reason.LEAVE), at_ms=4_000, batch_id=7),
+    )
+    tables.take_entries([*left])
+    assert tables.group.empty_since == 4_000
+
+    assert tables.take_entries([*left]) == []
+
+
 def test_only_the_row_of_the_member_that_changed_is_written() -> None:
     tables = joined()
     tables.take_entries(log_of(MemberRecord("b", B, JOIN), at_ms=2_000))
