@@ -25,22 +25,20 @@ from group_coordinator.gateway.cluster.own_login import log_in
 from group_coordinator.gateway.gateway import Gateway, Options
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.local.broker import EmbeddedBroker
+from tests.broker.gateway.ask import Ask, Body
 from tests.broker.gateway.conversation import (
-    Ask,
-    Body,
-    altered,
     beat,
     commit,
     delete,
     delete_offsets,
     describe_consumers,
-    described,
     heartbeat,
     join,
     leave,
     listing,
     sync,
 )
+from tests.broker.gateway.settings_of_groups import altered, described
 from tests.broker.gateway.test_same_answers import in_order, once_loaded, replaced
 from tests.end_to_end.secured_broker import (
     ADMIN,

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.job.questions import Body
 from group_coordinator.gateway.login.caller import Caller
-from tests.broker.gateway.conversation import Ask, everything
+from tests.broker.gateway.ask import Ask
+from tests.broker.gateway.conversation import everything
 from tests.broker.gateway.test_same_answers import replaced
 from tests.unit.gateway.groups_driver import ORDERS, Groups
 

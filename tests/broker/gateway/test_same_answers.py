@@ -14,7 +14,8 @@ from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.local.broker import EmbeddedBroker
-from tests.broker.gateway.conversation import Ask, Body, everything, heartbeat
+from tests.broker.gateway.ask import Ask, Body
+from tests.broker.gateway.conversation import everything, heartbeat
 from tests.peers.assembled import InProcessGroups
 from tests.support.transactional_producer import TransactionalProducer
 
