@@ -5,8 +5,7 @@ and the names of the topics that its records name by id alone. Share and streams
 beside it too (foreign_kinds.py); a group is of one kind at a time, that of its newest record.
 
 A log that was mirrored from a cluster may be a cleaned one. So nothing is asked of the order of siblings, and what only a
-record could say that the cleaner takes away is not kept: a group without a record of its own is there as long as it has
-offsets.
+record could say that the cleaner takes away is not kept: a group without a record of its own is there while it has offsets.
 """
 
 from __future__ import annotations
@@ -165,8 +164,9 @@ class ReplayedGroup:
             )
         elif isinstance(membership, ConsumerGroup):
             if isinstance(record, MemberRecord) and record.value is None:
-                # It was a member until now, also where this is replayed again over the rows of a group that it has left.
-                self._empty_since_ms = None
+                self._empty_since_ms = (
+                    None  # it was one until now, also where its row is gone already
+                )
             is_epoch = isinstance(record, GroupEpochRecord)
             self._note_time(entry, has_members=bool(membership.members), is_epoch=is_epoch)
         elif self._foreign is None and (membership is None or membership.members):
@@ -278,11 +278,7 @@ class ReplayedGroup:
         return ExpirationRule("commit") if membership is None else rule_of(membership)
 
     def _offset_row(
-        self,
-        key: tuple[str, int],
-        offset: CommittedOffset,
-        expires_at: int | None,
-        last: LogEntry,
+        self, key: tuple[str, int], offset: CommittedOffset, expires_at: int | None, last: LogEntry
     ) -> OffsetRow:
         entry = self._newest.offsets.get(key)
         if entry is not None:
