@@ -62,7 +62,7 @@ _EVERYWHERE = {
     "spark.ui.retainedStages": "50",
     "spark.ui.retainedTasks": "500",
     "spark.sql.ui.retainedExecutions": "20",
-    # Spark writes the plans of each question down for the UI, and formats them by default: that takes as long as planning.
+    # Spark writes the plans of each question down for the UI, formatted by default: 7 % of the query's thread.
     "spark.sql.ui.explainMode": "simple",
     # As many tasks as state partitions: nothing to adapt, and small queries take half the time.
     "spark.sql.adaptive.enabled": "false",

@@ -47,7 +47,7 @@ _JVM = {
 }
 _WORKER = {
     "a group's state: read, written": r"snapshots",
-    "outputs: JSON of responses and records": r"Outputs\.|OutputLines|responses\.to_json|log_entry",
+    "outputs: JSON of responses and records": r"Outputs\.|responses\.to_json|log_entry",
     "events: JSON to requests": r"events\.py|codecs/apis|_decode",
     "the state machine": r"group_coordinator/core/",
     "calls": r"update_group|group_call",
