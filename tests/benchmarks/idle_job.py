@@ -13,11 +13,10 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import psutil
 from kafka import TopicPartition
 
 from group_coordinator.local.broker import EmbeddedBroker
-from tests.benchmarks.measured import show
+from tests.benchmarks.measured import processor_s, show
 from tests.end_to_end.installation import Installation, installed
 from tests.support.job_process import JobProcess
 
@@ -39,20 +38,14 @@ def measure(
                 admin.alter_consumer_group_offsets(f"group-{number}", {ORDERS: number})
             admin.list_consumer_group_offsets("group-0")
             time.sleep(after_s)
-            before_s = _processor_s(job.pid)
+            before_s = processor_s(job.pid)
             time.sleep(seconds)
-            used_s = _processor_s(job.pid) - before_s
+            used_s = processor_s(job.pid) - before_s
             asked_s = time.monotonic()
             admin.alter_consumer_group_offsets("group-0", {ORDERS: 1}).all()
             answered_s = time.monotonic() - asked_s
             job.stop()
     return {"cores": round(used_s / seconds, 3), "answer_after_the_rest_s": round(answered_s, 2)}
-
-
-def _processor_s(pid: int) -> float:
-    """Of the process, all that it started, and those of them that have ended."""
-    top = psutil.Process(pid)
-    return sum(sum(process.cpu_times()[:4]) for process in (top, *top.children(recursive=True)))
 
 
 def main() -> None:

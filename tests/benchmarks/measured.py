@@ -1,4 +1,4 @@
-"""What the benchmarks share: the memory of a family of processes, and how results are shown."""
+"""What the benchmarks share: memory and processor time of a family of processes, and how results are shown."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from threading import Event, Thread
 
+import psutil
 from rich.console import Console
 from rich.table import Table
 
@@ -23,7 +24,7 @@ class Memory:
 
     def _watch(self) -> None:
         while not self._over.wait(1):
-            used = sum(_resident_bytes(pid) for pid in _family(self._pid))
+            used = sum(resident_bytes(pid) for pid in family(self._pid))
             self.highest_bytes = max(self.highest_bytes, used)
 
     def close(self) -> None:
@@ -31,23 +32,30 @@ class Memory:
         self._thread.join()
 
 
-def _family(pid: int) -> Iterator[int]:
+def family(pid: int) -> Iterator[int]:
+    """A process and all that it started."""
     yield pid
     try:
         children = [file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/children")]
     except OSError:  # it ended meanwhile
         return
     for child in " ".join(children).split():
-        yield from _family(int(child))
+        yield from family(int(child))
 
 
-def _resident_bytes(pid: int) -> int:
+def resident_bytes(pid: int) -> int:
     """Shared pages count for each process in part (PSS), as Python's workers are forks."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:  # it ended meanwhile
         return 0
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+
+
+def processor_s(pid: int) -> float:
+    """Of the process, all that it started, and those of them that have ended."""
+    top = psutil.Process(pid)
+    return sum(sum(process.cpu_times()[:4]) for process in (top, *top.children(recursive=True)))
 
 
 def show(title: str, result: Mapping[str, object]) -> None:
