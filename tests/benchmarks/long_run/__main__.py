@@ -51,10 +51,10 @@ def minutes(rate: int, count: int, folder: Path) -> Iterator[Minute]:
                 for _ in range(count):
                     Event().wait(60)
                     job.check_alive()
+                    assert not traffic.failures, traffic.failures
                     yield watch.minute()
             assert job.stop() == 0, job.log
         answers.close()
-        assert not traffic.failures, traffic.failures
 
 
 def _await_first(bootstrap_servers: str, answers: Answers, job: JobProcess) -> None:

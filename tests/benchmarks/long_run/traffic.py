@@ -83,6 +83,7 @@ class SteadyTraffic:
             Connection(self._installation.bootstrap_servers),
             events_topic=job.events_topic,
             responses_topic=job.responses_topic,
+            request_timeout_ms=job.request_timeout_ms,
         )
         with channel:
             members = [
