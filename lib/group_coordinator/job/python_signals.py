@@ -11,12 +11,20 @@ from types import FrameType
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-@contextmanager
-def stop_on_signals_to_python() -> Iterator[Event]:
-    """An event that a signal sets, for a process without a JVM."""
-    stop = Event()
+class Stop(Event):
+    """What a signal sets."""
 
-    def note(_number: int, _frame: FrameType | None) -> None:
+    number: int | None = None
+    """Of the signal."""
+
+
+@contextmanager
+def stop_on_signals_to_python() -> Iterator[Stop]:
+    """An event that a signal sets, for a process without a JVM."""
+    stop = Stop()
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        stop.number = number
         stop.set()
 
     before = {number: signal.signal(number, note) for number in _SIGNALS}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,14 +52,23 @@ def read_client_properties(path: Path) -> dict[str, Any]:
     Raises:
         PropertiesError: a property is not one that kafka-python has.
     """
+    return known_options(_properties(path), str(path))
+
+
+def known_options(properties: Iterable[tuple[str, str]], origin: str) -> dict[str, Any]:
+    """Options for kafka-python of properties that are in the origin, such as a file.
+
+    Raises:
+        PropertiesError: a property is not one that kafka-python has.
+    """
     options: dict[str, Any] = {}
-    for key, value in _properties(path):
+    for key, value in properties:
         if key == "sasl.jaas.config":
             options |= {f"sasl_plain_{name}": text for name, text in _LOGIN.findall(value)}
         elif (name := key.replace(".", "_")) in _DEFAULTS:
             options[name] = _typed(value, _DEFAULTS[name])
         else:
-            raise PropertiesError(f"{path}: {key} is not a property that kafka-python has")
+            raise PropertiesError(f"{origin}: {key} is not a property that kafka-python has")
     options.pop("bootstrap_servers", None)  # --bootstrap-server gives it
     return options
 

@@ -62,11 +62,17 @@ class ClassicMember(Membership):
         return self._identity.generation_id
 
     def poll(self) -> None:
-        """Take the answer that has come, then send the request that is due: a join, a sync, or a heartbeat."""
+        """Take the answer that has come, then send the request that is due: a join, a sync, or a heartbeat.
+
+        A poll that gives up partitions leaves it to the next one to join, so that work on them can be finished first.
+        """
+        had = self.assignment
         if not self._conversation.settle():
             return
         if self.state is MemberState.STABLE and self.topics != self._joined_topics:
             self._start_over()
+        if had and not self.assignment:
+            return
         if self.state is MemberState.UNJOINED:
             self._join()
         elif self.state is MemberState.STABLE:

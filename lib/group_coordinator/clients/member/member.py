@@ -31,7 +31,7 @@ class GroupMember:
 
     A classic member gives up all its partitions while its group rebalances, and assigns partitions to all members if it
     is the leader. A member of the consumer protocol (KIP-848) goes on with the partitions that it keeps. When a poll
-    has changed its `assignment`, the next poll tells the coordinator that the lost partitions may be given to others:
+    has taken partitions from its `assignment`, the next poll tells the coordinator that they may be given to others:
     the last work on them, such as a commit, belongs between the two polls.
     """
 

@@ -1,0 +1,149 @@
+"""`group-coordinator consume`: what Kafka's kafka-console-consumer does, in a group of this coordinator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from kafka.errors import KafkaError
+
+from group_coordinator import settings
+from group_coordinator.cli.consume.formatter import Formatter
+from group_coordinator.cli.consume.opened import opened
+from group_coordinator.cli.consume.printing import Limits, Printing
+from group_coordinator.cli.consume.properties import Properties, key_values, together
+from group_coordinator.cli.consume.standard_out import standard_out
+from group_coordinator.cli.consume.usage import Options
+from group_coordinator.cli.consume.wanted import wanted
+from group_coordinator.cli.settings_options import settings_options
+from group_coordinator.clients.cluster.connection import Connection, login_options
+from group_coordinator.clients.errors import ClientError
+from group_coordinator.job.python_signals import stop_on_signals_to_python
+
+_KILLED_BY = 128
+"""Exit statuses of shells are this and the number of the signal; Kafka's tool has them too."""
+
+
+@click.command()
+@click.option("--bootstrap-server", metavar="HOST:PORT", help="The broker. [bootstrap.servers]")
+@click.option("--topic", help="The topic to read.")
+@click.option("--include", metavar="REGEX", help="Read all topics that match, from end to end.")
+@click.option(
+    "--partition", type=click.IntRange(min=0), help="Read this partition alone, without a group."
+)
+@click.option(
+    "--offset",
+    metavar="OFFSET",
+    help="With --partition: a number, earliest or latest (the default).",
+)
+@click.option(
+    "--from-beginning",
+    is_flag=True,
+    help="Where the group has no offset, begin with the oldest record.",
+)
+@click.option(
+    "--group", help="The group; its offsets are committed. Without it the group names itself."
+)
+@click.option("--max-messages", type=int, help="End after so many records.")
+@click.option("--timeout-ms", type=int, help="End when no record has come for so long.")
+@click.option(
+    "--skip-message-on-error", is_flag=True, help="Leave out a record that cannot be printed."
+)
+@click.option(
+    "--isolation-level",
+    type=click.Choice(["read_uncommitted", "read_committed"]),
+    default="read_uncommitted",
+    help="read_committed leaves out records of transactions that were aborted.",
+)
+@click.option(
+    "--key-deserializer", metavar="CLASS", help="Short for key.deserializer of the formatter."
+)
+@click.option(
+    "--value-deserializer", metavar="CLASS", help="Short for value.deserializer of the formatter."
+)
+@click.option(
+    "--formatter-property",
+    "--property",
+    "formatter_property",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="What is printed: print.key=true, key.separator=: and so on. Repeatable.",
+)
+@click.option(
+    "--command-property",
+    "--consumer-property",
+    "command_property",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A property of Kafka's consumer, such as group.protocol=consumer. Repeatable.",
+)
+@click.option(
+    "--command-config",
+    "--consumer.config",
+    "command_config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A file of such properties, a login among them.",
+)
+@settings_options
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    *,
+    bootstrap_server: str | None,
+    config: Path | None,
+    overrides: tuple[str, ...],
+    **given: Any,
+) -> None:
+    """Print the records of topics, as a member of a group that this project's job coordinates.
+
+    Options and output are those of Kafka's kafka-console-consumer. Without --group (or the property group.id)
+    the group is named console-consumer-NNNNN, and no offsets are committed unless the property
+    enable.auto.commit=true asks for it (KIP-211): nobody would use them again. With --group offsets are committed
+    every auto.commit.interval.ms and at the end. Records come from the brokers; joining takes the job a few seconds.
+
+    It runs until Ctrl-C or SIGTERM, with the exit status 130 or 143, or until --max-messages or --timeout-ms
+    end it with status 0. How many records it printed is on standard error.
+
+    \b
+    Examples:
+      group-coordinator consume --topic orders --from-beginning --max-messages 10
+      group-coordinator consume --topic orders --group billing --property print.key=true
+      group-coordinator consume --include 'order.*' --group audit --consumer-property group.protocol=consumer
+      group-coordinator consume --topic orders --partition 0 --offset 4711 --property print.timestamp=true
+    """  # noqa: D301 - \b is click's mark for lines that stay as they are
+    properties = Properties(together(given["command_config"], given["command_property"]))
+    asked = Options(**{name: given[name] for name in Options.__slots__})
+    what = wanted(asked, properties, given["isolation_level"])
+    formatter = Formatter(_formatter_properties(given))
+    job = settings.load(config, overrides).job
+    login = {**login_options(job.security), **what.connecting}
+    connection = Connection(bootstrap_server or job.bootstrap_servers, login)
+    with stop_on_signals_to_python() as stop, standard_out() as out:
+        try:
+            with opened(what, connection, job) as source:
+                Printing(source, formatter, _limits(given), out).run(stop, what.most)
+        except (ClientError, KafkaError, ValueError) as error:
+            raise click.ClickException(str(error)) from error
+    if stop.number is not None:
+        context.exit(_KILLED_BY + stop.number)
+
+
+def _formatter_properties(given: dict[str, Any]) -> dict[str, str]:
+    short = {
+        f"{part}.deserializer": given[f"{part}_deserializer"]
+        for part in ("key", "value")
+        if given[f"{part}_deserializer"]
+    }
+    return short | key_values(given["formatter_property"])
+
+
+def _limits(given: dict[str, Any]) -> Limits:
+    """As in Kafka, negative numbers are no limits."""
+    most, timeout_ms = given["max_messages"], given["timeout_ms"]
+    return Limits(
+        None if most is None or most < 0 else most,
+        None if timeout_ms is None or timeout_ms < 0 else timeout_ms / 1000,
+        given["skip_message_on_error"],
+    )

@@ -1,0 +1,85 @@
+"""Connects what a source needs, and disconnects it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, closing, contextmanager
+
+from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition
+
+from group_coordinator.cli.consume.commits import Commits
+from group_coordinator.cli.consume.sources import GroupSource, PartitionSource, Source
+from group_coordinator.cli.consume.topics import PartitionCounts, Topics
+from group_coordinator.cli.consume.wanted import Wanted
+from group_coordinator.clients import offset_messages
+from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.cluster.cluster import Cluster
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.member.member import GroupMember
+from group_coordinator.settings import JobSettings
+
+
+@contextmanager
+def opened(wanted: Wanted, connection: Connection, job: JobSettings) -> Iterator[Source]:
+    """The source of the records that are wanted.
+
+    Raises:
+        ChannelError: the cluster does not answer, does not let us in, or lacks the job's topics.
+    """
+    connection.local_address()
+    with ExitStack() as stack:
+        consumer = stack.enter_context(
+            closing(
+                connection.open(
+                    KafkaConsumer,
+                    client_id=wanted.member.client_id,
+                    enable_auto_commit=False,
+                    allow_auto_create_topics=False,
+                    **wanted.fetching,
+                )
+            )
+        )
+        source: Source
+        if wanted.partition is not None and wanted.topic is not None:
+            one = TopicPartition(wanted.topic, wanted.partition)
+            source = PartitionSource(consumer, one, wanted.first_offset)
+        else:
+            cluster = stack.enter_context(closing(Cluster(connection)))
+            channel = stack.enter_context(_channel(wanted, connection, job))
+            source = _group_source(wanted, consumer, cluster, channel)
+        with closing(source):
+            yield source
+
+
+def _channel(wanted: Wanted, connection: Connection, job: JobSettings) -> RequestChannel:
+    return RequestChannel(
+        connection,
+        events_topic=job.events_topic,
+        responses_topic=job.responses_topic,
+        request_timeout_ms=job.request_timeout_ms,
+        client_id=wanted.member.client_id,
+    )
+
+
+def _group_source(
+    wanted: Wanted, consumer: KafkaConsumer, cluster: Cluster, channel: RequestChannel
+) -> GroupSource:
+    topics = Topics(
+        cluster, wanted.topic, wanted.include, wanted.metadata_max_age_s, time.monotonic
+    )
+    member = GroupMember(
+        channel,
+        wanted.group_id,
+        [],
+        PartitionCounts(cluster),
+        topic_ids=topics.ids,
+        options=wanted.member,
+    )
+
+    def fetch(partitions: Collection[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata]:
+        request = offset_messages.fetch_offsets(wanted.group_id, partitions)
+        return offset_messages.fetched_offsets(channel.send(request).result())
+
+    commits = Commits(member.commit_async, wanted.commit_interval_s)
+    return GroupSource(member, topics, consumer, fetch, commits)

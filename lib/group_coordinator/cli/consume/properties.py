@@ -1,0 +1,84 @@
+"""Kafka's properties, from a file and from KEY=VALUE options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from group_coordinator.cli.groups.client_properties import (
+    PropertiesError,
+    java_properties,
+    known_options,
+)
+
+
+def together(file: Path | None, given: Iterable[str]) -> dict[str, str]:
+    """The properties of a file and those of KEY=VALUE options, which take precedence.
+
+    Raises:
+        click.UsageError: the file or an option cannot be read.
+    """
+    try:
+        found = java_properties(file)
+    except (OSError, UnicodeDecodeError, PropertiesError) as error:
+        raise click.UsageError(str(error)) from error
+    return found | key_values(given)
+
+
+def key_values(given: Iterable[str]) -> dict[str, str]:
+    """KEY=VALUE texts as a dict.
+
+    Raises:
+        click.UsageError: one has no = or no key.
+    """
+    found = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not key or not equals:
+            raise click.UsageError(f"{text!r} is not KEY=VALUE")
+        found[key] = value
+    return found
+
+
+class Properties:
+    """Properties that are taken one by one; what nobody takes is an option of kafka-python, or a mistake."""
+
+    def __init__(self, given: dict[str, str]) -> None:
+        self._left = dict(given)
+
+    def text(self, name: str) -> str | None:
+        """Take one; None: it is not given."""
+        return self._left.pop(name, None)
+
+    def choice(self, name: str, choices: tuple[str, ...]) -> str | None:
+        """Take one of these words, in any case."""
+        value = self.text(name)
+        if value is not None and value.casefold() not in choices:
+            raise click.UsageError(f"{name} is one of {', '.join(choices)}, not {value!r}")
+        return value and value.casefold()
+
+    def number(self, name: str, default: int) -> int:
+        """Take a number from 0 up."""
+        value = self.text(name)
+        if value is not None and not value.strip().isdecimal():
+            raise click.UsageError(f"{name} is a number, not {value!r}")
+        return default if value is None else int(value)
+
+    def is_true(self, name: str) -> bool | None:
+        """Take true or false."""
+        value = self.choice(name, ("true", "false"))
+        return None if value is None else value == "true"
+
+    def rest(self) -> dict[str, Any]:
+        """What is left, as options that every client of kafka-python has.
+
+        Raises:
+            click.UsageError: a property is not known.
+        """
+        try:
+            return known_options(self._left.items(), "consume")
+        except PropertiesError as error:
+            raise click.UsageError(str(error)) from error

@@ -1,0 +1,185 @@
+"""Where records come from: from the partitions that a group's coordinator assigns, or from one partition."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import wait
+from typing import Any, Protocol
+
+import click
+from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition
+
+from group_coordinator.cli.consume.commits import CLOSE_TIMEOUT_S, Commits
+from group_coordinator.cli.consume.formatter import Record
+from group_coordinator.cli.consume.topics import Topics
+from group_coordinator.clients.channel_errors import RequestTimedOutError
+from group_coordinator.clients.member.member import GroupMember
+from group_coordinator.clients.member.options import MemberState
+
+POLL_MS = 100
+_SILENCE_S = 15.0
+"""A first answer takes the initial rebalance delay, 3 seconds, and a few batches of the job."""
+
+
+class Source(Protocol):
+    """Gives records, for one thread."""
+
+    def poll(self, most: int) -> list[Record]:
+        """What has come by now, so many at most; waits a little if there is nothing."""
+        ...
+
+    def printed(self, record: Record) -> None:
+        """A record of the last poll is done with."""
+        ...
+
+    def close(self) -> None:
+        """Commit what was printed."""
+        ...
+
+
+class PartitionSource:
+    """Reads one partition, for no group."""
+
+    def __init__(
+        self, consumer: KafkaConsumer, partition: TopicPartition, first_offset: str | int
+    ) -> None:
+        self._consumer = consumer
+        consumer.assign([partition])
+        if first_offset == "earliest":
+            consumer.seek_to_beginning(partition)
+        elif first_offset == "latest":
+            consumer.seek_to_end(partition)
+        else:
+            consumer.seek(partition, first_offset)
+
+    def poll(self, most: int) -> list[Record]:
+        """As Source says."""
+        return _polled(self._consumer, most)
+
+    def printed(self, record: Record) -> None:
+        """As Source says: nobody is told."""
+
+    def close(self) -> None:
+        """As Source says: there is nothing to commit."""
+
+
+class GroupSource:
+    """Reads what is assigned to a member, from what its group has committed.
+
+    Args:
+        member: not joined yet.
+        topics: what it subscribes to.
+        consumer: of kafka-python, without a group.
+        fetch_offsets: the committed offsets of partitions.
+        commits: as the member.
+        clock: seconds, never going back.
+    """
+
+    def __init__(
+        self,
+        member: GroupMember,
+        topics: Topics,
+        consumer: KafkaConsumer,
+        fetch_offsets: Callable[
+            [Collection[TopicPartition]], Mapping[TopicPartition, OffsetAndMetadata]
+        ],
+        commits: Commits,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._member = member
+        self._topics = topics
+        self._consumer = consumer
+        self._fetch_offsets = fetch_offsets
+        self._commits = commits
+        self._clock = clock
+        self._silent_from_s = clock() + _SILENCE_S
+        self._assigned: frozenset[TopicPartition] = frozenset()
+        self._next: dict[TopicPartition, int] = {}
+        """The offset behind the last record that was printed."""
+
+    def poll(self, most: int) -> list[Record]:
+        """As Source says.
+
+        Raises:
+            ClientError: the coordinator or the cluster refuses.
+            KafkaError: the brokers do.
+        """
+        if self._topics.look():
+            self._member.subscribe(self._topics.names)
+        if self._topics.names:
+            self._member.poll()
+            self._tell_silence()
+        if self._member.assignment != self._assigned:
+            self._take_over()
+        if not self._assigned:
+            time.sleep(POLL_MS / 1000)
+            return []
+        self._commits.commit_if_due(self._positions)
+        records = _polled(self._consumer, most)
+        for record in records:
+            self._next.setdefault(TopicPartition(record.topic, record.partition), record.offset)
+        return records
+
+    def printed(self, record: Record) -> None:
+        """As Source says."""
+        self._next[TopicPartition(record.topic, record.partition)] = record.offset + 1
+
+    def close(self) -> None:
+        """As Source says, and leave the group."""
+        self._commit(self._assigned)
+        self._commits.close()
+        wait([self._member.leave_async()], CLOSE_TIMEOUT_S)
+
+    def _take_over(self) -> None:
+        """Commit what goes, before the member's next poll tells the coordinator; begin what comes where the group was."""
+        kept = self._assigned & self._member.assignment
+        if kept != self._assigned:
+            self._commit(self._assigned - kept)
+            self._begin(kept)
+        come = self._member.assignment - kept
+        if not come:
+            return
+        try:
+            committed = self._fetch_offsets(come)
+        except RequestTimedOutError:
+            return  # the next poll asks again
+        self._begin(kept | come)
+        for partition, offset in committed.items():
+            self._consumer.seek(partition, offset.offset)
+        self._commits.begin({one: offset.offset for one, offset in committed.items()})
+
+    def _commit(self, partitions: Collection[TopicPartition]) -> None:
+        # Who is no member any more would commit as an administrator.
+        if self._member.generation_id >= 0:
+            positions = self._positions()
+            self._commits.commit({one: positions[one] for one in partitions if one in positions})
+
+    def _begin(self, assigned: frozenset[TopicPartition]) -> None:
+        self._next = {one: at for one, at in self._next.items() if one in assigned}
+        self._assigned = assigned
+        self._consumer.assign(sorted(assigned))
+
+    def _positions(self) -> dict[TopicPartition, int]:
+        """Where the group goes on, once that is known: behind what was printed, or where reading begins."""
+        known = {one: self._next.get(one) for one in self._assigned}
+        asked = {
+            one: self._consumer.position(one, timeout_ms=0) if at is None else at
+            for one, at in known.items()
+        }
+        return {one: at for one, at in asked.items() if at is not None}
+
+    def _tell_silence(self) -> None:
+        if self._member.state is MemberState.STABLE:
+            self._silent_from_s = float("inf")
+        elif self._clock() >= self._silent_from_s:
+            self._silent_from_s = float("inf")
+            click.echo(
+                f"No partitions after {_SILENCE_S:g} s. Does the job run? It answers for the group.",
+                err=True,
+            )
+
+
+def _polled(consumer: Any, most: int) -> list[Record]:
+    found = consumer.poll(timeout_ms=POLL_MS, max_records=most)
+    return [record for records in found.values() for record in records]

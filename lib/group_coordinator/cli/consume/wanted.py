@@ -1,0 +1,111 @@
+"""What the options and Kafka's consumer properties want together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from group_coordinator.cli.consume.properties import Properties
+from group_coordinator.cli.consume.usage import Options, generated_group
+from group_coordinator.clients.member.options import MemberOptions
+
+_CLIENT_ID = "console-consumer"
+_RESETS = ("earliest", "latest", "none")
+_FETCHING = {
+    "fetch.min.bytes": 1,
+    "fetch.max.bytes": 52_428_800,
+    "fetch.max.wait.ms": 500,
+    "max.partition.fetch.bytes": 1_048_576,
+}
+"""Properties of fetching, with Kafka's defaults, that kafka-python has too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be read, for which group, and how."""
+
+    topic: str | None
+    include: re.Pattern[str] | None
+    partition: int | None
+    first_offset: str | int
+    """Of a partition."""
+    group_id: str
+    commit_interval_s: float | None
+    """None: no offsets are committed."""
+    metadata_max_age_s: float
+    member: MemberOptions
+    most: int
+    """Records that are taken at once."""
+    fetching: Mapping[str, Any]
+    """Options of kafka-python's consumer."""
+    connecting: Mapping[str, Any]
+    """Options of all clients of kafka-python."""
+
+
+def wanted(options: Options, properties: Properties, isolation_level: str) -> Wanted:
+    """Read the properties.
+
+    Raises:
+        click.UsageError: they do not go with the options, or one of them is not known.
+    """
+    options.check()
+    named = options.named_group(properties.text("group.id"))
+    # The option counts, as in Kafka.
+    properties.text("isolation.level")
+    return Wanted(
+        topic=options.topic,
+        include=options.pattern(),
+        partition=options.partition,
+        first_offset=options.first_offset(),
+        group_id=named or generated_group(),
+        commit_interval_s=_commit_interval_s(options, properties, is_named=named is not None),
+        metadata_max_age_s=properties.number("metadata.max.age.ms", 300_000) / 1000,
+        member=_member(properties),
+        most=properties.number("max.poll.records", 500),
+        fetching={**_fetching(options, properties), "isolation_level": isolation_level},
+        connecting=properties.rest(),
+    )
+
+
+def _commit_interval_s(options: Options, properties: Properties, *, is_named: bool) -> float | None:
+    """A group that named itself is not meant to be used again: its offsets would be in everybody's way (KIP-211)."""
+    interval_s = properties.number("auto.commit.interval.ms", 5_000) / 1000
+    commits = properties.is_true("enable.auto.commit")
+    if options.partition is not None and commits:
+        raise click.UsageError(
+            "A partition is read without a group: enable.auto.commit=true has none to commit for."
+        )
+    is_wanted = is_named if commits is None else commits
+    return interval_s if is_wanted else None
+
+
+def _member(properties: Properties) -> MemberOptions:
+    defaults = MemberOptions()
+    protocol = properties.choice("group.protocol", ("classic", "consumer"))
+    return MemberOptions(
+        client_id=properties.text("client.id") or _CLIENT_ID,
+        group_instance_id=properties.text("group.instance.id"),
+        group_protocol="consumer" if protocol == "consumer" else "classic",
+        session_timeout_ms=properties.number("session.timeout.ms", defaults.session_timeout_ms),
+        rebalance_timeout_ms=properties.number(
+            "max.poll.interval.ms", defaults.rebalance_timeout_ms
+        ),
+        heartbeat_interval_ms=properties.number(
+            "heartbeat.interval.ms", defaults.heartbeat_interval_ms
+        ),
+        group_remote_assignor=properties.text("group.remote.assignor"),
+        client_rack=properties.text("client.rack"),
+    )
+
+
+def _fetching(options: Options, properties: Properties) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        name.replace(".", "_"): properties.number(name, default)
+        for name, default in _FETCHING.items()
+    }
+    reset = properties.choice("auto.offset.reset", _RESETS)
+    return {**found, "auto_offset_reset": options.reset(reset)}

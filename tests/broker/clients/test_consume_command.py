@@ -1,0 +1,195 @@
+"""`consume` beside Kafka's kafka-console-consumer, on the same records and groups of the same coordinator."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from typing import NamedTuple
+
+import pytest
+from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
+from kafka.admin import NewTopic
+
+from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.local.kafka_tools import CONSOLE_CONSUMER, tool_command
+from tests.broker.clients.fleet import DEADLINE_S
+from tests.broker.clients.topics import Topics
+from tests.support.until import until
+
+pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("coordinator", "records")]
+
+TOPIC, WORDS, PIPE = "consumed", "consumed-words", "consumed-by-a-pipe"
+SENT_MS = 1_700_000_000_000
+WITHOUT_GROUP = f"--topic {TOPIC} --partition 0"
+ALL_FIELDS = " ".join(
+    f"--formatter-property print.{field}=true"
+    for field in ("timestamp", "partition", "offset", "headers", "key")
+)
+INVOCATIONS = (
+    f"{WITHOUT_GROUP} --offset earliest --max-messages 4 {ALL_FIELDS} --property null.literal=NIL",
+    f"{WITHOUT_GROUP} --offset 2 --timeout-ms 1500 --property print.key=true --property key.separator=:",
+    f"{WITHOUT_GROUP} --offset 3 --from-beginning",
+    f"--topic {TOPIC} --from-beginning --max-messages 4 --group console-GROUP",
+)
+"""GROUP is ours or theirs."""
+
+
+class Said(NamedTuple):
+    status: int
+    out: bytes
+    err: bytes
+
+
+Ours = Callable[..., "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture(scope="module")
+def records(broker: EmbeddedBroker, kafka_admin: KafkaAdminClient) -> None:
+    """Four records with and without key, value and headers; and ten in each of two partitions."""
+    topics = [NewTopic(TOPIC, 1, 1), NewTopic(WORDS, 2, 1), NewTopic(PIPE, 1, 1)]
+    kafka_admin.create_topics(topics, wait_for_metadata=True)
+    with closing(KafkaProducer(bootstrap_servers=broker.bootstrap_servers)) as producer:
+        for key, value, headers in (
+            (b"k1", b"v1", [("a", b"1"), ("b", b"2")]),
+            (None, b"v2", []),
+            (b"k3", None, [("c", b"x")]),
+            (b"\xff\x00", b"\xfe\n1", []),
+        ):
+            producer.send(TOPIC, value, key, headers, partition=0, timestamp_ms=SENT_MS)
+        producer.send(PIPE, b"1")
+        for number in range(20):
+            producer.send(WORDS, b"%d" % number, partition=number % 2)
+
+
+@pytest.fixture
+def ours(broker: EmbeddedBroker, topics: Topics) -> Ours:
+    settings = (f"events.topic={topics.events}", f"responses.topic={topics.responses}")
+    given = [word for each in settings for word in ("--set", each)]
+
+    def start(*arguments: str) -> subprocess.Popen[bytes]:
+        program = [sys.executable, "-m", "group_coordinator.cli.main", "consume"]
+        servers = ("--bootstrap-server", broker.bootstrap_servers)
+        return subprocess.Popen(
+            [*program, *servers, *given, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    return start
+
+
+def said(process: subprocess.Popen[bytes]) -> Said:
+    with process:
+        out, err = process.communicate(timeout=60)
+    return Said(process.returncode, out, err)
+
+
+def kafkas(broker: EmbeddedBroker, invocation: str) -> Said:
+    servers = ("--bootstrap-server", broker.bootstrap_servers)
+    return said(
+        subprocess.Popen(
+            tool_command(CONSOLE_CONSUMER, *servers, *invocation.split()),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+    )
+
+
+def offsets(broker: EmbeddedBroker, group: str) -> dict[TopicPartition, int]:
+    with closing(KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers)) as admin:
+        found = admin.list_group_offsets(group)[group]
+    return {one: committed.offset for one, committed in found.items()}
+
+
+def test_output_and_offsets_are_those_of_kafkas_tool(broker: EmbeddedBroker, ours: Ours) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        theirs = [
+            pool.submit(kafkas, broker, each.replace("GROUP", "theirs")) for each in INVOCATIONS
+        ]
+        own = [
+            pool.submit(lambda each: said(ours(*each.replace("GROUP", "ours").split())), each)
+            for each in INVOCATIONS
+        ]
+
+    for invocation, expected, found in zip(INVOCATIONS, theirs, own, strict=True):
+        assert found.result().out == expected.result().out, invocation
+        count = expected.result().err.splitlines()[-1]
+        if expected.result().status == 0:
+            assert found.result() == Said(0, expected.result().out, count + b"\n"), invocation
+    # Wrong usage has the status 2 in this project.
+    refusal = b"Options from-beginning and offset cannot be specified together."
+    assert refusal in theirs[2].result().err
+    assert own[2].result().status == 2
+    assert refusal in own[2].result().err
+    assert offsets(broker, "console-ours") == offsets(broker, "console-theirs")
+    assert offsets(broker, "console-ours") == {TopicPartition(TOPIC, 0): 4}
+
+
+@pytest.mark.parametrize(
+    ("number", "protocol"), [(signal.SIGINT, "classic"), (signal.SIGTERM, "consumer")]
+)
+def test_a_signal_commits_and_leaves(
+    broker: EmbeddedBroker,
+    kafka_admin: KafkaAdminClient,
+    ours: Ours,
+    number: signal.Signals,
+    protocol: str,
+) -> None:
+    group = f"console-{protocol}"
+    words = ("--topic", WORDS, "--from-beginning", "--group", group)
+    with ours(*words, "--consumer-property", f"group.protocol={protocol}") as process:
+        assert process.stdout is not None
+        found = [process.stdout.readline() for _ in range(20)]
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+
+    assert sorted(found) == sorted(b"%d\n" % word for word in range(20))
+    assert (process.returncode, out) == (128 + number, b"")
+    assert err == b"Processed a total of 20 messages\n"
+    assert offsets(broker, group) == {TopicPartition(WORDS, 0): 10, TopicPartition(WORDS, 1): 10}
+    described = kafka_admin.describe_groups([group])[group]
+    assert (described["group_state"], described["members"]) == ("Empty", [])
+
+
+def test_a_group_that_names_itself_leaves_no_offsets(
+    broker: EmbeddedBroker, kafka_admin: KafkaAdminClient, ours: Ours
+) -> None:
+    def generated() -> set[str]:
+        names = {group["group_id"] for group in kafka_admin.list_groups()}
+        return {name for name in names if name.startswith("console-consumer-")}
+
+    before = generated()
+    with ours("--include", "consumed-w.*", "--from-beginning", "--max-messages", "20") as process:
+        [group] = until(
+            lambda: generated() - before, seconds=DEADLINE_S, awaited="the group that names itself"
+        )
+        out, _ = process.communicate(timeout=60)
+
+    assert (process.returncode, len(out.splitlines())) == (0, 20)
+    assert offsets(broker, group) == {}
+
+
+def test_who_reads_the_output_may_go(broker: EmbeddedBroker, ours: Ours) -> None:
+    words = ("--topic", PIPE, "--partition", "0", "--from-beginning")
+    with (
+        closing(KafkaProducer(bootstrap_servers=broker.bootstrap_servers)) as producer,
+        ours(*words) as process,
+    ):
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"1\n"
+        process.stdout.close()
+        producer.send(PIPE, b"2")
+        producer.flush()
+        status = process.wait(timeout=30)
+        assert process.stderr is not None
+        err = process.stderr.read()
+
+    assert status == 0
+    assert err.splitlines() == [
+        b"Processed a total of 2 messages",
+        b"Unable to write to standard out, closing consumer.",
+    ]
