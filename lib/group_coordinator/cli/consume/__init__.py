@@ -109,9 +109,9 @@ def command(
     \b
     Examples:
       group-coordinator consume --topic orders --from-beginning --max-messages 10
-      group-coordinator consume --topic orders --group billing --property print.key=true
-      group-coordinator consume --include 'order.*' --group audit --consumer-property group.protocol=consumer
-      group-coordinator consume --topic orders --partition 0 --offset 4711 --property print.timestamp=true
+      group-coordinator consume --topic orders --group billing --formatter-property print.key=true
+      group-coordinator consume --include 'order.*' --group audit --command-property group.protocol=consumer
+      group-coordinator consume --topic orders --partition 0 --offset 4711 --formatter-property print.timestamp=true
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     properties = Properties(together(given["command_config"], given["command_property"]))
     asked = Options(**{name: given[name] for name in Options.__slots__})
