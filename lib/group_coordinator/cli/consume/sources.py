@@ -21,6 +21,8 @@ POLL_MS = 100
 _SILENCE_S = 15.0
 """A first answer takes the initial rebalance delay, 3 seconds, and a few batches of the job."""
 
+_NO_TOPIC = "There is no such topic yet."
+
 
 class Source(Protocol):
     """Gives records, for one thread."""
@@ -109,7 +111,7 @@ class GroupSource:
             self._member.subscribe(self._topics.names)
         if self._topics.names:
             self._member.poll()
-            self._tell_silence()
+        self._tell_silence()
         if self._member.assignment != self._assigned:
             self._take_over()
         if not self._assigned:
@@ -170,14 +172,15 @@ class GroupSource:
         return {one: at for one, at in asked.items() if at is not None}
 
     def _tell_silence(self) -> None:
+        """Say once what is waited for, if it takes long."""
         if self._member.state is MemberState.STABLE:
             self._silent_from_s = float("inf")
         elif self._clock() >= self._silent_from_s:
             self._silent_from_s = float("inf")
-            click.echo(
-                f"No partitions after {_SILENCE_S:g} s. Does the job run? It answers for the group.",
-                err=True,
+            cause = (
+                "Does the job run? It answers for the group." if self._topics.names else _NO_TOPIC
             )
+            click.echo(f"No partitions after {_SILENCE_S:g} s. {cause}", err=True)
 
 
 def _polled(consumer: Any, most: int) -> list[Record]:

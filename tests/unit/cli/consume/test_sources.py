@@ -287,18 +287,24 @@ def test_topics_that_come_later_are_read_too(
     assert len(reader.printed) == len(set(reader.printed)) == 60
 
 
-def test_a_job_that_does_not_answer_is_asked_about_once(
+@pytest.mark.parametrize(
+    ("topics", "told"),
+    [
+        (["orders"], "Does the job run? It answers for the group."),
+        ([], "There is no such topic yet."),
+    ],
+)
+def test_what_is_waited_for_long_is_told_once(
     coordinator: CoordinatorInProcess,
-    cluster: Cluster,
     capsys: pytest.CaptureFixture[str],
+    topics: list[str],
+    told: str,
 ) -> None:
     coordinator.is_silent = True
 
-    live(coordinator, Reader(coordinator, "a", cluster), rounds=30)
+    live(coordinator, Reader(coordinator, "a", Cluster(*topics)), rounds=30)
 
-    assert capsys.readouterr().err.splitlines() == [
-        "No partitions after 15 s. Does the job run? It answers for the group."
-    ]
+    assert capsys.readouterr().err.splitlines() == [f"No partitions after 15 s. {told}"]
 
 
 @pytest.mark.parametrize(("first", "offsets"), [("earliest", 10), ("latest", 0), (7, 3)])
