@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from confluent_kafka import Consumer
+from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
 from kafka.admin import NewTopic
 from pyspark.sql import SparkSession
 
@@ -29,7 +29,7 @@ from tests.support.until import until
 pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.usefixtures("topics")]
 
 ORDERS, REFUNDS = "reported-orders", "reported-refunds"
-TOTALS = "totals-of-orders"
+TOTALS, BUSY = "totals-of-orders", "busy-spark"
 DRAIN = RunOptions(drain=True, with_compaction=True, progress_file=None)
 LAG = """
 SELECT group_id, topic, sum(committed_offset) AS committed, sum(lag) AS lag FROM lag
@@ -71,18 +71,28 @@ def listening(spark: SparkSession, *reporters: OffsetReporter) -> Iterator[None]
         spark.streams.addListener(reporter)
     yield
     for reporter in reporters:
-        reporter.close()
+        reporter.close(timeout_s=1.0)
         spark.streams.removeListener(reporter)
 
 
+@contextmanager
+def member_of(group: str, servers: str) -> Iterator[None]:
+    member = Consumer(
+        {"bootstrap.servers": servers, "group.id": group, "group.protocol": "consumer"}
+    )
+    member.subscribe([REFUNDS])
+    until(lambda: member.poll(0.1) or member.assignment(), seconds=30, awaited="a member")
+    yield
+    member.close()
+
+
 def read_all(spark: SparkSession, broker: EmbeddedBroker, name: str, folder: Path) -> None:
-    """Run a query over what is there, in a few batches."""
+    """Run a query over what is there, in one batch: a job that answers later has one commit to answer."""
     (
         spark.readStream.format("kafka")
         .option("kafka.bootstrap.servers", broker.bootstrap_servers)
         .option("subscribe", f"{ORDERS},{REFUNDS}")
         .option("startingOffsets", "earliest")
-        .option("maxOffsetsPerTrigger", 8)
         .load()
         .writeStream.format("noop")
         .queryName(name)
@@ -105,6 +115,7 @@ def test_a_spark_job_has_lag_in_every_view(
     job: JobSettings,
     broker: EmbeddedBroker,
     tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     servers = job.bootstrap_servers
     create_topics(Connection(servers), job)
@@ -117,14 +128,19 @@ def test_a_spark_job_has_lag_in_every_view(
         events_topic=job.events_topic,
         responses_topic=job.responses_topic,
     )
-    with listening(spark, to_kafka, to_job):
+    to_others = OffsetReporter(servers, group_ids={"totals": BUSY, COORDINATOR: None})
+    with member_of(BUSY, servers), listening(spark, to_kafka, to_job, to_others):
         read_all(spark, broker, "totals", tmp_path / "query")
         produce(broker, ORDERS, 4, partitions=2)
         # The job answers now, long after the query has ended.
         run_coordinator(replace(configured, job=job), lambda: spark, DRAIN)
+        until(lambda: to_others.counts.failed, seconds=30, awaited="a refusal")
+    assert (to_kafka.counts.taken, *to_job.counts, to_others.counts.taken) == (1, 1, 0, 0)
+    assert [each.message[:31] for each in caplog.records if BUSY in each.message] == [
+        "group 'busy-spark' has members,"
+    ]
+    assert committed(broker, BUSY) == {}
     sample_positions(job, Connection(servers), [ORDERS, REFUNDS], None, lambda: spark)
-
-    assert (to_kafka.counts.failed, to_job.counts.failed) == (0, 0)
     assert committed(broker, TOTALS) == {
         TopicPartition(ORDERS, 0): 10,
         TopicPartition(ORDERS, 1): 10,
@@ -142,27 +158,3 @@ def test_a_spark_job_has_lag_in_every_view(
     assert sql_tables.rows(job.tables_root, STATUS) == [
         {"group_id": "spark-totals", "total_lag": 4, "max_lag_topic": ORDERS}
     ]
-
-
-def test_a_group_with_members_stays_theirs(
-    spark: SparkSession, broker: EmbeddedBroker, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    with closing(
-        KafkaConsumer(
-            REFUNDS,
-            bootstrap_servers=broker.bootstrap_servers,
-            group_id="spark-busy",
-            enable_auto_commit=False,
-        )
-    ) as member:
-        until(lambda: member.poll(100) or member.assignment(), seconds=30, awaited="a member")
-        reporter = OffsetReporter(broker.bootstrap_servers)
-        spark.streams.addListener(reporter)
-        read_all(spark, broker, "busy", tmp_path)
-        until(lambda: reporter.counts.failed, seconds=30, awaited="a refusal")
-        spark.streams.removeListener(reporter)
-        reporter.close(timeout_s=0.1)
-
-    [warning] = [each for each in caplog.records if each.levelno == logging.WARNING]
-    assert warning.message.startswith("group 'spark-busy' has members")
-    assert committed(broker, "spark-busy") == {}

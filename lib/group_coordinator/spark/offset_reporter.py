@@ -130,7 +130,7 @@ class OffsetReporter(StreamingQueryListener):
         """Spark calls it, in the thread of its listeners; a program that ends now waits for that thread."""
         self._runs.end(str(event.runId))
         self._sender.end(str(event.runId))
-        self._sender.flush(PATIENCE_S)
+        self._sender.try_all(PATIENCE_S)
 
     def __enter__(self) -> Self:
         return self

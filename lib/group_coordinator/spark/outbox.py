@@ -26,6 +26,8 @@ class _Group:
     by_run: dict[str, Offsets] = field(default_factory=dict)
     """Of the runs of queries that report to it; the youngest run comes last, and counts where two have a partition."""
     is_news: bool = False
+    is_hurried: bool = False
+    """Until it is tried."""
     failures: int = 0
     """Since the last commit that was taken."""
 
@@ -70,7 +72,7 @@ class Outbox:
             return None
         _, name = min(due)
         self._on_its_way = name
-        self._groups[name].is_news = False
+        self._groups[name].is_news = self._groups[name].is_hurried = False
         return Parcel(name, self._groups[name].offsets)
 
     def next_s(self) -> float | None:
@@ -101,12 +103,22 @@ class Outbox:
     def hurry(self, now_s: float) -> None:
         """All that is news is due at once."""
         for group in self._groups.values():
+            group.is_hurried = group.is_news
             group.news_from_s = min(group.news_from_s, now_s)
 
     @property
     def has_news(self) -> bool:
         """Whether a commit has yet to be made, or is on its way."""
-        return self._on_its_way is not None or any(group.is_news for group in self._groups.values())
+        return self._is_under_way or any(group.is_news for group in self._groups.values())
+
+    @property
+    def has_hurried(self) -> bool:
+        """Whether something has not been tried since `hurry`, or is on its way."""
+        return self._is_under_way or any(group.is_hurried for group in self._groups.values())
+
+    @property
+    def _is_under_way(self) -> bool:
+        return self._on_its_way is not None
 
     def _arrived(self) -> _Group:
         name, self._on_its_way = self._on_its_way, None

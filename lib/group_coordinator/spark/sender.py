@@ -61,12 +61,20 @@ class Sender:
         with self._changed:
             self._outbox.end(run)
 
+    def try_all(self, timeout_s: float) -> None:
+        """Try at once to commit all that is new, and wait until each group was tried."""
+        self._hurry_until(lambda: not self._outbox.has_hurried, timeout_s)
+
     def flush(self, timeout_s: float) -> bool:
         """Commit all that is new at once, and wait; returns whether all of it is committed."""
+        self._hurry_until(lambda: not self._outbox.has_news, timeout_s)
+        return not self._outbox.has_news
+
+    def _hurry_until(self, is_done: Callable[[], bool], timeout_s: float) -> None:
         with self._changed:
             self._outbox.hurry(self._clock())
             self._changed.notify_all()
-            return self._changed.wait_for(lambda: not self._outbox.has_news, timeout_s)
+            self._changed.wait_for(lambda: is_done() or self._is_closing, timeout_s)
 
     def close(self, timeout_s: float) -> None:
         """Commit what is new, for so long at most, and end the thread; what comes later is ignored."""

@@ -55,10 +55,12 @@ def coordinator() -> Coordinator:
 
 @pytest.fixture
 def reporter(coordinator: Coordinator) -> Iterator[OffsetReporter]:
-    with OffsetReporter("nowhere:9092") as made:
-        made._sender = Sender(coordinator, Outbox(0.0, 3_600.0))  # noqa: SLF001 - no Kafka
-        yield made
-        coordinator.may_answer.set()
+    made = OffsetReporter("nowhere:9092")
+    made._sender = Sender(coordinator, Outbox(0.0, 3_600.0))  # noqa: SLF001 - no Kafka
+    yield made
+    coordinator.failures.clear()
+    coordinator.may_answer.set()
+    made.close(timeout_s=0.1)
 
 
 def report(reporter: OffsetReporter, *sources: SourceProgress) -> None:
@@ -94,6 +96,31 @@ def test_the_end_of_a_query_waits_for_its_last_commit(
 
     assert coordinator.commits == [("spark-billing", offsets("orders", 5, 7))]
     assert reporter.counts == Counts(taken=1, failed=0)
+
+
+def test_the_end_of_a_query_waits_for_one_try(
+    reporter: OffsetReporter, coordinator: Coordinator
+) -> None:
+    coordinator.failures = [OSError("away")] * 9
+    report(reporter, source(ORDERS))
+    until_failed(reporter, 1)
+
+    end(reporter)
+
+    assert reporter.counts.failed >= 2
+    assert coordinator.commits == []
+
+
+def test_an_end_is_not_waited_for_after_the_reporters_own(
+    reporter: OffsetReporter, coordinator: Coordinator
+) -> None:
+    coordinator.may_answer.clear()
+    report(reporter, source(ORDERS))
+    reporter.close(timeout_s=0.01)
+
+    end(reporter)
+
+    assert coordinator.commits == []
 
 
 def test_a_query_does_not_wait_for_a_coordinator_that_does_not_answer(
@@ -174,8 +201,8 @@ def test_what_cannot_be_read_does_not_fail_the_query(
 def test_after_the_end_nothing_is_committed(
     reporter: OffsetReporter, coordinator: Coordinator
 ) -> None:
-    report(reporter, source(ORDERS))
-    reporter.close()
+    with reporter:
+        report(reporter, source(ORDERS))
     report(reporter, source('{"orders":{"0":50}}'))
     reporter.close()
 

@@ -79,8 +79,17 @@ def test_hurry_waits_for_no_pause(outbox: Outbox) -> None:
     outbox.failed(0.0)
 
     outbox.hurry(0.1)
+    assert outbox.has_hurried
 
-    assert sent_at(outbox, 0.1) == ("g", offsets("orders", 5))
+    outbox.take(0.1)
+    assert outbox.has_hurried
+    outbox.failed(0.1)
+    assert not outbox.has_hurried
+    assert outbox.has_news
+
+    outbox.hurry(0.2)
+    assert sent_at(outbox, 0.2) == ("g", offsets("orders", 5))
+    assert not outbox.has_hurried
 
 
 def test_a_run_that_ended_is_forgotten_once_it_is_committed(outbox: Outbox) -> None:
