@@ -15,22 +15,20 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.clients import sql_tables
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.clients.cluster.coordinator_topics import create_topics
 from group_coordinator.job.position_rounds import sample_positions
-from group_coordinator.job.run import RunOptions, run_coordinator
 from group_coordinator.local.broker import EmbeddedBroker
-from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.settings import Settings
 from group_coordinator.spark import OffsetReporter
-from group_coordinator.streaming.checkpoint.layout import QUERY_NAME as COORDINATOR
-from group_coordinator.tables.creation import create_tables
 from tests.broker.clients.kafka_tool import kafka_consumer_groups
+from tests.support.group_history import tables_of
+from tests.support.one_group_job import OneGroupJob
 from tests.support.until import until
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.usefixtures("topics")]
 
 ORDERS, REFUNDS = "reported-orders", "reported-refunds"
 TOTALS, BUSY = "totals-of-orders", "busy-spark"
-DRAIN = RunOptions(drain=True, with_compaction=True, progress_file=None)
+EVENTS, RESPONSES = "reported-events", "reported-responses"
 LAG = """
 SELECT group_id, topic, sum(committed_offset) AS committed, sum(lag) AS lag FROM lag
 GROUP BY group_id, topic ORDER BY topic
@@ -42,8 +40,9 @@ STATUS = "SELECT group_id, total_lag, max_lag_topic FROM group_status"
 def topics(broker: EmbeddedBroker) -> None:
     """Ten records in each of two partitions, and three in one."""
     with closing(KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers)) as admin:
+        of_job = (NewTopic(EVENTS, 1, 1), NewTopic(RESPONSES, 1, 1))
         admin.create_topics(
-            [NewTopic(ORDERS, 2, 1), NewTopic(REFUNDS, 1, 1)], wait_for_metadata=True
+            [NewTopic(ORDERS, 2, 1), NewTopic(REFUNDS, 1, 1), *of_job], wait_for_metadata=True
         )
     produce(broker, ORDERS, 20, partitions=2)
     produce(broker, REFUNDS, 3, partitions=1)
@@ -56,13 +55,9 @@ def produce(broker: EmbeddedBroker, topic: str, count: int, partitions: int) -> 
 
 
 @pytest.fixture
-def job(configured: Settings, broker: EmbeddedBroker) -> JobSettings:
-    return replace(
-        configured.job,
-        bootstrap_servers=broker.bootstrap_servers,
-        events_topic="reported-events",
-        responses_topic="reported-responses",
-    )
+def job(broker: EmbeddedBroker, topics: None) -> Iterator[OneGroupJob]:  # noqa: ARG001 - made before
+    with OneGroupJob(broker.bootstrap_servers, EVENTS, RESPONSES, "spark-totals") as started:
+        yield started
 
 
 @contextmanager
@@ -71,6 +66,7 @@ def listening(spark: SparkSession, *reporters: OffsetReporter) -> Iterator[None]
         spark.streams.addListener(reporter)
     yield
     for reporter in reporters:
+        # One of them has something to wait for that does not come.
         reporter.close(timeout_s=1.0)
         spark.streams.removeListener(reporter)
 
@@ -78,7 +74,12 @@ def listening(spark: SparkSession, *reporters: OffsetReporter) -> Iterator[None]
 @contextmanager
 def member_of(group: str, servers: str) -> Iterator[None]:
     member = Consumer(
-        {"bootstrap.servers": servers, "group.id": group, "group.protocol": "consumer"}
+        {
+            "bootstrap.servers": servers,
+            "group.id": group,
+            "group.protocol": "consumer",
+            "enable.auto.commit": False,
+        }
     )
     member.subscribe([REFUNDS])
     until(lambda: member.poll(0.1) or member.assignment(), seconds=30, awaited="a member")
@@ -87,12 +88,13 @@ def member_of(group: str, servers: str) -> Iterator[None]:
 
 
 def read_all(spark: SparkSession, broker: EmbeddedBroker, name: str, folder: Path) -> None:
-    """Run a query over what is there, in one batch: a job that answers later has one commit to answer."""
+    """Run a query over what is there, in a few batches."""
     (
         spark.readStream.format("kafka")
         .option("kafka.bootstrap.servers", broker.bootstrap_servers)
         .option("subscribe", f"{ORDERS},{REFUNDS}")
         .option("startingOffsets", "earliest")
+        .option("maxOffsetsPerTrigger", 8)
         .load()
         .writeStream.format("noop")
         .queryName(name)
@@ -112,35 +114,22 @@ def committed(broker: EmbeddedBroker, group: str) -> dict[TopicPartition, int]:
 def test_a_spark_job_has_lag_in_every_view(
     spark: SparkSession,
     configured: Settings,
-    job: JobSettings,
+    job: OneGroupJob,
     broker: EmbeddedBroker,
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    servers = job.bootstrap_servers
-    create_topics(Connection(servers), job)
-    create_tables(job.tables_root, lambda: spark)
-    to_kafka = OffsetReporter(servers, group_ids={"totals": TOTALS, COORDINATOR: None})
+    servers = broker.bootstrap_servers
+    to_kafka = OffsetReporter(servers, group_ids={"totals": TOTALS})
     to_job = OffsetReporter(
-        servers,
-        target="coordinator",
-        group_ids={COORDINATOR: None},
-        events_topic=job.events_topic,
-        responses_topic=job.responses_topic,
+        servers, target="coordinator", events_topic=EVENTS, responses_topic=RESPONSES
     )
-    to_others = OffsetReporter(servers, group_ids={"totals": BUSY, COORDINATOR: None})
+    to_others = OffsetReporter(servers, group_ids={"totals": BUSY})
     with member_of(BUSY, servers), listening(spark, to_kafka, to_job, to_others):
         read_all(spark, broker, "totals", tmp_path / "query")
         produce(broker, ORDERS, 4, partitions=2)
-        # The job answers now, long after the query has ended.
-        run_coordinator(replace(configured, job=job), lambda: spark, DRAIN)
         until(lambda: to_others.counts.failed, seconds=30, awaited="a refusal")
-    assert (to_kafka.counts.taken, *to_job.counts, to_others.counts.taken) == (1, 1, 0, 0)
-    assert [each.message[:31] for each in caplog.records if BUSY in each.message] == [
-        "group 'busy-spark' has members,"
-    ]
-    assert committed(broker, BUSY) == {}
-    sample_positions(job, Connection(servers), [ORDERS, REFUNDS], None, lambda: spark)
+
     assert committed(broker, TOTALS) == {
         TopicPartition(ORDERS, 0): 10,
         TopicPartition(ORDERS, 1): 10,
@@ -151,10 +140,20 @@ def test_a_spark_job_has_lag_in_every_view(
         [TOTALS, ORDERS, "0", "10", "12", "2"],
         [TOTALS, ORDERS, "1", "10", "12", "2"],
     ]
-    assert sql_tables.rows(job.tables_root, LAG) == [
+
+    assert (to_job.counts.taken > 0, to_job.counts.failed) == (True, 0)
+    root = str(tables_of(tmp_path / "tables", job.history))
+    here = replace(configured.job, tables_root=root, cluster_id=job.history.cluster_id)
+    sample_positions(here, Connection(servers), [ORDERS, REFUNDS], None, lambda: spark)
+    assert sql_tables.rows(root, LAG) == [
         {"group_id": "spark-totals", "topic": ORDERS, "committed": 20, "lag": 4},
         {"group_id": "spark-totals", "topic": REFUNDS, "committed": 3, "lag": 0},
     ]
-    assert sql_tables.rows(job.tables_root, STATUS) == [
+    assert sql_tables.rows(root, STATUS) == [
         {"group_id": "spark-totals", "total_lag": 4, "max_lag_topic": ORDERS}
     ]
+
+    assert [each.message[:31] for each in caplog.records if BUSY in each.message] == [
+        "group 'busy-spark' has members,"
+    ]
+    assert committed(broker, BUSY) == {}
