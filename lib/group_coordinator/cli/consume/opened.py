@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator
+from concurrent.futures import wait
 from contextlib import ExitStack, closing, contextmanager
 
 from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition
 
-from group_coordinator.cli.consume.commits import Commits
+from group_coordinator.cli.consume.commits import CLOSE_TIMEOUT_S, Commits
 from group_coordinator.cli.consume.sources import GroupSource, PartitionSource, Source
 from group_coordinator.cli.consume.topics import PartitionCounts, Topics
 from group_coordinator.cli.consume.wanted import Wanted
@@ -29,27 +30,28 @@ def opened(wanted: Wanted, connection: Connection, job: JobSettings) -> Iterator
     """
     connection.local_address()
     with ExitStack() as stack:
-        consumer = stack.enter_context(
-            closing(
-                connection.open(
-                    KafkaConsumer,
-                    client_id=wanted.member.client_id,
-                    enable_auto_commit=False,
-                    allow_auto_create_topics=False,
-                    **wanted.fetching,
-                )
-            )
+        consumer = connection.open(
+            KafkaConsumer,
+            client_id=wanted.member.client_id,
+            enable_auto_commit=False,
+            allow_auto_create_topics=False,
+            **wanted.fetching,
         )
-        source: Source
+        stack.enter_context(closing(consumer))
         if wanted.partition is not None and wanted.topic is not None:
             one = TopicPartition(wanted.topic, wanted.partition)
-            source = PartitionSource(consumer, one, wanted.first_offset)
-        else:
-            cluster = stack.enter_context(closing(Cluster(connection)))
-            channel = stack.enter_context(_channel(wanted, connection, job))
-            source = _group_source(wanted, consumer, cluster, channel)
-        with closing(source):
-            yield source
+            yield PartitionSource(consumer, one, wanted.first_offset)
+            return
+        cluster = stack.enter_context(closing(Cluster(connection)))
+        channel = stack.enter_context(_channel(wanted, connection, job))
+        topics = Topics(
+            cluster, wanted.topic, wanted.include, wanted.metadata_max_age_s, time.monotonic
+        )
+        member = _member(wanted, channel, cluster, topics)
+        if not wanted.stays_member:
+            stack.callback(lambda: wait([member.leave_async()], CLOSE_TIMEOUT_S))
+        source = _group_source(wanted, consumer, channel, topics, member)
+        yield stack.enter_context(closing(source))
 
 
 def _channel(wanted: Wanted, connection: Connection, job: JobSettings) -> RequestChannel:
@@ -62,13 +64,10 @@ def _channel(wanted: Wanted, connection: Connection, job: JobSettings) -> Reques
     )
 
 
-def _group_source(
-    wanted: Wanted, consumer: KafkaConsumer, cluster: Cluster, channel: RequestChannel
-) -> GroupSource:
-    topics = Topics(
-        cluster, wanted.topic, wanted.include, wanted.metadata_max_age_s, time.monotonic
-    )
-    member = GroupMember(
+def _member(
+    wanted: Wanted, channel: RequestChannel, cluster: Cluster, topics: Topics
+) -> GroupMember:
+    return GroupMember(
         channel,
         wanted.group_id,
         [],
@@ -77,6 +76,14 @@ def _group_source(
         options=wanted.member,
     )
 
+
+def _group_source(
+    wanted: Wanted,
+    consumer: KafkaConsumer,
+    channel: RequestChannel,
+    topics: Topics,
+    member: GroupMember,
+) -> GroupSource:
     def fetch(partitions: Collection[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata]:
         request = offset_messages.fetch_offsets(wanted.group_id, partitions)
         return offset_messages.fetched_offsets(channel.send(request).result())

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import wait
 from typing import Any, Protocol
 
 import click
 from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition
 
-from group_coordinator.cli.consume.commits import CLOSE_TIMEOUT_S, Commits
+from group_coordinator.cli.consume.commits import Commits
 from group_coordinator.cli.consume.formatter import Record
 from group_coordinator.cli.consume.topics import Topics
 from group_coordinator.clients.channel_errors import RequestTimedOutError
@@ -128,10 +127,9 @@ class GroupSource:
         self._next[TopicPartition(record.topic, record.partition)] = record.offset + 1
 
     def close(self) -> None:
-        """As Source says, and leave the group."""
+        """As Source says; the member stays."""
         self._commit(self._assigned)
         self._commits.close()
-        wait([self._member.leave_async()], CLOSE_TIMEOUT_S)
 
     def _take_over(self) -> None:
         """Commit what goes, before the member's next poll tells the coordinator; begin what comes where the group was."""

@@ -45,6 +45,14 @@ class Wanted:
     connecting: Mapping[str, Any]
     """Options of all clients of kafka-python."""
 
+    @property
+    def stays_member(self) -> bool:
+        """Whether it does not leave its group at the end: a static member comes back, and nobody need rebalance.
+
+        The consumer protocol has a word for that (epoch -2), the classic one has none.
+        """
+        return self.member.group_protocol == "classic" and bool(self.member.group_instance_id)
+
 
 def wanted(options: Options, properties: Properties, isolation_level: str) -> Wanted:
     """Read the properties.

@@ -120,6 +120,12 @@ def test_properties_of_the_member_of_fetching_and_of_the_connection() -> None:
     assert found.fetching["isolation_level"] == "read_uncommitted"
 
 
+def test_a_static_member_of_the_classic_protocol_stays_as_kafkas_does() -> None:
+    assert asked("group.instance.id=till-1").stays_member
+    assert not asked().stays_member
+    assert not asked("group.instance.id=till-1", "group.protocol=consumer").stays_member
+
+
 def test_options_take_precedence_over_a_file(tmp_path: Path) -> None:
     file = tmp_path / "consumer.properties"
     file.write_text("group.id=billing\nfetch.min.bytes=5\n")
