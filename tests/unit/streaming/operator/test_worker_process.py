@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from group_coordinator.streaming.operator.worker_process import cheaper_while_there
+
+MANY = 50_000
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    yield
+    gc.unfreeze()
+
+
+def a_task() -> None:
+    """Spark drops the function when the task ends."""
+
+    def function() -> None: ...
+
+    cheaper_while_there(function)
+
+
+def searched() -> int:
+    """How many objects a full collection looks at."""
+    return len(gc.get_objects())
+
+
+def test_what_is_there_when_a_task_begins_is_not_searched_when_it_ends() -> None:
+    there = [[] for _ in range(MANY)]
+    a_task()
+    assert searched() < MANY
+    assert len(there) == MANY
+
+
+def test_what_a_task_leaves_is_not_searched_after_the_next_one() -> None:
+    a_task()
+    left = [[] for _ in range(MANY)]
+    assert searched() >= MANY
+    a_task()
+    assert searched() < MANY
+    assert len(left) == MANY
+
+
+def test_the_cycles_of_a_task_are_found() -> None:
+    a_task()
+    cycle: list[object] = []
+    cycle.append(cycle)
+    del cycle
+    assert gc.collect() > 0
+
+
+def test_other_functions_of_the_worker_collect_as_often_as_before() -> None:
+    before = gc.get_threshold()
+    a_task()
+    assert gc.get_threshold() == before
