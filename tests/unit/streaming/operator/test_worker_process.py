@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import socket
 from collections.abc import Iterator
 
 import pytest
@@ -57,3 +58,15 @@ def test_other_functions_of_the_worker_collect_as_often_as_before() -> None:
     before = gc.get_threshold()
     a_task()
     assert gc.get_threshold() == before
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_QUICKACK"), reason="Linux alone has it")
+def test_connections_acknowledge_at_once() -> None:
+    option = socket.IPPROTO_TCP, socket.TCP_QUICKACK
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname()) as connection,
+    ):
+        connection.setsockopt(*option, 0)
+        a_task()
+        assert connection.getsockopt(*option) == 1
