@@ -70,6 +70,9 @@ class JobSettings:
     history_hourly_ms: NotNegative
     topic_metadata_interval_ms: NotNegative
     transactions_markers_interval_ms: NotNegative
+    metrics_listen: str
+    metrics_interval_ms: Positive
+    metrics_lag_granularity: Literal["none", "group", "topic", "partition"]
     positions_retention_ms: NotNegative
     positions_full_ms: NotNegative
     mirror_interval_ms: Positive

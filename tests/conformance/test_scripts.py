@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.conformance.kafka.coordinators import Oracle, Ours
+from tests.conformance.language.meters import counted
 from tests.conformance.language.transcript import (
     disagreements,
     forgotten_requests,
@@ -37,6 +38,9 @@ def test_we_tell_the_story(name: str) -> None:
 def test_kafka_tells_the_same_story(name: str, oracle: Oracle) -> None:
     story = STORIES[name]
     kafka = play(story, oracle)
+    meters = oracle.meters()
     fail_with(name, [f"KAFKA, {found}" for found in unexpected(story, kafka)])
     assert kafka.remembered == []
-    fail_with(name, list(disagreements(story, kafka, play(story, Ours()))))
+    ours = play(story, Ours())
+    fail_with(name, list(disagreements(story, kafka, ours)))
+    assert meters == counted(ours)

@@ -11,6 +11,7 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import GroupIdNotFoundError
 from tests.end_to_end.gateway_scene import GatewayBeside, ordinary_clients_are_coordinated
 from tests.end_to_end.installation import Installation, Row
+from tests.end_to_end.metrics_beside import MetricsBeside
 from tests.support.job_process import JobProcess
 from tests.support.transactional_producer import TransactionalProducer, markers_end
 
@@ -21,13 +22,25 @@ OFFSETS = "SELECT group_id, topic, partition, committed_offset FROM offsets WHER
 GROUPS = "SELECT group_id FROM groups WHERE group_id IN ('audit', 'billing', 'shipping') ORDER BY group_id"
 BILLING = {"group_id": "billing", "topic": "orders", "partition": 0, "committed_offset": 42}
 SHIPPING = {"group_id": "shipping", "topic": "orders", "partition": 0, "committed_offset": 9}
+SHOWN = {
+    "kafka_server_group_coordinator_metrics_offset_commit_count": 3.0,
+    "kafka_server_group_coordinator_metrics_group_count classic": 3.0,
+    "kafka_coordinator_group_groupmetadatamanager_numoffsets": 2.0,
+    "kafka_consumergroup_current_offset billing 0 orders": 42.0,
+    "kafka_consumergroup_members audit": 0.0,
+    "group_coordinator_behind_events": 0.0,
+    "group_coordinator_defects_total": 0.0,
+    "group_coordinator_ready": 1.0,
+}
+"""Of three groups, one of which waits for the end of its transaction."""
 
 
 def test_what_is_asked_is_answered_kept_and_known_after_a_restart(
     installation: Installation,
 ) -> None:
     """A transaction that ends while the job is down too: the next run finds its marker."""
-    run = ["run", "--with-compaction", *installation.options]
+    metrics = MetricsBeside(installation)
+    run = ["run", "--with-compaction", *installation.options, *metrics.options]
     with (
         closing(TransactionalProducer(installation.bootstrap_servers, "shipping")) as producer,
         JobProcess(run, installation.folder) as job,
@@ -38,6 +51,7 @@ def test_what_is_asked_is_answered_kept_and_known_after_a_restart(
         assert admin.list_consumer_group_offsets("billing")[ORDERS_0].offset == 42
         producer.add("shipping")
         commit_in_transaction(installation, producer, 9)
+        metrics.await_series(job, SHOWN)
         assert job.stop() == 0, job.log
         producer.end(commits=True)
 
@@ -53,6 +67,8 @@ def test_what_is_asked_is_answered_kept_and_known_after_a_restart(
             admin.delete_consumer_groups(["audit"]).all()
         await_rows(installation, OFFSETS, [BILLING, SHIPPING], job)
         await_rows(installation, GROUPS, [{"group_id": "billing"}, {"group_id": "shipping"}], job)
+        metrics.agrees_with_the_log(job)
+        metrics.shows_nothing_unheard_of()
         assert job.stop() == 0, job.log
 
     assert installation.rows(

@@ -27,7 +27,11 @@ ROWS: list[Row] = [
     ("D!", None, None, b"defect", 1),
     ("T", None, None, b"need", 1),
     ("M", None, None, b"\xc3\xbc", 1),
+    ("N", None, None, b'{"offset-commit":70}', 1),
+    ("N", None, None, b'{"offset-commit":6,"offset-expiration":1}', 1),
+    ("S", None, None, b"rebalances", 1),
 ]
+METERS = {"offset-commit": 76, "offset-expiration": 1, "dead-letter": 2, "defect": 1}
 
 
 @contextmanager
@@ -48,6 +52,7 @@ def test_a_batch_with_everything(spark: SparkSession, most_bytes: int) -> None:
         assert outputs.counts == BatchCounts(3, 77, 2, 1)
         assert outputs.letters_size == Size(2, 12)
         assert (outputs.topic_needs(), outputs.awaited_markers()) == (["need"], ["ü"])
+        assert outputs.meters() == (METERS, ["rebalances"])
         log = outputs.log(LogOrigin("test", "group-events"))
         assert log.packed_bytes == 13
         contents = [bytes(row.content) for row in log.packed().collect()]
@@ -61,6 +66,7 @@ def test_a_batch_with_nothing(spark: SparkSession, most_bytes: int) -> None:
         assert outputs.counts == BatchCounts(0, 0, 0, 0)
         assert outputs.letters_size == Size(0, 0)
         assert list(outputs.topic_needs()) == list(outputs.awaited_markers()) == []
+        assert (outputs.meters().counts, [*outputs.meters().rebalancing]) == ({}, [])
 
 
 def test_what_is_not_cached_as_a_whole_is_counted(spark: SparkSession) -> None:

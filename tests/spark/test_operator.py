@@ -18,7 +18,8 @@ from group_coordinator.runtime.packing import ABSENT_KEY, BAD_KEY, EVENT, HEADER
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
 from group_coordinator.streaming import batch_outputs
-from group_coordinator.streaming.batch_outputs import BatchCounts
+from group_coordinator.streaming.batch_outputs import BatchCounts, BatchMeters
+from group_coordinator.streaming.meter_totals import counted_in_tables
 from group_coordinator.streaming.operator.stateful import coordinate
 from group_coordinator.streaming.sinks import Sinks
 from group_coordinator.streaming.source import pack
@@ -48,12 +49,14 @@ class Coordinator:
         self.counts: dict[int, BatchCounts] = {}
         self.needs: list[str] = []
         self.awaited: list[str] = []
+        self.meters: dict[int, BatchMeters] = {}
         self.sinks = Sinks(
             settings.job,
             Writer(self.catalog, settings.job.cluster_id, epoch=1),
             self.counts.__setitem__,
             topic_needs=self.needs.extend,
             awaited_markers=self.awaited.extend,
+            meters=self.meters.__setitem__,
         )
         self.offset = 0
 
@@ -157,6 +160,10 @@ def test_the_log_and_the_dead_letters_of_a_batch_are_kept(coordinator: Coordinat
         until_batch(query, lambda: query.lastProgress is not None)
 
     assert coordinator.counts[0] == BatchCounts(0, 3, 1, 0)
+    assert coordinator.meters[0].counts == {"offset-commit": 3, "dead-letter": 1}
+    job = coordinator.settings.job
+    assert counted_in_tables(coordinator.spark, job, -1, 1) == coordinator.meters[0].counts
+    assert counted_in_tables(coordinator.spark, job, 0, 9) == {}
     assert coordinator.log() == [
         ("a", "offset-commit", 1),
         ("a", "offset-commit", 3),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class FilesInMemory:
-    """Texts by path, with the methods of CheckpointFolder that a journal needs."""
+    """Texts by path, with the methods of CheckpointFolder that journals and totals need."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
@@ -20,3 +20,13 @@ class FilesInMemory:
 
     def remove(self, name: str) -> None:
         self.texts.pop(name, None)
+
+    def read_newest(self, name: str) -> str | None:
+        newest = max((int(file) for file in self.names_in(name)), default=None)
+        return None if newest is None else self.read(f"{name}/{newest}")
+
+    def write_next(self, name: str, text: str) -> None:
+        numbers = {int(file) for file in self.names_in(name)}
+        self.write(f"{name}/{max(numbers, default=-1) + 1}", text)
+        for number in numbers:
+            self.remove(f"{name}/{number}")

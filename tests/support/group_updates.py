@@ -17,6 +17,7 @@ from group_coordinator.runtime.outputs import (
     DeadLetterRow,
     LogRow,
     Output,
+    RebalancingLine,
     Response,
     TopicNeedLine,
 )
@@ -64,4 +65,10 @@ def line_of(output: Output) -> str:
     return _LETTERS[type(output)] + json.encode(content).decode()
 
 
-_LETTERS = {LogRow: "L", DeadLetterRow: "D", TopicNeedLine: "T", AwaitedMarkersLine: "M"}
+_LETTERS = {
+    LogRow: "L",
+    DeadLetterRow: "D",
+    TopicNeedLine: "T",
+    AwaitedMarkersLine: "M",
+    RebalancingLine: "S",
+}

@@ -7,12 +7,16 @@ from collections.abc import Iterable
 from msgspec import Raw, json
 from pyspark.sql import Row
 
+from group_coordinator.streaming.operator.output_rows import METERS
 from group_coordinator.tables.packed_log import unpacked
 
 
 def lines_in(rows: Iterable[Row]) -> list[str]:
-    """Each a letter for its kind and JSON; between them the partition that a client reads."""
-    return [line for row in rows for line in _lines(row)]
+    """Each a letter for its kind and JSON; between them the partition that a client reads.
+
+    What is counted of them is left out.
+    """
+    return [line for row in rows if row.kind != METERS for line in _lines(row)]
 
 
 def _lines(row: Row) -> list[str]:

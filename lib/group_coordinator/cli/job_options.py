@@ -48,6 +48,11 @@ def run_options(function: Function) -> Function:
             is_flag=True,
             help="Go on though the events topic has got partitions; some events may change places.",
         ),
+        click.option(
+            "--metrics",
+            metavar="HOST:PORT",
+            help="Answer /metrics for Prometheus, /healthz and /readyz there; the setting metrics.listen.",
+        ),
     )
     for option in reversed(options):
         function = option(function)
@@ -55,8 +60,12 @@ def run_options(function: Function) -> Function:
 
 
 def job_settings(
-    config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None
+    config: Path | None,
+    overrides: tuple[str, ...],
+    bootstrap_server: str | None,
+    metrics: str | None = None,
 ) -> Settings:
     """The settings that result from the options."""
-    servers = [] if bootstrap_server is None else [f"bootstrap.servers={bootstrap_server}"]
-    return load(config, [*overrides, *servers])
+    given = {"bootstrap.servers": bootstrap_server, "metrics.listen": metrics}
+    named = [f"{key}={value}" for key, value in given.items() if value is not None]
+    return load(config, [*overrides, *named])

@@ -34,6 +34,7 @@ def command(
     progress: Path | None,
     redo_open_batch: bool,
     accept_new_partitions: bool,
+    metrics: str | None,
     with_gateway: bool,
 ) -> None:
     """Run the coordinator: events in, responses and log out.
@@ -48,9 +49,12 @@ def command(
     With --with-gateway Kafka's own clients reach the job at gateway.listen, as long as it runs; the gateway
     is a process of its own, and if it ends so does the run.
 
+    With --metrics Prometheus reads Kafka's meters, lag and the job's health there, and schedulers whether it is
+    alive (/healthz) and ready (/readyz). A run with --drain has no such port.
+
     \b
     Examples:
-      group-coordinator run --with-compaction
+      group-coordinator run --with-compaction --metrics 127.0.0.1:9404
       group-coordinator run --with-compaction --with-gateway --set gateway.listen=127.0.0.1:29092
       group-coordinator run --drain --with-compaction     # as a scheduled job
     """  # noqa: D301
@@ -58,7 +62,7 @@ def command(
         raise click.UsageError(
             "--with-gateway: a run with --drain ends when all is read, and nobody could ask it"
         )
-    settings = job_settings(config, overrides, bootstrap_server)
+    settings = job_settings(config, overrides, bootstrap_server, metrics)
     gateway = partial(run_gateway_process, gateway_command(config, overrides, bootstrap_server))
     options = RunOptions(
         drain,

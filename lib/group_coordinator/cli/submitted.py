@@ -90,9 +90,10 @@ def run(
     progress: Path | None,
     redo_open_batch: bool,
     accept_new_partitions: bool,
+    metrics: str | None,
 ) -> None:
     """Run the coordinator; SIGTERM ends it between two batches, with status 0."""
-    settings = job_settings(config, overrides, bootstrap_server)
+    settings = job_settings(config, overrides, bootstrap_server, metrics)
     options = RunOptions(drain, with_compaction, progress, redo_open_batch, accept_new_partitions)
     run_coordinator(settings, partial(submitted_session, settings.job), options)
 

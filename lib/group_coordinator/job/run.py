@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import (
+    AbstractContextManager,
+    ExitStack,
+    closing,
+    contextmanager,
+    nullcontext,
+)
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,6 +28,8 @@ from group_coordinator.job.beside import running_beside
 from group_coordinator.job.certificates_check import check_certificates
 from group_coordinator.job.events_partitions import check_batch_limit, check_no_new_partitions
 from group_coordinator.job.marker_follower_run import following_of_markers
+from group_coordinator.job.metrics.endpoint import Endpoint, metrics_endpoint
+from group_coordinator.job.metrics.measuring import measuring
 from group_coordinator.job.outages import outlast_outages
 from group_coordinator.job.partitions_check import check_partitions
 from group_coordinator.job.query_failures import query_failures_told
@@ -89,6 +97,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
     connection = Connection.of(settings.job)
     check_topics(connection, settings.job)
     with (
+        _endpoint(settings.job, options) as endpoint,
         session_and_stop(make_session) as (spark, stop),
         closing(ClusterTopics(connection)) as cluster,
     ):
@@ -115,10 +124,16 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
                 telling,
                 following,
                 replies.now,
+                endpoint,
             )
             run = _drain if options.drain else _run
             with query_failures_told(settings.job):
                 run(given, settings, options, stop)
+
+
+def _endpoint(job: JobSettings, options: RunOptions) -> AbstractContextManager[Endpoint | None]:
+    """A run that ends by itself is over before anybody asks a second time."""
+    return nullcontext() if options.drain else metrics_endpoint(job)
 
 
 def _check_events(
@@ -148,7 +163,10 @@ def _drain(given: RunInputs, settings: Settings, options: RunOptions, stop: Even
 
 def _run(given: RunInputs, settings: Settings, options: RunOptions, stop: Event) -> None:
     with ExitStack() as beside:
-        around = beside.enter_context(for_a_long_run(given, stop))
+        measured = beside.enter_context(
+            measuring(given.endpoint, given.spark, given.connection, given.job, stop)
+        )
+        around = beside.enter_context(for_a_long_run(given, measured, stop))
         if given.telling is not None:
             beside.enter_context(running_beside(given.telling.run, stop, "topics"))
         if given.following is not None:

@@ -21,6 +21,8 @@ from group_coordinator.job.clock import Clock
 from group_coordinator.job.events_partitions import tell_of_new_partitions
 from group_coordinator.job.kafka_watch import KafkaWatch
 from group_coordinator.job.marker_follower_run import FollowingOfMarkers
+from group_coordinator.job.metrics.endpoint import Endpoint
+from group_coordinator.job.metrics.measuring import Measuring
 from group_coordinator.job.owner_watch import OwnerWatch
 from group_coordinator.job.topic_agent_run import TellingOfTopics
 from group_coordinator.observability.progress import ProgressReport
@@ -49,6 +51,7 @@ class RunInputs:
     telling: TellingOfTopics | None
     following: FollowingOfMarkers | None
     reply_partitions: Callable[[], int]
+    endpoint: Endpoint | None
 
 
 def for_a_drain(given: RunInputs) -> Surroundings:
@@ -60,7 +63,9 @@ def for_a_drain(given: RunInputs) -> Surroundings:
 
 
 @contextmanager
-def for_a_long_run(given: RunInputs, stop: Event) -> Iterator[Surroundings]:
+def for_a_long_run(
+    given: RunInputs, measured: Measuring | None, stop: Event
+) -> Iterator[Surroundings]:
     """For a run that goes on: what members cannot do because of Kafka or of this job is not held against them."""
     folder = coordinator_folder(given.spark, given.job)
     plans = Plans(folder)
@@ -86,7 +91,7 @@ def for_a_long_run(given: RunInputs, stop: Event) -> Iterator[Surroundings]:
             outages.begin(batch_id)
 
         with running_beside(watch.run, stop, "kafka-watch"):
-            yield _surroundings(given, plans, before_batch, rest)
+            yield _surroundings(given, plans, before_batch, rest, measured)
 
 
 def _surroundings(
@@ -94,6 +99,7 @@ def _surroundings(
     plans: Plans,
     before_batch: Callable[[int], None],
     rest: Rest | None,
+    measured: Measuring | None = None,
 ) -> Surroundings:
     def ticks() -> Ticks:
         written = write_ticks(given.connection, given.job.events_topic)
@@ -112,6 +118,13 @@ def _surroundings(
         before, now = plans.of(batch_id - 1), plans.of(batch_id)
         tell_of_new_partitions(given.job.events_topic, before, now)
         before_batch(batch_id)
+        if measured is not None:
+            measured.begin(batch_id, plans)
+
+    def report(batch_id: int, counts: BatchCounts) -> None:
+        _report(batch_id, counts)
+        if measured is not None:
+            measured.end(counts)
 
     progress = ProgressReport(given.progress_file)
     owner = OwnerWatch(given.spark, given.writer)
@@ -120,12 +133,13 @@ def _surroundings(
         clock.is_wrong,
         plans,
         begin,
-        _report,
+        report,
         no_rest if rest is None else rest.after,
         (progress.look, owner.look, clock.look),
         given.reply_partitions,
         None if given.telling is None else given.telling.interests.note,
         None if given.following is None else given.following.awaited.note,
+        None if measured is None else measured.meters,
     )
 
 

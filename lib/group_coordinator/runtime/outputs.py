@@ -79,7 +79,16 @@ class AwaitedMarkersLine(msgspec.Struct, gc=False):
     since: dict[int, int]
 
 
-Output: TypeAlias = Response | LogRow | DeadLetterRow | TopicNeedLine | AwaitedMarkersLine
+class RebalancingLine(msgspec.Struct, gc=False):
+    """The state of a classic group that rebalances, which the log does not have; None: it does so no longer."""
+
+    group_id: str
+    state: str | None
+
+
+Output: TypeAlias = (
+    Response | LogRow | DeadLetterRow | TopicNeedLine | AwaitedMarkersLine | RebalancingLine
+)
 
 
 class Piece(NamedTuple):
@@ -177,6 +186,10 @@ class Outputs:
     def awaited_markers(self, since: dict[int, int]) -> None:
         """Add the markers that the group waits for."""
         self._add(AwaitedMarkersLine(self.group_id, since), 40 * len(since))
+
+    def rebalancing(self, state: str | None) -> None:
+        """Add the state of a group that rebalances, or that it does not any more."""
+        self._add(RebalancingLine(self.group_id, state), 0)
 
     def _respond(self, partition: int | None, content: object) -> None:
         value = _encode(content)

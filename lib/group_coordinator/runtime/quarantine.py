@@ -15,7 +15,8 @@ class UnknownStateVersionError(Exception):
     """The checkpoint was written by a later version of this program."""
 
 
-_DEFECT = "defect: "
+DEFECT = "defect: "
+"""How the reason of a dead letter begins that tells of a mistake of ours."""
 
 NOT_OURS = (MemoryError, OSError, UnknownStateVersionError, SnapshotVersionError)
 """Failures of this machine or of this installation: another attempt may do better, so they fail the task."""
@@ -23,12 +24,12 @@ NOT_OURS = (MemoryError, OSError, UnknownStateVersionError, SnapshotVersionError
 
 def describe(defect: Exception) -> str:
     """The reason of a dead letter."""
-    return f"{_DEFECT}{type(defect).__name__}: {defect}"
+    return f"{DEFECT}{type(defect).__name__}: {defect}"
 
 
 def is_defect(reason: str) -> bool:
     """Whether a dead letter tells of a mistake of ours: those are counted."""
-    return reason.startswith(_DEFECT)
+    return reason.startswith(DEFECT)
 
 
 def letters_of_a_whole_call(

@@ -30,6 +30,7 @@ from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.responses import Reply
+from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.offsets.pending import awaited_markers
 from group_coordinator.core.rejections import rejection
 from group_coordinator.core.topics.needs import NOTHING, TopicNeed, missing_topics, topic_need
@@ -39,6 +40,7 @@ from group_coordinator.runtime.quarantine import NOT_OURS, describe
 from group_coordinator.runtime.spill_file import ScratchFolder, usual_scratch
 from group_coordinator.runtime.taking import event_id_at, refusal_of, take, ticket_of
 
+_REBALANCING = (ClassicState.PREPARING_REBALANCE, ClassicState.COMPLETING_REBALANCE)
 _TOPICS_ON_THE_WAY = "The group's topics are being looked up."
 
 
@@ -72,6 +74,8 @@ class UpdateContext:
     """Whether groups ask for the topics that they need; an agent tells them (job/topic_agent.py)."""
     follows_markers: bool = False
     """Whether groups say which markers they wait for; a follower tells them (job/marker_follower.py)."""
+    tells_rebalancing: bool = False
+    """Whether classic groups say that they rebalance; gauges show it (job/metrics)."""
     scratch: ScratchFolder = usual_scratch
     """Where outputs wait that are too many for memory."""
 
@@ -83,6 +87,7 @@ def update_group(
     run = _GroupRun(group, context)
     need_before = topic_need(group) if context.asks_for_topics else NOTHING
     awaited_before = awaited_markers(group) if context.follows_markers else {}
+    rebalancing_before = _rebalancing(group) if context.tells_rebalancing else None
     for row in rows:
         run.take(row, max(min(row.timestamp_ms, batch_time_ms), group.clock_ms))
     if not context.timers_hold:
@@ -91,10 +96,18 @@ def update_group(
         run.ask_for_topics(need_before)
     if context.follows_markers:
         run.say_awaited_markers(awaited_before)
+    if context.tells_rebalancing:
+        run.say_rebalancing(rebalancing_before)
     if group.is_forgotten:
         return GroupUpdate(None, run.output, None)
     deadline_ms = coordinator.next_deadline(group, context.config, context.outages)
     return GroupUpdate(snapshots.dump(group), run.output, deadline_ms)
+
+
+def _rebalancing(group: Group) -> str | None:
+    """The state of a classic group between two generations, in which no record leaves it."""
+    classic = group.classic
+    return classic.state.value if classic is not None and classic.state in _REBALANCING else None
 
 
 class _GroupRun:
@@ -180,6 +193,12 @@ class _GroupRun:
         awaited = awaited_markers(self.group)
         if awaited or awaited_before:
             self.output.awaited_markers(awaited)
+
+    def say_rebalancing(self, before: str | None) -> None:
+        """Say that the group rebalances, in each call: who was killed has forgotten it; and once that it has ended."""
+        state = _rebalancing(self.group)
+        if state is not None or before is not None:
+            self.output.rebalancing(state)
 
     def _event_id(self, row: EventRow) -> str:
         return event_id_at(self.context.events_topic, row.partition, row.offset)

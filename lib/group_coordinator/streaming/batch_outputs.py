@@ -5,11 +5,14 @@ A question costs some tens of milliseconds, however little there is to say, and 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from msgspec import json
 from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.streaming.operator.output_rows import (
@@ -17,6 +20,8 @@ from group_coordinator.streaming.operator.output_rows import (
     DEAD_LETTER,
     DEFECT,
     LOG,
+    METERS,
+    REBALANCING,
     RESPONSE,
     TOPIC_NEED,
 )
@@ -24,6 +29,9 @@ from group_coordinator.tables.append import Size
 from group_coordinator.tables.log_rows import LogOrigin, PackedRows
 
 LETTERS = (DEAD_LETTER, DEFECT)
+
+LETTERS_METER, DEFECTS_METER = "dead-letter", "defect"
+"""Ours, beside Kafka's; a defect is a dead letter too."""
 
 _LITTLE_BYTES = 8 * 1024 * 1024
 """Of a batch in Spark's cache, which the driver takes without counting first."""
@@ -37,6 +45,13 @@ class BatchCounts(NamedTuple):
     records: int = 0
     dead_letters: int = 0
     defects: int = 0
+
+
+class BatchMeters(NamedTuple):
+    """What a batch adds to Kafka's meters and to ours, by name, and what its groups say of their rebalances, in JSON."""
+
+    counts: Mapping[str, int] = MappingProxyType({})
+    rebalancing: Sequence[str] = ()
 
 
 class KindVolume(NamedTuple):
@@ -81,6 +96,16 @@ class BatchOutputs:
     def awaited_markers(self) -> Sequence[str]:
         """Which markers groups wait for, each in JSON."""
         return self._texts(AWAITED_MARKERS)
+
+    def meters(self) -> BatchMeters:
+        """What the batch adds to the meters, and which groups rebalance since."""
+        found: Counter[str] = Counter()
+        for text in self._texts(METERS):
+            found.update(json.decode(text, type=dict[str, int]))
+        counts = self.counts
+        letters = {LETTERS_METER: counts.dead_letters, DEFECTS_METER: counts.defects}
+        found.update({name: number for name, number in letters.items() if number})
+        return BatchMeters(found, self._texts(REBALANCING))
 
     def log(self, origin: LogOrigin) -> PackedRows:
         """The rows of the log."""

@@ -13,7 +13,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.backlog import Backlog
 from group_coordinator.streaming.batch_gate import BatchGate
-from group_coordinator.streaming.batch_outputs import BatchCounts
+from group_coordinator.streaming.batch_outputs import BatchCounts, BatchMeters
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import (
     Origin,
@@ -49,7 +49,8 @@ class Surroundings:
     after a start until there is data. `must_wait` is asked before each batch whether it is held for another query
     (BatchGate), `plans` are those of its batches, `before_batch` is called with Spark's number of a batch in the thread
     that begins its tasks. `report` hears of every batch that is written, `rest` is called behind it (rest.py), each of
-    `watches` sees the query about once a second. `reply_partitions`, `topic_needs` and `awaited_markers` are for Sinks.
+    `watches` sees the query about once a second. `reply_partitions`, `topic_needs`, `awaited_markers` and `meters` are for
+    Sinks.
     """
 
     tick: Callable[[], Mapping[int, int]]
@@ -62,6 +63,7 @@ class Surroundings:
     reply_partitions: Callable[[], int]
     topic_needs: Callable[[Sequence[str]], None] | None = None
     awaited_markers: Callable[[Sequence[str]], None] | None = None
+    meters: Callable[[int, BatchMeters], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,7 @@ class CoordinatorRun:
             around.topic_needs,
             around.awaited_markers,
             around.reply_partitions,
+            around.meters,
         )
 
         def write(batch: DataFrame, batch_id: int) -> None:

@@ -39,6 +39,7 @@ def start_query(
         timers_hold=False,
         asks_for_topics=job.topic_metadata_interval_ms > 0,
         follows_markers=job.transactions_markers_interval_ms > 0,
+        tells_rebalancing=bool(job.metrics_listen),
         scratch=folder_for_spills,
     )
     calls = coordinate(_input(spark, settings, origin), context, job.exchange)

@@ -29,6 +29,7 @@ from group_coordinator.settings import RECORD_OVERHEAD, JobSettings
 from group_coordinator.streaming.batch_outputs import (
     LETTERS,
     BatchCounts,
+    BatchMeters,
     BatchOutputs,
     outputs_of,
 )
@@ -136,6 +137,8 @@ class Sinks:
     """Hears which markers groups wait for, in the same way."""
     reply_partitions: Callable[[], int] = _nobody_names_one
     """How many partitions the responses topic has: Kafka's client waits in vain for one that is not there."""
+    meters: Callable[[int, BatchMeters], None] | None = None
+    """Hears what a batch adds to the meters, once its tables are written; of a batch that is done again once more."""
 
     def write(self, batch: DataFrame, batch_id: int) -> BatchCounts:
         """Send the responses, then append to the tables what this batch has not appended before; how much there was."""
@@ -154,6 +157,8 @@ class Sinks:
             if found.counts.dead_letters:
                 letters = SparkRows(letters_of(batch, self.job), found.letters_size)
                 self._append(letters, DEAD_LETTERS, in_tables)
+            if self.meters is not None:
+                self.meters(in_tables, found.meters())
             self.report(in_tables, found.counts)
         finally:
             batch.unpersist()

@@ -98,6 +98,11 @@ class Oracle:
     def say(self, line: str) -> list[Json]:
         return self._process.say(line)
 
+    def meters(self) -> dict[str, int]:
+        """What Kafka's meters have counted since `begin`, by the beginning of their names."""
+        [answer] = self.say('{"meters": true}')
+        return dict(answer["counts"])
+
     def close(self) -> None:
         self._process.close()
 

@@ -6,13 +6,15 @@ A row has many outputs of one kind, so the JVM has little to do for an output:
 |---|---|---|
 | response | responses of a group that go to one partition: JSON, one a line | of the records in the responses topic |
 | log | rows of coordinator_log, packed (tables/packed_log.py); with the lean exchange of many groups | |
-| dead letter, defect, topic need, awaited markers | one output in JSON | |
+| dead letter, defect, topic need, awaited markers, rebalancing | one output in JSON | |
+| meters | what the rows of the log add to Kafka's meters (runtime/meters.py), by name, in JSON | |
 
 `count` is the number of outputs in a row.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TypeAlias
 
 import msgspec
@@ -26,11 +28,13 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from group_coordinator.runtime.meters import counted
 from group_coordinator.runtime.outputs import (
     DeadLetterRow,
     LogRow,
     Output,
     Piece,
+    RebalancingLine,
     Response,
     TopicNeedLine,
 )
@@ -38,6 +42,7 @@ from group_coordinator.runtime.quarantine import is_defect
 from group_coordinator.tables.packed_log import arrow_rows, packed
 
 RESPONSE, LOG, DEAD_LETTER, DEFECT, TOPIC_NEED, AWAITED_MARKERS = "R", "L", "D", "D!", "T", "M"
+METERS, REBALANCING = "N", "S"
 """The kinds. A defect is a dead letter too, whose reason is a mistake of ours."""
 
 OUTPUT = StructType(
@@ -71,10 +76,11 @@ class OutputRows:
         self._rows: list[Row] = []
         self._log: list[LogRow] = []
         self._log_bytes = 0
+        self._meters: Counter[str] = Counter()
 
     def __len__(self) -> int:
-        """How many rows there are, or will be."""
-        return len(self._rows) + bool(self._log)
+        """How many rows there are, or will be at most."""
+        return len(self._rows) + bool(self._log) + bool(self._log or self._meters)
 
     def add(self, group_id: str, piece: Piece) -> None:
         """Add outputs of a call."""
@@ -94,6 +100,9 @@ class OutputRows:
     def take(self) -> list[Row]:
         """All rows; none are left."""
         self._end_log_row()
+        if self._meters:
+            self._rows.append((METERS, None, None, _encode(self._meters), 1))
+            self._meters = Counter()
         rows, self._rows, self.bytes = self._rows, [], 0
         return rows
 
@@ -108,6 +117,7 @@ class OutputRows:
             return
         content = packed(arrow_rows(self._log))
         self._rows.append((LOG, None, None, content, len(self._log)))
+        self._meters += counted(self._log)
         self._log, self._log_bytes = [], 0
 
 
@@ -118,4 +128,6 @@ def _row_of(output: Output) -> Row:
 def _kind_of(output: Output) -> str:
     if isinstance(output, DeadLetterRow):
         return DEFECT if is_defect(output.reason) else DEAD_LETTER
+    if isinstance(output, RebalancingLine):
+        return REBALANCING
     return TOPIC_NEED if isinstance(output, TopicNeedLine) else AWAITED_MARKERS

@@ -7,7 +7,8 @@ package org.apache.kafka.coordinator.group;
 // What KafkaApis does before the coordinator (topic existence, topic ids) is repeated here in a few lines.
 // Beyond replay-events it takes {"settings": {"KEY": "VALUE"}, "ids": "SALT"}: a fresh coordinator with these settings, its clock
 // at its first line; so one process plays any number of scripts that know nothing of each other. With "ids" the member ids that it
-// makes up follow from the salt and the number of the line (../member_ids.py), so that both sides hash the same ids.
+// makes up follow from the salt and the number of the line (../member_ids.py), so that both sides hash the same ids. To
+// {"meters": true} it says what Kafka's meters have counted since then.
 
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -223,6 +224,7 @@ public class KafkaOracle {
     String markedGroup;
     boolean started = false;
     final PrintStream out;
+    Metrics metrics;
 
     KafkaOracle(Map<String, String> settings, PrintStream out) {
         this.out = out;
@@ -246,7 +248,7 @@ public class KafkaOracle {
         long interval = config.offsetsRetentionCheckIntervalMs();
         time.now = at - Math.floorMod(at, interval);
         LogContext log = new LogContext("");
-        Metrics metrics = new Metrics();
+        metrics = new Metrics();
         GroupCoordinatorMetrics groupMetrics = new GroupCoordinatorMetrics(new com.yammer.metrics.core.MetricsRegistry(), metrics);
         CoordinatorRuntime<GroupCoordinatorShard, CoordinatorRecord> runtime =
             new CoordinatorRuntime.Builder<GroupCoordinatorShard, CoordinatorRecord>()
@@ -776,12 +778,30 @@ public class KafkaOracle {
         emit(node);
     }
 
+    /** What the coordinator has counted since it began, by the beginning of the meter's name. */
+    void meters() {
+        ObjectNode counts = JSON.createObjectNode();
+        if (metrics != null) metrics.metrics().forEach((name, metric) -> {
+            if (name.group().equals("group-coordinator-metrics") && name.name().endsWith("-count") && name.tags().isEmpty()
+                && metric.metricValue() instanceof Double count && count > 0)
+                counts.put(name.name().substring(0, name.name().length() - "-count".length()), count.longValue());
+        });
+        ObjectNode node = JSON.createObjectNode();
+        node.put("kind", "meters");
+        node.set("counts", counts);
+        emit(node);
+    }
+
     // ------------------------------------------------------------------ lines
     void line(String text) throws Exception {
         JsonNode node = JSON.readTree(text);
         if (node.has("describe")) {
             start(time.now);
             describe(node.get("describe").asText());
+            return;
+        }
+        if (node.has("meters")) {
+            meters();
             return;
         }
         long at = node.get("at").asLong();

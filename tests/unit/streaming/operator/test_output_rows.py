@@ -11,6 +11,7 @@ from group_coordinator.runtime.outputs import (
     LogRow,
     Output,
     Piece,
+    RebalancingLine,
     Response,
     TopicNeedLine,
 )
@@ -53,8 +54,9 @@ def test_responses_of_a_group_are_a_row_for_each_partition() -> None:
 
 
 def test_log_rows_of_many_groups_are_one_row() -> None:
-    [row] = taken(("a", [log_row("a", 0), log_row("a", 1)]), ("b", [log_row("b", 0)]))
+    row, meters = taken(("a", [log_row("a", 0), log_row("a", 1)]), ("b", [log_row("b", 0)]))
 
+    assert meters == ("N", None, None, b'{"offset-commit":3}', 1)
     assert (row[:3], row[4]) == (("L", None, None), 3)
     assert logged(row) == [("a", 0), ("a", 1), ("b", 0)]
 
@@ -66,8 +68,9 @@ def test_log_rows_of_many_groups_are_one_row() -> None:
 def test_many_log_rows_are_several_rows(rows: int, bytes_each: int, counts: list[int]) -> None:
     many: list[Output] = [log_row("a", seq, b"x" * bytes_each) for seq in range(rows)]
 
-    found = taken(("a", many))
+    *found, meters = taken(("a", many))
 
+    assert meters[3] == b'{"offset-commit":%d}' % rows
     assert [row[4] for row in found] == counts
     assert [pair for row in found for pair in logged(row)] == [("a", seq) for seq in range(rows)]
 
@@ -78,21 +81,24 @@ def test_all_else_is_a_row_each() -> None:
         letter("defect: KeyError: 'x'"),
         TopicNeedLine("a", ("orders",), ()),
         AwaitedMarkersLine("a", {5: 17}),
+        RebalancingLine("a", None),
     ]
 
     rows = taken(("a", others))
 
-    assert [(row[0], row[4]) for row in rows] == [("D", 1), ("D!", 1), ("T", 1), ("M", 1)]
+    assert [row[0] for row in rows] == ["D", "D!", "T", "M", "S"]
+    assert {row[4] for row in rows} == {1}
     assert rows[2][3] == b'{"group_id":"a","names":["orders"],"regexes":[]}'
     assert rows[3][3] == b'{"group_id":"a","since":{"5":17}}'
+    assert rows[4][3] == b'{"group_id":"a","state":null}'
 
 
 def test_what_was_taken_is_gone() -> None:
     rows = OutputRows()
     rows.add("a", Piece([log_row("a", 0), Response(None, b"1")], 300))
-    assert (len(rows), rows.bytes) == (2, 300)
+    assert (len(rows), rows.bytes) == (3, 300)
 
-    assert len(rows.take()) == 2
+    assert len(rows.take()) == 3
 
     assert (len(rows), rows.bytes, rows.take()) == (0, 0, [])
 

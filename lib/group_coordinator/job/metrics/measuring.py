@@ -1,0 +1,127 @@
+"""What is measured in one run, and the threads that look at what no batch tells."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
+from threading import Event
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.job.beside import running_beside
+from group_coordinator.job.metrics.batches import Batches
+from group_coordinator.job.metrics.counts import Counts
+from group_coordinator.job.metrics.endpoint import Endpoint
+from group_coordinator.job.metrics.families import Figures
+from group_coordinator.job.metrics.table_figures import TableFigures, table_asker
+from group_coordinator.job.metrics.unread import Unread
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.batch_outputs import BatchCounts, BatchMeters
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
+from group_coordinator.streaming.checkpoint.layout import coordinator_folder
+from group_coordinator.streaming.checkpoint.plans import Plans, offsets_read
+from group_coordinator.streaming.meter_totals import MeterTotals, counted_in_tables
+from group_coordinator.streaming.pools import in_pool
+
+_LOOK_S = 5.0
+_KEEP_S = 10.0
+"""What a kill costs the next start is to count so many seconds' rows in the tables."""
+_log = logging.getLogger(__name__)
+
+
+class Measuring:
+    """Hears of batches in the thread that runs them; that costs them no question to anybody.
+
+    Args:
+        endpoint: where the figures go.
+        job: the settings.
+        folder: the coordinator's checkpoint, which has the totals.
+        totals: of the meters.
+    """
+
+    def __init__(
+        self, endpoint: Endpoint, job: JobSettings, folder: CheckpointFolder, totals: MeterTotals
+    ) -> None:
+        self._topic = job.events_topic
+        self._read_before = offsets_read(folder, self._topic)
+        self.batches = Batches(endpoint.registry, job.idle_interval_ms / 1000)
+        self.counts = Counts(totals)
+        endpoint.watch = self.batches.trouble
+        endpoint.registry.register(Figures(self.counts.families))
+
+    def begin(self, batch_id: int, plans: Plans) -> None:
+        """A batch begins, by Spark's number."""
+        events = sum(len(offsets) for _, offsets in plans.ranges_of(batch_id))
+        self.batches.begin(plans.of(batch_id), events)
+
+    def end(self, counts: BatchCounts) -> None:
+        """It is written."""
+        self.batches.end(counts, self._topic)
+
+    def meters(self, batch_id: int, meters: BatchMeters) -> None:
+        """What it adds, by its number in the tables."""
+        self.counts.add(batch_id, meters)
+
+    def read_to(self) -> dict[int, int]:
+        """By partition the offset behind the events that are answered."""
+        read = self.batches.read_to
+        return self._read_before if read is None else read
+
+
+@contextmanager
+def measuring(
+    endpoint: Endpoint | None,
+    spark: SparkSession,
+    connection: Connection,
+    job: JobSettings,
+    stop: Event,
+) -> Iterator[Measuring | None]:
+    """Measure while the block runs, and keep the totals at its end; None: nobody wants to know."""
+    if endpoint is None:
+        yield None
+        return
+    folder = coordinator_folder(spark, job)
+    totals = MeterTotals(folder, partial(_counted, spark, job))
+    measured = Measuring(endpoint, job, folder, totals)
+    ask = table_asker(spark, job)
+    tables = TableFigures(ask, job.metrics_lag_granularity, totals.rebalancing)
+    endpoint.registry.register(Figures(tables.families))
+    with closing(Unread(connection, job.events_topic, measured.read_to)) as unread:
+        endpoint.registry.register(Figures(unread.families))
+        with ExitStack() as beside:
+            for name, interval_s, act in (
+                ("metrics-totals", _KEEP_S, partial(_keep, totals)),
+                ("metrics-tables", job.metrics_interval_ms / 1000, tables.read),
+                ("metrics-unread", _LOOK_S, unread.look),
+            ):
+                run = partial(_repeat, name, interval_s, act)
+                beside.enter_context(running_beside(run, stop, name))
+            yield measured
+        _keep(totals)
+
+
+def _repeat(name: str, interval_s: float, act: Callable[[], None], ended: Event) -> None:
+    while not ended.is_set():
+        try:
+            act()
+        except Exception as failure:  # noqa: BLE001 - figures end no job
+            _log.warning("%s: %s", name, failure)
+        ended.wait(interval_s)
+
+
+def _keep(totals: MeterTotals) -> None:
+    try:
+        totals.make_up()
+        totals.keep()
+    except (OSError, PySparkException, Py4JError) as failure:
+        _log.warning("the totals of the meters are not kept, and are tried again: %s", failure)
+
+
+def _counted(spark: SparkSession, job: JobSettings, after: int, before: int) -> dict[str, int]:
+    with in_pool(spark, "metrics"):
+        return dict(counted_in_tables(spark, job, after, before))

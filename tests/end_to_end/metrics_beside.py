@@ -1,0 +1,94 @@
+"""What Prometheus would read of a job that runs."""
+
+from __future__ import annotations
+
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from group_coordinator.local.ports import LOOPBACK, free_ports
+from tests.end_to_end.installation import Installation
+from tests.support.all_metrics import all_names
+from tests.support.job_process import JobProcess
+
+_DEADLINE_S = 120
+_KAFKAS = "kafka_server_group_coordinator_metrics"
+_COUNTS = {
+    "offset_commit": "record_type = 1 AND reason = 'offset-commit'",
+    "group_completed_rebalance": "record_type = 2 AND reason = 'sync'",
+    "consumer_group_rebalance": "record_type = 3 AND reason IN ('join', 'heartbeat', 'topics-resolved')",
+    "offset_deletion": "record_type = 1 AND reason = 'offset-deleted'",
+}
+"""By meter, the rows of the log that it counts."""
+
+
+class MetricsBeside:
+    """The port of a job."""
+
+    def __init__(self, installation: Installation) -> None:
+        self._installation = installation
+        [port] = free_ports(1)
+        self._address = f"{LOOPBACK}:{port}"
+
+    @property
+    def options(self) -> list[str]:
+        return ["--metrics", self._address, "--set", "metrics.interval.ms=1000"]
+
+    def scraped(self) -> dict[str, float]:
+        """By name and values of the labels."""
+        families = text_string_to_metric_families(self._page("/metrics"))
+        return {
+            " ".join(
+                [sample.name, *(sample.labels[name] for name in sorted(sample.labels))]
+            ): float(sample.value)
+            for family in families
+            for sample in family.samples
+        }
+
+    def await_series(self, job: JobProcess, expected: dict[str, float]) -> None:
+        """Wait until it shows these."""
+
+        def found() -> dict[str, float]:
+            shown = self.scraped()
+            return {name: shown[name] for name in expected if name in shown}
+
+        job.until(
+            lambda: found() == expected,
+            seconds=_DEADLINE_S,
+            awaited=lambda: f"{expected}, not {found()}",
+        )
+
+    def agrees_with_the_log(self, job: JobProcess) -> None:
+        """Its counts are a count over the log, whichever run wrote that; it shows all that it may show."""
+
+        def logged() -> dict[str, float]:
+            sums = ", ".join(
+                f"count(*) FILTER (WHERE {rows}) AS {meter}" for meter, rows in _COUNTS.items()
+            )
+            [counts] = self._installation.rows(f"SELECT {sums} FROM coordinator_log")  # noqa: S608
+            return {f"{_KAFKAS}_{meter}_count": number for meter, number in counts.items()}
+
+        def shown() -> dict[str, float]:
+            page = self.scraped()
+            return {name: page[name] for name in logged() if name in page}
+
+        job.until(
+            lambda: shown() == logged(),
+            seconds=_DEADLINE_S,
+            awaited=lambda: f"{logged()}, not {shown()}",
+        )
+        assert self._page("/healthz") == "alive\n"
+        assert self._page("/readyz") == "ready\n"
+
+    def shows_nothing_unheard_of(self) -> None:
+        """What the dashboard and the alerts are checked against."""
+        names = {name.partition(" ")[0] for name in self.scraped()}
+        assert names <= all_names()
+
+    def _page(self, path: str) -> str:
+        try:
+            with urlopen(f"http://{self._address}{path}", timeout=_DEADLINE_S) as answer:
+                return str(answer.read().decode())
+        except URLError as error:
+            return f"# {error}\n"
