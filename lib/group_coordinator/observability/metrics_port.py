@@ -74,7 +74,8 @@ def _pages(registry: CollectorRegistry, trouble: Trouble) -> Callable[..., Itera
     def app(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         path = environ["PATH_INFO"]
         if path == METRICS:
-            return metrics(environ, start_response)
+            page: Iterable[bytes] = metrics(environ, start_response)
+            return page
         if path in pages:
             status, text = pages[path]()
         else:
