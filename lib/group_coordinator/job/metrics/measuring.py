@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from threading import Event
@@ -18,6 +18,7 @@ from group_coordinator.job.metrics.batches import Batches
 from group_coordinator.job.metrics.counts import Counts
 from group_coordinator.job.metrics.endpoint import Endpoint
 from group_coordinator.job.metrics.families import Figures
+from group_coordinator.job.metrics.repeating import repeat_quietly
 from group_coordinator.job.metrics.table_figures import TableFigures, table_asker
 from group_coordinator.job.metrics.unread import Unread
 from group_coordinator.settings import JobSettings
@@ -94,24 +95,15 @@ def measuring(
     with closing(Unread(connection, job.events_topic, measured.read_to)) as unread:
         endpoint.registry.register(Figures(unread.families))
         with ExitStack() as beside:
-            for name, interval_s, act in (
+            for name, interval_s, look in (
                 ("metrics-totals", _KEEP_S, partial(_keep, totals)),
                 ("metrics-tables", job.metrics_interval_ms / 1000, tables.read),
                 ("metrics-unread", _LOOK_S, unread.look),
             ):
-                run = partial(_repeat, name, interval_s, act)
+                run = partial(repeat_quietly, look, interval_s)
                 beside.enter_context(running_beside(run, stop, name))
             yield measured
         _keep(totals)
-
-
-def _repeat(name: str, interval_s: float, act: Callable[[], None], ended: Event) -> None:
-    while not ended.is_set():
-        try:
-            act()
-        except Exception as failure:  # noqa: BLE001 - figures end no job
-            _log.warning("%s: %s", name, failure)
-        ended.wait(interval_s)
 
 
 def _keep(totals: MeterTotals) -> None:
