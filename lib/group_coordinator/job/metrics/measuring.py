@@ -103,15 +103,19 @@ def measuring(
                 run = partial(repeat_quietly, look, interval_s)
                 beside.enter_context(running_beside(run, stop, name))
             yield measured
-        _keep(totals)
+        _keep_at_last(totals)
 
 
 def _keep(totals: MeterTotals) -> None:
+    totals.make_up()
+    totals.keep()
+
+
+def _keep_at_last(totals: MeterTotals) -> None:
     try:
-        totals.make_up()
-        totals.keep()
+        _keep(totals)
     except (OSError, PySparkException, Py4JError) as failure:
-        _log.warning("the totals of the meters are not kept, and are tried again: %s", failure)
+        _log.warning("the next run will count anew what was not kept of the meters: %s", failure)
 
 
 def _counted(spark: SparkSession, job: JobSettings, after: int, before: int) -> dict[str, int]:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake.exceptions import DeltaError
 from prometheus_client.metrics_core import Metric
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from group_coordinator.clients import sql_tables
-from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.plain_arrow import without_views
 from group_coordinator.job.metrics.families import gauge
 from group_coordinator.job.metrics.group_gauges import group_families
 from group_coordinator.job.metrics.lag_gauges import lag_families
@@ -33,8 +29,6 @@ Ask = Callable[[str], pa.Table]
 
 _GROUPS = "SELECT group_id, group_type, state, member_count, offset_count FROM groups"
 _LAG = "SELECT group_id, topic, `partition`, committed_offset, lag, log_start_offset, log_end_offset, sampled_at FROM lag"
-_FAILURES = (ClientError, DeltaError, OSError, PySparkException, Py4JError, pa.ArrowException)
-_log = logging.getLogger(__name__)
 
 
 class TableFigures:
@@ -57,13 +51,9 @@ class TableFigures:
         self._families: Sequence[Metric] = ()
 
     def read(self) -> None:
-        """Read now; what cannot be read stays as it was, and grows old."""
-        try:
-            groups = self._ask(_GROUPS)
-            lag = None if self._granularity == "none" else self._ask(_LAG)
-        except _FAILURES as failure:
-            _log.warning("the tables cannot be read for the metrics: %s", failure)
-            return
+        """Read now; what cannot be read, which is raised, stays as it was, and grows old."""
+        groups = self._ask(_GROUPS)
+        lag = None if self._granularity == "none" else self._ask(_LAG)
         self._families = [*self._of(groups, lag)]
         self._sampled_at = None if lag is None else pc.max(lag["sampled_at"]).as_py()
         self._read_s = time.monotonic()
@@ -91,7 +81,7 @@ def table_asker(spark: SparkSession, job: JobSettings) -> Ask:
     catalog = TableCatalog(job.tables_root)
     if catalog.local_root is not None:
         own = f"WHERE cluster_id = {in_datafusion(job.cluster_id)}"
-        return lambda select: sql_tables.query(job.tables_root, f"{select} {own}")
+        return lambda select: without_views(sql_tables.query(job.tables_root, f"{select} {own}"))
     # Names of a session of its own are in nobody's way.
     apart = spark.newSession()
 

@@ -1,13 +1,19 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from group_coordinator import settings
 from group_coordinator.clients.sql_tables import QueryError
-from group_coordinator.job.metrics.table_figures import TableFigures
+from group_coordinator.job.metrics.table_figures import TableFigures, table_asker
+from tests.support.group_history import GroupHistory, tables_of
+from tests.support.samples import sample
 from tests.unit.job.metrics.scraped import shown
 
 LAG = "kafka_consumergroup_lag"
@@ -75,19 +81,19 @@ def test_a_group_that_is_gone_has_no_series_any_more(tables: Tables) -> None:
 
 
 def test_tables_that_cannot_be_read_are_shown_as_they_were(
-    tables: Tables, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tables: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     figures = TableFigures(tables.ask, "partition", dict)
     figures.read()
     read_s = time.monotonic()
     tables.is_away = True
-    figures.read()
+    with pytest.raises(QueryError):
+        figures.read()
     monkeypatch.setattr(time, "monotonic", lambda: read_s + 100)
 
     found = shown(figures.families())
     assert found[f'{LAG}{{consumergroup="a",partition="0",topic="orders"}}'] == 6
     assert found["group_coordinator_tables_age_seconds"] >= 100
-    assert caplog.messages == ["the tables cannot be read for the metrics: no such file"]
 
 
 def test_lag_that_nobody_wants_is_not_read(tables: Tables) -> None:
@@ -96,3 +102,27 @@ def test_lag_that_nobody_wants_is_not_read(tables: Tables) -> None:
 
     assert tables.asked == ["groups"]
     assert "group_coordinator_positions_age_seconds" not in shown(figures.families())
+
+
+def test_tables_on_a_disk_are_read_of_one_cluster(tmp_path: Path) -> None:
+    billing, elsewhere = GroupHistory("billing"), GroupHistory("other", cluster_id="elsewhere")
+    for history in (billing, elsewhere):
+        history.commit({"orders": {0: 42}})
+    root = tables_of(tmp_path, billing, elsewhere)
+    sample(root, time.time(), "orders", {0: 50, 1: 7})
+    job = replace(settings.load().job, tables_root=str(root), cluster_id="test")
+    spark: Any = None
+
+    figures = TableFigures(
+        table_asker(spark, job), "partition", lambda: {"billing": "PreparingRebalance"}
+    )
+    figures.read()
+
+    found = shown(figures.families())
+    assert found["kafka_coordinator_group_groupmetadatamanager_numoffsets"] == 1
+    assert found["kafka_coordinator_group_groupmetadatamanager_numgroupspreparingrebalance"] == 1
+    assert {name: n for name, n in found.items() if name.startswith(f"{LAG}_")} == {
+        f'{LAG}_sum{{consumergroup="billing",topic="orders"}}': 8
+    }
+    assert found['kafka_topic_partition_current_offset{partition="1",topic="orders"}'] == 7
+    assert found["group_coordinator_positions_age_seconds"] < 60
