@@ -24,6 +24,15 @@ def job_options(function: Function) -> Function:
     return server(settings_options(function))
 
 
+def metrics_option(function: Function) -> Function:
+    """Add --metrics."""
+    return click.option(
+        "--metrics",
+        metavar="HOST:PORT",
+        help="Answer /metrics for Prometheus, /healthz and /readyz there. [metrics.listen]",
+    )(function)
+
+
 def run_options(function: Function) -> Function:
     """Add what the commands that run the coordinator have in common."""
     options = (
@@ -48,11 +57,7 @@ def run_options(function: Function) -> Function:
             is_flag=True,
             help="Go on though the events topic has got partitions; some events may change places.",
         ),
-        click.option(
-            "--metrics",
-            metavar="HOST:PORT",
-            help="Answer /metrics for Prometheus, /healthz and /readyz there; the setting metrics.listen.",
-        ),
+        metrics_option,
     )
     for option in reversed(options):
         function = option(function)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from group_coordinator.cli.groups.client_properties import client_options, java_properties
+from group_coordinator.cli.job_options import metrics_option
 from group_coordinator.cli.login_option import command_config_option
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.job.mirror import MirrorOptions, mirror_settings
@@ -44,6 +45,7 @@ def mirror_options(function: Function) -> Function:
         click.option(
             "--with-compaction", is_flag=True, help="Fold the log into the tables as well."
         ),
+        metrics_option,
         command_config_option,
         settings_options,
     )
@@ -59,12 +61,17 @@ def mirroring(
     topic: str,
     drain: bool,
     with_compaction: bool,
+    metrics: str | None,
     command_config: Path | None,
     config: Path | None,
     overrides: tuple[str, ...],
 ) -> Mirroring:
     """The settings and the options that a command line amounts to."""
-    named = {"bootstrap.servers": bootstrap_server, "cluster.id": cluster}
+    named = {
+        "bootstrap.servers": bootstrap_server,
+        "cluster.id": cluster,
+        "metrics.listen": metrics,
+    }
     from_options = [f"{key}={value}" for key, value in named.items() if value is not None]
     settings = mirror_settings(load(config, [*overrides, *from_options]), topic)
     options = MirrorOptions(

@@ -5,7 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import (
+    AbstractContextManager,
+    ExitStack,
+    closing,
+    contextmanager,
+    nullcontext,
+)
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
@@ -18,6 +24,8 @@ from group_coordinator.clients.cluster.positions import PositionSampler
 from group_coordinator.job.beside import running_beside
 from group_coordinator.job.certificates_check import check_certificates
 from group_coordinator.job.cluster_folder import cluster_folder
+from group_coordinator.job.metrics.endpoint import Endpoint, metrics_endpoint
+from group_coordinator.job.metrics.measuring import tables_read
 from group_coordinator.job.mirror_progress import MirrorProgress
 from group_coordinator.job.mirror_reasons import MirrorReasons
 from group_coordinator.job.mirror_retention import with_retention_of_brokers
@@ -95,10 +103,13 @@ def run_mirror(
     )
     topic = checked_topic(connection, job)  # before Spark starts, which takes much longer
     settings = with_retention_of_brokers(settings, given, connection)
-    with session_and_stop(make_session) as (spark, stop):
+    with (
+        nullcontext() if options.drain else metrics_endpoint(job) as endpoint,
+        session_and_stop(make_session) as (spark, stop),
+    ):
         _prepare(spark, job)
         make_again_if_lost(spark, job, topic, time.time_ns() // 1_000_000)
-        mirror = _Mirror(spark, settings, connection, options, stop)
+        mirror = _Mirror(spark, settings, connection, options, stop, endpoint)
         with query_failures_told(job):
             mirror.drain() if options.drain else mirror.run()
 
@@ -115,6 +126,10 @@ def _prepare(spark: SparkSession, job: JobSettings) -> None:
     check_other_clusters(spark, job)
 
 
+def _is_well() -> None:
+    """It ends if it is not; where nobody commits, no batch is due."""
+
+
 class _Mirror:
     """A run of the mirror with all that goes on beside it."""
 
@@ -125,8 +140,10 @@ class _Mirror:
         connection: Connection,
         options: MirrorOptions,
         stop: Event,
+        endpoint: Endpoint | None,
     ) -> None:
         self._spark = spark
+        self._endpoint = endpoint
         self._settings = settings
         self._connection = connection
         self._options = options
@@ -165,6 +182,8 @@ class _Mirror:
     def run(self) -> None:
         """Until `stop` is set."""
         with ExitStack() as beside:
+            if self._endpoint is not None:
+                beside.enter_context(self._measuring(self._endpoint))
             rounds = beside.enter_context(self._rounds())
             if rounds is not None:
                 every_s = self._settings.job.mirror_positions_interval_ms / 1000
@@ -177,6 +196,11 @@ class _Mirror:
             if self._settings.job.maintenance_interval_ms:
                 beside.enter_context(running_beside(self._maintain, self._stop, "maintenance"))
             outlast_outages(self._query.run, self._stop)
+
+    def _measuring(self, endpoint: Endpoint) -> AbstractContextManager[None]:
+        """What the tables say; of its own batches a mirror tells in its log."""
+        endpoint.watch = _is_well
+        return tables_read(endpoint, self._spark, self._settings.job, dict, self._stop)
 
     @contextmanager
     def _rounds(self) -> Iterator[PositionRounds | None]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager
 from functools import partial
 from threading import Event
 
@@ -89,21 +89,36 @@ def measuring(
     folder = coordinator_folder(spark, job)
     totals = MeterTotals(folder, partial(_counted, spark, job))
     measured = Measuring(endpoint, job, folder, totals)
-    ask = table_asker(spark, job)
-    tables = TableFigures(ask, job.metrics_lag_granularity, totals.rebalancing)
-    endpoint.registry.register(Figures(tables.families))
     with closing(Unread(connection, job.events_topic, measured.read_to)) as unread:
         endpoint.registry.register(Figures(unread.families))
-        with ExitStack() as beside:
-            for name, interval_s, look in (
-                ("metrics-totals", _KEEP_S, partial(_keep, totals)),
-                ("metrics-tables", job.metrics_interval_ms / 1000, tables.read),
-                ("metrics-unread", _LOOK_S, unread.look),
-            ):
-                run = partial(repeat_quietly, look, interval_s)
-                beside.enter_context(running_beside(run, stop, name))
+        with (
+            tables_read(endpoint, spark, job, totals.rebalancing, stop),
+            _looking("metrics-totals", _KEEP_S, partial(_keep, totals), stop),
+            _looking("metrics-unread", _LOOK_S, unread.look, stop),
+        ):
             yield measured
         _keep_at_last(totals)
+
+
+@contextmanager
+def tables_read(
+    endpoint: Endpoint,
+    spark: SparkSession,
+    job: JobSettings,
+    rebalancing: Callable[[], Mapping[str, str]],
+    stop: Event,
+) -> Iterator[None]:
+    """Show what the tables say of groups and lag, while the block runs."""
+    tables = TableFigures(table_asker(spark, job), job.metrics_lag_granularity, rebalancing)
+    endpoint.registry.register(Figures(tables.families))
+    with _looking("metrics-tables", job.metrics_interval_ms / 1000, tables.read, stop):
+        yield
+
+
+def _looking(
+    name: str, interval_s: float, look: Callable[[], None], stop: Event
+) -> AbstractContextManager[None]:
+    return running_beside(partial(repeat_quietly, look, interval_s), stop, name)
 
 
 def _keep(totals: MeterTotals) -> None:

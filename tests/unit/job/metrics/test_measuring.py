@@ -1,0 +1,45 @@
+"""What a mirror shows, which has no batches of a coordinator; a whole run is shown by tests/end_to_end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from prometheus_client import CollectorRegistry
+
+from group_coordinator import settings
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.job.metrics.endpoint import Endpoint
+from group_coordinator.job.metrics.measuring import measuring, tables_read
+from tests.support.group_history import GroupHistory, tables_of
+from tests.support.until import until
+from tests.unit.job.metrics.scraped import scraped
+
+MEMBERS = 'kafka_consumergroup_members{consumergroup="billing"}'
+SPARK: Any = None
+"""Tables on a disk are read without it."""
+
+
+def test_tables_are_read_again_and_again(tmp_path: Path) -> None:
+    root = tables_of(tmp_path)
+    job = replace(
+        settings.load().job, tables_root=str(root), cluster_id="test", metrics_interval_ms=50
+    )
+    endpoint, stop = Endpoint(CollectorRegistry()), Event()
+    with tables_read(endpoint, SPARK, job, dict, stop):
+        until(lambda: len(scraped(endpoint.registry)) > 1, seconds=20, awaited="a look")
+        assert MEMBERS not in scraped(endpoint.registry)
+        billing = GroupHistory("billing")
+        billing.commit({"orders": {0: 42}})
+        tables_of(tmp_path, billing)
+        until(lambda: MEMBERS in scraped(endpoint.registry), seconds=20, awaited="the group")
+
+    assert not stop.is_set()
+
+
+def test_who_has_no_endpoint_measures_nothing() -> None:
+    job = settings.load().job
+    with measuring(None, SPARK, Connection("127.0.0.1:1"), job, Event()) as measured:
+        assert measured is None
