@@ -1,8 +1,9 @@
 """What Kafka's group coordinator counts (KIP-496, KIP-848), told from the rows of the log: so the counts follow from it.
 
 Source: the sensors of GroupCoordinatorMetrics in Kafka 4.4, and who records them in OffsetMetadataManager and
-GroupMetadataManager. There is one difference: at every group of a sweep Kafka counts as expired all that the sweep has
-written so far, tombstones of groups included. Here an offset that expires counts once.
+GroupMetadataManager. What is written counts, and counts once, where Kafka differs: at every group of a sweep it counts as expired
+all that the sweep has written so far, tombstones of groups included; and it counts the epoch of a heartbeat whose assignment
+then fails (UNKNOWN_SERVER_ERROR), though nothing of it is written.
 """
 
 from __future__ import annotations
