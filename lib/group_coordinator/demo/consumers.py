@@ -9,9 +9,8 @@ from typing import NamedTuple, Protocol
 from kafka import TopicPartition
 
 from group_coordinator.clients import offset_messages
-from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.channel.request import Body, Channel, Request
 from group_coordinator.clients.errors import ClientError
-from group_coordinator.clients.member.conversation import Channel
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions, MemberState
 from group_coordinator.clients.member_identity import MemberIdentity

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from msgspec import DecodeError, Struct, json
 
 from group_coordinator.clients.admin import messages
-from group_coordinator.clients.member.conversation import Channel
+from group_coordinator.clients.channel.request import Channel
 from group_coordinator.demo.folder import DemoFolder
 from group_coordinator.local.child_process import ChildProcess
 

@@ -11,8 +11,7 @@ from statistics import median
 from threading import Lock
 from typing import NamedTuple
 
-from group_coordinator.clients.channel.request import Body, Request
-from group_coordinator.clients.member.conversation import Channel
+from group_coordinator.clients.channel.request import Body, Channel, Request
 
 _WINDOW_S = 20.0
 _PARKED = frozenset({"JoinGroup", "SyncGroup"})

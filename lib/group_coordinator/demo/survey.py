@@ -12,9 +12,8 @@ from group_coordinator.clients.admin.consumer_descriptions import (
     describe_consumer_group,
 )
 from group_coordinator.clients.admin.descriptions import GroupDescription
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.request import Body, Channel
 from group_coordinator.clients.errors import ClientError, GroupIdNotFoundError
-from group_coordinator.clients.member.conversation import Channel
 
 _INTERVAL_S = 3.0
 _CONSUMER = "consumer"

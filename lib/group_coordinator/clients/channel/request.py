@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias
+from concurrent.futures import Future
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 Body: TypeAlias = dict[str, Any]
 """The body of an event or of a response, with Kafka's own field names."""
@@ -21,3 +22,11 @@ class Request(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.api} v{self.version} for group {self.group_id!r}"
+
+
+class Channel(Protocol):
+    """What members and admin clients need of a RequestChannel."""
+
+    def send(self, request: Request, *, timeout_ms: int | None = None) -> Future[Body]:
+        """Send a request."""
+        ...

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, wait
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.channel.request import Body, Channel, Request
 from group_coordinator.clients.channel_errors import RequestTimedOutError
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.core.model.errors import ErrorCode
@@ -19,14 +19,6 @@ COORDINATOR_AWAY = frozenset(
     }
 )
 """The request is valid and may be sent again."""
-
-
-class Channel(Protocol):
-    """What a member needs of a RequestChannel."""
-
-    def send(self, request: Request, *, timeout_ms: int | None = None) -> Future[Body]:
-        """Send a request."""
-        ...
 
 
 class _Awaited(NamedTuple):
