@@ -61,21 +61,40 @@ class Cluster:
             if topic["error_code"] in {0, _UNKNOWN_TOPIC}
         }
 
+    def partition_leaders(self, topics: Collection[str]) -> dict[TopicPartition, int | None]:
+        """The id of the broker that leads each partition of the topics that exist; None: nobody does."""
+        return {
+            TopicPartition(topic["name"], one["partition_index"]): one["leader_id"]
+            if one["leader_id"] >= 0
+            else None
+            for topic in self._topics(topics)
+            for one in topic["partitions"]
+        }
+
+    def start_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """The log start offset of each partition that exists and has a leader; the others are left out."""
+        return self._offsets(partitions, OffsetSpec.EARLIEST)
+
     def end_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """The log end offset of each partition that exists and has a leader; the others are left out."""
-        wanted = set(partitions)
-        led = {
-            TopicPartition(topic["name"], one["partition_index"])
-            for topic in self._topics({partition.topic for partition in wanted})
-            for one in topic["partitions"]
-            if one["leader_id"] >= 0
-        }
-        if not wanted & led:
+        return self._offsets(partitions, OffsetSpec.LATEST)
+
+    def offsets_since(
+        self, partitions: Collection[TopicPartition], timestamp_ms: int
+    ) -> dict[TopicPartition, int]:
+        """The offset of each partition's first record with this timestamp or a later one; those without are left out."""
+        found = self._offsets(partitions, timestamp_ms)
+        return {partition: offset for partition, offset in found.items() if offset >= 0}
+
+    def _offsets(
+        self, partitions: Collection[TopicPartition], spec: OffsetSpec | int
+    ) -> dict[TopicPartition, int]:
+        leaders = self.partition_leaders({partition.topic for partition in partitions})
+        led = {partition for partition in partitions if leaders.get(partition) is not None}
+        if not led:
             return {}
-        ends = self._ask(
-            self._admin.list_partition_offsets, dict.fromkeys(wanted & led, OffsetSpec.LATEST)
-        )
-        return {partition: found.offset for partition, found in ends.items()}
+        found = self._ask(self._admin.list_partition_offsets, dict.fromkeys(led, spec))
+        return {partition: one.offset for partition, one in found.items()}
 
     def leaders_of_keys(self, topic: str, keys: Collection[str]) -> dict[str, Broker]:
         """The broker that leads the partition of each key; without the topic, or a leader, the key is left out."""
