@@ -1,8 +1,9 @@
-"""Results of a request with several entries: each entry has its own error (KIP-229, KIP-496)."""
+"""Results of a request with several entries: each entry has its own error (KIP-229, KIP-345, KIP-496)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from kafka import TopicPartition
@@ -10,13 +11,14 @@ from kafka import TopicPartition
 from group_coordinator.clients.errors import ClientError
 
 Entry = TypeVar("Entry")
+Answer = TypeVar("Answer")
 
 
+@dataclass(frozen=True, eq=False)
 class Results(Generic[Entry]):
     """One result an entry, in the order of the request; an entry that succeeded has no error."""
 
-    def __init__(self, errors: Mapping[Entry, ClientError | None]) -> None:
-        self.errors = dict(errors)
+    errors: Mapping[Entry, ClientError | None]
 
     def __getitem__(self, entry: Entry) -> None:
         """Raise the entry's own error, if it has one; KeyError for an entry that was not in the request."""
@@ -37,27 +39,80 @@ class Results(Generic[Entry]):
                 raise error
 
 
+@dataclass(frozen=True, eq=False)
 class GroupResults(Results[str]):
     """One result a group."""
 
 
-class PartitionResults(Results[TopicPartition]):
-    """One result a partition; an error of the whole group is the error of every partition."""
+@dataclass(frozen=True, eq=False)
+class ResultsInGroup(Results[Entry]):
+    """Results of parts of one group; an error of the whole group is the error of every part."""
 
-    def __init__(
-        self,
-        errors: Mapping[TopicPartition, ClientError | None],
-        group_error: ClientError | None = None,
-    ) -> None:
-        super().__init__(dict.fromkeys(errors, group_error) if group_error else errors)
-        self.group_error = group_error
+    group_error: ClientError | None = None
+
+    def __post_init__(self) -> None:
+        if self.group_error is not None:
+            object.__setattr__(self, "errors", dict.fromkeys(self.errors, self.group_error))
+
+    def all(self) -> None:
+        """Raise the group's error or the first part's; return if all succeeded."""
+        if self.group_error is not None:
+            raise self.group_error
+        super().all()
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionResults(ResultsInGroup[TopicPartition]):
+    """One result a partition."""
 
     def partition_result(self, partition: TopicPartition) -> None:
         """Raise the partition's own error, if it has one."""
         self[partition]
 
-    def all(self) -> None:
-        """Raise the group's error or the first partition's; return if all succeeded."""
-        if self.group_error is not None:
-            raise self.group_error
-        super().all()
+
+@dataclass(frozen=True, eq=False)
+class OffsetResets(PartitionResults):
+    """One result a partition, and the offset that it was to have."""
+
+    offsets: Mapping[TopicPartition, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class MemberToRemove:
+    """A member by its member id, or a static one by its instance id alone; the two names are Kafka's."""
+
+    member_id: str = ""
+    group_instance_id: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class MemberResults(ResultsInGroup[MemberToRemove]):
+    """One result a member."""
+
+    def member_result(self, member: MemberToRemove) -> None:
+        """Raise the member's own error, if it has one."""
+        self[member]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupAnswers(Generic[Answer]):
+    """One answer a group, or its error, in the order of the request."""
+
+    answers: Mapping[str, Answer | ClientError]
+
+    def __getitem__(self, group_id: str) -> Answer:
+        """The group's answer, or raise its own error; KeyError for a group that was not in the request."""
+        answer = self.answers[group_id]
+        if isinstance(answer, ClientError):
+            raise answer
+        return answer
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.answers)
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def all(self) -> dict[str, Answer]:
+        """Every group's answer, or raise the first error."""
+        return {group_id: self[group_id] for group_id in self}
