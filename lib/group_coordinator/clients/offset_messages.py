@@ -63,7 +63,9 @@ def _commit(partition: TopicPartition, offset: int | OffsetAndMetadata) -> Body:
     }
 
 
-def fetch_offsets(group_id: str, partitions: Collection[TopicPartition] | None) -> Request:
+def fetch_offsets(
+    group_id: str, partitions: Collection[TopicPartition] | None, *, require_stable: bool = False
+) -> Request:
     """An OffsetFetch of some partitions; None: all partitions with an offset."""
     topics = (
         None
@@ -71,7 +73,7 @@ def fetch_offsets(group_id: str, partitions: Collection[TopicPartition] | None) 
         else _by_topic("partitionIndexes", ((p, p.partition) for p in partitions))
     )
     group = {"groupId": group_id, "memberId": None, "memberEpoch": -1, "topics": topics}
-    return Request("OffsetFetch", 9, group_id, {"groups": [group], "requireStable": False})
+    return Request("OffsetFetch", 9, group_id, {"groups": [group], "requireStable": require_stable})
 
 
 def fetched_offsets(body: Body) -> dict[TopicPartition, OffsetAndMetadata]:

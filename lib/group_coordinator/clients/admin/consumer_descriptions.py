@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.admin.descriptions import GroupDescription, MemberDescription
+from group_coordinator.clients.admin.descriptions import (
+    GroupDescription,
+    MemberDescription,
+    authorized_operations,
+)
 from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.clients.errors import refusal
 from group_coordinator.core.model.errors import ErrorCode
@@ -16,9 +20,14 @@ _UPGRADED = {0: False, 1: True}
 _ANOTHER_KIND = frozenset({ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNSUPPORTED_VERSION})
 
 
-def describe_consumer_group(group_id: str) -> Request:
+def describe_consumer_group(
+    group_id: str, *, include_authorized_operations: bool = False
+) -> Request:
     """A ConsumerGroupDescribe of one group."""
-    body = {"groupIds": [group_id], "includeAuthorizedOperations": False}
+    body = {
+        "groupIds": [group_id],
+        "includeAuthorizedOperations": include_authorized_operations,
+    }
     return Request("ConsumerGroupDescribe", _VERSION, group_id, body)
 
 
@@ -39,6 +48,7 @@ def consumer_description(group_id: str, body: Body) -> GroupDescription | None:
         group_type=_CONSUMER,
         group_epoch=group["groupEpoch"],
         target_assignment_epoch=group["assignmentEpoch"],
+        authorized_operations=authorized_operations(group),
     )
 
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kafka import TopicPartition
+from kafka.admin import ACLOperation
 
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.clients.errors import ClientError
+
+_NOT_ASKED_FOR = -(2**31)
+_FIRST_BIT = 3
+"""The numbers below are not operations but words of filters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +24,11 @@ class GroupListing:
     """classic or consumer."""
     state: str
     protocol_type: str
+
+    @property
+    def type(self) -> str:
+        """The same as `group_type`, under confluent-kafka's name."""
+        return self.group_type
 
     @property
     def is_simple_consumer_group(self) -> bool:
@@ -59,8 +70,24 @@ class GroupDescription:
     """None: a classic group."""
     target_assignment_epoch: int | None = None
     """The group epoch of the members' target assignments; None: a classic group."""
+    authorized_operations: frozenset[ACLOperation] | None = None
+    """What the one who asks may do with the group; None: that was not asked."""
+
+    @property
+    def type(self) -> str:
+        """The same as `group_type`, under confluent-kafka's name."""
+        return self.group_type
 
     @property
     def is_simple_consumer_group(self) -> bool:
         """Whether the group only stores offsets and has never had members."""
         return not self.protocol_type
+
+
+def authorized_operations(group: Body) -> frozenset[ACLOperation] | None:
+    """The operations in a described group, a bit each."""
+    bits = group.get("authorizedOperations", _NOT_ASKED_FOR)
+    if bits == _NOT_ASKED_FOR:
+        return None
+    known = [operation for operation in ACLOperation if operation >= _FIRST_BIT]
+    return frozenset(operation for operation in known if bits & 1 << operation)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from group_coordinator.clients.admin.descriptions import GroupDescription, MemberDescription
+from group_coordinator.clients.admin.descriptions import (
+    GroupDescription,
+    MemberDescription,
+    authorized_operations,
+)
 from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.clients.errors import (
     ClientError,
@@ -20,9 +24,12 @@ class NotAConsumerGroupError(ClientError):
     """The group belongs to another kind of client, such as Kafka Connect."""
 
 
-def describe_group(group_id: str) -> Request:
+def describe_group(group_id: str, *, include_authorized_operations: bool = False) -> Request:
     """A DescribeGroups of one group."""
-    body = {"groups": [group_id], "includeAuthorizedOperations": False}
+    body = {
+        "groups": [group_id],
+        "includeAuthorizedOperations": include_authorized_operations,
+    }
     return Request("DescribeGroups", 6, group_id, body)
 
 
@@ -44,6 +51,7 @@ def description(group_id: str, body: Body) -> GroupDescription:
         partition_assignor=group["protocolData"],
         members=() if error else tuple(_member(member) for member in group["members"]),
         error=error,
+        authorized_operations=authorized_operations(group),
     )
 
 

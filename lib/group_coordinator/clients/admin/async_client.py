@@ -1,0 +1,47 @@
+"""The administrator's client, for programs with an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
+from typing import Self, TypeVar
+
+from group_coordinator.clients.admin.group_operations import GroupOperations
+from group_coordinator.clients.admin.offset_operations import OffsetOperations
+from group_coordinator.clients.admin.operation import AsyncioClient
+
+Outcome = TypeVar("Outcome")
+
+
+class AsyncAdminClient(GroupOperations, OffsetOperations, AsyncioClient):
+    """AdminClient's methods as coroutines: what their examples call is awaited here.
+
+    Any number of answers may be waited for at once, without a thread: one thread of the client sends, as that waits while Kafka
+    is away. Only tables, and the ends of topics for a reset, are read in a thread for each call.
+    """
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def _until(self, reply: Future[Outcome]) -> Outcome:
+        return await asyncio.wrap_future(reply)
+
+    async def _by_sender(self, work: Callable[[], Outcome]) -> Outcome:
+        return await asyncio.get_running_loop().run_in_executor(self._sender, work)
+
+    async def _aside(self, work: Callable[[], Outcome]) -> Outcome:
+        return await asyncio.to_thread(work)
+
+    def _close_channel(self) -> None:
+        super()._close_channel()
+        # This is its own thread, which ends with what it does now.
+        self.__dict__.pop("_sender").shutdown(wait=False)
+
+    @cached_property
+    def _sender(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(max_workers=1, thread_name_prefix="admin-sender")

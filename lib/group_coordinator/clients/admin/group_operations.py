@@ -1,0 +1,214 @@
+"""What an administrator does with groups as a whole: list, describe, delete, remove members, settings."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
+
+from group_coordinator.clients import sql_tables
+from group_coordinator.clients.admin import configs, messages, removals
+from group_coordinator.clients.admin.base import AdminBase
+from group_coordinator.clients.admin.consumer_descriptions import (
+    consumer_description,
+    describe_consumer_group,
+)
+from group_coordinator.clients.admin.descriptions import GroupDescription, GroupListing
+from group_coordinator.clients.admin.operation import Operation
+from group_coordinator.clients.results import (
+    GroupAnswers,
+    GroupResults,
+    MemberResults,
+    MemberToRemove,
+)
+
+_LISTING = (
+    "SELECT cluster_id, group_id, group_type, state, protocol_type FROM groups ORDER BY group_id"
+)
+
+
+class GroupOperations(AdminBase):
+    """The methods about groups."""
+
+    @Operation
+    async def list_consumer_groups(
+        self, states: Collection[str] | None = None, types: Collection[str] | None = None
+    ) -> list[GroupListing]:
+        """The groups in the tables, sorted by name; as of the last compaction.
+
+        >>> [(group.group_id, group.state, group.type) for group in admin.list_consumer_groups()]
+        [('billing', 'Stable', 'consumer'), ('reports', 'Empty', 'classic')]
+        >>> [group.group_id for group in admin.list_consumer_groups(states={"empty"})]
+        ['reports']
+
+        Args:
+            states: only groups in these states, in any case; none or empty: all.
+            types: only groups of these types (classic, consumer), in any case; none or empty: all.
+
+        Raises:
+            TablesUnavailableError: there are no tables.
+        """
+        return [
+            listing
+            for listing in await self._aside(self._listings)
+            if _is_among(listing.state, states) and _is_among(listing.group_type, types)
+        ]
+
+    @Operation
+    async def describe_consumer_groups(
+        self, group_ids: Collection[str], *, include_authorized_operations: bool = False
+    ) -> dict[str, GroupDescription]:
+        """State and members of each group; a group that does not exist has an `error`.
+
+        >>> described = admin.describe_consumer_groups(["billing", "unknown"])
+        >>> described["billing"].state, described["billing"].members[0].group_instance_id
+        ('Stable', 'till-1')
+        >>> described["unknown"].error
+        GroupIdNotFoundError('Group unknown not found.')
+        >>> asked = admin.describe_consumer_groups(["reports"], include_authorized_operations=True)
+        >>> sorted(operation.name for operation in asked["reports"].authorized_operations)
+        ['ALTER_CONFIGS', 'DELETE', 'DESCRIBE', 'DESCRIBE_CONFIGS', 'READ']
+
+        Every group is described as a consumer group first; groups of another type are described as classic groups.
+
+        Args:
+            group_ids: the groups.
+            include_authorized_operations: also say what the one who asks may do with each group.
+
+        Raises:
+            ChannelError: there is no answer for a group.
+        """
+        return await self._descriptions(
+            group_ids, include_authorized_operations=include_authorized_operations
+        )
+
+    @Operation
+    async def delete_consumer_groups(self, group_ids: Collection[str]) -> GroupResults:
+        """Delete Empty groups with their offsets (KIP-229): one result a group.
+
+        >>> results = admin.delete_consumer_groups(["reports", "billing"])
+        >>> results["reports"]
+        >>> results["billing"]
+        Traceback (most recent call last):
+        group_coordinator.clients.errors.NonEmptyGroupError: The group is not empty.
+        >>> results.all()
+        Traceback (most recent call last):
+        group_coordinator.clients.errors.NonEmptyGroupError: The group is not empty.
+        """
+        asked = {group: messages.delete_group(group) for group in dict.fromkeys(group_ids)}
+        return GroupResults(await self._outcomes(asked, messages.deletion_error))
+
+    @Operation
+    async def remove_members_from_consumer_group(
+        self, group_id: str, members: Iterable[MemberToRemove] | None = None, reason: str = ""
+    ) -> MemberResults:
+        """Have members leave (KIP-345), static ones too: one result a member. Members that live join again.
+
+        >>> from group_coordinator.clients import MemberToRemove
+        >>> till = MemberToRemove(group_instance_id="till-1")
+        >>> admin.remove_members_from_consumer_group("billing", [till], "the till is broken").all()
+        >>> admin.describe_consumer_groups(["billing"])["billing"].members
+        ()
+        >>> admin.remove_members_from_consumer_group("billing", [till]).member_result(till)
+        Traceback (most recent call last):
+        group_coordinator.clients.errors.UnknownMemberIdError: The coordinator is not aware of this member.
+
+        Args:
+            group_id: the group.
+            members: by member id or by instance id; None: all that the group has now, a static one by its instance id.
+            reason: for the logs of a coordinator that keeps it; as Kafka's clients it cuts it after 255 characters.
+
+        Raises:
+            ChannelError: there is no answer.
+        """
+        group_error = None
+        if members is None:
+            described = (await self._descriptions([group_id]))[group_id]
+            members, group_error = removals.members_of(described), described.error
+        leaving = list(dict.fromkeys(members))
+        if not leaving:
+            return MemberResults({}, group_error)
+        request = removals.remove_members(group_id, leaving, reason)
+        return removals.removal_results(await self._answer(request), leaving)
+
+    @Operation
+    async def describe_group_configs(
+        self,
+        group_ids: Collection[str],
+        names: Collection[str] | None = None,
+        *,
+        include_documentation: bool = False,
+    ) -> GroupAnswers[configs.Configs]:
+        """The settings that count for each group, by name; a group need not exist.
+
+        >>> settings = admin.describe_group_configs(["billing"])["billing"]
+        >>> settings["consumer.session.timeout.ms"].value
+        '45000'
+        >>> settings["consumer.session.timeout.ms"].is_default
+        True
+
+        Args:
+            group_ids: the groups.
+            names: only these settings; None: all that Kafka lists, and those that the group has of its own.
+            include_documentation: with Kafka's description of each setting.
+        """
+        asked = {
+            group: configs.describe_configs(
+                group, names, include_documentation=include_documentation
+            )
+            for group in dict.fromkeys(group_ids)
+        }
+        return GroupAnswers(await self._outcomes(asked, configs.described_configs))
+
+    @Operation
+    async def alter_group_configs(
+        self, values: Mapping[str, Mapping[str, str | None]], *, validate_only: bool = False
+    ) -> GroupResults:
+        """Set settings of groups, or take them back: one result a group; all settings of a group are taken, or none.
+
+        >>> admin.alter_group_configs({"billing": {"consumer.session.timeout.ms": "50000"}}).all()
+        >>> name = "consumer.session.timeout.ms"
+        >>> entry = admin.describe_group_configs(["billing"], [name])["billing"][name]
+        >>> entry.value, entry.source.name
+        ('50000', 'DYNAMIC_GROUP_CONFIG')
+        >>> admin.alter_group_configs({"billing": {name: None}}).all()
+        >>> admin.alter_group_configs({"billing": {"no.such.setting": "1"}})["billing"]
+        Traceback (most recent call last):
+        group_coordinator.clients.errors.InvalidConfigurationError: Unknown group config name: no.such.setting
+
+        Args:
+            values: by group the values by name; None takes the group's own value back.
+            validate_only: only say what would become of it.
+        """
+        asked = {
+            group: configs.alter_configs(group, changes, validate_only=validate_only)
+            for group, changes in values.items()
+        }
+        return GroupResults(await self._outcomes(asked, configs.alteration_error))
+
+    async def _descriptions(
+        self, group_ids: Collection[str], *, include_authorized_operations: bool = False
+    ) -> dict[str, GroupDescription]:
+        as_consumer, as_classic = (
+            partial(ask, include_authorized_operations=include_authorized_operations)
+            for ask in (describe_consumer_group, messages.describe_group)
+        )
+        answers = await self._answers({one: as_consumer(one) for one in dict.fromkeys(group_ids)})
+        found = {group: consumer_description(group, body) for group, body in answers.items()}
+        others = [group for group, description in found.items() if description is None]
+        answers = await self._answers({group: as_classic(group) for group in others})
+        classic = {group: messages.description(group, body) for group, body in answers.items()}
+        return {group: description or classic[group] for group, description in found.items()}
+
+    def _listings(self) -> list[GroupListing]:
+        return [
+            GroupListing(
+                row["group_id"], row["group_type"], row["state"], row["protocol_type"] or ""
+            )
+            for row in sql_tables.rows(self._job.tables_root, _LISTING)
+            if self._cluster_id in {None, row["cluster_id"]}
+            and (row["protocol_type"] or "") in messages.CONSUMER_PROTOCOL_TYPES
+        ]
+
+
+def _is_among(value: str, wanted: Collection[str] | None) -> bool:
+    return not wanted or value.casefold() in {one.strip().casefold() for one in wanted}

@@ -1,0 +1,160 @@
+"""What an administrator does with the offsets of groups: list, alter, reset, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import partial
+
+from kafka import OffsetAndMetadata, TopicPartition
+
+from group_coordinator.clients import offset_messages
+from group_coordinator.clients.admin import resets
+from group_coordinator.clients.admin.base import AdminBase
+from group_coordinator.clients.admin.operation import Operation
+from group_coordinator.clients.member_identity import MemberIdentity
+from group_coordinator.clients.results import OffsetResets, PartitionResults
+
+
+class OffsetOperations(AdminBase):
+    """The methods about offsets."""
+
+    @Operation
+    async def list_consumer_group_offsets(
+        self,
+        group_id: str,
+        partitions: Collection[TopicPartition] | None = None,
+        *,
+        require_stable: bool = False,
+    ) -> dict[TopicPartition, OffsetAndMetadata]:
+        """The committed offsets of the given partitions, or of all; a partition without one is left out.
+
+        >>> from kafka import TopicPartition
+        >>> admin.list_consumer_group_offsets("reports")[TopicPartition("orders", 0)].offset
+        42
+
+        Args:
+            group_id: the group.
+            partitions: only of these; None: of all that the group has offsets of.
+            require_stable: refuse partitions with offsets of an open transaction.
+
+        Raises:
+            UnstableOffsetCommitError: of a partition, where stable ones are required.
+            CoordinatorResponseError: the group has another error.
+            ChannelError: there is no answer.
+        """
+        request = offset_messages.fetch_offsets(group_id, partitions, require_stable=require_stable)
+        return offset_messages.fetched_offsets(await self._answer(request))
+
+    @Operation
+    async def list_offsets_of_groups(
+        self, group_ids: Collection[str]
+    ) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
+        """All committed offsets of several groups, asked for at once.
+
+        >>> offsets = admin.list_offsets_of_groups(["reports", "unknown"])
+        >>> len(offsets["reports"]), offsets["unknown"]
+        (2, {})
+
+        Raises:
+            CoordinatorResponseError: a group has an error.
+            ChannelError: there is no answer for a group.
+        """
+        asked = {
+            group: offset_messages.fetch_offsets(group, None) for group in dict.fromkeys(group_ids)
+        }
+        return {
+            group: offset_messages.fetched_offsets(body)
+            for group, body in (await self._answers(asked)).items()
+        }
+
+    @Operation
+    async def alter_consumer_group_offsets(
+        self, group_id: str, offsets: offset_messages.Offsets
+    ) -> PartitionResults:
+        """Commit offsets for a group that is Empty or does not exist yet: one result a partition.
+
+        >>> from kafka import TopicPartition
+        >>> orders = TopicPartition("orders", 0)
+        >>> admin.alter_consumer_group_offsets("reports", {orders: 50}).partition_result(orders)
+        >>> admin.list_consumer_group_offsets("reports", [orders])[orders].offset
+        50
+        >>> admin.alter_consumer_group_offsets("billing", {orders: 50}).all()
+        Traceback (most recent call last):
+        group_coordinator.clients.errors.UnknownMemberIdError: The coordinator is not aware of this member.
+
+        Args:
+            group_id: the group.
+            offsets: by partition an offset, or an OffsetAndMetadata.
+
+        Raises:
+            ChannelError: there is no answer.
+        """
+        return await self._commit(group_id, offsets)
+
+    @Operation
+    async def reset_consumer_group_offsets(
+        self, group_id: str, specs: resets.ResetSpecs
+    ) -> OffsetResets:
+        """Commit offsets by a rule for each partition, within the partition: one result a partition.
+
+        >>> from kafka import OffsetSpec, TopicPartition
+        >>> from kafka.admin import OffsetTimestamp
+        >>> from group_coordinator.clients import ShiftBy
+        >>> orders, more_orders = TopicPartition("orders", 0), TopicPartition("orders", 1)
+        >>> reset = admin.reset_consumer_group_offsets(
+        ...     "reports", {orders: OffsetSpec.EARLIEST, more_orders: ShiftBy(-5)}
+        ... )
+        >>> reset.all()
+        >>> reset.offsets[orders], reset.offsets[more_orders]
+        (10, 12)
+        >>> noon = OffsetTimestamp(1_700_000_000_000)
+        >>> admin.reset_consumer_group_offsets("reports", {orders: noon}).offsets[orders]
+        60
+
+        As in Kafka's tool an offset before the first record becomes that record's, one beyond the end becomes the end, and so does a
+        time after the last record. As there, nothing is changed if one partition cannot be reset at all.
+
+        Args:
+            group_id: a group that is Empty, or that does not exist yet.
+            specs: OffsetSpec.EARLIEST, OffsetSpec.LATEST, OffsetTimestamp(milliseconds), ShiftBy(offsets), or an offset.
+
+        Raises:
+            UnknownTopicOrPartitionError: the cluster has no such partition, or nobody leads it.
+            NothingCommittedError: a partition without an offset should be shifted.
+            ChannelError: the cluster does not answer, or there is no answer of the coordinator.
+        """
+        committed: resets.Committed = {}
+        shifted = resets.needs_committed(specs)
+        if shifted:
+            request = offset_messages.fetch_offsets(group_id, shifted)
+            committed = offset_messages.fetched_offsets(await self._answer(request))
+        known = await self._aside(partial(resets.positions, self._connection, specs))
+        offsets = resets.targets(specs, known, committed)
+        results = await self._commit(group_id, offsets)
+        return OffsetResets(results.errors, results.group_error, offsets)
+
+    @Operation
+    async def delete_consumer_group_offsets(
+        self, group_id: str, partitions: Collection[TopicPartition]
+    ) -> PartitionResults:
+        """Delete committed offsets of topics that the group does not read (KIP-496): one result a partition.
+
+        >>> from kafka import TopicPartition
+        >>> orders = TopicPartition("orders", 0)
+        >>> admin.delete_consumer_group_offsets("reports", [orders]).partition_result(orders)
+        >>> admin.list_consumer_group_offsets("reports", [orders])
+        {}
+        >>> admin.delete_consumer_group_offsets("billing", [orders]).partition_result(orders)
+        Traceback (most recent call last):
+        group_coordinator.clients.errors.GroupSubscribedToTopicError: Deleting offsets of a topic is forbidden while ...
+
+        Raises:
+            ChannelError: there is no answer.
+        """
+        wanted = list(dict.fromkeys(partitions))
+        request = offset_messages.delete_offsets(group_id, wanted)
+        return offset_messages.partition_results(await self._answer(request), wanted)
+
+    async def _commit(self, group_id: str, offsets: offset_messages.Offsets) -> PartitionResults:
+        request = offset_messages.commit_offsets(MemberIdentity(group_id), offsets)
+        return offset_messages.partition_results(await self._answer(request), offsets)

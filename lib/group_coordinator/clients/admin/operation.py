@@ -1,0 +1,63 @@
+"""Methods that two clients have: each is written once, as a coroutine.
+
+AsyncioClients have it as it is. BlockingClients run it to its end: what it waits for blocks their thread, so it never
+gives way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from types import MethodType
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
+
+
+class BlockingClient:
+    """Its operations return their answers."""
+
+
+class AsyncioClient:
+    """Its operations are coroutines."""
+
+
+class Operation(Generic[Arguments, Answer]):
+    """Decorates a coroutine of a class that a blocking and an asyncio client inherit from."""
+
+    def __init__(
+        self,
+        coroutine: Callable[Concatenate[Any, Arguments], Coroutine[Any, Any, Answer]],
+    ) -> None:
+        self._coroutine = coroutine
+        self._blocking = _blocking(coroutine)
+
+    @overload
+    def __get__(self, client: None, owner: type) -> Callable[..., Any]: ...
+    @overload
+    def __get__(self, client: BlockingClient, owner: type) -> Callable[Arguments, Answer]: ...
+    @overload
+    def __get__(
+        self, client: AsyncioClient, owner: type
+    ) -> Callable[Arguments, Coroutine[Any, Any, Answer]]: ...
+    def __get__(self, client: object, owner: type) -> Callable[..., Any]:
+        method = self._blocking if issubclass(owner, BlockingClient) else self._coroutine
+        return method if client is None else MethodType(method, client)
+
+
+def _blocking(coroutine: Callable[..., Coroutine[Any, Any, Answer]]) -> Callable[..., Answer]:
+    @wraps(coroutine)
+    def method(*arguments: Any, **named: Any) -> Answer:
+        running = coroutine(*arguments, **named)
+        try:
+            running.send(None)
+        except StopIteration as end:
+            answer: Answer = end.value
+            return answer
+        running.close()
+        raise AssertionError(
+            f"{coroutine.__qualname__} gave way to an event loop that is not there"
+        )
+
+    return method
