@@ -148,7 +148,7 @@ class GroupOperations(AdminBase):
 
         Args:
             group_ids: the groups.
-            names: only these settings; None: all that Kafka lists, and those that the group has of its own.
+            names: only these settings; none or empty: all that Kafka lists, and those that the group has of its own.
             include_documentation: with Kafka's description of each setting.
         """
         asked = {
