@@ -18,7 +18,6 @@ from msgspec import json
 from tests.support import kip848_messages
 
 BYTES = frozenset({"metadata", "assignment", "member_metadata", "member_assignment"})
-NOT_ASKED_FOR = -(2**31)
 PROTOCOLS = (consumer_protocol, admin_protocol, kip848_messages)
 
 
@@ -110,7 +109,7 @@ def _to_json(value: Any, name: str = "") -> Any:
         return {_camel(key): _to_json(one, key) for key, one in value.items()}
     if name == "authorized_operations" and not isinstance(value, int):
         # kafka-python has read the bits already; None: nobody asked for them.
-        return NOT_ASKED_FOR if value is None else sum(1 << operation for operation in value)
+        return -(2**31) if value is None else sum(1 << operation for operation in value)
     if isinstance(value, list):
         return [_to_json(one) for one in value]
     if isinstance(value, UUID):
