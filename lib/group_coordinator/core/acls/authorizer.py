@@ -1,0 +1,154 @@
+"""Answers by rules whether somebody may do something.
+
+Source: StandardAuthorizerData of Kafka 4.4. A DENY counts before any ALLOW, wherever each is found: by the name, by a prefix
+of it, or by `*`. Rules are looked up, not gone through: a question takes the same time with ten thousand of them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, TypeAlias
+
+from group_coordinator.core.acls.hosts import HostRange, Length, range_of, ranges_with
+from group_coordinator.core.acls.rule import (
+    ANY_PRINCIPAL,
+    BITS,
+    WILDCARD,
+    AclRule,
+    Acls,
+    Operation,
+    PatternType,
+    Permission,
+    ResourceType,
+)
+from group_coordinator.core.value import Value
+
+_ALSO_ALLOWED = {
+    Operation.READ: Operation.DESCRIBE,
+    Operation.WRITE: Operation.DESCRIBE,
+    Operation.DELETE: Operation.DESCRIBE,
+    Operation.ALTER: Operation.DESCRIBE,
+    Operation.ALTER_CONFIGS: Operation.DESCRIBE_CONFIGS,
+}
+"""Who may do the one may do the other; who must not do the one may still do the other."""
+_ALL = sum(BITS.values())
+
+
+class Caller(Value, frozen=True):
+    """Who asks, and from which address."""
+
+    principal: str
+    host: str
+
+
+class _Identity(NamedTuple):
+    """Whom a rule is about."""
+
+    principal: str
+    host: str | HostRange
+
+
+class _Verdict(NamedTuple):
+    """The operations that rules allow and deny, a bit each."""
+
+    allowed: int
+    denied: int
+
+
+Identities: TypeAlias = tuple[_Identity, ...]
+"""All that rules may say about one caller."""
+_Resource: TypeAlias = tuple[ResourceType, str]
+_Verdicts: TypeAlias = dict[_Identity, _Verdict]
+_NOTHING = _Verdict(0, 0)
+
+
+class Authorizer:
+    """The rules of a cluster, ready for questions."""
+
+    def __init__(self, acls: Acls) -> None:
+        self._super_users = frozenset(acls.super_users)
+        self._open = acls.allow_everyone_if_no_acl_found
+        self._literal: defaultdict[_Resource, _Verdicts] = defaultdict(dict)
+        self._prefixed: defaultdict[_Resource, _Verdicts] = defaultdict(dict)
+        for rule in acls.rules:
+            self._add(rule)
+        self._prefix_lengths = _lengths_by_type(self._prefixed)
+        self._range_lengths = self._lengths_of_ranges()
+
+    def identities(self, caller: Caller) -> Identities | None:
+        """What `allows` wants to know of a caller; None: a super user, who may do everything."""
+        if caller.principal in self._super_users:
+            return None
+        hosts: list[str | HostRange] = [caller.host, WILDCARD]
+        if self._range_lengths:
+            hosts += ranges_with(caller.host, self._range_lengths)
+        principals = (caller.principal, ANY_PRINCIPAL)
+        return tuple([_Identity(principal, host) for principal in principals for host in hosts])
+
+    def allows(
+        self, identities: Identities, operation: Operation, kind: ResourceType, name: str
+    ) -> bool:
+        """Whether one of them may do it."""
+        bit, is_named, is_allowed = BITS[operation], False, False
+        for verdicts in self._about(kind, name):
+            is_named = True
+            for identity in identities:
+                verdict = verdicts.get(identity, _NOTHING)
+                if verdict.denied & bit:
+                    return False
+                is_allowed = is_allowed or bool(verdict.allowed & bit)
+        return is_allowed if is_named else self._open
+
+    def _about(self, kind: ResourceType, name: str) -> Iterator[_Verdicts]:
+        """What rules say that are about this resource.
+
+        A rule about any name is not about names that begin as that name, with an asterisk: so it is in Kafka.
+        """
+        for named in (name,) if name.startswith(WILDCARD) else (name, WILDCARD):
+            found = self._literal.get((kind, named))
+            if found is not None:
+                yield found
+        for length in self._prefix_lengths.get(kind, ()):
+            if length > len(name):
+                break
+            found = self._prefixed.get((kind, name[:length]))
+            if found is not None:
+                yield found
+
+    def _add(self, rule: AclRule) -> None:
+        is_literal = rule.pattern_type is PatternType.LITERAL
+        by_name = self._literal if is_literal else self._prefixed
+        verdicts = by_name[rule.resource_type, rule.resource_name]
+        identity = _Identity(rule.principal, range_of(rule.host) or rule.host)
+        before, bits = verdicts.get(identity, _NOTHING), _bits(rule)
+        if rule.permission is Permission.ALLOW:
+            verdicts[identity] = before._replace(allowed=before.allowed | bits)
+        else:
+            verdicts[identity] = before._replace(denied=before.denied | bits)
+
+    def _lengths_of_ranges(self) -> tuple[Length, ...]:
+        hosts = (
+            identity.host
+            for by_name in (self._literal, self._prefixed)
+            for verdicts in by_name.values()
+            for identity in verdicts
+        )
+        return tuple(sorted({host.length for host in hosts if isinstance(host, HostRange)}))
+
+
+def _bits(rule: AclRule) -> int:
+    """The operations that a rule allows or denies."""
+    if rule.operation is Operation.ALL:
+        return _ALL
+    bits = BITS[rule.operation]
+    if rule.permission is Permission.ALLOW and rule.operation in _ALSO_ALLOWED:
+        bits |= BITS[_ALSO_ALLOWED[rule.operation]]
+    return bits
+
+
+def _lengths_by_type(resources: Iterable[_Resource]) -> dict[ResourceType, tuple[int, ...]]:
+    found: defaultdict[ResourceType, set[int]] = defaultdict(set)
+    for kind, prefix in resources:
+        found[kind].add(len(prefix))
+    return {kind: tuple(sorted(lengths)) for kind, lengths in found.items()}

@@ -1,0 +1,35 @@
+"""Rules in short: `ALLOW User:billing READ GROUP billing`, `DENY User:* ALL PREFIXED TOPIC pay FROM 10.0.0.0/8`."""
+
+from __future__ import annotations
+
+from group_coordinator.core.acls.authorizer import Authorizer
+from group_coordinator.core.acls.rule import (
+    AclRule,
+    Acls,
+    Operation,
+    PatternType,
+    Permission,
+    ResourceType,
+)
+
+
+def rule(line: str) -> AclRule:
+    words, _, host = line.partition(" FROM ")
+    permission, principal, operation, *pattern, kind, name = words.split(" ")
+    return AclRule(
+        ResourceType(kind),
+        name,
+        PatternType(pattern[0]) if pattern else PatternType.LITERAL,
+        principal,
+        host or "*",
+        Operation(operation),
+        Permission(permission),
+    )
+
+
+def rules(*lines: str) -> tuple[AclRule, ...]:
+    return tuple(rule(line) for line in lines)
+
+
+def authorizer(*lines: str, super_users: tuple[str, ...] = ()) -> Authorizer:
+    return Authorizer(Acls(rules(*lines), super_users))
