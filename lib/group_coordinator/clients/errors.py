@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from group_coordinator.clients.channel.request import Body
 from group_coordinator.core.model.errors import ErrorCode
 
 
@@ -63,19 +62,6 @@ def error_for(code: int, message: str | None = None) -> CoordinatorResponseError
     )
     unknown.code = code
     return unknown
-
-
-def refusal(body: Body) -> CoordinatorResponseError | None:
-    """The error of a whole answer; the answer to an unreadable event has no other field."""
-    code = body.get("errorCode", 0)
-    return error_for(code, body.get("errorMessage")) if code else None
-
-
-def raise_refusal(body: Body) -> None:
-    """Raise the error of a whole answer, if it has one."""
-    error = refusal(body)
-    if error is not None:
-        raise error
 
 
 class UnknownTopicOrPartitionError(CoordinatorResponseError):
@@ -168,6 +154,14 @@ class GroupAuthorizationFailedError(CoordinatorResponseError, java="GroupAuthori
     code = ErrorCode.GROUP_AUTHORIZATION_FAILED
 
 
+class ClusterAuthorizationFailedError(
+    CoordinatorResponseError, java="ClusterAuthorizationException"
+):
+    """Cluster authorization failed."""
+
+    code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+
+
 class UnsupportedVersionError(CoordinatorResponseError):
     """The version of API is not supported."""
 
@@ -202,6 +196,14 @@ class InvalidProducerIdMappingError(CoordinatorResponseError, java="InvalidPidMa
     """The producer attempted to use a producer id which is not currently assigned to its transactional id."""
 
     code = ErrorCode.INVALID_PRODUCER_ID_MAPPING
+
+
+class TransactionalIdAuthorizationFailedError(
+    CoordinatorResponseError, java="TransactionalIdAuthorizationException"
+):
+    """Transactional Id authorization failed."""
+
+    code = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 
 class NonEmptyGroupError(CoordinatorResponseError, java="GroupNotEmptyException"):

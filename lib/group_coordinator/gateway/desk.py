@@ -8,6 +8,7 @@ from time import monotonic
 from typing import TypeAlias
 
 from group_coordinator.codecs import wire
+from group_coordinator.core.acls.rule import Operation, ResourceType
 from group_coordinator.gateway import api_versions
 from group_coordinator.gateway.cluster.addresses import Addresses
 from group_coordinator.gateway.cluster.find_coordinator import (
@@ -92,7 +93,7 @@ class Desk:
             rewriting = self._addresses.rewriting("FindCoordinator", request.version)
             return SentOn(request.frame, rewriting)
         of_groups = body.get("keyType", OF_GROUPS) == OF_GROUPS
-        wanted = [Right("DESCRIBE", "GROUP", key) for key in keys_of(body)] if of_groups else []
+        wanted = [_to_describe(key) for key in keys_of(body)] if of_groups else []
         if client.rights.are_known(wanted):
             return MadeHere(_encoded(request, self._coordinators.answer(request.version, body)))
         client.hold_requests()
@@ -179,3 +180,7 @@ async def _when_encoded(request: Request, body: Awaitable[Body]) -> bytes:
 
 def _encoded(request: Request, body: Body) -> bytes:
     return wire.response(request.api.name, request.version, request.correlation_id, body)
+
+
+def _to_describe(group_id: str) -> Right:
+    return Right(Operation.DESCRIBE, ResourceType.GROUP, group_id)

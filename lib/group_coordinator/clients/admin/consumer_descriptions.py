@@ -10,7 +10,7 @@ from group_coordinator.clients.admin.descriptions import (
     authorized_operations,
 )
 from group_coordinator.clients.channel.request import Body, Request
-from group_coordinator.clients.errors import refusal
+from group_coordinator.clients.refusals import refusal
 from group_coordinator.core.model.errors import ErrorCode
 
 _VERSION = 1

@@ -8,13 +8,9 @@ from group_coordinator.clients.admin.descriptions import (
     authorized_operations,
 )
 from group_coordinator.clients.channel.request import Body, Request
-from group_coordinator.clients.errors import (
-    ClientError,
-    CoordinatorResponseError,
-    error_for,
-    refusal,
-)
+from group_coordinator.clients.errors import ClientError, CoordinatorResponseError, error_for
 from group_coordinator.clients.member.classic_messages import assigned_partitions
+from group_coordinator.clients.refusals import refusal
 
 CONSUMER_PROTOCOL_TYPES = frozenset({"", "consumer"})
 """A simple group has no protocol type. Groups of other types (connect is one) are not groups of consumers."""

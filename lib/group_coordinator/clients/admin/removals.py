@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from group_coordinator.clients.admin.descriptions import GroupDescription
 from group_coordinator.clients.channel.request import Body, Request
-from group_coordinator.clients.errors import ClientError, UnknownError, error_for, refusal
+from group_coordinator.clients.errors import ClientError, UnknownError, error_for
+from group_coordinator.clients.refusals import refusal
 from group_coordinator.clients.results import MemberResults, MemberToRemove
 
 _VERSION = 5

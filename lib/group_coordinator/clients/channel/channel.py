@@ -23,6 +23,7 @@ from group_coordinator.clients.channel_errors import (
 )
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_producer import LastingProducer
+from group_coordinator.core.acls.rule import ANONYMOUS
 
 POLL_TIMEOUT_MS = 100
 """Also how late the channel may notice a timeout."""
@@ -53,7 +54,7 @@ class RequestChannel:
         responses_topic: str,
         request_timeout_ms: int,
         client_id: str = "group-coordinator-client",
-        principal: str = "User:ANONYMOUS",
+        principal: str = ANONYMOUS,
     ) -> None:
         """Connect, and fix the position in the responses topic.
 

@@ -23,8 +23,6 @@ from group_coordinator.core.model.responses import SyncGroupResponse
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.timers import SYNC_TIMER
 
-_PROTOCOL_REQUIRED_SINCE = 5
-
 
 def decide(
     group: Group, request: SyncGroup, context: RequestContext, config: CoordinatorConfig
@@ -61,8 +59,7 @@ def decide(
 
 
 def _check_request(request: SyncGroup, version: int) -> None:
-    unnamed = request.protocol_type is None or request.protocol is None
-    if version >= _PROTOCOL_REQUIRED_SINCE and unnamed:
+    if request.lacks_protocol(version):
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)

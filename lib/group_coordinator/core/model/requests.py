@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from group_coordinator.core.acls.rights import Rights
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.core.model.topic import Topic
@@ -11,6 +12,9 @@ from group_coordinator.core.value import Value
 
 MEMBER_ID_REQUIRED_SINCE = 4
 """From this JoinGroup on a dynamic member must come back with the id that it is given (KIP-394)."""
+
+SYNC_NAMES_PROTOCOL_SINCE = 5
+"""From this SyncGroup on a member must say which protocol was chosen (KIP-559)."""
 
 MEMBER_EPOCHS_SINCE = 9
 """From this OffsetCommit on clients know member epochs (KIP-848)."""
@@ -38,6 +42,8 @@ class RequestContext(Value, frozen=True):
     client_host: str
     fresh_id: str
     fresh_short_id: str
+    rights: Rights | None = None
+    """Of the sender; None: nobody needs any."""
 
 
 class JoinGroup(Value, frozen=True):
@@ -63,6 +69,11 @@ class SyncGroup(Value, frozen=True):
     protocol: str | None
     assignments: tuple[tuple[str, bytes], ...]
     """Pairs (member id, assignment)."""
+
+    def lacks_protocol(self, version: int) -> bool:
+        """Whether it leaves out what its version must say."""
+        is_silent = self.protocol_type is None or self.protocol is None
+        return is_silent and version >= SYNC_NAMES_PROTOCOL_SINCE
 
 
 class Heartbeat(Value, frozen=True):
@@ -130,6 +141,7 @@ class TxnOffsetCommit(Value, frozen=True):
     producer_epoch: int | None = None
     markers_end_offset: int | None = None
     """Where the partition of __consumer_offsets that gets the group's markers ended when the request came; None: not said."""
+    transactional_id: str = ""
 
 
 class EndTxn(Value, frozen=True):

@@ -27,7 +27,6 @@ _ABORTABLE_SINCE = 4
 """Of TxnOffsetCommit: its clients know TRANSACTION_ABORTABLE."""
 _ENDING = frozenset({"PrepareCommit", "PrepareAbort"})
 _CONCURRENT_TRANSACTIONS = 51
-_TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53
 _TRANSACTIONAL_ID_NOT_FOUND = 105
 
 
@@ -100,7 +99,7 @@ def _error(described: Body, commit: Body, version: int, partition: int) -> int |
             return _error_in(described, commit, version, partition)
         case code if code == _TRANSACTIONAL_ID_NOT_FOUND:
             return ErrorCode.INVALID_PRODUCER_ID_MAPPING
-        case code if code == _TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+        case code if code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
             return ErrorCode.NONE
         case _:
             return None

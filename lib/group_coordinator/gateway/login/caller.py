@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-ANONYMOUS = "User:ANONYMOUS"
-"""The principal of a connection that did not log in."""
-
 
 class Caller(NamedTuple):
     """Where a request comes from; `client_host` is as Kafka writes it, with a slash before the address."""

@@ -7,11 +7,11 @@ from functools import partial
 from time import monotonic
 
 from group_coordinator.codecs import wire
+from group_coordinator.core.acls.rule import ANONYMOUS
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.connections.frames import FrameError
 from group_coordinator.gateway.connections.requests import Request, SentOn
 from group_coordinator.gateway.group_part import Body
-from group_coordinator.gateway.login.caller import ANONYMOUS
 from group_coordinator.gateway.login.login_names import first_name, is_last
 
 _SAYS_LIFETIME = 1

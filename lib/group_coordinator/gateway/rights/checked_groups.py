@@ -6,25 +6,27 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+from group_coordinator.core.acls.needs import (
+    GROUP_DENIED,
+    ON_GROUPS,
+    ON_TOPICS,
+    ON_TRANSACTIONAL_IDS,
+)
+from group_coordinator.core.acls.rule import ResourceType
 from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.requests import SYNC_NAMES_PROTOCOL_SINCE
 from group_coordinator.gateway.group_part import Body, GroupPart
 from group_coordinator.gateway.groups import lists
 from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.groups.refusals import refused
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.rights.denied_topics import without_denied_topics
-from group_coordinator.gateway.rights.needed_rights import ON_GROUPS, ON_TOPICS, needed
+from group_coordinator.gateway.rights.needed_rights import needed
 from group_coordinator.gateway.rights.rights import Rights
-from group_coordinator.gateway.rights.rights_questions import (
-    TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-    Right,
-)
+from group_coordinator.gateway.rights.rights_questions import Right
 from group_coordinator.gateway.rights.visible_answers import shows_more_than_asked, visible
 
 _Denied = frozenset[Right]
-
-_SYNC_NAMES_PROTOCOL = 5
-"""From this version on a SyncGroup must say what was chosen."""
 
 
 class RightsHolder(Protocol):
@@ -106,7 +108,7 @@ class CheckedGroups:
         entries: list[Body] = []
         twice = lists.named_twice(body) if api == "IncrementalAlterConfigs" else frozenset()
         for one in lists.split(fields, api, body):
-            is_denied = Right(operation, "GROUP", one.group_id) in denied
+            is_denied = Right(operation, ResourceType.GROUP, one.group_id) in denied
             if is_denied and one.group_id not in twice:  # which is refused for that alone
                 code = ErrorCode.GROUP_AUTHORIZATION_FAILED
                 refusal = refused(api, version, one.body, code, _message(api))
@@ -136,10 +138,10 @@ def _code_of_all(api: str, version: int, body: Body, denied: _Denied) -> int | N
     if api == "SyncGroup" and _lacks_protocol(version, body):
         return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     if api == "TxnOffsetCommit":
-        right = Right("WRITE", "TRANSACTIONAL_ID", body["transactionalId"])
-        if right in denied:
-            return TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-    if Right(ON_GROUPS[api], "GROUP", body["groupId"]) in denied:
+        kind = ResourceType.TRANSACTIONAL_ID
+        if Right(ON_TRANSACTIONAL_IDS, kind, body["transactionalId"]) in denied:
+            return ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    if Right(ON_GROUPS[api], ResourceType.GROUP, body["groupId"]) in denied:
         return ErrorCode.GROUP_AUTHORIZATION_FAILED
     if api == "ConsumerGroupHeartbeat":
         return ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -147,14 +149,14 @@ def _code_of_all(api: str, version: int, body: Body, denied: _Denied) -> int | N
 
 
 def _lacks_protocol(version: int, sync: Body) -> bool:
-    if version < _SYNC_NAMES_PROTOCOL:
+    if version < SYNC_NAMES_PROTOCOL_SINCE:
         return False
     return sync["protocolType"] is None or sync["protocolName"] is None
 
 
 def _message(api: str) -> str | None:
     """Brokers explain it where the config APIs have a text."""
-    return "Group authorization failed." if api.endswith("Configs") else None
+    return GROUP_DENIED if api.endswith("Configs") else None
 
 
 async def _at_once(body: Body) -> Body:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 
+from group_coordinator.core.acls.needs import ON_TOPICS
+from group_coordinator.core.acls.rule import ResourceType
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.group_part import Body
 from group_coordinator.gateway.groups import offset_topics
 from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.groups.refusals import no_offset
-from group_coordinator.gateway.rights.needed_rights import ON_TOPICS, name_of
+from group_coordinator.gateway.rights.needed_rights import name_of
 from group_coordinator.gateway.rights.rights_questions import Right
 
 _CODE = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+_ASKS_ANYWAY = frozenset({"OffsetFetch", "OffsetDelete"})
+"""Brokers ask the group even where no topic is left: what is wrong with the group comes first."""
 
 
 def without_denied_topics(
@@ -30,13 +34,13 @@ def without_denied_topics(
 
     def is_denied(topic: Body) -> bool:
         name = name_of(topic, topics)
-        return name is not None and Right(ON_TOPICS[api], "TOPIC", name) in denied
+        return name is not None and Right(ON_TOPICS[api], ResourceType.TOPIC, name) in denied
 
     refusals = [_refusal(api, topic) for topic in asked if is_denied(topic)]
     kept = [topic for topic in asked if not is_denied(topic)]
     if not refusals:
         return ask(body)
-    if not kept and api != "OffsetFetch":
+    if not kept and api not in _ASKS_ANYWAY:
         return _at_once({"throttleTimeMs": 0, "errorCode": ErrorCode.NONE, "topics": refusals})
     if group is body:
         return _merged(ask({**body, "topics": kept}), refusals)

@@ -8,27 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
+from group_coordinator.core.acls.rule import BITS, CLUSTER_NAME, Operation, ResourceType
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.group_part import Body
 from group_coordinator.gateway.served import GROUP_RESOURCE
 
-Operation: TypeAlias = Literal[
-    "READ", "WRITE", "DELETE", "DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"
-]
-Kind: TypeAlias = Literal["GROUP", "TOPIC", "CLUSTER", "TRANSACTIONAL_ID"]
-
-BITS: dict[Operation, int] = {
-    "READ": 1 << 3,
-    "WRITE": 1 << 4,
-    "DELETE": 1 << 6,
-    "DESCRIBE": 1 << 8,
-    "DESCRIBE_CONFIGS": 1 << 10,
-    "ALTER_CONFIGS": 1 << 11,
-}
-"""In authorized operations."""
-TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53
 _NOBODY = ""
 _NONE = -1
 """Of generations, epochs and partitions."""
@@ -40,12 +26,11 @@ class Right(NamedTuple):
     """To do something with something."""
 
     operation: Operation
-    kind: Kind
+    kind: ResourceType
     name: str
 
 
-THE_CLUSTER: Kind = "CLUSTER"
-DESCRIBE_CLUSTER = Right("DESCRIBE", THE_CLUSTER, "kafka-cluster")
+DESCRIBE_CLUSTER = Right(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
 
 
 class AskBroker(Protocol):
@@ -61,7 +46,7 @@ _Asking: TypeAlias = Callable[[AskBroker, Operation, Names], Awaitable[Iterable[
 
 async def allowed(ask: AskBroker, wanted: Iterable[Right]) -> frozenset[Right]:
     """Those of them that are granted."""
-    names: defaultdict[tuple[Kind, Operation], list[str]] = defaultdict(list)
+    names: defaultdict[tuple[ResourceType, Operation], list[str]] = defaultdict(list)
     for right in wanted:
         names[right.kind, right.operation].append(right.name)
     found = await asyncio.gather(
@@ -109,7 +94,7 @@ async def _describe_groups(ask: AskBroker, _: Operation, names: Names) -> Iterab
 
 async def _configs_of_groups(ask: AskBroker, operation: Operation, names: Names) -> Iterable[str]:
     """None of their settings; brokers before 4.0 know none, and so grant nothing. A group without a name has none."""
-    if operation == "DESCRIBE_CONFIGS":
+    if operation is Operation.DESCRIBE_CONFIGS:
         resources = [_group_resource(name) | {"configurationKeys": []} for name in names if name]
         answer = await ask("DescribeConfigs", 1, {"resources": resources, "includeSynonyms": False})
         results = answer["results"]
@@ -136,7 +121,9 @@ async def _topics(ask: AskBroker, operation: Operation, names: Names) -> Iterabl
         topic["name"]
         for topic in answer["topics"]
         if topic["errorCode"] != ErrorCode.TOPIC_AUTHORIZATION_FAILED
-        and (operation == "DESCRIBE" or topic["topicAuthorizedOperations"] & BITS[operation])
+        and (
+            operation is Operation.DESCRIBE or topic["topicAuthorizedOperations"] & BITS[operation]
+        )
     ]
 
 
@@ -161,20 +148,20 @@ async def _transactional_ids(ask: AskBroker, _: Operation, names: Names) -> Iter
     return [
         name
         for name, code in zip(names, codes, strict=True)
-        if code != TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+        if code != ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
     ]
 
 
 _GROUP_QUESTIONS: dict[Operation, _Asking] = {
-    "READ": _read_groups,
-    "DELETE": _delete_groups,
-    "DESCRIBE": _describe_groups,
-    "DESCRIBE_CONFIGS": _configs_of_groups,
-    "ALTER_CONFIGS": _configs_of_groups,
+    Operation.READ: _read_groups,
+    Operation.DELETE: _delete_groups,
+    Operation.DESCRIBE: _describe_groups,
+    Operation.DESCRIBE_CONFIGS: _configs_of_groups,
+    Operation.ALTER_CONFIGS: _configs_of_groups,
 }
-_QUESTIONS: dict[Kind, _Asking] = {
-    "GROUP": _groups,
-    "TOPIC": _topics,
-    "CLUSTER": _cluster,
-    "TRANSACTIONAL_ID": _transactional_ids,
+_QUESTIONS: dict[ResourceType, _Asking] = {
+    ResourceType.GROUP: _groups,
+    ResourceType.TOPIC: _topics,
+    ResourceType.CLUSTER: _cluster,
+    ResourceType.TRANSACTIONAL_ID: _transactional_ids,
 }

@@ -8,27 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from group_coordinator.core.acls.needs import GROUP_OPERATIONS, UNSEEN_TOPICS
+from group_coordinator.core.acls.rule import BITS, Operation, ResourceType
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.group_part import Body
 from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.rights.needed_rights import name_of
 from group_coordinator.gateway.rights.rights import Rights
-from group_coordinator.gateway.rights.rights_questions import (
-    BITS,
-    DESCRIBE_CLUSTER,
-    Kind,
-    Operation,
-    Right,
-)
-
-_OF_GROUPS: tuple[Operation, ...] = (
-    "READ",
-    "DELETE",
-    "DESCRIBE",
-    "DESCRIBE_CONFIGS",
-    "ALTER_CONFIGS",
-)
-_UNSEEN_TOPICS = "The group has described topic(s) that the client is not authorized to describe."
+from group_coordinator.gateway.rights.rights_questions import DESCRIBE_CLUSTER, Right
 
 
 def shows_more_than_asked(api: str, body: Body) -> bool:
@@ -58,7 +45,7 @@ async def _listed(answer: Body, rights: Rights) -> Body:
     if not await rights.denied([DESCRIBE_CLUSTER]):
         return answer
     names = [group["groupId"] for group in answer["groups"]]
-    hidden = await _not_described(rights, "GROUP", names)
+    hidden = await _not_described(rights, ResourceType.GROUP, names)
     groups = [group for group in answer["groups"] if group["groupId"] not in hidden]
     return {**answer, "groups": groups}
 
@@ -67,7 +54,7 @@ async def _fetched(body: Body, answer: Body, rights: Rights, topics: KnownTopics
     groups, asked = answer.get("groups", [answer]), body.get("groups", [body])
     open_ones = {one["groupId"] for one in asked if one["topics"] is None}
     names = [name_of(topic, topics) for group in groups for topic in group["topics"]]
-    hidden = await _not_described(rights, "TOPIC", names)
+    hidden = await _not_described(rights, ResourceType.TOPIC, names)
     if not hidden:
         return answer
     shown = [
@@ -85,7 +72,7 @@ def _without(group: Body, hidden: frozenset[str], topics: KnownTopics) -> Body:
 
 async def _described(answer: Body, rights: Rights) -> Body:
     names = [name for group in answer["groups"] for name in _assigned_topics(group)]
-    hidden = await _not_described(rights, "TOPIC", names)
+    hidden = await _not_described(rights, ResourceType.TOPIC, names)
     groups = [
         _unseen(group) if hidden.intersection(_assigned_topics(group)) else group
         for group in answer["groups"]
@@ -102,18 +89,17 @@ def _assigned_topics(group: Body) -> Iterator[str]:
 
 def _unseen(group: Body) -> Body:
     code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    return {"groupId": group["groupId"], "errorCode": code, "errorMessage": _UNSEEN_TOPICS}
+    return {"groupId": group["groupId"], "errorCode": code, "errorMessage": UNSEEN_TOPICS}
 
 
 async def _with_operations(answer: Body, rights: Rights) -> Body:
     """Of groups that are there."""
     there = [g["groupId"] for g in answer["groups"] if g["errorCode"] == ErrorCode.NONE]
-    wanted = [Right(operation, "GROUP", name) for name in there for operation in _OF_GROUPS]
+    wanted = [Right(op, ResourceType.GROUP, name) for name in there for op in GROUP_OPERATIONS]
     denied = await rights.denied(wanted)
-    bits = {
-        name: sum(BITS[op] for op in _OF_GROUPS if Right(op, "GROUP", name) not in denied)
-        for name in there
-    }
+    bits = dict.fromkeys(there, 0)
+    for right in wanted:
+        bits[right.name] |= 0 if right in denied else BITS[right.operation]
     groups = [
         {**group, "authorizedOperations": bits[group["groupId"]]}
         if group["groupId"] in bits
@@ -123,6 +109,8 @@ async def _with_operations(answer: Body, rights: Rights) -> Body:
     return {**answer, "groups": groups}
 
 
-async def _not_described(rights: Rights, kind: Kind, names: Iterable[str | None]) -> frozenset[str]:
-    wanted = [Right("DESCRIBE", kind, name) for name in names if name is not None]
+async def _not_described(
+    rights: Rights, kind: ResourceType, names: Iterable[str | None]
+) -> frozenset[str]:
+    wanted = [Right(Operation.DESCRIBE, kind, name) for name in names if name is not None]
     return frozenset(right.name for right in await rights.denied(wanted))
