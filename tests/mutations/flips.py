@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutations.consumer_flips import CONSUMERS
 from tests.mutations.group_flips import REBALANCES, REFUSALS, TRANSACTIONS
 from tests.mutations.migration_flips import CONSUMER_OFFSETS, CONVERSIONS, MIXED
+from tests.mutations.rights_flips import RIGHTS
 from tests.mutations.time_flips import CLOCK, EXPIRATION, SESSIONS
 
 FLIPS = (
@@ -18,4 +19,5 @@ FLIPS = (
     *CONSUMER_OFFSETS,
     *CONVERSIONS,
     *MIXED,
+    *RIGHTS,
 )

@@ -15,6 +15,7 @@ from group_coordinator.runtime.group_call import OperatorResult
 from group_coordinator.runtime.outputs import (
     AwaitedMarkersLine,
     DeadLetterRow,
+    DenialRow,
     LogRow,
     Output,
     RebalancingLine,
@@ -71,4 +72,5 @@ _LETTERS = {
     TopicNeedLine: "T",
     AwaitedMarkersLine: "M",
     RebalancingLine: "S",
+    DenialRow: "A",
 }

@@ -28,6 +28,8 @@ def command(file: BinaryIO, config: Path | None, overrides: tuple[str, ...]) -> 
       {"at": 5000}                   time passes: deadlines due by then fire
       {"at": 5000, "topics": [{"name": "orders", "topicId": "...", "numPartitions": 3}]}
                                      the topics of the cluster are now exactly these
+      {"at": 5000, "acls": [...], "superUsers": ["User:admin"]}
+                                     the rules of who may do what are now exactly these
       {"describe": "my-group"}       the group as it is now
 
     \b

@@ -15,7 +15,7 @@ _STEP = re.compile(r"\.(?P<name>[^.\[]+)|\[(?P<index>\d+)\]")
 
 
 class FieldError(ValueError):
-    """A field of an event has a value that it must not have."""
+    """A field has a value that it must not have."""
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(f"{path}: {why}")

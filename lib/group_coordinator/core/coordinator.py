@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from group_coordinator.core import replay
+from group_coordinator.core.acls.rights import Rights
+from group_coordinator.core.admission import refusal
 from group_coordinator.core.deadlines.next_deadline import fire, first_deadline
 from group_coordinator.core.deadlines.outages import Outages
 from group_coordinator.core.handlers import (
@@ -74,7 +76,14 @@ class Step(Value, frozen=True):
 def handle(
     group: Group, request: Request, context: RequestContext, config: CoordinatorConfig
 ) -> Step:
-    """Apply a request to the group at `context.now_ms`; deadlines due by then must have fired already."""
+    """Apply a request to the group at `context.now_ms`; deadlines due by then must have fired already.
+
+    One that is denied as a whole leaves the group alone.
+    """
+    if context.rights is not None:
+        refused = refusal(request, context.rights, context.ticket)
+        if refused is not None:
+            return Step(context.now_ms, [], refused)
     if isinstance(request, ConsumerGroupHeartbeat) and request.known_topics:
         return _handle_with_topics(group, request, context, config)
     return _handle(group, request, context, config)
@@ -159,9 +168,16 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one line an API
 
 
 def advance(
-    group: Group, to_ms: int, config: CoordinatorConfig, outages: Outages = ()
+    group: Group,
+    to_ms: int,
+    config: CoordinatorConfig,
+    outages: Outages = (),
+    rights: Rights | None = None,
 ) -> Iterator[Step]:
-    """Fire every deadline due by `to_ms`, in order, each at its own time; outages put timers off."""
+    """Fire every deadline due by `to_ms`, in order, each at its own time; outages put timers off.
+
+    `rights` are those of the sender of the request right before: a pattern that it subscribes to is matched at once.
+    """
     swept_ms = group.clock_ms
     while group.wake_ms <= to_ms:
         deadline = first_deadline(group, swept_ms, config, outages)
@@ -170,7 +186,7 @@ def advance(
             return
         swept_ms = deadline.swept_ms
         now_ms = group.clock_ms = max(deadline.due_ms, group.clock_ms)
-        decision = fire(group, deadline, now_ms, config)
+        decision = fire(group, deadline, now_ms, config, rights)
         replay.apply(group, decision, now_ms, config)
         group.wake_ms = 0
         yield Step(now_ms, decision.records, decision.replies)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import assert_never
 
 from group_coordinator.core.model.errors import ErrorCode
@@ -22,14 +23,18 @@ from group_coordinator.core.model.requests import (
     Request,
     SyncGroup,
     Tick,
+    TopicCommit,
     TopicMetadata,
     TxnOffsetCommit,
 )
 from group_coordinator.core.model.responses import (
+    AlterConfigsResponse,
     ConsumerGroupDescribeResponse,
     ConsumerGroupHeartbeatResponse,
     DeleteGroupResponse,
+    DescribeConfigsResponse,
     DescribeGroupResponse,
+    EndTxnResponse,
     HeartbeatResponse,
     JoinGroupResponse,
     LeaveGroupResponse,
@@ -38,6 +43,8 @@ from group_coordinator.core.model.responses import (
     OffsetFetchResponse,
     Response,
     SyncGroupResponse,
+    TopicResult,
+    TxnOffsetCommitResponse,
 )
 from group_coordinator.core.offsets.results import same_result
 
@@ -56,14 +63,15 @@ def rejection(  # noqa: C901, PLR0911, PLR0912 - one line an API
         case LeaveGroup():
             return LeaveGroupResponse(error)
         case OffsetCommit():
-            return OffsetCommitResponse(
-                tuple(
-                    same_result(t.name, t.topic_id, (p.partition for p in t.partitions), error)
-                    for t in request.topics
-                )
-            )
-        case TxnOffsetCommit() | EndTxn() | DescribeConfigs() | AlterConfigs():
-            raise TypeError(f"{type(request).__name__} is never refused as a whole")
+            return OffsetCommitResponse(_of_each_partition(request.topics, error))
+        case TxnOffsetCommit():
+            return TxnOffsetCommitResponse(_of_each_partition(request.topics, error))
+        case EndTxn():
+            return EndTxnResponse(error)
+        case DescribeConfigs():
+            return DescribeConfigsResponse(error, message or "", request.group_id)
+        case AlterConfigs():
+            return AlterConfigsResponse(error, message, request.group_id)
         case OffsetFetch():
             return OffsetFetchResponse(error, request.group_id)
         case OffsetDelete():
@@ -80,3 +88,9 @@ def rejection(  # noqa: C901, PLR0911, PLR0912 - one line an API
             raise TypeError(f"{type(request).__name__} is never refused: it asks for nothing")
         case _:
             assert_never(request)
+
+
+def _of_each_partition(topics: Iterable[TopicCommit], error: ErrorCode) -> tuple[TopicResult, ...]:
+    return tuple(
+        same_result(t.name, t.topic_id, (p.partition for p in t.partitions), error) for t in topics
+    )

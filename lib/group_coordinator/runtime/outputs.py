@@ -13,9 +13,11 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from group_coordinator.codecs import responses
-from group_coordinator.codecs.events import InvalidEventError
+from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.codecs.fields import Int32, Int64
 from group_coordinator.codecs.records import log_entry
+from group_coordinator.core.acls.rights import Rights
+from group_coordinator.core.admission import api_of
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Record
@@ -86,8 +88,29 @@ class RebalancingLine(msgspec.Struct, gc=False):
     state: str | None
 
 
+class DenialRow(msgspec.Struct, gc=False):
+    """A right that the sender of an event lacked; principal and host are as the event says."""
+
+    group_id: str
+    source_partition: Int32 | None
+    source_offset: Int64 | None
+    api: str
+    principal: str
+    client_host: str
+    operation: str
+    resource_type: str
+    resource_name: str
+    event_time_ms: Int64
+
+
 Output: TypeAlias = (
-    Response | LogRow | DeadLetterRow | TopicNeedLine | AwaitedMarkersLine | RebalancingLine
+    Response
+    | LogRow
+    | DeadLetterRow
+    | TopicNeedLine
+    | AwaitedMarkersLine
+    | RebalancingLine
+    | DenialRow
 )
 
 
@@ -177,6 +200,23 @@ class Outputs:
             source.timestamp_ms if source else at_ms,
         )
         self._add(row, len(row.value or "") + len(reason))
+
+    def denials(self, source: EventRow, event: Event, rights: Rights, at_ms: int) -> None:
+        """Add what the sender of an event was denied."""
+        for denial in rights.denials:
+            row = DenialRow(
+                self.group_id,
+                source.partition,
+                source.offset,
+                api_of(event.request),
+                rights.caller.principal,
+                event.client_host,
+                denial.operation,
+                denial.resource_type,
+                denial.resource_name,
+                at_ms,
+            )
+            self._add(row, len(row.principal) + len(row.client_host) + len(row.resource_name))
 
     def topic_need(self, need: TopicNeed) -> None:
         """Add the topics that the group must know."""

@@ -8,12 +8,16 @@ from typing import Annotated, Any, TypeAlias
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, json, to_builtins
 
 from group_coordinator.codecs import events, group_view, responses
+from group_coordinator.codecs.acls import AclEntry, acls_of
 from group_coordinator.codecs.apis.topic_metadata import KnownTopic, known_topics
 from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.codecs.field_errors import FieldError
 from group_coordinator.codecs.fields import Text
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.core import coordinator
+from group_coordinator.core.acls.authorizer import Authorizer
+from group_coordinator.core.acls.rights import Rights
+from group_coordinator.core.admission import api_of
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.group import Group
@@ -22,7 +26,7 @@ from group_coordinator.core.model.requests import TopicMetadata
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.offsets.pending import awaited_markers
 from group_coordinator.runtime.member_ids import fresh_id
-from group_coordinator.runtime.taking import event_id_at, refusal_of, take
+from group_coordinator.runtime.taking import event_id_at, refusal_of, rights_of, take
 
 Output: TypeAlias = dict[str, Any]
 
@@ -30,9 +34,12 @@ _DONE: Output = {"kind": "done"}
 _NO_EVENT = Raw(b"")
 
 
-class _Line(Struct, forbid_unknown_fields=True):
+class _Line(Struct, rename="camel", forbid_unknown_fields=True):
     at: Annotated[int, Meta(ge=0, le=2**63 - 1)] | UnsetType = UNSET
     topics: list[KnownTopic] | UnsetType = UNSET
+    acls: list[AclEntry] | UnsetType | None = UNSET
+    super_users: list[Text] | UnsetType = UNSET
+    allow_everyone_if_no_acl_found: bool | UnsetType = UNSET
     event: Raw = _NO_EVENT
     describe: Text | UnsetType = UNSET
 
@@ -53,6 +60,7 @@ class Replay:
         self._groups: dict[str, Group] = {}
         self._topics: dict[str, Topic] | None = None
         self._topics_version = 0
+        self._acls: Authorizer | None = None
         self._now_ms = 0
         self._lines = 0
 
@@ -74,8 +82,8 @@ class Replay:
         if line.at is UNSET:
             if line.describe is UNSET:
                 yield _error("a line needs `at` or `describe`")
-            elif line.event is not _NO_EVENT or line.topics is not UNSET:
-                yield _error("an event and topics need `at`")
+            elif _says_what_happens(line):
+                yield _error("an event, topics and acls need `at`")
             else:
                 yield self._described(line.describe)
         elif line.at < self._now_ms:
@@ -88,6 +96,7 @@ class Replay:
         yield from self._pass_time(at_ms)
         if line.topics is not UNSET:
             yield from self._learn(line.topics)
+        yield from self._set_rules(line)
         if line.event is not _NO_EVENT:
             yield from self._take(bytes(line.event))
         yield from self._pass_time(at_ms)
@@ -132,6 +141,23 @@ class Replay:
         for group_id, group in sorted(self._groups.items()):
             yield from _step(group_id, self._tell(group, topics, deleted))
 
+    def _set_rules(self, line: _Line) -> Iterator[Output]:
+        """Make these the cluster's rules; null: nobody needs rights."""
+        if line.acls is UNSET:
+            if line.super_users is not UNSET or line.allow_everyone_if_no_acl_found is not UNSET:
+                yield _error("superUsers and allowEveryoneIfNoAclFound need `acls`")
+            return
+        if line.acls is None:
+            self._acls = None
+            return
+        allow_everyone = line.allow_everyone_if_no_acl_found or False
+        try:
+            acls = acls_of(line.acls, line.super_users or (), allow_everyone=allow_everyone)
+        except FieldError as fault:
+            yield _error(str(fault))
+            return
+        self._acls = Authorizer(acls)
+
     def _take(self, value: bytes) -> Iterator[Output]:
         try:
             events.check_size(len(value), self._config)
@@ -140,10 +166,31 @@ class Replay:
             yield from self._refuse(fault)
             return
         group = self._group(event.request.group_id)
-        yield from _step(group.group_id, self._handled(group, event))
+        yield from self._authorized(group, event)
         # What the cluster's topics are is known without the group.
         if group.is_forgotten or (group.has_no_data and self._topics is not None):
             del self._groups[group.group_id]
+
+    def _authorized(self, group: Group, event: Event) -> Iterator[Output]:
+        """What an event brings about, and what it makes due at once, by the rights of its sender."""
+        rights = None if self._acls is None else rights_of(event, self._acls)
+        yield from _step(group.group_id, self._handled(group, event, rights))
+        if rights is None:
+            return
+        for step in coordinator.advance(group, self._now_ms, self._config, rights=rights):
+            yield from _step(group.group_id, step)
+        for denial in rights.denials:
+            yield {
+                "kind": "denial",
+                "groupId": group.group_id,
+                "at": self._now_ms,
+                "api": api_of(event.request),
+                "principal": rights.caller.principal,
+                "clientHost": event.client_host,
+                "operation": denial.operation,
+                "resourceType": denial.resource_type,
+                "resourceName": denial.resource_name,
+            }
 
     def _group(self, group_id: str) -> Group:
         """The group; a new one, or one that had died, learns the cluster's topics first."""
@@ -160,8 +207,9 @@ class Replay:
         )
         return self._handled(group, Event(0, None, "", "", None, request))
 
-    def _handled(self, group: Group, event: Event) -> Step:
-        return take(group, event, self._event_id, self._now_ms, self._config, self._new_id)
+    def _handled(self, group: Group, event: Event, rights: Rights | None = None) -> Step:
+        event_id, now_ms = self._event_id, self._now_ms
+        return take(group, event, event_id, now_ms, self._config, self._new_id, rights=rights)
 
     @property
     def _event_id(self) -> str:
@@ -187,6 +235,11 @@ class Replay:
         group = self._groups.get(group_id, Group(group_id))
         deadline_ms = coordinator.next_deadline(group, self._config)
         return {"kind": "group", **group_view.to_json(group, self._config, deadline_ms)}
+
+
+def _says_what_happens(line: _Line) -> bool:
+    is_silent = line.topics is UNSET and line.acls is UNSET and line.super_users is UNSET
+    return line.event is not _NO_EVENT or not is_silent
 
 
 def _placed(topic: KnownTopic) -> KnownTopic:

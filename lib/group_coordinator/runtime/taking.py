@@ -11,6 +11,10 @@ from typing import NamedTuple
 
 from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.core import coordinator
+from group_coordinator.core.acls.authorizer import Authorizer, Caller
+from group_coordinator.core.acls.hosts import address_of
+from group_coordinator.core.acls.rights import Rights
+from group_coordinator.core.acls.rule import ANONYMOUS
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
@@ -33,17 +37,25 @@ def event_id_at(topic: str, partition: int, offset: int) -> str:
     return f"{topic}-{partition}-{offset}"
 
 
-def take(
+def rights_of(event: Event, acls: Authorizer) -> Rights:
+    """What the sender of an event may do: whom the event names, at the address that it names."""
+    return Rights(acls, Caller(event.principal or ANONYMOUS, address_of(event.client_host)))
+
+
+def take(  # noqa: PLR0913 - all that an event depends on
     group: Group,
     event: Event,
     event_id: str,
     now_ms: int,
     config: CoordinatorConfig,
     new_id: Callable[[str], str] = fresh_id,
+    *,
+    rights: Rights | None = None,
 ) -> Step:
     """Apply an event to its group; deadlines due by `now_ms` must have fired already.
 
-    `new_id` makes the uuid text of a new member id from the event's id.
+    `new_id` makes the uuid text of a new member id from the event's id. `rights` are the sender's; None: nobody needs any.
+    What they lack is in them afterwards.
     """
     asks = _asks_for_id(event.request)
     context = RequestContext(
@@ -53,6 +65,7 @@ def take(
         event.client_host,
         new_id(event_id) if asks else "",
         short_id(event_id, new_id) if asks else "",
+        rights,
     )
     return coordinator.handle(group, event.request, context, config)
 

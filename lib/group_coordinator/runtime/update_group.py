@@ -24,6 +24,9 @@ from typing import NamedTuple
 from group_coordinator.codecs import events, snapshots
 from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.core import coordinator
+from group_coordinator.core.acls.authorizer import Authorizer
+from group_coordinator.core.acls.rights import Rights
+from group_coordinator.core.admission import is_admitted
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.deadlines.outages import Outages
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -38,7 +41,7 @@ from group_coordinator.runtime.outputs import Outputs, Piece
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.quarantine import NOT_OURS, describe
 from group_coordinator.runtime.spill_file import ScratchFolder, usual_scratch
-from group_coordinator.runtime.taking import event_id_at, refusal_of, take, ticket_of
+from group_coordinator.runtime.taking import event_id_at, refusal_of, rights_of, take, ticket_of
 
 _REBALANCING = (ClassicState.PREPARING_REBALANCE, ClassicState.COMPLETING_REBALANCE)
 _TOPICS_ON_THE_WAY = "The group's topics are being looked up."
@@ -76,6 +79,8 @@ class UpdateContext:
     """Whether groups say which markers they wait for; a follower tells them (job/marker_follower.py)."""
     tells_rebalancing: bool = False
     """Whether classic groups say that they rebalance; gauges show it (job/metrics)."""
+    acls: Authorizer | None = None
+    """The rules of who may do what; None: everybody may do all, Kafka's default."""
     scratch: ScratchFolder = usual_scratch
     """Where outputs wait that are too many for memory."""
 
@@ -122,23 +127,30 @@ class _GroupRun:
     def take(self, row: EventRow, now_ms: int) -> None:
         """Give one event its one outcome; a defect of ours is quarantined with the event that met it."""
         self.pass_time(now_ms)
+        rights = None
         try:
-            self._apply(self._decode(row), row, now_ms)
+            event = self._decode(row)
+            if self.context.acls is not None:
+                rights = rights_of(event, self.context.acls)
+            self._apply(event, row, now_ms, rights)
         except InvalidEventError as fault:
             self._refuse(row, now_ms, fault)
         except NOT_OURS:
             raise
         except Exception as defect:  # noqa: BLE001 - a group must not stop the stream; the event is kept and counted
             self.output.dead_letter(row, describe(defect), now_ms)
-        self.pass_time(now_ms)
+        self.pass_time(now_ms, rights)
 
-    def pass_time(self, to_ms: int) -> None:
-        """Let deadlines due by `to_ms` fire; after a defect in one, what is due is dropped, or it would fire for ever."""
+    def pass_time(self, to_ms: int, rights: Rights | None = None) -> None:
+        """Let deadlines due by `to_ms` fire; after a defect in one, what is due is dropped, or it would fire for ever.
+
+        `rights` are the sender's of the event right before.
+        """
         if self.group.wake_ms > to_ms:
             return
         try:
             for step in coordinator.advance(
-                self.group, to_ms, self.context.config, self.context.outages
+                self.group, to_ms, self.context.config, self.context.outages, rights
             ):
                 self.output.step(step, None, None)
         except NOT_OURS:
@@ -159,14 +171,19 @@ class _GroupRun:
             )
         return event
 
-    def _apply(self, event: Event, row: EventRow, now_ms: int) -> None:
+    def _apply(self, event: Event, row: EventRow, now_ms: int, rights: Rights | None) -> None:
         event_id = self._event_id(row)
-        step = self._wait_for_topics(event, event_id, now_ms)
+        step = self._wait_for_topics(event, event_id, now_ms, rights)
         if step is None:
-            step = take(self.group, event, event_id, now_ms, self.context.config)
+            config = self.context.config
+            step = take(self.group, event, event_id, now_ms, config, rights=rights)
         self.output.step(step, row, event.principal)
+        if rights is not None:
+            self.output.denials(row, event, rights, now_ms)
 
-    def _wait_for_topics(self, event: Event, event_id: str, now_ms: int) -> Step | None:
+    def _wait_for_topics(
+        self, event: Event, event_id: str, now_ms: int, rights: Rights | None
+    ) -> Step | None:
         """Refuse a request that needs the ids of topics which the group does not know yet; clients send it again.
 
         The error is ours, not Kafka's. An upgrade waits only where groups are told of topics; a rebuilt group was told
@@ -175,6 +192,8 @@ class _GroupRun:
         need = missing_topics(self.group, event.request)
         if need is None or not (self.context.asks_for_topics or self.group.consumer):
             return None
+        if rights is not None and not is_admitted(event.request, rights, event.version):
+            return None  # it is refused for that
         self._unmet_need = need
         self.group.clock_ms = now_ms
         answer = rejection(

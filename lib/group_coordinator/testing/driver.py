@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from group_coordinator.codecs.events import Event
 from group_coordinator.core import coordinator
+from group_coordinator.core.acls.authorizer import Authorizer
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.deadlines.outages import Outage, Outages
 from group_coordinator.core.embedded_protocol import encode_assignment, encode_subscription
@@ -20,7 +21,7 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Record
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.replay import begin_sessions, replay
-from group_coordinator.runtime.taking import event_id_at, take
+from group_coordinator.runtime.taking import event_id_at, rights_of, take
 from group_coordinator.settings import load
 from group_coordinator.testing.consumer_verbs import ConsumerVerbs
 from group_coordinator.testing.outcome import NotAnsweredError, Outcome, R_co
@@ -47,6 +48,9 @@ class GroupDriver:
         self.now_ms = start_ms
         self.client_id = "client"
         self.client_host = "/127.0.0.1"
+        self.principal: str | None = None
+        self.acls: Authorizer | None = None
+        """What principals may do; None: all. Who tells of topics needs CLUSTER_ACTION then."""
         self.log: list[Record] = []
         self.responses: dict[str, responses.Response] = {}
         self.consumers = ConsumerVerbs(self, group_id)
@@ -241,11 +245,13 @@ class GroupDriver:
         """Send any request; the verbs above are this with the usual arguments."""
         self._requests += 1
         name = f"{type(request).__name__}-{self._requests}"
-        event = Event(version, name, self.client_id, self.client_host, None, request)
+        event = Event(version, name, self.client_id, self.client_host, self.principal, request)
         event_id = event_id_at("driver", 0, self._requests)
-        step = take(self.group, event, event_id, self.now_ms, self.config)
-        due = coordinator.advance(self.group, self.now_ms, self.config, self._outages)
-        return self._outcome(name, [step, *due])
+        rights = None if self.acls is None else rights_of(event, self.acls)
+        step = take(self.group, event, event_id, self.now_ms, self.config, rights=rights)
+        due = coordinator.advance(self.group, self.now_ms, self.config, self._outages, rights)
+        denials = () if rights is None else rights.denials
+        return replace(self._outcome(name, [step, *due]), denials=denials)
 
     # Answers.
 

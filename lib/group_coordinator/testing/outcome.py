@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar, cast
 
+from group_coordinator.core.acls.rights import Denial
 from group_coordinator.core.model import responses
 from group_coordinator.core.model.records import Record
 
@@ -26,6 +27,8 @@ class Outcome(Generic[R_co]):
     correlation_id: str
     records: tuple[Record, ...]
     responses: Mapping[str, responses.Response]
+    denials: tuple[Denial, ...] = ()
+    """The rights that the sender lacked."""
 
     @property
     def response(self) -> R_co:

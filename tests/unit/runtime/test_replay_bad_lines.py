@@ -16,7 +16,7 @@ from tests.unit.runtime.replay_lines import DONE, commit, event, replay, say, to
         ("[]", "not a line: Expected `object`, got `array`"),
         ("{}", "a line needs `at` or `describe`"),
         ('{"event": {}}', "a line needs `at` or `describe`"),
-        ('{"describe": "g", "event": {}}', "an event and topics need `at`"),
+        ('{"describe": "g", "event": {}}', "an event, topics and acls need `at`"),
         ('{"at": -1}', "not a line: Expected `int` >= 0"),
         ('{"at": 1.5}', "not a line: Expected `int`, got `float`"),
         ('{"at": 1, "evnet": {}}', "not a line: Object contains unknown field `evnet`"),

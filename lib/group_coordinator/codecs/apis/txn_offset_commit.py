@@ -78,6 +78,7 @@ def _to_request(body: TxnOffsetCommitBody, version: int) -> requests.TxnOffsetCo
         tuple([_topic_commit(topic, version) for topic in body.topics or ()]),
         number_or_none(body.producer_epoch),
         or_default(body.markers_end_offset, None),
+        body.transactional_id or "",
     )
 
 

@@ -61,6 +61,7 @@ Identities: TypeAlias = tuple[_Identity, ...]
 _Resource: TypeAlias = tuple[ResourceType, str]
 _Verdicts: TypeAlias = dict[_Identity, _Verdict]
 _NOTHING = _Verdict(0, 0)
+_MOST_KNOWN = 10_000
 
 
 class Authorizer:
@@ -75,9 +76,18 @@ class Authorizer:
             self._add(rule)
         self._prefix_lengths = _lengths_by_type(self._prefixed)
         self._range_lengths = self._lengths_of_ranges()
+        self._known: dict[Caller, Identities | None] = {}
+        """Callers that have asked."""
 
     def identities(self, caller: Caller) -> Identities | None:
         """What `allows` wants to know of a caller; None: a super user, who may do everything."""
+        if caller not in self._known:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[caller] = self._identities_of(caller)
+        return self._known[caller]
+
+    def _identities_of(self, caller: Caller) -> Identities | None:
         if caller.principal in self._super_users:
             return None
         hosts: list[str | HostRange] = [caller.host, WILDCARD]

@@ -9,8 +9,12 @@ Told in: stories/consumer/regexes.py.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import Enum, auto
 
+from group_coordinator.core.acls.needs import TO_SEE_TOPICS
+from group_coordinator.core.acls.rights import Rights
+from group_coordinator.core.acls.rule import ResourceType
 from group_coordinator.core.consumer.subscriptions import metadata_hash
 from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.model.changes import MetadataDeadlineSet
@@ -22,6 +26,7 @@ from group_coordinator.core.model.consumer_member import (
     SubscriptionMetadata,
 )
 from group_coordinator.core.model.errors import CoordinatorError
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import GroupEpochRecord, RegexRecord
 from group_coordinator.core.model.timers import REGEX_TIMER
 from group_coordinator.core.topics.patterns import (
@@ -123,13 +128,17 @@ def _is_due(update: ConsumerUpdate, subscribed: int) -> bool:
     )
 
 
-def resolve(update: ConsumerUpdate) -> None:
-    """Match every regular expression with the present topics; the group epoch grows if the group's topics change."""
+def resolve(update: ConsumerUpdate, rights: Rights | None) -> None:
+    """Match every regular expression with the present topics; the group epoch grows if the group's topics change.
+
+    Topics that the sender of the heartbeat may not see match none, whoever subscribes.
+    """
     group, membership = update.group, update.membership
+    visible = _visible(group, rights)
     names = set(membership.topic_subscribers)
     has_changed = False
     for regex in sorted(membership.regex_subscribers):
-        topics = tuple(sorted(matching_topics(regex, group.topics or {})))
+        topics = tuple(sorted(matching_topics(regex, visible)))
         resolved = ResolvedRegex(topics, group.topics_version, update.now_ms)
         before = membership.regexes.get(regex)
         has_changed = has_changed or topics != (before.topics if before else ())
@@ -140,3 +149,10 @@ def resolve(update: ConsumerUpdate) -> None:
         epoch = GroupEpoch(membership.epoch + 1, new_hash)
         update.records.append(GroupEpochRecord(epoch, update.reason))
         update.changes.append(MetadataDeadlineSet(update.now_ms + METADATA_REFRESH_MS))
+
+
+def _visible(group: Group, rights: Rights | None) -> Collection[str]:
+    topics = group.topics or {}
+    if rights is None:
+        return topics
+    return [name for name in topics if rights.may(TO_SEE_TOPICS, ResourceType.TOPIC, name)]

@@ -5,6 +5,7 @@ Told in: stories/consumer/consumer_timers.py, stories/consumer/assignment_interv
 
 from __future__ import annotations
 
+from group_coordinator.core.acls.rights import Rights
 from group_coordinator.core.consumer.regexes import resolve
 from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.migration.downgrade import remove_or_downgrade
@@ -17,13 +18,18 @@ from group_coordinator.core.model.timers import TimerKey, TimerKind
 
 
 def fire_timer(
-    group: Group, membership: ConsumerGroup, key: TimerKey, now_ms: int, config: CoordinatorConfig
+    group: Group,
+    membership: ConsumerGroup,
+    key: TimerKey,
+    now_ms: int,
+    config: CoordinatorConfig,
+    rights: Rights | None,
 ) -> Decision:
     """Decide what an elapsed timer brings; it is gone afterwards."""
     update = ConsumerUpdate(group, membership, now_ms, config, _reason(key.kind))
     update.cancel(key)
     if key.kind is TimerKind.REGEX:
-        resolve(update)
+        resolve(update, rights)
     elif key.member_id in membership.members and not _is_outdated(membership, key):
         remove_or_downgrade(update, [key.member_id])
     return update.decision([])

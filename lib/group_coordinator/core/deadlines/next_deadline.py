@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from group_coordinator.core.acls.rights import Rights
 from group_coordinator.core.deadlines import classic, consumer
 from group_coordinator.core.deadlines.outages import Outages, due_after, since
 from group_coordinator.core.model.changes import TopicsForgotten
@@ -80,12 +81,23 @@ def _end_of_memory(group: Group, config: CoordinatorConfig) -> Deadline | None:
     return Deadline(due_ms, None, due_ms)
 
 
-def fire(group: Group, deadline: Deadline, now_ms: int, config: CoordinatorConfig) -> Decision:
-    """Decide what an elapsed deadline brings; a timer is gone in the next membership."""
+def fire(
+    group: Group,
+    deadline: Deadline,
+    now_ms: int,
+    config: CoordinatorConfig,
+    rights: Rights | None = None,
+) -> Decision:
+    """Decide what an elapsed deadline brings; a timer is gone in the next membership.
+
+    `rights` are those of a sender whose request made the deadline due at once.
+    """
     if group.membership is None:
         return Decision([], [], (TopicsForgotten(),))
     if deadline.timer_key is None:
         return expiration.sweep(group, now_ms, config)
     if isinstance(group.membership, ConsumerGroup):
-        return consumer.fire_timer(group, group.membership, deadline.timer_key, now_ms, config)
+        return consumer.fire_timer(
+            group, group.membership, deadline.timer_key, now_ms, config, rights
+        )
     return classic.fire_timer(group.membership, deadline.timer_key, now_ms, config)

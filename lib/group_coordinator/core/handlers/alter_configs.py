@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from group_coordinator.core.acls.needs import GROUP_DENIED, ON_GROUPS
+from group_coordinator.core.acls.rights import Rights
+from group_coordinator.core.acls.rule import ResourceType
 from group_coordinator.core.group_configs.checks import check
 from group_coordinator.core.group_configs.definition import GroupConfig
 from group_coordinator.core.group_configs.definitions import GROUP_CONFIGS
@@ -39,6 +42,7 @@ def decide(
     records: list[Record] = []
     try:
         _check_request(request.changes)
+        _check_rights(group.group_id, context.rights)
         altered = _altered(group, request.changes)
         _check_name(group.group_id)
         check(altered, config)
@@ -61,6 +65,14 @@ def _check_request(changes: Sequence[ConfigChange]) -> None:
     if without_value:
         message = f"Null value not supported for : {', '.join(without_value)}"
         raise GroupConfigError(ErrorCode.INVALID_REQUEST, message)
+
+
+def _check_rights(group_id: str, rights: Rights | None) -> None:
+    """The broker that takes the request looks at its shape; the controller, to which it goes, at rights."""
+    needed = ON_GROUPS["IncrementalAlterConfigs"]
+    if rights is not None and not rights.has(needed, ResourceType.GROUP, group_id):
+        denied = ErrorCode.GROUP_AUTHORIZATION_FAILED
+        raise GroupConfigError(denied, GROUP_DENIED)
 
 
 def _check_name(group_id: str) -> None:

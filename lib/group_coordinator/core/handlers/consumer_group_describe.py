@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from group_coordinator.core.acls.needs import TO_SEE_TOPICS, UNSEEN_TOPICS
+from group_coordinator.core.acls.rights import Rights, operations_on
+from group_coordinator.core.acls.rule import ResourceType
 from group_coordinator.core.consumer.known import known_consumer_group
 from group_coordinator.core.consumer.target_assignment import preferred_assignor
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -16,7 +19,7 @@ from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import ConsumerMember, OwnedPartitions
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.model.group import ALL_OPERATIONS, Group
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import ConsumerGroupDescribe, RequestContext
 from group_coordinator.core.model.responses import (
     ConsumerGroupDescribeResponse,
@@ -35,14 +38,28 @@ def decide(
     """Describe the group; nothing changes.
 
     Raises:
-        CoordinatorError: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND.
+        CoordinatorError: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, TOPIC_AUTHORIZATION_FAILED.
     """
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
     answer = _described(group, known_consumer_group(group), config)
+    if context.rights is not None:
+        _check_topics(answer, context.rights)
     if request.asks_for_operations:
-        answer = answer.replace(operations=ALL_OPERATIONS)
+        answer = answer.replace(operations=operations_on(group.group_id, context.rights))
     return Decision([], [Reply(context.ticket, answer)])
+
+
+def _check_topics(answer: ConsumerGroupDescribeResponse, rights: Rights) -> None:
+    """Nobody is shown a group with a topic that it may not see."""
+    names = {
+        topic.name: None
+        for member in answer.members
+        for topic, _ in (*member.assignment, *member.target)
+    }
+    hidden = [name for name in names if not rights.has(TO_SEE_TOPICS, ResourceType.TOPIC, name)]
+    if hidden:
+        raise CoordinatorError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, UNSEEN_TOPICS)
 
 
 def _described(

@@ -9,11 +9,12 @@ Told in: stories/classic/descriptions.py, stories/consumer/consumer_fetches.py.
 
 from __future__ import annotations
 
+from group_coordinator.core.acls.rights import operations_on
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.model.group import ALL_OPERATIONS, Group
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import DescribeGroup, RequestContext
 from group_coordinator.core.model.responses import DescribedMember, DescribeGroupResponse, Reply
 from group_coordinator.core.model.states import ClassicState
@@ -34,7 +35,7 @@ def decide(
         why = "not found" if group.membership is None else "is not a classic group"
         answer = _unknown(request.group_id, context.ticket.version, why)
     if request.asks_for_operations and answer.error is ErrorCode.NONE:
-        answer = answer.replace(operations=ALL_OPERATIONS)
+        answer = answer.replace(operations=operations_on(group.group_id, context.rights))
     return Decision([], [Reply(context.ticket, answer)])
 
 

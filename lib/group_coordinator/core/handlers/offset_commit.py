@@ -46,7 +46,7 @@ def decide(
     expire_timestamp_ms = _expire_timestamp(context.now_ms, request.retention_time_ms)
     terms = CommitTerms(context.now_ms, expire_timestamp_ms)
     find = existing_by_id if version >= TOPIC_IDS_SINCE else existing_by_name
-    present, missing = find(group, request.topics)
+    present, missing = find(group, request.topics, context.rights)
     records, results = commit_existing(
         group, present, terms, config, lambda: may_commit(group, request, version)
     )

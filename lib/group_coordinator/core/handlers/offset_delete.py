@@ -7,6 +7,9 @@ Told in: stories/offsets/deletions.py, stories/consumer/consumer_endings.py.
 
 from __future__ import annotations
 
+from group_coordinator.core.acls.needs import ON_TOPICS
+from group_coordinator.core.acls.rights import Rights
+from group_coordinator.core.acls.rule import ResourceType
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
@@ -14,9 +17,11 @@ from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group, is_empty
 from group_coordinator.core.model.records import OffsetRecord, Reason, Record
-from group_coordinator.core.model.requests import OffsetDelete, RequestContext
+from group_coordinator.core.model.requests import OffsetDelete, RequestContext, TopicPartitions
 from group_coordinator.core.model.responses import OffsetDeleteResponse, Reply, TopicResult
 from group_coordinator.core.offsets.results import merge, same_result
+
+_NEEDED = ON_TOPICS["OffsetDelete"]
 
 
 def decide(
@@ -36,11 +41,9 @@ def decide(
     records: list[Record] = []
     for topic in request.topics:
         name = topic.name or ""
-        present = [p for p in topic.partitions if group.partition_exists(name, p)]
-        absent = [p for p in topic.partitions if not group.partition_exists(name, p)]
-        if absent:
-            unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            missing.append(same_result(name, None, absent, unknown))
+        present, refused = _sorted_out(group, topic, context.rights)
+        if refused is not None:
+            missing.append(refused)
         if not present:
             continue
         subscribed = membership.is_subscribed_to(name)
@@ -50,6 +53,20 @@ def decide(
             records += _tombstones(group, name, present)
     answer = OffsetDeleteResponse(ErrorCode.NONE, merge(missing, results))
     return Decision(records, [Reply(context.ticket, answer)])
+
+
+def _sorted_out(
+    group: Group, topic: TopicPartitions, rights: Rights | None
+) -> tuple[list[int], TopicResult | None]:
+    """The partitions that exist and may be touched, and the result of the others, if there are any."""
+    name = topic.name or ""
+    if rights is not None and not rights.has(_NEEDED, ResourceType.TOPIC, name):
+        denied = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        return [], same_result(name, None, topic.partitions, denied)
+    present = [p for p in topic.partitions if group.partition_exists(name, p)]
+    absent = [p for p in topic.partitions if not group.partition_exists(name, p)]
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return present, same_result(name, None, absent, unknown) if absent else None
 
 
 def _tombstones(group: Group, topic: str, partitions: list[int]) -> list[OffsetRecord]:

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from group_coordinator.core.acls.needs import ON_TOPICS, TO_SEE_TOPICS
+from group_coordinator.core.acls.rights import Rights
+from group_coordinator.core.acls.rule import ResourceType
 from group_coordinator.core.consumer import offset_access
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
@@ -29,7 +32,10 @@ from group_coordinator.core.model.responses import (
     OffsetFetchResponse,
     Reply,
 )
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.offsets.expiration import offsets_in_order
+
+_NEEDED = ON_TOPICS["OffsetFetch"]
 
 
 def decide(
@@ -45,19 +51,28 @@ def decide(
     """
     if isinstance(group.membership, ConsumerGroup):
         offset_access.check_fetch(group.membership, request)
-    by_id = context.ticket.version >= TOPIC_IDS_SINCE
+    by_id, rights = context.ticket.version >= TOPIC_IDS_SINCE, context.rights
+    refused: list[FetchedTopic] = []
     if request.topics is None:
-        topics = _all_topics(group)
+        topics = _shown(_all_topics(group), rights)
         if by_id:
             topics = [topic for topic in topics if topic.topic_id is not None]
     elif by_id:
-        topics = _topics_by_id(group, request.topics)
+        topics, refused = _topics_by_id(group, request.topics, rights)
     else:
-        topics = [_named_topic(group, topic) for topic in request.topics]
+        topics, refused = _topics_by_name(group, request.topics, rights)
     if request.require_stable:
         topics = [_without_unstable(group, topic) for topic in topics]
-    answer = OffsetFetchResponse(ErrorCode.NONE, request.group_id, tuple(topics))
+    answer = OffsetFetchResponse(ErrorCode.NONE, request.group_id, (*topics, *refused))
     return Decision([], [Reply(context.ticket, answer)])
+
+
+def _shown(topics: list[FetchedTopic], rights: Rights | None) -> list[FetchedTopic]:
+    """Of topics that nobody named those that may be seen."""
+    if rights is None:
+        return topics
+    kind = ResourceType.TOPIC
+    return [topic for topic in topics if rights.may(TO_SEE_TOPICS, kind, topic.name or "")]
 
 
 def _without_unstable(group: Group, topic: FetchedTopic) -> FetchedTopic:
@@ -95,22 +110,49 @@ def _named_topic(group: Group, topic: TopicPartitions) -> FetchedTopic:
     return FetchedTopic(topic.name, None, partitions)
 
 
-def _topics_by_id(group: Group, topics: Iterable[TopicPartitions]) -> list[FetchedTopic]:
-    """Topics that the group knows, then the unknown ones, each partition with UNKNOWN_TOPIC_ID."""
-    known, unknown = [], []
+def _topics_by_name(
+    group: Group, topics: Iterable[TopicPartitions], rights: Rights | None
+) -> tuple[list[FetchedTopic], list[FetchedTopic]]:
+    """Topics that may be seen, and the others, each partition with its error."""
+    found, refused = [], []
+    for topic in topics:
+        if _is_denied(topic.name or "", rights):
+            refused.append(_refused(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
+        else:
+            found.append(_named_topic(group, topic))
+    return found, refused
+
+
+def _topics_by_id(
+    group: Group, topics: Iterable[TopicPartitions], rights: Rights | None
+) -> tuple[list[FetchedTopic], list[FetchedTopic]]:
+    """Topics that the group knows and that may be seen, and the others, each partition with its error."""
+    found, refused = [], []
     by_id = group.topics_by_id()
     for topic in topics:
         named = by_id.get(topic.topic_id or "")
         if named is None:
-            refused = [
-                FetchedPartition(p, error=ErrorCode.UNKNOWN_TOPIC_ID) for p in topic.partitions
-            ]
-            unknown.append(FetchedTopic(None, topic.topic_id, tuple(refused)))
-            continue
-        committed = group.offsets.get(named.name, {})
-        partitions = [_of_topic_id(p, committed.get(p), named.topic_id) for p in topic.partitions]
-        known.append(FetchedTopic(named.name, named.topic_id, tuple(partitions)))
-    return known + unknown
+            refused.append(_refused(topic, ErrorCode.UNKNOWN_TOPIC_ID))
+        elif _is_denied(named.name, rights):
+            refused.append(_refused(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
+        else:
+            found.append(_known_topic(group, topic, named))
+    return found, refused
+
+
+def _known_topic(group: Group, topic: TopicPartitions, named: Topic) -> FetchedTopic:
+    committed = group.offsets.get(named.name, {})
+    partitions = [_of_topic_id(p, committed.get(p), named.topic_id) for p in topic.partitions]
+    return FetchedTopic(named.name, named.topic_id, tuple(partitions))
+
+
+def _is_denied(name: str, rights: Rights | None) -> bool:
+    return rights is not None and not rights.has(_NEEDED, ResourceType.TOPIC, name)
+
+
+def _refused(topic: TopicPartitions, error: ErrorCode) -> FetchedTopic:
+    partitions = tuple([FetchedPartition(number, error=error) for number in topic.partitions])
+    return FetchedTopic(topic.name, topic.topic_id, partitions)
 
 
 def _of_topic_id(partition: int, offset: CommittedOffset | None, topic_id: str) -> FetchedPartition:

@@ -51,7 +51,7 @@ def decide(
         producer_epoch=None if since is None else request.producer_epoch,
     )
     find = existing_by_id if version >= TXN_TOPIC_IDS_SINCE else existing_by_name
-    present, missing = find(group, request.topics)
+    present, missing = find(group, request.topics, context.rights)
     records, results = commit_existing(
         group, present, terms, config, lambda: may_commit(group, request, context)
     )

@@ -17,12 +17,6 @@ from group_coordinator.core.model.offset import (
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.topic import Topic
 
-_READ, _DELETE, _DESCRIBE, _DESCRIBE_CONFIGS, _ALTER_CONFIGS = 3, 6, 8, 10, 11
-ALL_OPERATIONS = sum(
-    1 << operation for operation in (_READ, _DELETE, _DESCRIBE, _DESCRIBE_CONFIGS, _ALTER_CONFIGS)
-)
-"""What a broker without an authorizer lets everybody do with a group."""
-
 _MANY_OFFSETS = 1_000
 """Of a topic: in these it is worth while to follow each change, and not to look at all of them once more."""
 

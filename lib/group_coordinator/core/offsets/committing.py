@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from group_coordinator.core.acls.needs import ON_TOPICS
+from group_coordinator.core.acls.rights import Rights
+from group_coordinator.core.acls.rule import ResourceType
 from group_coordinator.core.java_text import utf16_length
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
@@ -21,6 +24,8 @@ from group_coordinator.core.offsets.results import same_result
 from group_coordinator.core.value import Value
 
 _NONE = ErrorCode.NONE
+_NEEDED = ON_TOPICS["OffsetCommit"]
+"""Of TxnOffsetCommit too."""
 
 
 def names_epoch(generation: int | None) -> bool:
@@ -48,21 +53,21 @@ def _refused(topic: TopicCommit, error: ErrorCode) -> TopicResult:
 
 
 def existing_by_name(
-    group: Group, topics: Sequence[TopicCommit]
+    group: Group, topics: Sequence[TopicCommit], rights: Rights | None
 ) -> tuple[list[TopicCommit], list[TopicResult]]:
     """The topics with the partitions that exist and with their ids, and the results of all others."""
     known = group.topics
-    if known is None:
+    if known is None and rights is None:
         return [topic for topic in topics if topic.partitions], []
-    return _existing(group, (_with_id(topic, known) for topic in topics))
+    return _existing(group, (_with_id(topic, known or {}) for topic in topics), rights)
 
 
 def existing_by_id(
-    group: Group, topics: Sequence[TopicCommit]
+    group: Group, topics: Sequence[TopicCommit], rights: Rights | None
 ) -> tuple[list[TopicCommit], list[TopicResult]]:
     """The topics with the partitions that exist and with their names, and the results of all others."""
     known = group.topics_by_id()
-    return _existing(group, (_with_name(topic, known) for topic in topics))
+    return _existing(group, (_with_name(topic, known) for topic in topics), rights)
 
 
 def _with_id(topic: TopicCommit, known: Mapping[str, Topic]) -> TopicCommit:
@@ -76,13 +81,16 @@ def _with_name(topic: TopicCommit, known: Mapping[str, Topic]) -> TopicCommit:
 
 
 def _existing(
-    group: Group, topics: Iterable[TopicCommit]
+    group: Group, topics: Iterable[TopicCommit], rights: Rights | None
 ) -> tuple[list[TopicCommit], list[TopicResult]]:
     present, missing = [], []
     for topic in topics:
         name = topic.name
         if name is None:
             missing.append(_refused(topic, ErrorCode.UNKNOWN_TOPIC_ID))
+            continue
+        if rights is not None and not rights.has(_NEEDED, ResourceType.TOPIC, name):
+            missing.append(_refused(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
             continue
         known = [p for p in topic.partitions if group.partition_exists(name, p.partition)]
         absent = [p for p in topic.partitions if not group.partition_exists(name, p.partition)]

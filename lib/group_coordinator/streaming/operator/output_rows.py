@@ -6,7 +6,7 @@ A row has many outputs of one kind, so the JVM has little to do for an output:
 |---|---|---|
 | response | responses of a group that go to one partition: JSON, one a line | of the records in the responses topic |
 | log | rows of coordinator_log, packed (tables/packed_log.py); with the lean exchange of many groups | |
-| dead letter, defect, topic need, awaited markers, rebalancing | one output in JSON | |
+| dead letter, defect, topic need, awaited markers, rebalancing, denial | one output in JSON | |
 | meters | what the rows of the log add to Kafka's meters (runtime/meters.py), by name, in JSON | |
 
 `count` is the number of outputs in a row.
@@ -30,7 +30,9 @@ from pyspark.sql.types import (
 
 from group_coordinator.runtime.meters import counted
 from group_coordinator.runtime.outputs import (
+    AwaitedMarkersLine,
     DeadLetterRow,
+    DenialRow,
     LogRow,
     Output,
     Piece,
@@ -41,8 +43,8 @@ from group_coordinator.runtime.outputs import (
 from group_coordinator.runtime.quarantine import is_defect
 from group_coordinator.tables.packed_log import arrow_rows, packed
 
-RESPONSE, LOG, DEAD_LETTER, DEFECT, TOPIC_NEED, AWAITED_MARKERS = "R", "L", "D", "D!", "T", "M"
-METERS, REBALANCING = "N", "S"
+RESPONSE, LOG, DEAD_LETTER, DEFECT = "R", "L", "D", "D!"
+TOPIC_NEED, AWAITED_MARKERS, METERS, REBALANCING, DENIAL = "T", "M", "N", "S", "A"
 """The kinds. A defect is a dead letter too, whose reason is a mistake of ours."""
 
 OUTPUT = StructType(
@@ -63,6 +65,13 @@ Row: TypeAlias = tuple[str, str | None, int | None, bytes, int]
 _MOST_LOG_ROWS = 4_096
 """In one value: more of them would be no smaller, and Spark hands some hundreds of values to a worker at once."""
 _MOST_LOG_BYTES = 1024 * 1024
+
+_KINDS: dict[type[Output], str] = {
+    TopicNeedLine: TOPIC_NEED,
+    AwaitedMarkersLine: AWAITED_MARKERS,
+    RebalancingLine: REBALANCING,
+    DenialRow: DENIAL,
+}
 
 _encode = msgspec.json.Encoder().encode
 
@@ -128,6 +137,4 @@ def _row_of(output: Output) -> Row:
 def _kind_of(output: Output) -> str:
     if isinstance(output, DeadLetterRow):
         return DEFECT if is_defect(output.reason) else DEAD_LETTER
-    if isinstance(output, RebalancingLine):
-        return REBALANCING
-    return TOPIC_NEED if isinstance(output, TopicNeedLine) else AWAITED_MARKERS
+    return _KINDS[type(output)]

@@ -8,6 +8,7 @@ from msgspec import structs
 from group_coordinator.runtime.outputs import (
     AwaitedMarkersLine,
     DeadLetterRow,
+    DenialRow,
     LogRow,
     Output,
     Piece,
@@ -82,15 +83,20 @@ def test_all_else_is_a_row_each() -> None:
         TopicNeedLine("a", ("orders",), ()),
         AwaitedMarkersLine("a", {5: 17}),
         RebalancingLine("a", None),
+        DenialRow("a", 0, 7, "Heartbeat", "User:b", "/10.0.0.7", "READ", "GROUP", "a", 1),
     ]
 
     rows = taken(("a", others))
 
-    assert [row[0] for row in rows] == ["D", "D!", "T", "M", "S"]
+    assert [row[0] for row in rows] == ["D", "D!", "T", "M", "S", "A"]
     assert {row[4] for row in rows} == {1}
     assert rows[2][3] == b'{"group_id":"a","names":["orders"],"regexes":[]}'
     assert rows[3][3] == b'{"group_id":"a","since":{"5":17}}'
     assert rows[4][3] == b'{"group_id":"a","state":null}'
+    assert rows[5][3] == (
+        b'{"group_id":"a","source_partition":0,"source_offset":7,"api":"Heartbeat","principal":"User:b",'
+        b'"client_host":"/10.0.0.7","operation":"READ","resource_type":"GROUP","resource_name":"a","event_time_ms":1}'
+    )
 
 
 def test_what_was_taken_is_gone() -> None:

@@ -1,0 +1,128 @@
+"""Rules of who may do what, as JSON: `{"acls": [...], "superUsers": [...], "allowEveryoneIfNoAclFound": false}`.
+
+A rule has the fields of Kafka's AclBinding, their values are Kafka's names in capitals:
+`{"resourceType": "GROUP", "resourceName": "billing", "patternType": "PREFIXED", "principal": "User:billing", "host": "*",
+"operation": "READ", "permissionType": "ALLOW"}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import DecodeError, Struct, ValidationError, json
+
+from group_coordinator.codecs.field_errors import FieldError, at_path
+from group_coordinator.codecs.fields import Text
+from group_coordinator.codecs.json_checks import check_distinct_keys
+from group_coordinator.codecs.plain_json import shortened
+from group_coordinator.core.acls.hosts import range_of
+from group_coordinator.core.acls.rule import (
+    CLUSTER_NAME,
+    AclRule,
+    Acls,
+    Operation,
+    PatternType,
+    Permission,
+    ResourceType,
+)
+
+
+class AclEntry(Struct, rename="camel", forbid_unknown_fields=True, gc=False):
+    """One rule."""
+
+    resource_type: ResourceType
+    resource_name: Text
+    pattern_type: PatternType
+    principal: Text
+    host: Text
+    operation: Operation
+    permission_type: Permission
+
+
+class _Document(Struct, rename="camel", forbid_unknown_fields=True, gc=False):
+    acls: list[AclEntry]
+    super_users: list[Text] = []
+    allow_everyone_if_no_acl_found: bool = False
+
+
+_decode = json.Decoder(_Document).decode
+_encode = json.Encoder().encode
+
+
+def decode(value: bytes) -> Acls:
+    """Read a cluster's rules.
+
+    Raises:
+        FieldError: the text names the field, its value if that is short, and what is wrong with it.
+    """
+    try:
+        document = _decode(value)
+    except ValidationError as fault:
+        raise at_path("", fault, value) from None
+    except (DecodeError, UnicodeDecodeError, RecursionError) as fault:
+        raise FieldError("acls", f"not JSON: {fault}") from None
+    check_distinct_keys(value, document)
+    return acls_of(
+        document.acls, document.super_users, allow_everyone=document.allow_everyone_if_no_acl_found
+    )
+
+
+def acls_of(
+    entries: Iterable[AclEntry], super_users: Iterable[str], *, allow_everyone: bool
+) -> Acls:
+    """What a document means.
+
+    Raises:
+        FieldError: a value is none that Kafka would take.
+    """
+    rules = [_rule(f"acls[{index}]", entry) for index, entry in enumerate(entries)]
+    named = tuple(super_users)
+    for index, principal in enumerate(named):
+        _check_principal(f"superUsers[{index}]", principal)
+    return Acls(tuple(rules), named, allow_everyone)
+
+
+def encode(acls: Acls) -> bytes:
+    """The inverse of decode."""
+    entries = [
+        AclEntry(
+            rule.resource_type,
+            rule.resource_name,
+            rule.pattern_type,
+            rule.principal,
+            rule.host,
+            rule.operation,
+            rule.permission,
+        )
+        for rule in acls.rules
+    ]
+    return _encode(_Document(entries, list(acls.super_users), acls.allow_everyone_if_no_acl_found))
+
+
+def _rule(path: str, entry: AclEntry) -> AclRule:
+    """Source of the checks: AclControlManager.validateNewAcl of Kafka 4.4."""
+    name, host = entry.resource_name, entry.host
+    if not name:
+        raise FieldError(f"{path}.resourceName", "must not be empty")
+    if entry.resource_type is ResourceType.CLUSTER and name != CLUSTER_NAME:
+        shown = f"{path}.resourceName = {shortened(name)}"
+        raise FieldError(shown, f"the cluster is called {CLUSTER_NAME}")
+    _check_principal(f"{path}.principal", entry.principal)
+    if not host:
+        raise FieldError(f"{path}.host", "must not be empty")
+    if "/" in host and range_of(host) is None:
+        raise FieldError(f"{path}.host = {shortened(host)}", "is no range of addresses")
+    return AclRule(
+        entry.resource_type,
+        name,
+        entry.pattern_type,
+        entry.principal,
+        host,
+        entry.operation,
+        entry.permission_type,
+    )
+
+
+def _check_principal(path: str, principal: str) -> None:
+    if ":" not in principal:
+        raise FieldError(f"{path} = {shortened(principal)}", "is not TYPE:NAME, as User:billing")

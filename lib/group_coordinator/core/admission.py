@@ -1,0 +1,145 @@
+"""Whether a request is let in at all: what brokers ask their authorizer before they look at the group.
+
+Rights on topics that are refused one by one, and what is left out of answers, is asked for in the handlers; so is the right to
+alter settings, as other faults come before it.
+
+Source: KafkaApis of Kafka 4.4. System events (TopicMetadata, EndTxn) are what brokers know from one another: they need what
+Kafka asks of brokers, CLUSTER_ACTION on the cluster. A Tick needs nothing, since any event makes time pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from group_coordinator.core.acls.needs import (
+    GROUP_DENIED,
+    OF_THE_SYSTEM,
+    ON_GROUPS,
+    ON_TRANSACTIONAL_IDS,
+    TO_SEE_TOPICS,
+)
+from group_coordinator.core.acls.rights import Rights
+from group_coordinator.core.acls.rule import CLUSTER_NAME, Operation, ResourceType
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.requests import (
+    AlterConfigs,
+    ConsumerGroupDescribe,
+    ConsumerGroupHeartbeat,
+    DeleteGroup,
+    DescribeConfigs,
+    DescribeGroup,
+    EndTxn,
+    Heartbeat,
+    JoinGroup,
+    LeaveGroup,
+    OffsetCommit,
+    OffsetDelete,
+    OffsetFetch,
+    Request,
+    SyncGroup,
+    Tick,
+    TopicMetadata,
+    TxnOffsetCommit,
+)
+from group_coordinator.core.model.responses import (
+    FetchedPartition,
+    FetchedTopic,
+    JoinGroupResponse,
+    OffsetFetchResponse,
+    Reply,
+    Response,
+)
+from group_coordinator.core.model.ticket import Ticket
+from group_coordinator.core.rejections import rejection
+
+_APIS: dict[type[Request], str] = {
+    JoinGroup: "JoinGroup",
+    SyncGroup: "SyncGroup",
+    Heartbeat: "Heartbeat",
+    LeaveGroup: "LeaveGroup",
+    OffsetCommit: "OffsetCommit",
+    TxnOffsetCommit: "TxnOffsetCommit",
+    EndTxn: "EndTxn",
+    OffsetFetch: "OffsetFetch",
+    OffsetDelete: "OffsetDelete",
+    DeleteGroup: "DeleteGroups",
+    DescribeGroup: "DescribeGroups",
+    ConsumerGroupHeartbeat: "ConsumerGroupHeartbeat",
+    ConsumerGroupDescribe: "ConsumerGroupDescribe",
+    DescribeConfigs: "DescribeConfigs",
+    AlterConfigs: "IncrementalAlterConfigs",
+    TopicMetadata: "TopicMetadata",
+    Tick: "Tick",
+}
+_Right: TypeAlias = tuple[Operation, ResourceType, str]
+_ERROR_OF_ALL_SINCE = 2
+"""From this OffsetFetch on an answer has an error of the whole."""
+
+
+def api_of(request: Request) -> str:
+    """Kafka's name of the API."""
+    return _APIS[type(request)]
+
+
+def is_admitted(request: Request, rights: Rights, version: int) -> bool:
+    """Whether its sender may ask for it; if not, the rights know what was denied."""
+    return _denied(request, rights, version) is None
+
+
+def refusal(request: Request, rights: Rights, ticket: Ticket) -> list[Reply] | None:
+    """The answer, if the API has one, to a request that is denied as a whole; None: it is not."""
+    code = _denied(request, rights, ticket.version)
+    if code is None:
+        return None
+    if isinstance(request, TopicMetadata):
+        return []
+    return [Reply(ticket, _answer(request, code, ticket.version))]
+
+
+def _denied(request: Request, rights: Rights, version: int) -> ErrorCode | None:
+    """Why it is denied."""
+    for code, needed in _stages(request, version):
+        missing = [right for right in needed if not rights.has(*right)]
+        if missing:
+            return code
+    return None
+
+
+def _stages(request: Request, version: int) -> Iterator[tuple[ErrorCode, list[_Right]]]:
+    """What is asked for, one after the other, and the error where any of it is missing."""
+    match request:
+        case Tick() | AlterConfigs():
+            return
+        case TopicMetadata() | EndTxn():
+            on_cluster = (OF_THE_SYSTEM, ResourceType.CLUSTER, CLUSTER_NAME)
+            yield ErrorCode.CLUSTER_AUTHORIZATION_FAILED, [on_cluster]
+            return
+        case SyncGroup() if request.lacks_protocol(version):
+            return  # it is refused for that alone
+        case TxnOffsetCommit():
+            kind = ResourceType.TRANSACTIONAL_ID
+            on_id = (ON_TRANSACTIONAL_IDS, kind, request.transactional_id)
+            yield ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, [on_id]
+        case _:
+            pass
+    on_group = (ON_GROUPS[api_of(request)], ResourceType.GROUP, request.group_id)
+    yield ErrorCode.GROUP_AUTHORIZATION_FAILED, [on_group]
+    if isinstance(request, ConsumerGroupHeartbeat):
+        names = dict.fromkeys(request.topic_names or ())
+        on_topics = [(TO_SEE_TOPICS, ResourceType.TOPIC, name) for name in names]
+        yield ErrorCode.TOPIC_AUTHORIZATION_FAILED, on_topics
+
+
+def _answer(request: Request, code: ErrorCode, version: int) -> Response:
+    """As Kafka answers before it knows the group."""
+    if isinstance(request, JoinGroup):
+        return JoinGroupResponse(code, "")
+    if isinstance(request, OffsetFetch) and version < _ERROR_OF_ALL_SINCE:
+        topics = [
+            FetchedTopic(t.name, None, tuple([FetchedPartition(p) for p in t.partitions]))
+            for t in request.topics or ()
+        ]
+        return OffsetFetchResponse(code, request.group_id, tuple(topics))
+    is_about_settings = isinstance(request, DescribeConfigs)
+    return rejection(request, code, GROUP_DENIED if is_about_settings else None)

@@ -1,0 +1,144 @@
+"""Rules of who may do what, in calls of the operator: what is refused, what is told of it, and what it leaves alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from group_coordinator.runtime.update_group import UpdateContext
+from tests.support.acls import authorizer
+from tests.unit.runtime.group_updates import (
+    COMMIT,
+    CONTEXT,
+    DELETE,
+    Json,
+    call,
+    committed,
+    group_of,
+    lines,
+    row,
+    tags,
+)
+from tests.unit.runtime.test_topic_needs import ORDERS, heartbeat, topics
+
+
+def under(*rules: str, super_users: tuple[str, ...] = ("User:admin",)) -> UpdateContext:
+    return replace(CONTEXT, acls=authorizer(*rules, super_users=super_users))
+
+
+def denial(api: str, operation: str, kind: str, name: str, **changes: object) -> Json:
+    usual = {
+        "group_id": "g",
+        "source_partition": 3,
+        "source_offset": 7,
+        "api": api,
+        "principal": "User:billing",
+        "client_host": "/127.0.0.1",
+        "operation": operation,
+        "resource_type": kind,
+        "resource_name": name,
+        "event_time_ms": 2_000,
+    }
+    return usual | changes
+
+
+def test_a_denied_request_is_answered_and_told_and_nothing_is_written() -> None:
+    before = committed()
+
+    update = call(row(COMMIT, 2_000, 7), at_ms=2_000, state=before.state, context=under())
+
+    (_, answer), (tag, told) = lines(update)
+    assert answer["body"]["topics"][0]["partitions"] == [{"partitionIndex": 0, "errorCode": 30}]
+    assert (answer["id"], answer["at"]) == ("group-events-3-7", 2_000)
+    assert (tag, told) == ("A", denial("OffsetCommit", "READ", "GROUP", "g"))
+    assert update.state == before.state
+
+
+def test_a_denied_topic_is_told_beside_what_is_done() -> None:
+    context = under("ALLOW User:billing READ GROUP g", "ALLOW User:billing READ TOPIC orders")
+    body = {
+        "groupId": "g",
+        "topics": [
+            {"name": name, "partitions": [{"partitionIndex": 0, "committedOffset": 1}]}
+            for name in ("orders", "secret")
+        ],
+    }
+
+    update = call(row(COMMIT | {"body": body}, 2_000, 7), at_ms=2_000, context=context)
+
+    assert tags(update) == "LRA"
+    assert lines(update)[-1] == ("A", denial("OffsetCommit", "READ", "TOPIC", "secret"))
+
+
+def test_who_says_no_principal_is_anonymous_at_its_address() -> None:
+    rule = "ALLOW User:ANONYMOUS DELETE GROUP g FROM 10.0.0.7"
+    asked = DELETE | {"correlationId": "c", "clientHost": "/10.0.0.7"}
+
+    allowed = call(row(asked, 2_000), at_ms=2_000, context=under(rule))
+    elsewhere = asked | {"clientHost": "/10.0.0.8"}
+    denied = call(row(elsewhere, 2_000, 7), at_ms=2_000, context=under(rule))
+
+    assert tags(allowed) == "R"
+    assert lines(denied)[-1] == (
+        "A",
+        denial(
+            "DeleteGroups",
+            "DELETE",
+            "GROUP",
+            "g",
+            principal="User:ANONYMOUS",
+            client_host="/10.0.0.8",
+        ),
+    )
+
+
+def test_a_super_user_is_denied_nothing() -> None:
+    context = under(super_users=("User:billing",))
+
+    assert tags(call(row(COMMIT, 2_000), at_ms=2_000, context=context)) == "LR"
+
+
+def test_topics_are_learned_from_those_who_may_act_as_brokers() -> None:
+    strangers = topics(ORDERS) | {"principal": "User:billing"}
+    refused = call(row(strangers, 2_000, 7), at_ms=2_000, context=under())
+    told = topics(ORDERS) | {"principal": "User:admin"}
+    learned = call(row(told, 2_000, 7), at_ms=2_000, context=under())
+
+    cluster = denial("TopicMetadata", "CLUSTER_ACTION", "CLUSTER", "kafka-cluster")
+    assert lines(refused) == [("A", cluster)]
+    assert refused.state is None
+    assert tags(learned) == ""
+    assert (group_of(learned).topics or {}).keys() == {"orders"}
+
+
+def test_a_denied_heartbeat_makes_nobody_look_for_topics() -> None:
+    asking = replace(under(), asks_for_topics=True)
+
+    update = call(
+        row(heartbeat(0, subscribedTopicNames=["orders"]), 2_000, 7), at_ms=2_000, context=asking
+    )
+
+    assert tags(update) == "RA"
+    assert update.state is None
+
+
+def test_a_pattern_matches_what_the_sender_of_the_heartbeat_may_see() -> None:
+    context = under(
+        "ALLOW User:billing READ GROUP g",
+        "ALLOW User:billing READ TOPIC orders",
+        "ALLOW User:ANONYMOUS CLUSTER_ACTION CLUSTER kafka-cluster",
+    )
+    secret = ORDERS | {"name": "secret", "topicId": "AAAAAAAAAAAAAAAAAAAAAw"}
+    beat = heartbeat(0, subscribedTopicRegex=".*") | {"principal": "User:billing"}
+
+    update = call(
+        row(topics(ORDERS, secret), 1_000), row(beat, 2_000, 8), at_ms=2_000, context=context
+    )
+
+    membership = group_of(update).consumer
+    assert membership is not None
+    assert membership.regexes[".*"].topics == ("orders",)
+
+
+def test_without_rules_nothing_is_denied() -> None:
+    assert CONTEXT.acls is None
+    assert tags(call(row(COMMIT, 2_000), at_ms=2_000)) == "LR"
