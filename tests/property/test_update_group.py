@@ -38,7 +38,15 @@ from tests.property.lives import (
     retain,
     scripts,
 )
+from tests.support.acls import authorizer
 from tests.support.group_updates import lines_of, updated
+
+SOME_RIGHTS = authorizer(
+    "ALLOW User:* READ GROUP *",
+    "ALLOW User:* DELETE GROUP *",
+    "ALLOW User:* READ TOPIC orders",
+    "ALLOW User:* CLUSTER_ACTION CLUSTER kafka-cluster",
+)
 
 
 def run(
@@ -79,7 +87,8 @@ def test_cutting_the_events_into_batches_changes_nothing(
     script: Script, data: st.DataObject
 ) -> None:
     end_ms = script.now_ms + data.draw(st.sampled_from([0, SLACK_MS, SWEEP_MS, 10 * RETENTION_MS]))
-    context = replace(CONTEXT, outages=data.draw(outages_within(script)))
+    acls = data.draw(st.sampled_from([None, SOME_RIGHTS]))
+    context = replace(CONTEXT, outages=data.draw(outages_within(script)), acls=acls)
     whole = run([(script.rows, end_ms)], context)
     cuts = sorted(data.draw(st.sets(st.integers(0, len(script.rows)), max_size=5)))
     edges = [0, *cuts, len(script.rows)]
