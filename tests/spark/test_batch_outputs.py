@@ -11,31 +11,40 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.streaming import batch_outputs
 from group_coordinator.streaming.batch_outputs import BatchCounts, BatchOutputs, outputs_of
-from group_coordinator.streaming.operator.output_rows import OUTPUT, Row
+from group_coordinator.streaming.operator.output_rows import OUTPUT, NumberedRow
+from group_coordinator.streaming.quick_batch import quick_batch
 from group_coordinator.tables.append import Size
 from group_coordinator.tables.log_rows import LogOrigin
 
 pytestmark = pytest.mark.spark
 
-LITTLE, MUCH = 8 * 1024 * 1024, -1
-ROWS: list[Row] = [
-    ("R", "a", None, b"1\n22", 2),
-    ("R", "a", 3, b"333", 1),
-    ("L", None, None, b"rows", 70),
-    ("L", None, None, b"more rows", 7),
-    ("D", None, None, b"letter", 1),
-    ("D!", None, None, b"defect", 1),
-    ("T", None, None, b"need", 1),
-    ("M", None, None, b"\xc3\xbc", 1),
-    ("N", None, None, b'{"offset-commit":70}', 1),
-    ("N", None, None, b'{"offset-commit":6,"offset-expiration":1}', 1),
-    ("S", None, None, b"rebalances", 1),
+QUICK, LITTLE, MUCH = 0, 8 * 1024 * 1024, -1
+"""Taken as a whole; or of what is cached little or much, by the most bytes that are little."""
+RESPONSE_MAX_BYTES = 10
+MOST = 2 * 1024 * 1024
+ROWS: list[NumberedRow] = [
+    ("R", "a", None, b"1\n22", 2, 0),
+    ("R", "a", 3, b"333", 1, 0),
+    ("L", None, None, b"rows", 70, 0),
+    ("L", None, None, b"more rows", 7, 0),
+    ("D", None, None, b"letter", 1, 0),
+    ("D!", None, None, b"defect", 1, 0),
+    ("T", None, None, b"need", 1, 0),
+    ("M", None, None, b"\xc3\xbc", 1, 0),
+    ("N", None, None, b'{"offset-commit":70}', 1, 0),
+    ("N", None, None, b'{"offset-commit":6,"offset-expiration":1}', 1, 0),
+    ("S", None, None, b"rebalances", 1, 0),
 ]
 METERS = {"offset-commit": 76, "offset-expiration": 1, "dead-letter": 2, "defect": 1}
 
 
 @contextmanager
-def found(spark: SparkSession, rows: list[Row], most_bytes: int) -> Iterator[BatchOutputs]:
+def found(spark: SparkSession, rows: list[NumberedRow], most_bytes: int) -> Iterator[BatchOutputs]:
+    if most_bytes == QUICK:
+        taken = quick_batch(spark.createDataFrame(rows, OUTPUT).repartition(2), RESPONSE_MAX_BYTES)
+        assert taken is not None
+        yield taken.outputs
+        return
     batch = spark.createDataFrame(rows, OUTPUT).repartition(2).persist(StorageLevel.MEMORY_AND_DISK)
     assert batch.count() == len(rows)
     with pytest.MonkeyPatch.context() as patch:
@@ -46,7 +55,7 @@ def found(spark: SparkSession, rows: list[Row], most_bytes: int) -> Iterator[Bat
     batch.unpersist()
 
 
-@pytest.mark.parametrize("most_bytes", [LITTLE, MUCH])
+@pytest.mark.parametrize("most_bytes", [QUICK, LITTLE, MUCH])
 def test_a_batch_with_everything(spark: SparkSession, most_bytes: int) -> None:
     with found(spark, ROWS, most_bytes) as outputs:
         assert outputs.counts == BatchCounts(3, 77, 2, 1)
@@ -60,13 +69,42 @@ def test_a_batch_with_everything(spark: SparkSession, most_bytes: int) -> None:
         assert sorted(log.here or contents) == sorted(contents)
 
 
-@pytest.mark.parametrize("most_bytes", [LITTLE, MUCH])
+@pytest.mark.parametrize("most_bytes", [QUICK, LITTLE, MUCH])
 def test_a_batch_with_nothing(spark: SparkSession, most_bytes: int) -> None:
     with found(spark, [], most_bytes) as outputs:
         assert outputs.counts == BatchCounts(0, 0, 0, 0)
         assert outputs.letters_size == Size(0, 0)
         assert list(outputs.topic_needs()) == list(outputs.awaited_markers()) == []
         assert (outputs.meters().counts, [*outputs.meters().rebalancing]) == ({}, [])
+
+
+def test_the_driver_takes_responses_with_their_partitions(spark: SparkSession) -> None:
+    taken = quick_batch(spark.createDataFrame(ROWS, OUTPUT), RESPONSE_MAX_BYTES)
+
+    assert taken is not None
+    assert taken.responses == [("a", None, b"1\n22"), ("a", 3, b"333")]
+
+
+@pytest.mark.parametrize(("before", "is_taken"), [(MOST - 5, True), (MOST - 4, False)])
+def test_the_driver_takes_so_much_of_a_task(
+    spark: SparkSession, before: int, *, is_taken: bool
+) -> None:
+    rows = [*ROWS, ("L", None, None, b"12345", 1, before)]
+
+    taken = quick_batch(spark.createDataFrame(rows, OUTPUT), RESPONSE_MAX_BYTES)
+
+    assert (taken is not None) == is_taken
+
+
+@pytest.mark.parametrize(("length", "is_taken"), [(10, True), (11, False)])
+def test_the_driver_takes_no_response_that_kafka_would_not(
+    spark: SparkSession, length: int, *, is_taken: bool
+) -> None:
+    rows = [*ROWS, ("R", "b", None, b"x" * length, 1, 0), ("L", None, None, b"x" * 99, 1, 0)]
+
+    taken = quick_batch(spark.createDataFrame(rows, OUTPUT), RESPONSE_MAX_BYTES)
+
+    assert (taken is not None) == is_taken
 
 
 def test_what_is_not_cached_as_a_whole_is_counted(spark: SparkSession) -> None:
@@ -84,7 +122,11 @@ def test_spark_keeps_where_the_query_was_called_from(spark: SparkSession) -> Non
     context = spark.sparkContext
     context.setLocalProperty("callSite.short", "the coordinator's query")
     try:
-        with found(spark, ROWS, LITTLE), found(spark, ROWS, MUCH):
+        with (
+            found(spark, ROWS, QUICK),
+            found(spark, ROWS, LITTLE),
+            found(spark, ROWS, MUCH),
+        ):
             assert context.getLocalProperty("callSite.short") == "the coordinator's query"
     finally:
         context.setLocalProperty("callSite.short", None)  # type: ignore[arg-type]

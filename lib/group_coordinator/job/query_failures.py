@@ -24,7 +24,10 @@ _REFUSAL = re.compile(rf"{_KAFKA}\w*(?:Authorization|Authentication)Exception: (
 _LOST = re.compile(
     r"KAFKA_DATA_LOSS|Some data may have been lost because they are not available in Kafka"
 )
-_TABLE = re.compile(r"(?:TableWriteError|NotTheWriterError): ([^\n]*)")
+_OURS = re.compile(
+    r"(?:TableWriteError|NotTheWriterError|AccessDeniedError|LoginRefusedError): ([^\n]*)"
+)
+"""Errors of this program that say it all."""
 _DISK = re.compile(
     r"[^\n]*(?:No space left on device|Disk quota exceeded|Read-only file system|Permission denied"
     r"|Not a directory|Input/output error)[^\n]*"
@@ -59,9 +62,9 @@ def sentence(text: str, job: JobSettings) -> str | None:
     if refusal is not None:
         user = job.security.sasl_username or "ANONYMOUS"
         return f"Kafka at {job.bootstrap_servers} refuses user {user}: {refusal[1]}"
-    unwritten = _TABLE.search(text)
-    if unwritten is not None:
-        return unwritten[1]
+    told = _OURS.search(text)
+    if told is not None:
+        return told[1]
     broken = _found(_DISK, text)
     if broken is not None:
         folders = (

@@ -24,6 +24,7 @@ from group_coordinator.clients.cluster.coordinator_topics import (
     check_topics,
 )
 from group_coordinator.clients.cluster.partition_count import PartitionCount
+from group_coordinator.clients.cluster.response_writer import ResponseWriter
 from group_coordinator.job.beside import running_beside
 from group_coordinator.job.certificates_check import check_certificates
 from group_coordinator.job.events_partitions import check_batch_limit, check_no_new_partitions
@@ -107,14 +108,15 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
         check_partitions(spark, settings.job)
         check_other_clusters(spark, settings.job)
         _check_events(spark, settings.job, cluster, options)
+        replies = PartitionCount(cluster.read, settings.job.responses_topic)
         writer = checked_writer(
             spark, settings.job, lambda: check_nothing_answered(connection, settings.job)
         )
         with (
             telling_of_topics(spark, settings.job, connection) as telling,
             following_of_markers(spark, settings.job, connection) as following,
+            closing(ResponseWriter(connection, settings.job, replies.now)) as responses,
         ):
-            replies = PartitionCount(cluster.read, settings.job.responses_topic)
             given = RunInputs(
                 spark,
                 connection,
@@ -124,6 +126,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
                 telling,
                 following,
                 replies.now,
+                responses,
                 endpoint,
             )
             run = _drain if options.drain else _run

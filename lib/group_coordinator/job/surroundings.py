@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.leaders import Leaders
 from group_coordinator.clients.cluster.new_events import NewEvents
+from group_coordinator.clients.cluster.response_writer import ResponseWriter
 from group_coordinator.clients.cluster.ticks import Ticks, write_ticks
 from group_coordinator.job.beside import running_beside
 from group_coordinator.job.clock import Clock
@@ -51,6 +52,7 @@ class RunInputs:
     telling: TellingOfTopics | None
     following: FollowingOfMarkers | None
     reply_partitions: Callable[[], int]
+    responses: ResponseWriter
     endpoint: Endpoint | None
 
 
@@ -140,6 +142,7 @@ def _surroundings(
         None if given.telling is None else given.telling.interests.note,
         None if given.following is None else given.following.awaited.note,
         None if measured is None else measured.meters,
+        given.responses,
     )
 
 

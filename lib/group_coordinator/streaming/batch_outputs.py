@@ -6,7 +6,7 @@ A question costs some tens of milliseconds, however little there is to say, and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -66,9 +66,13 @@ _NOTHING = KindVolume(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class BatchOutputs:
-    """The outputs of a batch that is in Spark's cache, with all but its responses in `contents`, by kind; None: too many."""
+    """The outputs of a batch, with all but its responses in `contents`, by kind; None: too many.
 
-    batch: DataFrame
+    `frame` gives the batch as Spark has it, without running the operator again.
+    """
+
+    spark: SparkSession
+    frame: Callable[[], DataFrame]
     volumes: Mapping[str, KindVolume]
     contents: Mapping[str, Sequence[bytes]] | None
 
@@ -111,10 +115,10 @@ class BatchOutputs:
         """The rows of the log."""
         here = None if self.contents is None else self.contents[LOG]
         size = self._volume(LOG).content_bytes
-        return PackedRows(self.batch.sparkSession, self._packed_log, size, origin, here)
+        return PackedRows(self.spark, self._packed_log, size, origin, here)
 
     def _packed_log(self) -> DataFrame:
-        return self.batch.where(f"kind = '{LOG}'").select("content")
+        return self.frame().where(f"kind = '{LOG}'").select("content")
 
     def _volume(self, kind: str) -> KindVolume:
         return self.volumes.get(kind, _NOTHING)
@@ -124,19 +128,20 @@ class BatchOutputs:
             return ()
         if self.contents is not None:
             return [content.decode() for content in self.contents[kind]]
-        said = self.batch.where(f"kind = '{kind}'").selectExpr("string(content)")
+        said = self.frame().where(f"kind = '{kind}'").selectExpr("string(content)")
         return [row[0] for row in said.toLocalIterator()]
 
 
 def outputs_of(batch: DataFrame) -> BatchOutputs:
     """The outputs of a batch, which was persisted and read as a whole."""
-    with _call_site_kept(batch.sparkSession):
+    with call_site_kept(batch.sparkSession):
         return _all_of(batch) if _cached_bytes(batch) <= _LITTLE_BYTES else _counted(batch)
 
 
-def _all_of(batch: DataFrame) -> BatchOutputs:
-    without_responses = f"if(kind = '{RESPONSE}', null, content) AS content"
-    rows = batch.selectExpr("kind", "count", without_responses).toArrow().to_pylist()
+def sorted_by_kind(
+    spark: SparkSession, frame: Callable[[], DataFrame], rows: Iterable[Mapping[str, Any]]
+) -> BatchOutputs:
+    """The outputs of a batch from its rows, each with kind, count and content."""
     volumes: dict[str, KindVolume] = {}
     contents: dict[str, list[bytes]] = {}
     for row in rows:
@@ -146,14 +151,21 @@ def _all_of(batch: DataFrame) -> BatchOutputs:
             before.outputs + row["count"], before.content_bytes + len(content)
         )
         contents.setdefault(kind, []).append(content)
-    return BatchOutputs(batch, volumes, contents)
+    return BatchOutputs(spark, frame, volumes, contents)
+
+
+def _all_of(batch: DataFrame) -> BatchOutputs:
+    without_responses = f"if(kind = '{RESPONSE}', null, content) AS content"
+    rows = batch.selectExpr("kind", "count", without_responses).toArrow().to_pylist()
+    return sorted_by_kind(batch.sparkSession, lambda: batch, rows)
 
 
 def _counted(batch: DataFrame) -> BatchOutputs:
     """Spark adds it up: the outputs of a batch may be more than the driver has memory for."""
     rows = batch.selectExpr("kind", "count", "octet_length(content) AS size")
     found = rows.groupBy("kind").sum("count", "size").collect()
-    return BatchOutputs(batch, {kind: KindVolume(*volume) for kind, *volume in found}, None)
+    volumes = {kind: KindVolume(*volume) for kind, *volume in found}
+    return BatchOutputs(batch.sparkSession, lambda: batch, volumes, None)
 
 
 def _cached_bytes(batch: DataFrame) -> int:
@@ -164,8 +176,8 @@ def _cached_bytes(batch: DataFrame) -> int:
 
 
 @contextmanager
-def _call_site_kept(spark: SparkSession) -> Iterator[None]:
-    """A question of PySpark's forgets where the query was called from: Spark would look for it with each plan and RDD."""
+def call_site_kept(spark: SparkSession) -> Iterator[None]:
+    """While Spark is asked something. A question of PySpark's forgets where the query was called from: Spark would look for it with each plan and RDD."""
     context: Any = spark.sparkContext
     call_site = context.getLocalProperty(_CALL_SITE)
     try:

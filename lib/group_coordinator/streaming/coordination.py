@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from threading import Event
 
 from pyspark.sql import DataFrame, SparkSession
@@ -31,6 +32,7 @@ from group_coordinator.streaming.query import (
     has_read,
     start_query,
 )
+from group_coordinator.streaming.quick_batch import QuickWay, WritesResponses, has_few_events
 from group_coordinator.streaming.sinks import Sinks
 from group_coordinator.tables.writer import Writer
 
@@ -49,8 +51,8 @@ class Surroundings:
     after a start until there is data. `must_wait` is asked before each batch whether it is held for another query
     (BatchGate), `plans` are those of its batches, `before_batch` is called with Spark's number of a batch in the thread
     that begins its tasks. `report` hears of every batch that is written, `rest` is called behind it (rest.py), each of
-    `watches` sees the query about once a second. `reply_partitions`, `topic_needs`, `awaited_markers` and `meters` are for
-    Sinks.
+    `watches` sees the query about once a second. `reply_partitions`, `topic_needs`, `awaited_markers`, `meters` and
+    `responses` are for Sinks.
     """
 
     tick: Callable[[], Mapping[int, int]]
@@ -64,6 +66,7 @@ class Surroundings:
     topic_needs: Callable[[Sequence[str]], None] | None = None
     awaited_markers: Callable[[Sequence[str]], None] | None = None
     meters: Callable[[int, BatchMeters], None] | None = None
+    responses: WritesResponses | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +158,7 @@ class CoordinatorRun:
             around.awaited_markers,
             around.reply_partitions,
             around.meters,
+            _quick_way(around),
         )
 
         def write(batch: DataFrame, batch_id: int) -> None:
@@ -181,6 +185,12 @@ class CoordinatorRun:
             for watch in self.around.watches:
                 watch(query)
         return False
+
+
+def _quick_way(around: Surroundings) -> QuickWay | None:
+    if around.responses is None:
+        return None
+    return QuickWay(partial(has_few_events, around.plans), around.responses)
 
 
 def _unplan(folder: CheckpointFolder, held_batch: int) -> None:

@@ -1,6 +1,7 @@
 """Where a batch goes: responses to Kafka, then records to coordinator_log, then dead letters to their table.
 
-The order has reasons. Responses go first because clients wait for them. What groups need to know of topics comes right
+The order has reasons. Responses go first because clients wait for them; those of a batch of few events are on their way
+while its log is written (quick_batch.py). What groups need to know of topics comes right
 behind them, as nobody else waits for so little (job/topic_interests.py), and which markers they wait for (job/awaited_markers.py). The log goes before the dead letters, so that a
 table that has anything of a batch means that the log has its records: a rebuild starts from the last batch that it finds
 (rebuild/rebuild.py).
@@ -35,6 +36,7 @@ from group_coordinator.streaming.batch_outputs import (
 )
 from group_coordinator.streaming.cluster_options import cluster_options
 from group_coordinator.streaming.operator.output_rows import RESPONSE
+from group_coordinator.streaming.quick_batch import QuickWay, quick_batch
 from group_coordinator.tables import dead_letters
 from group_coordinator.tables.append import Rows, SparkRows
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
@@ -139,30 +141,49 @@ class Sinks:
     """How many partitions the responses topic has: Kafka's client waits in vain for one that is not there."""
     meters: Callable[[int, BatchMeters], None] | None = None
     """Hears what a batch adds to the meters, once its tables are written; of a batch that is done again once more."""
+    quick: QuickWay | None = None
+    """For batches of few events; None: there is none."""
 
     def write(self, batch: DataFrame, batch_id: int) -> BatchCounts:
-        """Send the responses, then append to the tables what this batch has not appended before; how much there was."""
+        """Send the responses, and append to the tables what this batch has not appended before; how much there was."""
+        in_tables = self.first_batch_id + batch_id
+        found = self._written_quickly(batch, batch_id) or self._written(batch, in_tables)
+        if self.meters is not None:
+            self.meters(in_tables, found.meters())
+        self.report(in_tables, found.counts)
+        return found.counts
+
+    def _written_quickly(self, batch: DataFrame, batch_id: int) -> BatchOutputs | None:
+        if self.quick is None or not self.quick.has_few_events(batch_id):
+            return None
+        taken = quick_batch(batch, self.job.response_max_bytes)
+        if taken is None:
+            return None
+        with self.quick.responses.writing(taken.responses):
+            self._keep(taken.outputs, self.first_batch_id + batch_id)
+        return taken.outputs
+
+    def _written(self, batch: DataFrame, in_tables: int) -> BatchOutputs:
         # Without the cache every use of the batch would run the operator again. The first use reads all of it, or the
         # groups that it leaves out would lose their state. What is too much for memory goes to disk.
         batch.persist(StorageLevel.MEMORY_AND_DISK)
-        in_tables = self.first_batch_id + batch_id
         try:
             # Clients wait for it, and for nothing else.
             self._send(batch)
             found = outputs_of(batch)
-            self._tell(found)
-            if found.counts.records:
-                origin = LogOrigin(self.job.cluster_id, self.job.events_topic)
-                self._append(found.log(origin), COORDINATOR_LOG, in_tables)
-            if found.counts.dead_letters:
-                letters = SparkRows(letters_of(batch, self.job), found.letters_size)
-                self._append(letters, DEAD_LETTERS, in_tables)
-            if self.meters is not None:
-                self.meters(in_tables, found.meters())
-            self.report(in_tables, found.counts)
+            self._keep(found, in_tables)
         finally:
             batch.unpersist()
-        return found.counts
+        return found
+
+    def _keep(self, found: BatchOutputs, in_tables: int) -> None:
+        self._tell(found)
+        if found.counts.records:
+            origin = LogOrigin(self.job.cluster_id, self.job.events_topic)
+            self._append(found.log(origin), COORDINATOR_LOG, in_tables)
+        if found.counts.dead_letters:
+            letters = SparkRows(letters_of(found.frame(), self.job), found.letters_size)
+            self._append(letters, DEAD_LETTERS, in_tables)
 
     def _send(self, batch: DataFrame) -> None:
         partitions = self.reply_partitions()

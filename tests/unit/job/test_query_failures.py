@@ -25,6 +25,13 @@ def test_an_acl_is_missing() -> None:
     )
 
 
+def test_an_acl_is_missing_where_the_driver_sends() -> None:
+    refusal = "Kafka at localhost:9092 denies user ANONYMOUS access: group-responses"
+    error = f"group_coordinator.clients.channel_errors.AccessDeniedError: {refusal}"
+
+    assert sentence(caused_by(error), JOB) == refusal
+
+
 def test_a_table_cannot_be_written() -> None:
     error = "/data/tables/coordinator_log cannot be written: No space left on device"
 

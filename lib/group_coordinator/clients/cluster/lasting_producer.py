@@ -32,7 +32,9 @@ class LastingProducer:
         self._spent: KafkaProducer | None = None
         """The one that may never send again."""
 
-    def send(self, topic: str, *, key: bytes, value: bytes) -> FutureRecordMetadata:
+    def send(
+        self, topic: str, *, key: bytes, value: bytes, partition: int | None = None
+    ) -> FutureRecordMetadata:
         """As kafka-python's.
 
         Raises:
@@ -40,9 +42,18 @@ class LastingProducer:
             KafkaError: the record is not taken.
         """
         producer = self._opened()
-        sending = producer.send(topic, key=key, value=value)
+        sending = producer.send(topic, key=key, value=value, partition=partition)
         sending.add_errback(partial(self._not_sent, producer))
         return sending
+
+    def partitions_for(self, topic: str) -> set[int]:
+        """The partitions of a topic as far as kafka-python knows: of new ones it hears within some minutes.
+
+        Raises:
+            ChannelError: the cluster does not answer.
+            KafkaError: it does not tell.
+        """
+        return set(self._opened().partitions_for(topic))
 
     def close(self) -> None:
         """Disconnect; the next record connects again."""

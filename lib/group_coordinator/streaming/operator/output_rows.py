@@ -9,7 +9,8 @@ A row has many outputs of one kind, so the JVM has little to do for an output:
 | dead letter, defect, topic need, awaited markers, rebalancing, denial | one output in JSON | |
 | meters | what the rows of the log add to Kafka's meters (runtime/meters.py), by name, in JSON | |
 
-`count` is the number of outputs in a row.
+`count` is the number of outputs in a row, `bytes_before` how much content the task has handed over before it: who takes a batch
+at once can tell what would be too much.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import (
     BinaryType,
     IntegerType,
+    LongType,
     StringType,
     StructField,
     StructType,
@@ -54,6 +56,7 @@ OUTPUT = StructType(
         StructField("partition", IntegerType()),
         StructField("content", BinaryType()),
         StructField("count", IntegerType()),
+        StructField("bytes_before", LongType()),
     ]
 )
 
@@ -61,6 +64,9 @@ ARROW_OUTPUT: pa.StructType = to_arrow_type(OUTPUT)
 """As Arrow has it."""
 
 Row: TypeAlias = tuple[str, str | None, int | None, bytes, int]
+"""Without `bytes_before`."""
+NumberedRow: TypeAlias = tuple[str, str | None, int | None, bytes, int, int]
+"""As OUTPUT."""
 
 _MOST_LOG_ROWS = 4_096
 """In one value: more of them would be no smaller, and Spark hands some hundreds of values to a worker at once."""
@@ -77,11 +83,12 @@ _encode = msgspec.json.Encoder().encode
 
 
 class OutputRows:
-    """Makes rows of the outputs of calls, one call after the other."""
+    """Makes rows of the outputs of a task's calls, one call after the other."""
 
     def __init__(self) -> None:
         self.bytes = 0
         """Of all outputs that were not taken."""
+        self._bytes_taken = 0
         self._rows: list[Row] = []
         self._log: list[LogRow] = []
         self._log_bytes = 0
@@ -106,14 +113,19 @@ class OutputRows:
             self._rows.append((RESPONSE, group_id, partition, content, len(values)))
         self.bytes += piece.bytes
 
-    def take(self) -> list[Row]:
+    def take(self) -> list[NumberedRow]:
         """All rows; none are left."""
         self._end_log_row()
         if self._meters:
             self._rows.append((METERS, None, None, _encode(self._meters), 1))
             self._meters = Counter()
         rows, self._rows, self.bytes = self._rows, [], 0
-        return rows
+        return [self._numbered(row) for row in rows]
+
+    def _numbered(self, row: Row) -> NumberedRow:
+        before = self._bytes_taken
+        self._bytes_taken += len(row[3])
+        return (*row, before)
 
     def _add_to_log(self, row: LogRow) -> None:
         self._log.append(row)

@@ -37,7 +37,8 @@ _COLUMNS = pd.Index(OUTPUT.names)
 
 def coordinate(events: DataFrame, context: UpdateContext, exchange: Wanted) -> DataFrame:
     """Run every event through its group's state machine; the exchange makes no difference (lean_exchange.py)."""
-    function = partial(update_state, context=context)
+    # Each task unpickles rows of its own.
+    function = partial(update_state, context=context, rows=OutputRows())
     return events.groupBy("group_id").applyInPandasWithState(
         PickledFunction(function, context, exchange),
         outputStructType=OUTPUT,
@@ -52,6 +53,7 @@ def update_state(
     frames: Iterable[pd.DataFrame],
     state: GroupState,
     context: UpdateContext,
+    rows: OutputRows,
 ) -> Iterator[pd.DataFrame]:
     """One call for one group, because of events or because its timer fired.
 
@@ -67,12 +69,11 @@ def update_state(
     result = call_group(given, in_this_task(context))
     if result.write:
         _write(state, result)
-    return map(partial(_frame, key[0]), result.pieces)
+    return map(partial(_frame, rows, key[0]), result.pieces)
 
 
-def _frame(group_id: str, piece: Piece) -> pd.DataFrame:
+def _frame(rows: OutputRows, group_id: str, piece: Piece) -> pd.DataFrame:
     """Made in the way that takes pandas the least time: every group of a batch has a frame."""
-    rows = OutputRows()
     rows.add(group_id, piece)
     taken = rows.take()
     cells = np.empty((len(taken), len(_COLUMNS)), dtype=object)

@@ -35,7 +35,7 @@ def taken(*calls: tuple[str, list[Output]]) -> list[Row]:
     rows = OutputRows()
     for group_id, outputs in calls:
         rows.add(group_id, Piece(outputs, 100))
-    return rows.take()
+    return [row[:-1] for row in rows.take()]
 
 
 def logged(row: Row) -> list[tuple[str, int]]:
@@ -109,9 +109,22 @@ def test_what_was_taken_is_gone() -> None:
     assert (len(rows), rows.bytes, rows.take()) == (0, 0, [])
 
 
+def test_a_row_says_how_much_the_task_has_handed_over_before_it() -> None:
+    rows = OutputRows()
+    rows.add("a", Piece([Response(None, b"22"), Response(1, b"333")], 300))
+    rows.add("b", Piece([Response(None, b"4444")], 300))
+    assert [row[-1] for row in rows.take()] == [0, 2, 5]
+
+    rows.add("a", Piece([Response(None, b"1")], 300))
+
+    assert [row[-1] for row in rows.take()] == [9]
+
+
 def test_a_row_has_a_value_for_each_column() -> None:
     names = output_rows.OUTPUT.names
 
-    assert names == ["kind", "key", "partition", "content", "count"]
-    assert all(len(row) == len(names) for row in taken(("a", [log_row("a", 0), letter("x")])))
+    assert names == ["kind", "key", "partition", "content", "count", "bytes_before"]
+    rows = OutputRows()
+    rows.add("a", Piece([log_row("a", 0), letter("x")], 300))
+    assert {len(row) for row in rows.take()} == {len(names)}
     assert {field.name for field in structs.fields(Response)} == {"partition", "value"}

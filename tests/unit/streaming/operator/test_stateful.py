@@ -14,6 +14,7 @@ from group_coordinator.runtime.group_call import (
     UnknownStateVersionError,
 )
 from group_coordinator.runtime.packing import EVENT, HEADER
+from group_coordinator.streaming.operator.output_rows import OutputRows
 from group_coordinator.streaming.operator.stateful import STATE, update_state
 from tests.support.group_updates import update_context
 from tests.support.operator_rows import lines_in
@@ -57,7 +58,7 @@ class Operator:
 
     def call(self, frames: list[pd.DataFrame], state: GroupState) -> list[str]:
         self.state = state
-        outputs = update_state(("g",), frames, state, self.context)
+        outputs = update_state(("g",), frames, state, self.context, OutputRows())
         if self.outcome["removed"]:
             self.stored = None
         elif self.outcome["updated"]:
