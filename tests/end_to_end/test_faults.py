@@ -27,7 +27,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory, broker: EmbeddedBroker) -> I
 def test_kills_amid_the_responses_after_the_log_and_between_merges_leave_no_trace(
     scene: Scene,
 ) -> None:
-    steps = ["amid-the-responses", "after-the-log", "between-members-and-offsets"]
+    steps = ["amid-the-responses", "after-the-log-of-many-events", "between-members-and-offsets"]
     result = driver_killed(scene, "three-kills", steps)
 
     assert (result.problems, result.lost, result.doubled) == ([], 0, 0)

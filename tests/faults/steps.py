@@ -1,5 +1,7 @@
 """The steps of a batch at which the job is killed, each as a change to one function of the job.
 
+Batches of few events have a way of their own (quick_batch.py): a step is that way's, unless its name ends with `of-many-events`.
+
 A kill is SIGKILL, mostly for the driver and its JVM at once. It comes in the first batch from `Trigger.batch` on that gets to
 the step, and only once: a file says that it has come.
 """
@@ -8,14 +10,16 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from group_coordinator.clients.cluster.response_writer import Responses, ResponseWriter
 from group_coordinator.runtime.update_group import UpdateContext
-from group_coordinator.streaming import query
+from group_coordinator.streaming import query, quick_batch
 from group_coordinator.streaming.query import QUERY_NAME, checkpoint_of
 from group_coordinator.streaming.sinks import Sinks
 from group_coordinator.tables.compaction import local
@@ -87,6 +91,7 @@ def driver_alone(trigger: Trigger) -> None:
 def before_the_responses(trigger: Trigger) -> None:
     _note_batches(trigger)
     before(Sinks, "_send", lambda *_: trigger.fire())
+    before(ResponseWriter, "writing", lambda *_: trigger.fire())
 
 
 def amid_the_responses(trigger: Trigger) -> None:
@@ -99,16 +104,29 @@ def amid_the_responses(trigger: Trigger) -> None:
         trigger.fire()
         send(sinks_, batch)
 
+    writing = ResponseWriter.writing
+
+    def write_some(
+        writer: ResponseWriter, responses: Sequence[Responses]
+    ) -> AbstractContextManager[None]:
+        if trigger.is_due:
+            with writing(writer, responses[:_SOME_RESPONSES]):
+                pass
+        trigger.fire()
+        return writing(writer, responses)
+
     setattr(Sinks, "_send", send_some)  # noqa: B010 - as in before
+    setattr(ResponseWriter, "writing", write_some)  # noqa: B010 - as in before
 
 
 def after_the_responses(trigger: Trigger) -> None:
+    """Of many events; those of few are on their way."""
     _note_batches(trigger)
     before(Sinks, "_append", lambda *_: trigger.fire())
 
 
 def after_the_log(trigger: Trigger) -> None:
-    """The dead letters are still to be appended."""
+    """The dead letters are still to be appended, and of few events perhaps responses still to be sent."""
     _note_batches(trigger)
 
     def of_the_log(_writer: Any, _rows: Any, table: TableDefinition, _: int) -> None:
@@ -116,6 +134,16 @@ def after_the_log(trigger: Trigger) -> None:
             trigger.fire()
 
     after(Writer, "append_once", of_the_log)
+
+
+def of_many_events(step: Callable[[Trigger], None]) -> Callable[[Trigger], None]:
+    """The same step on the way of batches that have many events."""
+
+    def changed(trigger: Trigger) -> None:
+        quick_batch._MOST_EVENTS = -1  # noqa: SLF001
+        step(trigger)
+
+    return changed
 
 
 def before_the_commit(trigger: Trigger) -> None:
@@ -218,6 +246,10 @@ STEPS: dict[str, Callable[[Trigger], None]] = {
     "after-the-responses": after_the_responses,
     "after-the-log": after_the_log,
     "before-the-commit": before_the_commit,
+    "before-the-responses-of-many-events": of_many_events(before_the_responses),
+    "amid-the-responses-of-many-events": of_many_events(amid_the_responses),
+    "after-the-responses-of-many-events": of_many_events(after_the_responses),
+    "after-the-log-of-many-events": of_many_events(after_the_log),
     "between-members-and-offsets": between_members_and_offsets,
     "between-offsets-and-groups": between_offsets_and_groups,
     "after-all-merges": after_all_merges,
