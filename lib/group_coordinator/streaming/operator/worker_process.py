@@ -10,6 +10,7 @@ import sys
 import weakref
 import zipimport
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,20 +59,18 @@ def acknowledge_at_once() -> None:
     quick_ack = getattr(socket, "TCP_QUICKACK", None)
     if quick_ack is None or not _OPEN_FILES.is_dir():
         return
-    for connection in _connections():
-        with connection:
-            connection.setsockopt(socket.IPPROTO_TCP, quick_ack, 1)
+    for found in _sockets():
+        with found, suppress(OSError):  # others than those of TCP do not take it
+            found.setsockopt(socket.IPPROTO_TCP, quick_ack, 1)
 
 
-def _connections() -> Iterator[socket.socket]:
-    """The TCP connections of this process; each is a copy, to be closed."""
+def _sockets() -> Iterator[socket.socket]:
+    """A copy of each socket of this process, to be closed."""
     for file in _OPEN_FILES.iterdir():
         number = int(file.name)
         try:
             if stat.S_ISSOCK(os.fstat(number).st_mode):
-                found = socket.socket(fileno=os.dup(number))
-                if found.family in {socket.AF_INET, socket.AF_INET6}:
-                    yield found
+                yield socket.socket(fileno=os.dup(number))
         except OSError:  # it was closed meanwhile
             continue
 

@@ -62,8 +62,11 @@ def test_other_functions_of_the_worker_collect_as_often_as_before() -> None:
 
 @pytest.mark.skipif(not hasattr(socket, "TCP_QUICKACK"), reason="Linux alone has it")
 def test_connections_acknowledge_at_once() -> None:
+    """Other sockets are left alone."""
     option = socket.IPPROTO_TCP, socket.TCP_QUICKACK
     with (
+        socket.socket(socket.AF_UNIX),
+        socket.socket(type=socket.SOCK_DGRAM),
         socket.create_server(("127.0.0.1", 0)) as server,
         socket.create_connection(server.getsockname()) as connection,
     ):
