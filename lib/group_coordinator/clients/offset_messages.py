@@ -28,6 +28,12 @@ def commit_offsets(identity: MemberIdentity, offsets: Offsets) -> Request:
     return Request("OffsetCommit", 9, identity.group_id, body)
 
 
+def reset_offsets(group_id: str, offsets: Mapping[TopicPartition, int]) -> Request:
+    """An administrator's commit whose records say that it was a reset."""
+    request = commit_offsets(MemberIdentity(group_id), offsets)
+    return request._replace(body={**request.body, "isReset": True})
+
+
 def commit_by_id(
     identity: MemberIdentity, offsets: Offsets, topic_ids: Mapping[str, str]
 ) -> Request:

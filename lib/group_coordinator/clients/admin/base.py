@@ -137,4 +137,5 @@ class AdminBase(ABC):
             responses_topic=self._job.responses_topic,
             request_timeout_ms=self._job.request_timeout_ms,
             client_id=CLIENT_ID,
+            principal=self._connection.principal,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import partial
 
 from kafka import OffsetAndMetadata, TopicPartition
@@ -130,7 +130,7 @@ class OffsetOperations(AdminBase):
             committed = offset_messages.fetched_offsets(await self._answer(request))
         known = await self._aside(partial(resets.positions, self._connection, specs))
         offsets = resets.targets(specs, known, committed)
-        results = await self._commit(group_id, offsets)
+        results = await self._commit_reset(group_id, offsets)
         return OffsetResets(results.errors, results.group_error, offsets)
 
     @Operation
@@ -154,6 +154,27 @@ class OffsetOperations(AdminBase):
         wanted = list(dict.fromkeys(partitions))
         request = offset_messages.delete_offsets(group_id, wanted)
         return offset_messages.partition_results(await self._answer(request), wanted)
+
+    @Operation
+    async def commit_reset(
+        self, group_id: str, offsets: Mapping[TopicPartition, int]
+    ) -> PartitionResults:
+        """As alter_consumer_group_offsets, with what a reset has planned: the log, and the view `audit`, say that it was one.
+
+        >>> from kafka import TopicPartition
+        >>> orders = TopicPartition("orders", 0)
+        >>> admin.commit_reset("reports", {orders: 40}).partition_result(orders)
+
+        Raises:
+            ChannelError: there is no answer.
+        """
+        return await self._commit_reset(group_id, offsets)
+
+    async def _commit_reset(
+        self, group_id: str, offsets: Mapping[TopicPartition, int]
+    ) -> PartitionResults:
+        request = offset_messages.reset_offsets(group_id, offsets)
+        return offset_messages.partition_results(await self._answer(request), offsets)
 
     async def _commit(self, group_id: str, offsets: offset_messages.Offsets) -> PartitionResults:
         request = offset_messages.commit_offsets(MemberIdentity(group_id), offsets)

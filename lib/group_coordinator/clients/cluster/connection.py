@@ -143,9 +143,18 @@ class Connection:
         return BrokerUnreachableError(f"{cluster} closes the connection: perhaps {mismatch}")
 
     @property
+    def principal(self) -> str:
+        """Who this is, in Kafka's words; a client that does not log in by name and password is anonymous."""
+        return f"User:{self._name}"
+
+    @property
     def _user(self) -> str:
+        return f"user {self._name}"
+
+    @property
+    def _name(self) -> str:
         client = getattr(self.options.get("sasl_oauth_token_provider"), "client_id", "ANONYMOUS")
-        return f"user {self.options.get('sasl_plain_username', client)}"
+        return str(self.options.get("sasl_plain_username", client))
 
 
 def login_options(security: Security) -> dict[str, Any]:

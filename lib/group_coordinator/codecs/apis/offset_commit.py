@@ -7,6 +7,7 @@ from msgspec import UNSET, UnsetType, json
 from group_coordinator.codecs.apis.api import Api, Body, Encoder
 from group_coordinator.codecs.apis.body_checks import check_unknown, topic_name
 from group_coordinator.codecs.apis.topic_results import results_by_id, results_by_name
+from group_coordinator.codecs.field_errors import FieldError
 from group_coordinator.codecs.fields import (
     ABSENT,
     Int32,
@@ -18,6 +19,7 @@ from group_coordinator.codecs.fields import (
 from group_coordinator.codecs.plain_json import JsonObject
 from group_coordinator.codecs.uuids import Uuid, uuid_or_none
 from group_coordinator.core.model import requests, responses
+from group_coordinator.core.offsets.committing import names_epoch
 
 _TIMESTAMP_IN = 1
 _RETENTION_IN = range(2, 5)
@@ -53,19 +55,26 @@ class OffsetCommitBody(Body):
     group_instance_id: Text | UnsetType | None = UNSET
     retention_time_ms: Int64 | UnsetType = UNSET
     topics: list[CommittedTopic] | UnsetType = UNSET
+    is_reset: bool | UnsetType = UNSET
+    """Ours."""
 
 
 def _to_request(body: OffsetCommitBody, version: int) -> requests.OffsetCommit:
     instance_id = or_default(body.group_instance_id, None)
     if version < _INSTANCE_ID_SINCE:
         check_unknown("groupInstanceId", instance_id, None, version)
+    generation = number_or_none(body.generation_id_or_member_epoch)
+    is_reset = body.is_reset is True
+    if is_reset and (body.member_id or instance_id is not None or names_epoch(generation)):
+        raise FieldError("isReset = true", "must not come from a member")
     return requests.OffsetCommit(
         body.group_id or "",
-        number_or_none(body.generation_id_or_member_epoch),
+        generation,
         body.member_id or "",
         instance_id,
         number_or_none(body.retention_time_ms) if version in _RETENTION_IN else None,
         tuple([_topic_commit(topic, version) for topic in body.topics or ()]),
+        is_reset,
     )
 
 

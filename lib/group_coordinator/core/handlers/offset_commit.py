@@ -16,6 +16,7 @@ from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.requests import (
     MEMBER_EPOCHS_SINCE,
     TOPIC_IDS_SINCE,
@@ -44,7 +45,8 @@ def decide(
     """Store the offsets; a refusal is the result of every partition of the request."""
     version = context.ticket.version
     expire_timestamp_ms = _expire_timestamp(context.now_ms, request.retention_time_ms)
-    terms = CommitTerms(context.now_ms, expire_timestamp_ms)
+    reason = Reason.OFFSET_RESET if request.is_reset else Reason.OFFSET_COMMIT
+    terms = CommitTerms(context.now_ms, expire_timestamp_ms, reason=reason)
     find = existing_by_id if version >= TOPIC_IDS_SINCE else existing_by_name
     present, missing = find(group, request.topics, context.rights)
     records, results = commit_existing(

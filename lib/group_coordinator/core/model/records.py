@@ -26,7 +26,7 @@ class Reason(StrEnum):
     OFFSET_EXPIRED = "offset-expired"
     OFFSET_DELETED = "offset-deleted"
     OFFSET_RESET = "offset-reset"
-    """No rule writes it; it stays because programs that read the log know it as a reason."""
+    """A commit that says of itself that it is an administrator's reset; ordinary tools' commits do not say so."""
     GROUP_DELETED = "group-deleted"
     GROUP_EXPIRED = "group-expired"
     TOPIC_DELETED = "topic-deleted"

@@ -127,6 +127,8 @@ class OffsetCommit(Value, frozen=True):
     group_instance_id: str | None
     retention_time_ms: int | None
     topics: tuple[TopicCommit, ...]
+    is_reset: bool = False
+    """An administrator sets offsets on purpose; it decides nothing but the reason of the records. Ours."""
 
 
 class TxnOffsetCommit(Value, frozen=True):

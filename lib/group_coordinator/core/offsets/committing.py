@@ -110,6 +110,7 @@ class CommitTerms(Value, frozen=True):
     producer_id: int | None = None
     markers_end_offset: int | None = None
     producer_epoch: int | None = None
+    reason: Reason = Reason.OFFSET_COMMIT
 
 
 def commit_existing(
@@ -176,7 +177,6 @@ def _commit(
 ) -> tuple[list[OffsetRecord], list[TopicResult]]:
     """One record for each partition within the limits; the results of all of them."""
     records, results = [], []
-    reason = Reason.OFFSET_COMMIT
     for topic in topics:
         name = topic.name or ""
         partitions = []
@@ -198,7 +198,7 @@ def _commit(
                     name,
                     entry.partition,
                     offset,
-                    reason,
+                    terms.reason,
                     terms.producer_id,
                     terms.markers_end_offset,
                     terms.producer_epoch,

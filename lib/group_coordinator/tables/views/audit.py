@@ -27,8 +27,8 @@ AUDIT = ViewDefinition(
         required(
             "change",
             "string",
-            "reset: a commit to a group that has had members and has none, forward or back; rewind: any other commit of a "
-            "smaller offset; expired, deleted, group-deleted, group-expired, topic-deleted: lost; mirrored: lost, nobody knows why",
+            "reset: a commit that says so (isReset), or one to a group that has had members and has none, forward or back; rewind: "
+            "any other commit of a smaller offset; expired, deleted, group-deleted, group-expired, topic-deleted: lost; mirrored: lost, nobody knows why",
         ),
         required("at", "timestamp", "When, by the group's clock"),
         PRINCIPAL,

@@ -22,6 +22,7 @@ def test_all_that_an_administrator_does_is_there() -> None:
         "alter_consumer_group_offsets",
         "alter_group_configs",
         "close",
+        "commit_reset",
         "delete_consumer_group_offsets",
         "delete_consumer_groups",
         "describe_consumer_groups",

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from group_coordinator.codecs.events import InvalidEventError
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import OffsetCommit, PartitionCommit, TopicCommit
 from group_coordinator.core.model.responses import (
@@ -89,6 +90,29 @@ def test_metadata_may_be_null() -> None:
     body = body_of_a_commit({"name": "orders"}, {"committedMetadata": None})
 
     assert read("OffsetCommit", 8, body) == committed(metadata=None)
+
+
+@pytest.mark.parametrize("version", range(1, 11))
+def test_an_administrator_may_say_that_it_is_a_reset(version: int) -> None:
+    topic = {"topicId": ORDERS_ID} if version >= 10 else {"name": "orders"}
+    expected = committed(None, ORDERS_ID) if version >= 10 else committed()
+
+    reset = body_of_a_commit(topic, {}, isReset=True)
+    assert read("OffsetCommit", version, reset) == expected.replace(is_reset=True)
+    assert read("OffsetCommit", version, body_of_a_commit(topic, {}, isReset=False)) == expected
+
+
+@pytest.mark.parametrize(
+    "member",
+    [{"memberId": "m"}, {"generationIdOrMemberEpoch": 0}, {"groupInstanceId": "i"}],
+)
+def test_a_member_cannot_reset(member: Body) -> None:
+    reset = body_of_a_commit({"name": "orders"}, {}, isReset=True, **member)
+
+    with pytest.raises(
+        InvalidEventError, match=r"body\.isReset = true: must not come from a member"
+    ):
+        read("OffsetCommit", 8, reset)
 
 
 PARTITION_RESULTS = (

@@ -130,6 +130,17 @@ def test_a_commit_of_which_nothing_is_taken_makes_a_group_too() -> None:
     assert state_of(driver) is ClassicState.EMPTY
 
 
+def test_a_reset_is_a_commit_with_a_reason_of_its_own() -> None:
+    driver = GroupDriver()
+    driver.commit({"orders": {0: 40}})
+
+    outcome = driver.send(requests.commit(at_offset(5)).replace(is_reset=True), 8)
+
+    assert error_of(outcome) is ErrorCode.NONE
+    assert [record.reason for record in outcome.records] == [Reason.OFFSET_RESET]
+    assert driver.group.offsets["orders"][0].offset == 5
+
+
 def test_a_commit_of_nothing_makes_no_group() -> None:
     driver = GroupDriver()
 

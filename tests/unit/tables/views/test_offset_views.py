@@ -10,6 +10,7 @@ import pytest
 
 from group_coordinator.clients.sql_tables import query
 from tests.support.group_history import GroupHistory, tables_of
+from tests.unit.core import requests
 
 MINUTE = 60_000
 
@@ -75,6 +76,25 @@ def test_of_a_group_that_only_stores_offsets_nobody_knows_who_commits(
 
     assert asked(root, AUDIT) == [(at(2), 0, 50, 10, "rewind", None)]
     assert asked(root, "SELECT DISTINCT by_member FROM offset_changes") == [(None,)]
+
+
+def test_a_reset_that_says_so_is_one_in_any_group(group: GroupHistory, tmp_path: Path) -> None:
+    group.principal = "User:nightly"
+    group.commit({"orders": {0: 40, 1: 7}})
+    group.sleep(1_000)
+    group.principal = "User:admin"
+    entries = (requests.at_offset(90, 0), requests.at_offset(3, 1), requests.at_offset(0, 2))
+    reset = requests.commit(*entries).replace(group_id="billing", is_reset=True)
+    group.send(reset, 9)
+    group.sleep(1_000)
+    group.principal = "User:nightly"
+    group.commit({"orders": {0: 91}})
+
+    assert asked(tables_of(tmp_path, group), AUDIT) == [
+        (at(1), 0, 40, 90, "reset", "User:admin"),
+        (at(1), 1, 7, 3, "reset", "User:admin"),
+        (at(1), 2, None, 0, "reset", "User:admin"),
+    ]
 
 
 def test_of_a_commit_before_the_first_rebalance_nothing_tells(tmp_path: Path) -> None:
