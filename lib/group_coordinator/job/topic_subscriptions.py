@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
-from group_coordinator.core.topics.patterns import matching_topics
+from group_coordinator.core.topics.patterns import matching_names
 from group_coordinator.job.topic_interests import Interest, KnownTopics
 
 
@@ -41,13 +41,13 @@ class Subscriptions:
         for regex in self._matches.keys() - self._by_regex.keys():
             del self._matches[regex]
         for regex in self._by_regex.keys() - self._matches.keys():
-            self._matches[regex] = set(matching_topics(regex, existing))
+            self._matches[regex] = set(matching_names(regex, existing))
 
     def topics_came(self, names: Collection[str]) -> None:
         """Match these topics, which did not exist before, with all patterns."""
         if names:
             for regex, matches in self._matches.items():
-                matches.update(matching_topics(regex, names))
+                matches.update(matching_names(regex, names))
 
     def topics_went(self, names: Collection[str]) -> None:
         """These topics match nothing any more."""

@@ -32,7 +32,7 @@ from group_coordinator.core.model.timers import REGEX_TIMER
 from group_coordinator.core.topics.patterns import (
     InvalidPatternError,
     check_pattern,
-    matching_topics,
+    matching_names,
 )
 
 METADATA_REFRESH_MS = 2**31 - 1
@@ -138,7 +138,7 @@ def resolve(update: ConsumerUpdate, rights: Rights | None) -> None:
     names = set(membership.topic_subscribers)
     has_changed = False
     for regex in sorted(membership.regex_subscribers):
-        topics = tuple(sorted(matching_topics(regex, visible)))
+        topics = tuple(sorted(matching_names(regex, visible)))
         resolved = ResolvedRegex(topics, group.topics_version, update.now_ms)
         before = membership.regexes.get(regex)
         has_changed = has_changed or topics != (before.topics if before else ())

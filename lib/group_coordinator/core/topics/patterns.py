@@ -46,6 +46,7 @@ class InvalidPatternError(ValueError):
         super().__init__(
             f"SubscribedTopicRegex `{pattern}` is not a valid regular expression: {description}."
         )
+        self.description = description
 
 
 def check_pattern(pattern: str) -> None:
@@ -61,14 +62,14 @@ def check_pattern(pattern: str) -> None:
     _check_what_only_re2_takes(pattern)
 
 
-def matching_topics(pattern: str, topic_names: Iterable[str]) -> frozenset[str]:
-    """The topics whose whole name matches; empty if the pattern is invalid, as when Kafka resolves it."""
+def matching_names(pattern: str, names: Iterable[str]) -> frozenset[str]:
+    """The names that match as a whole; empty if the pattern is invalid, as when Kafka resolves it."""
     try:
         check_pattern(pattern)
     except InvalidPatternError:
         return frozenset()
     matches = re2.compile(pattern, _OPTIONS).fullmatch
-    return frozenset([name for name in topic_names if matches(name)])
+    return frozenset([name for name in names if matches(name)])
 
 
 def _description(fault: str) -> str:

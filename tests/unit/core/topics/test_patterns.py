@@ -8,7 +8,7 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.topics.patterns import (
     InvalidPatternError,
     check_pattern,
-    matching_topics,
+    matching_names,
 )
 
 TOPICS = ("foo", "foo-1", "barfoo", "orders_1", "a.b", "aab")
@@ -31,7 +31,7 @@ TOPICS = ("foo", "foo-1", "barfoo", "orders_1", "a.b", "aab")
     ],
 )
 def test_a_pattern_matches_whole_names(pattern: str, topics: set[str]) -> None:
-    assert matching_topics(pattern, TOPICS) == topics
+    assert matching_names(pattern, TOPICS) == topics
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_an_invalid_pattern_is_refused_in_kafkas_words(pattern: str, description
     assert str(refusal.value) == (
         f"SubscribedTopicRegex `{pattern}` is not a valid regular expression: {description}."
     )
-    assert matching_topics(pattern, TOPICS) == set()
+    assert matching_names(pattern, TOPICS) == set()
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_what_only_looks_like_a_fault_is_none(pattern: str) -> None:
 
 def test_a_pattern_of_the_greatest_length_is_taken_and_one_that_grows_too_much_is_not() -> None:
     topics = [f"orders-{number:05}" for number in range(2_500)]
-    assert matching_topics("|".join(topics), topics) == set(topics)
+    assert matching_names("|".join(topics), topics) == set(topics)
 
     with pytest.raises(InvalidPatternError, match="pattern too large"):
         check_pattern(r"\pL{300}")
