@@ -78,6 +78,11 @@ def test_a_refusal_is_told(error: Exception, family: type[Exception], message: s
     assert str(told).startswith(message)
 
 
+def test_who_logs_in_is_a_principal() -> None:
+    assert Connection("a:1", {"sasl_plain_username": "billing"}).principal == "User:billing"
+    assert Connection("a:1").principal == "User:ANONYMOUS"
+
+
 def test_a_hint_where_there_is_no_login() -> None:
     told = Connection("a:1").failure(KafkaConnectionError("socket disconnected"))
 
