@@ -1,0 +1,1 @@
+"""Resets of committed offsets: where to, and what that means for each partition."""

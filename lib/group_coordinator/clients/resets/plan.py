@@ -1,0 +1,119 @@
+"""The new offsets of a reset, from what is committed and where the logs begin and end; it asks nobody.
+
+Rules: OffsetsUtils of Kafka's tools 4.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, assert_never
+
+from kafka import TopicPartition
+
+from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.resets.scenarios import (
+    Scenario,
+    ShiftBy,
+    ToCurrent,
+    ToEarliest,
+    ToLatest,
+    ToOffset,
+    ToOffsets,
+    ToTime,
+)
+
+Numbers = Mapping[TopicPartition, int]
+
+
+class NothingToShiftError(ClientError):
+    """A partition has no committed offset from which to go on or back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the cluster says of the partitions of a reset; what the scenario does not need is left out."""
+
+    committed: Numbers = field(default_factory=dict)
+    starts: Numbers = field(default_factory=dict)
+    ends: Numbers = field(default_factory=dict)
+    by_time: Numbers = field(default_factory=dict)
+    """The offset of the first record since a time; partitions without one are left out."""
+
+
+class OutOfLog(NamedTuple):
+    """An offset that was asked for and that the log does not have; the nearest one takes its place."""
+
+    partition: TopicPartition
+    asked: int
+    nearest: int
+
+
+class Plan(NamedTuple):
+    """The new offset of each partition, in the order of topics and partitions, and what is worth a warning."""
+
+    offsets: dict[TopicPartition, int]
+    out_of_log: tuple[OutOfLog, ...] = ()
+    without_later_record: tuple[TopicPartition, ...] = ()
+
+
+def plan_reset(scenario: Scenario, partitions: Collection[TopicPartition], facts: Facts) -> Plan:
+    """The new offsets of these partitions.
+
+    Raises:
+        NothingToShiftError: of ShiftBy.
+    """
+    wanted = sorted(partitions)
+    match scenario:
+        case ToEarliest():
+            plan = Plan({one: facts.starts[one] for one in wanted})
+        case ToLatest():
+            plan = Plan({one: facts.ends[one] for one in wanted})
+        case ToCurrent():
+            plan = Plan({one: _current(one, facts) for one in wanted})
+        case ToTime():
+            plan = _by_time(wanted, facts)
+        case ToOffset(offset):
+            plan = _within_log(dict.fromkeys(wanted, offset), facts)
+        case ShiftBy(offsets):
+            plan = _within_log({one: _committed(one, facts) + offsets for one in wanted}, facts)
+        case ToOffsets(offsets):
+            plan = _within_log({one: offsets[one] for one in wanted}, facts)
+        case _:
+            assert_never(scenario)
+    return plan
+
+
+def _current(partition: TopicPartition, facts: Facts) -> int:
+    """A committed offset stays as it is, even outside the log."""
+    committed = facts.committed.get(partition)
+    return facts.ends[partition] if committed is None else committed
+
+
+def _committed(partition: TopicPartition, facts: Facts) -> int:
+    committed = facts.committed.get(partition)
+    if committed is None:
+        raise NothingToShiftError(
+            f"Cannot shift offset for partition {partition.topic}-{partition.partition} since there is no current "
+            "committed offset"
+        )
+    return committed
+
+
+def _by_time(wanted: Collection[TopicPartition], facts: Facts) -> Plan:
+    return Plan(
+        {one: facts.by_time.get(one, facts.ends[one]) for one in wanted},
+        without_later_record=tuple(one for one in wanted if one not in facts.by_time),
+    )
+
+
+def _within_log(asked: Numbers, facts: Facts) -> Plan:
+    nearest = {
+        one: max(facts.starts[one], min(offset, facts.ends[one])) for one, offset in asked.items()
+    }
+    moved = [
+        OutOfLog(one, offset, nearest[one])
+        for one, offset in asked.items()
+        if offset != nearest[one]
+    ]
+    return Plan(nearest, tuple(moved))

@@ -1,0 +1,101 @@
+"""Plans resets: asks the cluster for what a scenario needs, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from kafka import TopicPartition
+
+from group_coordinator.clients.admin.client import AdminClient
+from group_coordinator.clients.cluster.cluster import Cluster
+from group_coordinator.clients.errors import ClientError, UnknownTopicOrPartitionError
+from group_coordinator.clients.resets.plan import Facts, Plan, plan_reset
+from group_coordinator.clients.resets.scenarios import (
+    Scenario,
+    ShiftBy,
+    ToCurrent,
+    ToEarliest,
+    ToLatest,
+    ToOffset,
+    ToOffsets,
+    ToTime,
+)
+
+_BY_COMMITTED = (ToCurrent, ShiftBy)
+_BY_START = (ToEarliest, ToOffset, ShiftBy, ToOffsets)
+_BY_END = (ToLatest, ToCurrent, ToOffset, ShiftBy, ToOffsets, ToTime)
+
+
+class LeaderNotAvailableError(ClientError):
+    """Nobody leads the partition."""
+
+
+class ResetPlanner:
+    """Says what resets of groups would do; nothing is changed."""
+
+    def __init__(self, admin: AdminClient, cluster: Cluster) -> None:
+        self._admin = admin
+        self._cluster = cluster
+
+    def committed(self, group_id: str) -> dict[TopicPartition, int]:
+        """The offsets of a group, without their metadata."""
+        found = self._admin.list_consumer_group_offsets(group_id)
+        return {partition: int(committed.offset) for partition, committed in found.items()}
+
+    def partitions_of(
+        self, topics: Mapping[str, Collection[int] | None]
+    ) -> frozenset[TopicPartition]:
+        """The partitions of these topics; None: all of them.
+
+        Raises:
+            UnknownTopicOrPartitionError: a topic of which all are wanted does not exist.
+        """
+        whole = [topic for topic, numbers in topics.items() if numbers is None]
+        known = self._cluster.partitions(whole)
+        if not known.keys() >= set(whole):
+            raise UnknownTopicOrPartitionError
+        return frozenset(
+            TopicPartition(topic, number)
+            for topic, numbers in topics.items()
+            for number in (known[topic] if numbers is None else numbers)
+        )
+
+    def plan(
+        self, group_id: str, partitions: Collection[TopicPartition], scenario: Scenario
+    ) -> Plan:
+        """The new offsets of some partitions.
+
+        Raises:
+            UnknownTopicOrPartitionError: a partition does not exist.
+            LeaderNotAvailableError: a partition has no leader, so that nobody knows its log.
+            NothingToShiftError: as plan_reset.
+            ChannelError: the cluster, or the coordinator, does not answer.
+        """
+        self._check(partitions)
+        return plan_reset(scenario, partitions, self._facts(group_id, partitions, scenario))
+
+    def _check(self, partitions: Collection[TopicPartition]) -> None:
+        leaders = self._cluster.partition_leaders({partition.topic for partition in partitions})
+        missing = [partition for partition in partitions if partition not in leaders]
+        if missing:
+            raise UnknownTopicOrPartitionError(f'The partitions "{_named(missing)}" do not exist')
+        leaderless = [partition for partition in partitions if leaders[partition] is None]
+        if leaderless:
+            raise LeaderNotAvailableError(f'The partitions "{_named(leaderless)}" have no leader')
+
+    def _facts(
+        self, group_id: str, partitions: Collection[TopicPartition], scenario: Scenario
+    ) -> Facts:
+        cluster = self._cluster
+        return Facts(
+            self.committed(group_id) if isinstance(scenario, _BY_COMMITTED) else {},
+            cluster.start_offsets(partitions) if isinstance(scenario, _BY_START) else {},
+            cluster.end_offsets(partitions) if isinstance(scenario, _BY_END) else {},
+            cluster.offsets_since(partitions, scenario.timestamp_ms)
+            if isinstance(scenario, ToTime)
+            else {},
+        )
+
+
+def _named(partitions: Collection[TopicPartition]) -> str:
+    return ",".join(f"{one.topic}-{one.partition}" for one in sorted(partitions))
