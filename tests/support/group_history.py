@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 from deltalake import Transaction, write_deltalake
@@ -13,6 +13,7 @@ from msgspec.structs import asdict
 
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model import requests
+from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.records import Record
 from group_coordinator.runtime.outputs import LogRow, Outputs
 from group_coordinator.tables.compaction import local
@@ -77,7 +78,7 @@ class GroupHistory(GroupDriver):
             outputs.step(step, None, self.principal if is_request else None)
             self.timed_log += [(step.at_ms, record) for record in step.records]
         self.rows += [
-            self._row(output)
+            log_row(output, self.cluster_id, self._batches)
             for piece in outputs
             for output in piece.outputs
             if isinstance(output, LogRow)
@@ -85,19 +86,32 @@ class GroupHistory(GroupDriver):
         self._batches += 1
         return super()._outcome(correlation_id, steps)
 
-    def _row(self, row: LogRow) -> dict[str, Any]:
-        when = EPOCH + timedelta(milliseconds=row.event_time_ms)
-        return asdict(row) | {
-            "cluster_id": self.cluster_id,
-            "key": row.key.decode(),
-            "value": None if row.value is None else row.value.decode(),
-            "event_time": when,
-            "batch_id": self._batches,
-            "ingested_at": when,
-        }
+
+def log_row(row: LogRow, cluster_id: str, batch_id: int) -> dict[str, Any]:
+    """A row of coordinator_log, from what the state machine says of it."""
+    when = EPOCH + timedelta(milliseconds=row.event_time_ms)
+    return asdict(row) | {
+        "cluster_id": cluster_id,
+        "key": row.key.decode(),
+        "value": None if row.value is None else row.value.decode(),
+        "event_time": when,
+        "batch_id": batch_id,
+        "ingested_at": when,
+    }
 
 
-def tables_of(root: Path, *histories: GroupHistory) -> Path:
+class Told(Protocol):
+    """Whose rows become tables."""
+
+    @property
+    def cluster_id(self) -> str: ...
+    @property
+    def config(self) -> CoordinatorConfig: ...
+    @property
+    def rows(self) -> list[dict[str, Any]]: ...
+
+
+def tables_of(root: Path, *histories: Told) -> Path:
     """The tables under a folder: the log, and what compaction makes of it."""
     for table in TABLES:
         table.create_on_disk(root / table.name)

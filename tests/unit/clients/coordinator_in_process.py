@@ -12,9 +12,11 @@ from msgspec import json
 from group_coordinator import settings
 from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.clients.channel_errors import RequestTimedOutError
+from group_coordinator.runtime.outputs import LogRow, Response
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
-from tests.support.group_updates import lines_of, updated
+from tests.support.group_history import log_row
+from tests.support.group_updates import updated
 
 START_MS = 1_700_000_000_000
 
@@ -23,11 +25,18 @@ class CoordinatorInProcess:
     """Answers as the job would, at once; `sleep` lets sessions lapse and rebalances end."""
 
     def __init__(self, **overrides: Any) -> None:
-        config = replace(settings.load().coordinator, **overrides)
-        self._context = UpdateContext(config, "group-events", timer_slack_ms=0, timers_hold=False)
+        self.config = replace(settings.load().coordinator, **overrides)
+        self._context = UpdateContext(
+            self.config, "group-events", timer_slack_ms=0, timers_hold=False
+        )
         self._groups: dict[str, bytes | None] = {}
         self._waiting: dict[str, Future[Body]] = {}
         self._now_ms = START_MS
+        self._batches = 0
+        self.cluster_id = "test"
+        self.principal = "User:test"
+        self.rows: list[dict[str, Any]] = []
+        """Of coordinator_log."""
         self.events: list[Mapping[str, Any]] = []
         self.is_silent = False
         """Whether requests get lost; each future then waits for `lose_all`."""
@@ -44,7 +53,7 @@ class CoordinatorInProcess:
             "correlationId": correlation_id,
             "clientId": request.client_id,
             "clientHost": "/127.0.0.1",
-            "principal": "User:test",
+            "principal": self.principal,
             "body": request.body,
         }
         self.events.append(event)
@@ -80,7 +89,11 @@ class CoordinatorInProcess:
     def _update(self, group_id: str, rows: list[EventRow]) -> None:
         update = updated(group_id, self._groups.get(group_id), rows, self._now_ms, self._context)
         self._groups[group_id] = update.state
-        for line in lines_of(update):
-            if line.startswith("R"):
-                response = json.decode(line[1:])
-                self._waiting.pop(response["correlationId"]).set_result(response["body"])
+        self._batches += 1
+        for output in [output for piece in update.pieces for output in piece.outputs]:
+            match output:
+                case Response():
+                    response = json.decode(output.value)
+                    self._waiting.pop(response["correlationId"]).set_result(response["body"])
+                case LogRow():
+                    self.rows.append(log_row(output, self.cluster_id, self._batches))
