@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import click
 from kafka import TopicPartition
 
 from group_coordinator.cli.groups import describe
 from group_coordinator.cli.groups import format as layout
+from group_coordinator.cli.groups.output import show_table
+from group_coordinator.cli.groups.session import Session
 from group_coordinator.cli.groups.usage import TopicChoice
-from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.admin.descriptions import GroupDescription
-from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.errors import (
     ClientError,
     CoordinatorResponseError,
     UnknownTopicOrPartitionError,
 )
 from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.topics.patterns import InvalidPatternError, check_pattern
 
 _GROUP_LEVEL = frozenset(
     {
@@ -35,6 +36,7 @@ _PARTITION_LEVEL = frozenset(
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
     }
 )
+FAILED = "Executing consumer group command failed due to "
 UNKNOWN_PARTITION = -1
 """Kafka's mark for a topic that does not exist."""
 
@@ -46,68 +48,82 @@ def print_error(message: str) -> None:
 
 def print_failure(error: ClientError) -> None:
     """The command as a whole, or one group of it, failed."""
-    print_error(f"Executing consumer group command failed due to {error.kafka_text}")
+    print_error(f"{FAILED}{error.kafka_text}")
 
 
 def list_groups(
-    admin: AdminClient,
+    session: Session,
+    is_wanted: Callable[[str], bool],
     states: Collection[str] | None,
     types: Collection[str] | None,
 ) -> bool:
     """`--list`: names only, or a table where states or types (None: not asked for, empty: all) are wanted."""
-    listings = admin.list_consumer_groups(states, types)
+    listings = [
+        listing
+        for listing in session.admin.list_consumer_groups(states, types)
+        if is_wanted(listing.group_id)
+    ]
     asked = {"state": states, "type": types}
-    columns = frozenset(name for name, values in asked.items() if values is not None)
-    if columns:
-        click.echo(layout.table(layout.LISTING[columns], listings))
+    wanted = frozenset(name for name, values in asked.items() if values is not None)
+    columns = layout.LISTING[wanted]
+    if wanted:
+        session.output.say(layout.table(columns, listings))
     else:
         for listing in listings:
-            click.echo(listing.group_id)
+            session.output.say(listing.group_id)
+    session.output.record(columns, listings)
     return True
 
 
 def describe_offsets(
-    admin: AdminClient, cluster: Cluster, groups: Collection[str], columns: Sequence[layout.Column]
+    session: Session,
+    groups: Collection[str],
+    columns: Sequence[layout.Column],
+    is_wanted: Callable[[describe.OffsetRow], bool],
 ) -> bool:
     """`--describe --offsets`."""
-    descriptions = admin.describe_consumer_groups(groups)
+    descriptions = session.admin.describe_consumer_groups(groups)
     living = _living(descriptions.values())
-    offsets = admin.list_offsets_of_groups([group.group_id for group in living])
-    ends = cluster.end_offsets(
+    offsets = session.admin.list_offsets_of_groups([group.group_id for group in living])
+    ends = session.cluster.end_offsets(
         {partition for committed in offsets.values() for partition in committed}
         | {partition for group in living for partition in describe.assigned_partitions(group)}
     )
     for group in living:
-        _print_notice(group)
-        rows = describe.offset_rows(group, offsets[group.group_id], ends)
+        every = describe.offset_rows(group, offsets[group.group_id], ends)
+        rows = [row for row in every if is_wanted(row)]
+        if rows or not every:
+            _print_notice(group)
         if rows:
-            click.echo(f"\n{layout.table(columns, rows)}")
+            show_table(session.output, columns, rows)
     return _print_failures(descriptions.values())
 
 
 def describe_members(
-    admin: AdminClient, groups: Collection[str], last: Sequence[layout.Column]
+    session: Session, groups: Collection[str], last: Sequence[layout.Column]
 ) -> bool:
     """`--describe --members`; the headings come even without members."""
-    descriptions = admin.describe_consumer_groups(groups)
+    descriptions = session.admin.describe_consumer_groups(groups)
     for group in _living(descriptions.values()):
         _print_notice(group)
         rows = describe.member_rows(group)
-        click.echo(f"\n{layout.table(layout.member_columns(rows, last), rows)}")
+        show_table(session.output, layout.member_columns(rows, last), rows)
     return _print_failures(descriptions.values())
 
 
 def describe_states(
-    admin: AdminClient, cluster: Cluster, groups: Collection[str], columns: Sequence[layout.Column]
+    session: Session, groups: Collection[str], columns: Sequence[layout.Column]
 ) -> bool:
     """`--describe --state`."""
+    admin = session.admin
     descriptions = admin.describe_consumer_groups(groups)
     living = _living(descriptions.values())
-    leaders = cluster.leaders_of_keys(admin.events_topic, [group.group_id for group in living])
+    names = [group.group_id for group in living]
+    leaders = session.cluster.leaders_of_keys(admin.events_topic, names)
     for group in living:
         _print_notice(group)
         row = describe.StateRow(group, leaders.get(group.group_id))
-        click.echo(f"\n{layout.table(columns, [row])}")
+        show_table(session.output, columns, [row])
     return _print_failures(descriptions.values())
 
 
@@ -131,13 +147,14 @@ def _print_failures(groups: Collection[GroupDescription]) -> bool:
     return not errors
 
 
-def delete_groups(admin: AdminClient, groups: Collection[str]) -> bool:
+def delete_groups(session: Session, groups: Collection[str]) -> bool:
     """`--delete` (KIP-229)."""
-    results = admin.delete_consumer_groups(groups)
+    results = session.admin.delete_consumer_groups(groups)
     failed = {group: error for group, error in results.errors.items() if error is not None}
     deleted = [group for group in results if group not in failed]
+    session.output.record(layout.DELETIONS, list(results.errors.items()))
     if not failed:
-        click.echo(
+        session.output.say(
             f"Deletion of requested consumer groups ({describe.quoted(deleted)}) was successful."
         )
         return True
@@ -145,17 +162,17 @@ def delete_groups(admin: AdminClient, groups: Collection[str]) -> bool:
     for group, error in failed.items():
         click.echo(f"* Group '{group}' could not be deleted due to: {error.kafka_text}", err=True)
     if deleted:
-        click.echo(f"\nThese consumer groups were deleted successfully: {describe.quoted(deleted)}")
+        session.output.say(
+            f"\nThese consumer groups were deleted successfully: {describe.quoted(deleted)}"
+        )
     return False
 
 
-def delete_offsets(
-    admin: AdminClient, cluster: Cluster, group: str, topics: Collection[TopicChoice]
-) -> bool:
+def delete_offsets(session: Session, group: str, topics: Collection[TopicChoice]) -> bool:
     """`--delete-offsets` (KIP-496)."""
     whole_topics = [choice.topic for choice in topics if choice.partitions is None]
-    known = _partitions_of_topics(admin, cluster, group, whole_topics)
-    results = admin.delete_consumer_group_offsets(
+    known = _partitions_of_topics(session, group, whole_topics)
+    results = session.admin.delete_consumer_group_offsets(
         group,
         [
             TopicPartition(choice.topic, number)
@@ -169,22 +186,24 @@ def delete_offsets(
     errors = {**{one: UnknownTopicOrPartitionError() for one in unknown}, **results.errors}
     first = results.group_error or next((error for error in errors.values() if error), None)
     if first is None:
-        click.echo(f"Request succeeded for deleting offsets from group {group}.")
+        session.output.say(f"Request succeeded for deleting offsets from group {group}.")
     else:
         print_error(_summary(first))
-    click.echo(f"\n{layout.table(layout.PARTITION_STATUSES, describe.partition_statuses(errors))}")
+    show_table(session.output, layout.PARTITION_STATUSES, describe.partition_statuses(errors))
     return first is None
 
 
 def _partitions_of_topics(
-    admin: AdminClient, cluster: Cluster, group: str, topics: Collection[str]
+    session: Session, group: str, topics: Collection[str]
 ) -> dict[str, list[int]]:
     """All partitions of each topic; of one that is no longer there, those that the group has offsets for."""
-    known = {topic: sorted(numbers) for topic, numbers in cluster.partitions(topics).items()}
+    known = {
+        topic: sorted(numbers) for topic, numbers in session.cluster.partitions(topics).items()
+    }
     if known.keys() >= set(topics):
         return known
     committed: dict[str, list[int]] = {}
-    for topic, number in sorted(admin.list_consumer_group_offsets(group)):
+    for topic, number in sorted(session.admin.list_consumer_group_offsets(group)):
         if topic in topics:
             committed.setdefault(topic, []).append(number)
     return {**committed, **known}
@@ -199,3 +218,14 @@ def _summary(error: ClientError) -> str:
     if error.code in _PARTITION_LEVEL:
         return "Encountered some partition-level error, see the follow-up details."
     return f"Encountered some unknown error: {error.code_name}"
+
+
+def validate_regex(regex: str) -> bool:
+    """`--validate-regex`."""
+    try:
+        check_pattern(regex)
+    except InvalidPatternError as error:
+        click.echo(f"The regular expression `{regex}` is invalid: {error.description}.")
+        return False
+    click.echo(f"The regular expression `{regex}` is valid.")
+    return True

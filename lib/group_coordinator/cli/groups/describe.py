@@ -117,6 +117,11 @@ def offset_rows(
     ]
 
 
+def has_lag(row: OffsetRow) -> bool:
+    """Whether there is something behind the committed offset; without one nobody knows."""
+    return row.lag is not None and row.lag > 0
+
+
 def assigned_partitions(group: GroupDescription) -> set[TopicPartition]:
     """All partitions that some member has."""
     return {partition for member in group.members for partition in member.assignment}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from kafka import TopicPartition
+
 from group_coordinator.cli.groups.describe import PartitionStatus, StateRow
+from group_coordinator.clients.errors import ClientError
 
 _MISSING = "-"
 
@@ -18,6 +21,10 @@ class Column(NamedTuple):
     value: Callable[[Any], object]
     width: int = 15
     margin: int | None = None
+    field: str | None = None
+    """Its name in a document; None: the heading in lower case, empty: it is not there."""
+    plain: Callable[[Any], object] | None = None
+    """The value in a document; None: the same."""
 
     def wide_enough(self, texts: Sequence[str]) -> int:
         """The width for these texts."""
@@ -36,6 +43,17 @@ def table(columns: Sequence[Column], rows: Sequence[object]) -> str:
     return "\n".join(" ".join(line) for line in zip(*padded, strict=True))
 
 
+def plain_row(columns: Sequence[Column], row: object) -> dict[str, object]:
+    """A row as an object of JSON."""
+    return {
+        _field(column): (column.plain or column.value)(row) for column in columns if _field(column)
+    }
+
+
+def _field(column: Column) -> str:
+    return column.heading.lower().replace("-", "_") if column.field is None else column.field
+
+
 def _text(value: object) -> str:
     return _MISSING if value is None else str(value)
 
@@ -43,6 +61,19 @@ def _text(value: object) -> str:
 def _coordinator(row: StateRow) -> str | None:
     broker = row.coordinator
     return f"{broker.host}:{broker.port}  ({broker.broker_id})" if broker else None
+
+
+def _broker(row: StateRow) -> object:
+    broker = row.coordinator
+    return {"host": broker.host, "port": broker.port, "id": broker.broker_id} if broker else None
+
+
+def _partitions(partitions: Collection[TopicPartition]) -> object:
+    return [{"topic": topic, "partition": number} for topic, number in sorted(partitions)]
+
+
+def _error(error: ClientError | None) -> str | None:
+    return error.kafka_text if error else None
 
 
 def _known_partition(row: PartitionStatus) -> int | None:
@@ -57,6 +88,7 @@ _LISTED = Column("GROUP", attrgetter("group_id"), 25, margin=10)
 _TYPE = Column("TYPE", lambda listing: listing.group_type.capitalize(), 20)
 _STATE = Column("STATE", attrgetter("state"), 20)
 LISTING = {
+    frozenset[str](): (_LISTED,),
     frozenset({"type"}): (_LISTED, _TYPE),
     frozenset({"state"}): (_LISTED, _STATE),
     frozenset({"type", "state"}): (_LISTED, _TYPE, _STATE),
@@ -84,17 +116,29 @@ MEMBERS = (
     Column("CONSUMER-ID", _of_member("member_id"), margin=0),
     Column("HOST", _of_member("host"), margin=0),
     Column("CLIENT-ID", _of_member("client_id"), margin=0),
-    Column("#PARTITIONS", lambda row: len(row.member.assignment)),
+    Column("#PARTITIONS", lambda row: len(row.member.assignment), field="partition_count"),
 )
-END_OF_LINE = (Column("", lambda _: "", 0),)
+END_OF_LINE = (Column("", lambda _: "", 0, field=""),)
 """Kafka's tool leaves a blank where the verbose columns would begin."""
 ASSIGNMENTS = (
     Column("CURRENT-EPOCH", attrgetter("member.member_epoch")),
-    Column("CURRENT-ASSIGNMENT", attrgetter("assignment"), 20, margin=0),
+    Column(
+        "CURRENT-ASSIGNMENT",
+        attrgetter("assignment"),
+        20,
+        margin=0,
+        plain=lambda row: _partitions(row.member.assignment),
+    ),
     Column("TARGET-EPOCH", attrgetter("target_epoch")),
-    Column("TARGET-ASSIGNMENT", attrgetter("target_assignment"), 20, margin=0),
+    Column(
+        "TARGET-ASSIGNMENT",
+        attrgetter("target_assignment"),
+        20,
+        margin=0,
+        plain=lambda row: _partitions(row.member.target_assignment),
+    ),
 )
-UPGRADED = (Column("UPGRADED", attrgetter("upgraded"), 0),)
+UPGRADED = (Column("UPGRADED", attrgetter("upgraded"), 0, plain=attrgetter("member.upgraded")),)
 """Last column of --members --verbose, while members of both protocols are in the group."""
 INSTANCE = (
     Column("GROUP-INSTANCE-ID", lambda row: row.member.group_instance_id or "", 17, margin=0),
@@ -103,11 +147,11 @@ INSTANCE = (
 
 _STATES = (
     Column("GROUP", attrgetter("group.group_id"), margin=0),
-    Column("COORDINATOR (ID)", _coordinator, 25, margin=0),
+    Column("COORDINATOR (ID)", _coordinator, 25, margin=0, field="coordinator", plain=_broker),
     Column("ASSIGNMENT-STRATEGY", lambda row: row.group.partition_assignor or None, 20),
     Column("STATE", attrgetter("group.state"), 20),
 )
-_MEMBER_COUNT = Column("#MEMBERS", lambda row: len(row.group.members), 0)
+_MEMBER_COUNT = Column("#MEMBERS", lambda row: len(row.group.members), 0, field="member_count")
 STATES = (*_STATES, _MEMBER_COUNT)
 STATES_VERBOSE = (
     *_STATES,
@@ -119,8 +163,32 @@ STATES_VERBOSE = (
 PARTITION_STATUSES = (
     Column("TOPIC", attrgetter("partition.topic"), margin=0),
     Column("PARTITION", _known_partition, 10),
-    Column("STATUS", attrgetter("text")),
+    Column("STATUS", attrgetter("text"), field="error", plain=lambda row: _error(row.error)),
 )
+DELETIONS = (
+    Column("GROUP", lambda row: row[0]),
+    Column("ERROR", lambda row: _error(row[1])),
+)
+"""Of documents only."""
+
+
+class NewOffset(NamedTuple):
+    """Where a reset puts a partition."""
+
+    group_id: str
+    partition: TopicPartition
+    offset: int
+
+
+def new_offset_columns(groups: Collection[str]) -> list[Column]:
+    """Columns of --reset-offsets; groups without rows take room too."""
+    wide_enough = max([_GROUP.width, *map(len, groups)])
+    return [
+        _GROUP._replace(width=wide_enough),
+        Column("TOPIC", attrgetter("partition.topic"), margin=0),
+        Column("PARTITION", attrgetter("partition.partition"), 10),
+        Column("NEW-OFFSET", attrgetter("offset"), 0),
+    ]
 
 
 def member_columns(rows: Sequence[Any], last: Sequence[Column]) -> list[Column]:

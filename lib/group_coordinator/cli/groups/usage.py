@@ -7,8 +7,20 @@ from typing import Any, NamedTuple
 
 import click
 
-ACTIONS = ("list", "describe", "delete", "delete-offsets")
+ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets", "validate-regex")
 VIEWS = ("members", "offsets", "state")
+SCENARIOS = (
+    "to-offset",
+    "to-datetime",
+    "by-duration",
+    "to-earliest",
+    "to-latest",
+    "to-current",
+    "shift-by",
+    "from-file",
+    "to-group",
+)
+"""In the order in which Kafka's tool finds two of them; to-group is ours."""
 STATES = (
     "PreparingRebalance",
     "CompletingRebalance",
@@ -24,16 +36,27 @@ _NEEDS = {
     "members": ("describe",),
     "offsets": ("describe",),
     "verbose": ("describe",),
+    "only-with-lag": ("describe",),
     "state": ("describe", "list"),
     "type": ("list",),
+    "regex": ("list", "describe", "delete", "reset-offsets"),
+    **dict.fromkeys((*SCENARIOS, "all-topics", "dry-run", "execute", "export"), ("reset-offsets",)),
 }
-"""Options that only some actions take."""
+"""Options that only some actions take. Kafka's tool ignores those of --reset-offsets elsewhere: `--delete --dry-run` deletes."""
 _EXCLUDES = (
     ("group", "all-groups"),
     ("group", "list"),
     ("topic", "list"),
     ("topic", "describe"),
+    ("regex", "group"),
+    ("regex", "all-groups"),
+    ("only-with-lag", "members"),
+    ("only-with-lag", "state"),
+    ("export", "output"),
+    ("to-group", "all-topics"),
 )
+_OWN_SCOPE = frozenset({"from-file", "to-group"})
+"""Scenarios that say which partitions they are about."""
 
 
 class TopicChoice(NamedTuple):
@@ -47,26 +70,39 @@ def check(options: Mapping[str, Any]) -> str:
     """The action that the options ask for.
 
     Raises:
-        click.UsageError: the options do not go together.
+        click.UsageError: the options do not go together; where several things are wrong, what Kafka's tool finds first.
     """
-    given = [name for name, value in options.items() if value not in (None, False, ())]
+    given = [name for name, value in options.items() if _is_given(name, value)]
     actions = [name for name in ACTIONS if name in given]
-    if len(actions) != 1:
-        names = ", ".join(f"--{name}" for name in ACTIONS)
-        raise click.UsageError(f"Command must include exactly one action: {names}")
-    for option, owners in _NEEDS.items():
-        if option in given and actions[0] not in owners:
-            raise click.UsageError(
-                f"Option(s) [{option}] are unavailable given other options on the command line"
-            )
-    _CHECKS[actions[0]](given, options)
+    _check_available(given, actions)
+    for action in actions:
+        _CHECKS[action](given, options)
     for option, other in _EXCLUDES:
         if option in given and other in given:
             raise click.UsageError(f'Option "[{option}]" can\'t be used with option "[{other}]"')
+    if len(actions) != 1:
+        names = ", ".join(f"--{name}" for name in ACTIONS)
+        raise click.UsageError(f"Command must include exactly one action: {names}")
+    if actions == ["reset-offsets"]:
+        _check_scenario(given)
     return actions[0]
 
 
-def _check_list(given: Collection[str], options: Mapping[str, Any]) -> None:
+def _is_given(name: str, value: Any) -> bool:
+    if name == "output":
+        return bool(value != "table")
+    return value is not None and value is not False and value != ()
+
+
+def _check_available(given: Collection[str], actions: Collection[str]) -> None:
+    for option, owners in _NEEDS.items():
+        if option in given and not set(owners).intersection(actions):
+            raise click.UsageError(
+                f"Option(s) [{option}] are unavailable given other options on the command line"
+            )
+
+
+def _check_nothing(given: Collection[str], options: Mapping[str, Any]) -> None:
     """Anything goes."""
 
 
@@ -99,18 +135,41 @@ def _check_delete_offsets(given: Collection[str], options: Mapping[str, Any]) ->
         )
 
 
+def _check_reset(given: Collection[str], _: Mapping[str, Any]) -> None:
+    if "dry-run" in given and "execute" in given:
+        raise click.UsageError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
+    _check_scope("reset-offsets", given)
+    scenarios = [name for name in SCENARIOS if name in given]
+    if len(scenarios) > 1:
+        first, second, *_rest = scenarios
+        raise click.UsageError(f'Option "[{first}]" can\'t be used with option "[{second}]"')
+
+
+def _check_scenario(given: Collection[str]) -> None:
+    scenarios = [name for name in SCENARIOS if name in given]
+    if not {"topic", "all-topics", *_OWN_SCOPE}.intersection(given):
+        raise click.UsageError("One of the reset scopes should be defined: --all-topics, --topic.")
+    if not scenarios:
+        names = ", ".join(f"[{name}]" for name in SCENARIOS)
+        raise click.UsageError(
+            f"Option '[reset-offsets]' requires one of the following scenarios: [{names}]"
+        )
+
+
 def _check_scope(action: str, given: Collection[str]) -> None:
-    if "group" not in given and "all-groups" not in given:
+    if not {"group", "all-groups", "regex"}.intersection(given):
         raise click.UsageError(
             f"Option [{action}] takes one of these options: [group], [all-groups]"
         )
 
 
 _CHECKS = {
-    "list": _check_list,
+    "list": _check_nothing,
     "describe": _check_describe,
     "delete": _check_delete,
+    "reset-offsets": _check_reset,
     "delete-offsets": _check_delete_offsets,
+    "validate-regex": _check_nothing,
 }
 
 

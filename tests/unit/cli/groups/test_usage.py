@@ -16,8 +16,11 @@ def groups(*arguments: str) -> Result:
 
 
 WRONG_USAGE = {
-    "": "Command must include exactly one action: --list, --describe, --delete, --delete-offsets",
-    "--list --describe": "Command must include exactly one action",
+    "": (
+        "Command must include exactly one action: --list, --describe, --delete, --reset-offsets, "
+        "--delete-offsets, --validate-regex"
+    ),
+    "--list --describe --all-groups": "Command must include exactly one action",
     "--describe": "Option [describe] takes one of these options: [group], [all-groups]",
     "--describe --group g --members --state": (
         "Option [describe] takes at most one of these options: [members], [offsets], [state]"
@@ -53,7 +56,41 @@ WRONG_USAGE = {
     "--delete-offsets --group g --topic t:": (
         "Invalid topic arg 't:', expected topic name and partitions"
     ),
-    "--reset-offsets --group g": "No such option '--reset-offsets'",
+    "--reset-offsets --topic t --to-latest": (
+        "Option [reset-offsets] takes one of these options: [group], [all-groups]"
+    ),
+    "--reset-offsets --group g": (
+        "One of the reset scopes should be defined: --all-topics, --topic."
+    ),
+    "--reset-offsets --group g --topic t": (
+        "Option '[reset-offsets]' requires one of the following scenarios: [[to-offset],"
+    ),
+    "--reset-offsets --group g --topic t --to-latest --dry-run --execute": (
+        "Option [reset-offsets] only accepts one of [execute] and [dry-run]"
+    ),
+    "--reset-offsets --group g --topic t --to-offset 0 --shift-by 0": (
+        'Option "[to-offset]" can\'t be used with option "[shift-by]"'
+    ),
+    "--reset-offsets --group g --all-topics --to-group h": (
+        'Option "[to-group]" can\'t be used with option "[all-topics]"'
+    ),
+    "--reset-offsets --group g --all-topics --to-latest --export -o json": (
+        'Option "[export]" can\'t be used with option "[output]"'
+    ),
+    "--reset-offsets --group g --all-topics --by-duration 1h": (
+        "Invalid value for '--by-duration': Text cannot be parsed to a Duration"
+    ),
+    "--reset-offsets --group g --all-topics --to-datetime today": (
+        "Invalid value for '--to-datetime': Unparseable date: \"today\""
+    ),
+    "--reset-offsets --group g --from-file missing": "'missing' does not exist",
+    "--delete --group g --dry-run": "Option(s) [dry-run] are unavailable given other options",
+    "--describe --group g --regex h": 'Option "[regex]" can\'t be used with option "[group]"',
+    "--describe --all-groups --members --only-with-lag": (
+        'Option "[only-with-lag]" can\'t be used with option "[members]"'
+    ),
+    "--delete-offsets --regex g": "Option(s) [regex] are unavailable given other options",
+    "--list --output xml": "'xml' is not one of 'table', 'json', 'yaml'",
     "--list --timeout 0": "Invalid value for '--timeout'",
     "--list --command-config missing": "'missing' does not exist",
 }

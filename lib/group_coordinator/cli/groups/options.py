@@ -1,0 +1,147 @@
+"""The options of `groups`: those of Kafka's kafka-consumer-groups, and a few that users of other tools know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from group_coordinator.cli.groups import moments
+from group_coordinator.cli.groups.output import FORMATS
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_ACTIONS = (
+    click.option("--list", is_flag=True, help="List the groups, as of the last compaction."),
+    click.option("--describe", is_flag=True, help="Describe groups, asking the running job."),
+    click.option(
+        "--delete", is_flag=True, help="Delete groups without members, with their offsets."
+    ),
+    click.option(
+        "--reset-offsets",
+        is_flag=True,
+        help="Show where the offsets of groups without members would go; with --execute put them there.",
+    ),
+    click.option(
+        "--delete-offsets",
+        is_flag=True,
+        help="Delete a group's offsets of topics that it does not read.",
+    ),
+    click.option(
+        "--validate-regex",
+        metavar="REGEX",
+        help="Say whether this is a regular expression of RE2, as consumers subscribe by.",
+    ),
+)
+_SCOPE = (
+    click.option(
+        "--group", multiple=True, help="A group to describe, delete or reset. Repeatable."
+    ),
+    click.option("--all-groups", is_flag=True, help="All groups of the tables instead."),
+    click.option(
+        "--regex",
+        metavar="REGEX",
+        help="The groups of the tables whose whole name matches (RE2) instead; with --list only these.",
+    ),
+    click.option(
+        "--topic",
+        multiple=True,
+        metavar="TOPIC[:P,P]",
+        help="With --delete-offsets and --reset-offsets: a topic, or some partitions of it. Repeatable.",
+    ),
+    click.option(
+        "--all-topics",
+        is_flag=True,
+        help="With --reset-offsets: all that the group has committed.",
+    ),
+)
+_VIEWS = (
+    click.option("--offsets", is_flag=True, help="With --describe: offsets and lag (the default)."),
+    click.option("--members", is_flag=True, help="With --describe: the members."),
+    click.option(
+        "--state",
+        is_flag=False,
+        flag_value="",
+        metavar="[STATES]",
+        help="With --describe: the state. With --list: show states, or only groups in these states.",
+    ),
+    click.option(
+        "--type",
+        is_flag=False,
+        flag_value="",
+        metavar="[TYPES]",
+        help="With --list: show types, or only groups of these types (classic, consumer).",
+    ),
+    click.option("--verbose", is_flag=True, help="With --describe: more columns."),
+    click.option(
+        "--only-with-lag",
+        is_flag=True,
+        help="With --describe: only partitions that are behind.",
+    ),
+)
+_RESETS = (
+    click.option("--to-earliest", is_flag=True, help="Reset to the beginning of the log."),
+    click.option("--to-latest", is_flag=True, help="Reset to the end of the log."),
+    click.option(
+        "--to-current",
+        is_flag=True,
+        help="Reset to where the group is; where it has committed nothing to the end of the log.",
+    ),
+    click.option("--to-offset", type=int, metavar="OFFSET", help="Reset to one offset."),
+    click.option(
+        "--shift-by", type=int, metavar="N", help="Reset by so many offsets, forward or (-N) back."
+    ),
+    click.option(
+        "--by-duration",
+        type=moments.duration_ms,
+        metavar="PnDTnHnMnS",
+        help="Reset to the first record that is not older than this.",
+    ),
+    click.option(
+        "--to-datetime",
+        type=moments.timestamp_ms,
+        metavar="YYYY-MM-DDThh:mm:ss.sss",
+        help="Reset to the first record since then; without a zone it is UTC.",
+    ),
+    click.option(
+        "--from-file",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="Reset to the offsets of a file as --export writes it.",
+    ),
+    click.option(
+        "--to-group",
+        metavar="GROUP",
+        help="Reset to the offsets of this other group; --topic may take some of them.",
+    ),
+    click.option("--dry-run", is_flag=True, help="Only show what a reset would do (the default)."),
+    click.option("--execute", is_flag=True, help="Reset."),
+    click.option("--export", is_flag=True, help="Print the new offsets as CSV, for --from-file."),
+)
+_OTHERS = (
+    click.option(
+        "-o",
+        "--output",
+        type=click.Choice(list(FORMATS)),
+        default="table",
+        show_default=True,
+        help="How results are printed.",
+    ),
+    click.option(
+        "--bootstrap-server", metavar="HOST:PORT", help="The Kafka cluster. [bootstrap.servers]"
+    ),
+    click.option(
+        "--timeout",
+        type=click.IntRange(min=1),
+        metavar="MS",
+        help="How long to wait for an answer. [request.timeout.ms]",
+    ),
+)
+
+
+def groups_options(function: Function) -> Function:
+    """Add all of them, in this order."""
+    every = (*_ACTIONS, *_SCOPE, *_VIEWS, *_RESETS, *_OTHERS)
+    return reduce(lambda decorated, option: option(decorated), reversed(every), function)

@@ -1,0 +1,194 @@
+"""`groups --reset-offsets`: all groups are planned first; only if all can be, and if the user says so, offsets change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import click
+from kafka import TopicPartition
+
+from group_coordinator.cli.groups import format as layout
+from group_coordinator.cli.groups import reset_file
+from group_coordinator.cli.groups.actions import FAILED, print_error, print_failure
+from group_coordinator.cli.groups.output import show_table
+from group_coordinator.cli.groups.session import Session
+from group_coordinator.clients.admin.descriptions import GroupDescription
+from group_coordinator.clients.errors import ClientError, GroupIdNotFoundError
+from group_coordinator.clients.resets.plan import NothingToShiftError, Plan
+from group_coordinator.clients.resets.planner import ResetPlanner
+from group_coordinator.clients.resets.scenarios import Scenario, ToOffsets
+
+Offsets = Mapping[TopicPartition, int]
+Topics = Mapping[str, Collection[int] | None]
+"""Partitions by topic; None: all of them."""
+
+DRY_RUN = (
+    "WARN: No action will be performed as the --execute option is missing. In version 5.0, this command will require "
+    "either --dry-run or --execute to be specified. You should add the --dry-run option explicitly if you are scripting "
+    "this command and want to keep the current default behavior without prompting."
+)
+"""Kafka's words; this command stays as it is."""
+_RESETTABLE = frozenset({"Empty", "Dead"})
+
+
+class NoPlanError(ClientError):
+    """Nothing says where the group's offsets should go."""
+
+
+class Aim(NamedTuple):
+    """Which partitions of a group go where."""
+
+    partitions: Collection[TopicPartition]
+    scenario: Scenario
+
+
+Aiming = Callable[[ResetPlanner, str], Aim]
+Showing = Callable[[Session, Mapping[str, Offsets]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ResetRequest:
+    """What the command line asks for."""
+
+    aim: Aiming
+    is_executed: bool
+    show: Showing
+
+
+def at_topics(scenario: Scenario, topics: Topics) -> Aiming:
+    """`--topic`."""
+    return lambda planner, _: Aim(planner.partitions_of(topics), scenario)
+
+
+def at_all_topics(scenario: Scenario) -> Aiming:
+    """`--all-topics`."""
+    return lambda planner, group: Aim(planner.committed(group).keys(), scenario)
+
+
+def at_file(plans: Mapping[str, Offsets]) -> Aiming:
+    """`--from-file`."""
+
+    def aim(_: ResetPlanner, group: str) -> Aim:
+        if group not in plans:
+            raise NoPlanError(f"No reset plan for group {group} found.")
+        return Aim(plans[group].keys(), ToOffsets(plans[group]))
+
+    return aim
+
+
+def at_group(other: str, topics: Topics) -> Aiming:
+    """`--to-group`; without topics all that the other group has committed."""
+
+    def aim(planner: ResetPlanner, _: str) -> Aim:
+        offsets = {
+            partition: offset
+            for partition, offset in planner.committed(other).items()
+            if not topics or _is_among(partition, topics)
+        }
+        if not offsets:
+            raise NoPlanError(f"Group {other} has no committed offsets of these topics.")
+        return Aim(offsets.keys(), ToOffsets(offsets))
+
+    return aim
+
+
+def _is_among(partition: TopicPartition, topics: Topics) -> bool:
+    numbers = topics.get(partition.topic, ())
+    return numbers is None or partition.partition in numbers
+
+
+def reset_offsets(session: Session, groups: Collection[str], request: ResetRequest) -> bool:
+    """`--reset-offsets`."""
+    try:
+        plans = _plans(session, groups, request)
+    except NothingToShiftError as error:
+        print_error(str(error))
+        return False
+    except ClientError as error:
+        print_error(f"{FAILED}{error}")
+        return False
+    done = {
+        group: plan.offsets
+        for group, plan in plans.items()
+        if plan is not None and (not request.is_executed or _execute(session, group, plan))
+    }
+    request.show(session, {group: done.get(group, {}) for group in plans})
+    return len(done) == len(plans)
+
+
+def _plans(
+    session: Session, groups: Collection[str], request: ResetRequest
+) -> dict[str, Plan | None]:
+    """A plan for each group, None: it cannot be reset, and an error says why."""
+    planner = ResetPlanner(session.admin, session.cluster)
+    descriptions = session.admin.describe_consumer_groups(groups)
+    return {group: _plan(planner, descriptions[group], request) for group in sorted(descriptions)}
+
+
+def _plan(planner: ResetPlanner, group: GroupDescription, request: ResetRequest) -> Plan | None:
+    if group.error is not None and not isinstance(group.error, GroupIdNotFoundError):
+        print_failure(group.error)
+        return None
+    if group.state not in _RESETTABLE:
+        print_error(
+            f"Assignments can only be reset if the group '{group.group_id}' is inactive, but the current state is "
+            f"{group.state}."
+        )
+        return None
+    try:
+        aim = request.aim(planner, group.group_id)
+    except NoPlanError as error:
+        print_error(str(error))
+        return None
+    plan = planner.plan(group.group_id, *aim)
+    _print_warnings(plan)
+    return plan
+
+
+def _print_warnings(plan: Plan) -> None:
+    for (topic, number), asked, nearest in plan.out_of_log:
+        beyond = "higher than latest" if asked > nearest else "lower than earliest"
+        click.echo(
+            f"WARN New offset ({asked}) is {beyond} offset for topic partition {topic}-{number}. "
+            f"Value will be set to {nearest}.",
+            err=True,
+        )
+    for topic, number in plan.without_later_record:
+        click.echo(
+            f"\nWarn: Partition {number} from topic {topic} is empty. Falling back to latest known offset.",
+            err=True,
+        )
+
+
+def _execute(session: Session, group: str, plan: Plan) -> bool:
+    try:
+        session.admin.reset_consumer_group_offsets(group, plan.offsets).all()
+    except ClientError as error:
+        print_error(f"{FAILED}{error}")
+        return False
+    return True
+
+
+def show_offsets(session: Session, offsets: Mapping[str, Offsets]) -> None:
+    """The table of new offsets."""
+    rows = [
+        layout.NewOffset(group, partition, offset)
+        for group, of_group in offsets.items()
+        for partition, offset in of_group.items()
+    ]
+    if offsets:
+        show_table(session.output, layout.new_offset_columns(offsets), rows)
+    else:
+        session.output.say("")
+
+
+def export_of_one(session: Session, offsets: Mapping[str, Offsets]) -> None:
+    """`--export` for the one group of the command line."""
+    session.output.say(reset_file.export(offsets, with_groups=False))
+
+
+def export_of_several(session: Session, offsets: Mapping[str, Offsets]) -> None:
+    """`--export` for several groups."""
+    session.output.say(reset_file.export(offsets, with_groups=True))

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+from kafka import TopicPartition
+
+from group_coordinator.cli.groups.reset_file import export, read_plans
+
+ORDERS_0, ORDERS_1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
+LONG = TopicPartition("a-topic-of-25-characters.", 3)
+ONE = {"billing": {ORDERS_0: 5, LONG: 7}}
+SEVERAL = {"billing": {ORDERS_0: 5}, 'odd, "name"': {ORDERS_1: 0}}
+
+
+def test_a_file_of_one_group_does_not_name_it() -> None:
+    assert export(ONE, with_groups=False) == 'orders,0,5\n"a-topic-of-25-characters.",3,7\n'
+
+
+def test_a_file_of_several_groups_names_them() -> None:
+    assert export(SEVERAL, with_groups=True) == ('billing,orders,0,5\n"odd, ""name""",orders,1,0\n')
+
+
+@pytest.mark.parametrize(
+    ("text", "groups", "plans"),
+    [
+        (export(ONE, with_groups=False), ["billing"], ONE),
+        (export(ONE, with_groups=True), ["billing"], ONE),
+        (export(SEVERAL, with_groups=True), ["billing", "x"], SEVERAL),
+        (export(SEVERAL, with_groups=True), [], SEVERAL),
+    ],
+)
+def test_what_is_exported_can_be_read(
+    tmp_path: Path,
+    text: str,
+    groups: list[str],
+    plans: dict[str, dict[TopicPartition, int]],
+) -> None:
+    file = tmp_path / "plan.csv"
+    file.write_text(f"{text}\n")
+
+    assert read_plans(file, groups) == plans
+
+
+@pytest.mark.parametrize(
+    ("text", "groups", "complaint"),
+    [
+        ("orders,0\n", ["g"], ":1: not TOPIC,PARTITION,OFFSET"),
+        ("orders,0,1\norders,x,1\n", ["g"], ":2: invalid literal"),
+        ("orders,0,1\n", ["g", "h"], ":1: not GROUP,TOPIC,PARTITION,OFFSET"),
+        ("g,orders,0,1\norders,0,1\n", ["g"], ":2: not GROUP,TOPIC,PARTITION,OFFSET"),
+    ],
+)
+def test_a_file_that_cannot_be_used(
+    tmp_path: Path, text: str, groups: list[str], complaint: str
+) -> None:
+    file = tmp_path / "plan.csv"
+    file.write_text(text)
+
+    with pytest.raises(click.UsageError, match=complaint):
+        read_plans(file, groups)
