@@ -163,8 +163,10 @@ def _print_warnings(plan: Plan) -> None:
 
 
 def _execute(session: Session, group: str, plan: Plan) -> bool:
+    if not plan.offsets:
+        return True
     try:
-        session.admin.reset_consumer_group_offsets(group, plan.offsets).all()
+        session.admin.commit_reset(group, plan.offsets).all()
     except ClientError as error:
         print_error(f"{FAILED}{error}")
         return False
