@@ -40,7 +40,8 @@ _TOOLS_IVY_MODULE = """\
 </ivy-module>
 """
 _TOOLS_DEPENDENCY = """\
-<dependency org="org.apache.kafka" name="{}" rev="4.3.1" conf="default" transitive="false"/>"""
+<dependency org="{}" name="{}" rev="{}" conf="default" transitive="false"/>"""
+_TOOLS_VERSION = "4.3.1"
 
 
 class JarsError(RuntimeError):
@@ -64,9 +65,13 @@ def broker_jars() -> list[Path]:
     return _jars("broker", _ivy_module(BROKER_COORDINATES, excluded=_NOT_FOR_A_BROKER))
 
 
-def tools_jars(modules: Iterable[str] = _TOOLS) -> list[Path]:
-    """The class path of Kafka's command line tools: these modules of their version, and the broker's jars for the rest."""
-    wanted = "".join(map(_TOOLS_DEPENDENCY.format, modules))
+def tools_jars(modules: Iterable[str] = _TOOLS, others: Iterable[str] = ()) -> list[Path]:
+    """The class path of Kafka's command line tools: these modules of their version, and the broker's jars for the rest.
+
+    `others` are coordinates of what the broker has not.
+    """
+    kafkas = (f"org.apache.kafka:{module}:{_TOOLS_VERSION}" for module in modules)
+    wanted = "".join(_TOOLS_DEPENDENCY.format(*parts) for parts in _parts([*kafkas, *others]))
     return [*_jars("tools", _TOOLS_IVY_MODULE.format(wanted)), *broker_jars()]
 
 

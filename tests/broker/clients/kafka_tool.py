@@ -22,6 +22,8 @@ ALL_TOOLS: Final = (
     *("kafka-group-coordinator", "kafka-group-coordinator-api", "kafka-transaction-coordinator"),
 )
 """kafka-configs is a part of the broker, and all of that must be of one version."""
+CSV: Final = ("com.fasterxml.jackson.dataformat:jackson-dataformat-csv:2.21.7",)
+"""For --export and --from-file; its version is that of the broker's Jackson."""
 
 
 class Said(NamedTuple):

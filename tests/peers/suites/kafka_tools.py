@@ -12,7 +12,7 @@ from msgspec import json
 
 from group_coordinator.local.jars import JarsError, tools_jars
 from tests.broker.clients.java_clients import console_consumer
-from tests.broker.clients.kafka_tool import ALL_TOOLS
+from tests.broker.clients.kafka_tool import ALL_TOOLS, CSV
 from tests.conformance.kafka.coordinators import NoCompilerError, Process, java_program
 from tests.peers.suite import Case, NotObtainableError, Outcome, Place, Suite
 from tests.peers.suites.kafka_tools_story import (
@@ -43,7 +43,7 @@ _SAME_EVERYWHERE = (
 
 def _obtain() -> Path:
     try:
-        tools_jars(ALL_TOOLS)
+        tools_jars(ALL_TOOLS, CSV)
     except JarsError as missing:
         raise NotObtainableError(str(missing)) from missing
     return _PROGRAM
@@ -55,7 +55,9 @@ def _run(program: Path, place: Place) -> Sequence[Case]:
 
 
 @contextmanager
-def tools_in_one_process(program: Path, folder: Path) -> Iterator[Process]:
+def tools_in_one_process(
+    program: Path, folder: Path, logging: str = "-Dlog4j2.level=OFF"
+) -> Iterator[Process]:
     """All tools for the time of the block, without the seconds in which each would start.
 
     Raises:
@@ -63,8 +65,8 @@ def tools_in_one_process(program: Path, folder: Path) -> Iterator[Process]:
     """
     with (folder / "tools.log").open("wb") as log:
         try:
-            jars = tools_jars(ALL_TOOLS)
-            tools = java_program(program, "peers.KafkaTools", jars, log, "-Dlog4j2.level=OFF")
+            jars = tools_jars(ALL_TOOLS, CSV)
+            tools = java_program(program, "peers.KafkaTools", jars, log, logging)
         except NoCompilerError as missing:
             raise NotObtainableError(str(missing)) from missing
         with closing(tools):
