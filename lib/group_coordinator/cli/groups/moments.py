@@ -37,13 +37,13 @@ def timestamp_ms(text: str) -> int:
     Raises:
         click.BadParameter: it is none.
     """
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise click.BadParameter(f'Unparseable date: "{text}"') from error
     if "T" not in text:
         raise click.BadParameter(
             "Error parsing timestamp. It does not contain a 'T' according to ISO8601 format"
         )
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise click.BadParameter(f'Unparseable date: "{text}"') from error
     moment = found if found.tzinfo else found.replace(tzinfo=UTC)
     return (moment - datetime.fromtimestamp(0, UTC)) // timedelta(milliseconds=1)

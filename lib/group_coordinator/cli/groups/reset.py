@@ -72,7 +72,7 @@ def at_file(plans: Mapping[str, Offsets]) -> Aiming:
 
     def aim(_: ResetPlanner, group: str) -> Aim:
         if group not in plans:
-            raise NoPlanError(f"No reset plan for group {group} found.")
+            raise NoPlanError(f"No reset plan for group {group} found")
         return Aim(plans[group].keys(), ToOffsets(plans[group]))
 
     return aim
@@ -152,7 +152,7 @@ def _print_warnings(plan: Plan) -> None:
         beyond = "higher than latest" if asked > nearest else "lower than earliest"
         click.echo(
             f"WARN New offset ({asked}) is {beyond} offset for topic partition {topic}-{number}. "
-            f"Value will be set to {nearest}.",
+            f"Value will be set to {nearest}",
             err=True,
         )
     for topic, number in plan.without_later_record:

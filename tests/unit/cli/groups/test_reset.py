@@ -125,7 +125,7 @@ def test_warnings_come_on_standard_error(run: Run) -> None:
     assert said == (
         0,
         "orders,0,50\norders,1,55\n\n",
-        "WARN New offset (55) is higher than latest offset for topic partition orders-0. Value will be set to 50.\n",
+        "WARN New offset (55) is higher than latest offset for topic partition orders-0. Value will be set to 50\n",
     )
 
 
@@ -161,7 +161,7 @@ def test_a_file_without_the_group(run: Run, tmp_path: Path) -> None:
     said = run(f"--reset-offsets --group billing --from-file {file} --dry-run")
 
     assert said.status == 1
-    assert said.err == "\nError: No reset plan for group billing found.\n"
+    assert said.err == "\nError: No reset plan for group billing found\n"
 
 
 def test_as_a_document(run: Run) -> None:

@@ -81,7 +81,7 @@ WRONG_USAGE = {
         "Invalid value for '--by-duration': Text cannot be parsed to a Duration"
     ),
     "--reset-offsets --group g --all-topics --to-datetime today": (
-        "Invalid value for '--to-datetime': Unparseable date: \"today\""
+        "Invalid value for '--to-datetime': Error parsing timestamp. It does not contain a 'T'"
     ),
     "--reset-offsets --group g --from-file missing": "'missing' does not exist",
     "--delete --group g --dry-run": "Option(s) [dry-run] are unavailable given other options",
