@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from threading import Event, Thread
 from types import SimpleNamespace
 from typing import Any, Self
@@ -18,6 +20,7 @@ from msgspec import json
 from tests.support import kip848_messages
 
 BYTES = frozenset({"metadata", "assignment", "member_metadata", "member_assignment"})
+OURS = frozenset({"isReset"})
 PROTOCOLS = (consumer_protocol, admin_protocol, kip848_messages)
 
 
@@ -74,22 +77,27 @@ class KafkaAsCoordinator:
         )
 
     def _ask(self, event: dict[str, Any]) -> dict[str, Any]:
-        name = f"{event['api']}Request"
-        [request_type] = [getattr(one, name) for one in PROTOCOLS if hasattr(one, name)]
-        fields = vars(_from_json(event["body"]))
-        request = request_type[event["version"]](**fields)
         client = KafkaAdminClient(
             bootstrap_servers=self._bootstrap_servers, client_id=event["clientId"]
         )
+        with closing(client):
+            return kafka_answer(client, event["api"], event["version"], event["body"])
 
-        async def ask() -> Any:
-            return await client._manager.send(request, node_id=1)  # noqa: SLF001 - asks for any API
 
-        try:
-            answer: dict[str, Any] = _to_json(client._manager.run(ask).to_dict(json=False))  # noqa: SLF001
-        finally:
-            client.close()
-        return answer
+def kafka_answer(
+    client: KafkaAdminClient, api: str, version: int, body: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What the broker's own coordinator answers; it is not told what it does not know."""
+    name = f"{api}Request"
+    [request_type] = [getattr(one, name) for one in PROTOCOLS if hasattr(one, name)]
+    fields = vars(_from_json({key: value for key, value in body.items() if key not in OURS}))
+    request = request_type[version](**fields)
+
+    async def ask() -> Any:
+        return await client._manager.send(request, node_id=1)  # noqa: SLF001 - asks for any API
+
+    answer: dict[str, Any] = _to_json(client._manager.run(ask).to_dict(json=False))  # noqa: SLF001
+    return answer
 
 
 def _from_json(value: Any, name: str = "") -> Any:

@@ -1,58 +1,137 @@
-"""`groups` beside Kafka's kafka-consumer-groups, on the same groups of the same coordinator: byte for byte."""
+"""`groups` beside Kafka's kafka-consumer-groups, on the same groups of the same coordinator: byte for byte.
+
+The tool runs in one process of Java and asks the broker; ours runs in this one, and its requests reach the same coordinator.
+"""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from deltalake import write_deltalake
-from kafka import KafkaAdminClient, OffsetAndMetadata, TopicPartition
+from kafka import KafkaAdminClient, KafkaProducer, OffsetAndMetadata, TopicPartition
+from kafka.admin import NewTopic
+from msgspec import json
 from pyarrow import table
 
-from group_coordinator.cli.groups import command
+from group_coordinator.cli import groups as groups_command
 from group_coordinator.clients.admin.client import AdminClient
-from group_coordinator.clients.channel.channel import RequestChannel
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions
 from group_coordinator.local.broker import EmbeddedBroker
+from tests.broker.clients.explained_differences import Said, expected_of_us, usage_error_of
 from tests.broker.clients.fleet import polled, until_all_have
-from tests.broker.clients.kafka_tool import Said, kafka_consumer_groups
+from tests.broker.clients.groups_matrix import (
+    DELETIONS,
+    DESCRIPTIONS,
+    DRY_RUNS,
+    EXECUTIONS,
+    INVOICES,
+    LISTS,
+    PATTERNS,
+    REFUNDS,
+    UNREADABLE,
+    WRONG_USES,
+)
+from tests.broker.clients.kafka_as_channel import KafkaAsChannel
 from tests.broker.clients.topics import Topics
+from tests.peers.suites.kafka_tools import KAFKA_TOOLS, tools_in_one_process
+from tests.peers.suites.kafka_tools_story import CONSUMER_GROUPS
 
-pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("cluster_topics", "coordinator", "groups")]
+pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("groups")]
 
-REFUNDS = "refunds-and-complaints"
 COUNTS = {"orders": 6, REFUNDS: 2}
-Ours = Callable[..., tuple[int, str, str]]
-Theirs = Callable[..., Said]
+MINUTE = timedelta(minutes=1)
+LOGGING = """\
+appender.err.type = Console
+appender.err.name = err
+appender.err.target = SYSTEM_ERR
+appender.err.follow = true
+appender.err.layout.type = PatternLayout
+appender.err.layout.pattern = %p %m%n
+rootLogger.level = off
+logger.tools.name = org.apache.kafka.tools
+logger.tools.level = warn
+logger.tools.appenderRef.err.ref = err
+"""
+Tool = Callable[[str], Said]
+
+
+@pytest.fixture(scope="module")
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+@pytest.fixture(scope="module")
+def kafka(broker: EmbeddedBroker) -> Iterator[KafkaAsChannel]:
+    with KafkaAsChannel(broker.bootstrap_servers) as channel:
+        yield channel
+
+
+@pytest.fixture(scope="module")
+def same_kafka(broker: EmbeddedBroker, kafka: KafkaAsChannel) -> AdminClient:
+    """A client of the coordinator that Kafka's tool asks."""
+    SameKafka.channel = kafka
+    return SameKafka(bootstrap_servers=broker.bootstrap_servers)
+
+
+class SameKafka(AdminClient):
+    """Asks a channel that stays open."""
+
+    channel: KafkaAsChannel
+
+    @property
+    def _channel(self) -> KafkaAsChannel:  # type: ignore[override]
+        return self.channel
+
+    def close(self) -> None:
+        """The fixture closes the channel."""
+
+
+@pytest.fixture(scope="module")
+def invoices(broker: EmbeddedBroker, kafka_admin: KafkaAdminClient, now: datetime) -> None:
+    """A topic with offsets 2 to 5 (its beginning is deleted) and 0 to 2; the last ones of the first partition are younger."""
+    kafka_admin.create_topics([NewTopic(INVOICES, 2, 1)])
+    with closing(KafkaProducer(bootstrap_servers=broker.bootstrap_servers)) as producer:
+        for partition, minutes in ((0, (60, 60, 60, 20, 20, 20)), (1, (60, 60, 60))):
+            for age in minutes:
+                at_ms = int((now - age * MINUTE).timestamp() * 1_000)
+                producer.send(INVOICES, b"x", partition=partition, timestamp_ms=at_ms)
+    kafka_admin.delete_records({TopicPartition(INVOICES, 0): 2})
 
 
 @pytest.fixture(scope="module")
 def groups(
-    admin: AdminClient, channel: RequestChannel, topic_ids: Mapping[str, str]
+    kafka: KafkaAsChannel,
+    same_kafka: AdminClient,
+    topic_ids: Mapping[str, str],
+    invoices: None,  # noqa: ARG001
 ) -> Iterator[None]:
-    """Classic groups: one with two members and offsets, one with a static member, one that only stores offsets.
+    """Classic groups: one with two members and offsets, one with a static member, some that only store offsets.
 
     Consumer groups: one with a static member, an empty one, and one that has a classic member too.
     """
-    restore(admin)
-    idle = modern_member(channel, topic_ids, "modern-and-idle", "gone")
+    restore(same_kafka)
+    idle = modern_member(kafka, topic_ids, "modern-and-idle", "gone")
     idle.join()
     idle.leave()
     members = [
-        member(channel, "billing-with-a-long-name", "first", ["orders", REFUNDS]),
-        member(channel, "billing-with-a-long-name", "second-client-with-a-name", ["orders"]),
-        member(channel, "static", "third", ["orders"], instance="instance-1"),
+        member(kafka, "billing-with-a-long-name", "first", ["orders", REFUNDS]),
+        member(kafka, "billing-with-a-long-name", "second-client-with-a-name", ["orders"]),
+        member(kafka, "static", "third", ["orders"], instance="instance-1"),
     ]
     modern = [
-        modern_member(channel, topic_ids, "modern-with-a-long-name", "fourth", REFUNDS),
-        modern_member(channel, topic_ids, "modern-with-a-long-name", "fifth", instance="till-1"),
+        modern_member(kafka, topic_ids, "modern-with-a-long-name", "fourth", REFUNDS),
+        modern_member(kafka, topic_ids, "modern-with-a-long-name", "fifth", instance="till-1"),
     ]
-    moving = [member(channel, "moving", "old", ["orders"])]
+    moving = [member(kafka, "moving", "old", ["orders"])]
     moving[0].join()
-    moving.append(modern_member(channel, topic_ids, "moving", "new"))
+    moving.append(modern_member(kafka, topic_ids, "moving", "new"))
     everybody = [*members, *modern, *moving]
     with polled(everybody):
         until_all_have(members[:2], 8)
@@ -68,19 +147,23 @@ def groups(
 
 
 def restore(admin: AdminClient) -> None:
-    """The group that the tests delete things of."""
-    admin.alter_consumer_group_offsets(
-        "simple",
-        {
+    """The groups that the tests change."""
+    offsets = {
+        "simple": {
             TopicPartition("orders", 0): 3,
             TopicPartition("orders", 1): OffsetAndMetadata(9, "", 0),
             TopicPartition(REFUNDS, 1): 0,
         },
-    ).all()
+        "archive": {TopicPartition(INVOICES, 0): 4, TopicPartition(INVOICES, 1): 1},
+        'odd, "name"': {TopicPartition("orders", 2): 1},
+    }
+    for group, of_group in offsets.items():
+        admin.delete_consumer_group_offsets(group, [TopicPartition("orders", n) for n in range(6)])
+        admin.alter_consumer_group_offsets(group, of_group).all()
 
 
 def member(
-    channel: RequestChannel, group: str, name: str, topics: list[str], instance: str | None = None
+    channel: KafkaAsChannel, group: str, name: str, topics: list[str], instance: str | None = None
 ) -> GroupMember:
     options = MemberOptions(
         client_id=name,
@@ -93,7 +176,7 @@ def member(
 
 
 def modern_member(
-    channel: RequestChannel,
+    channel: KafkaAsChannel,
     topic_ids: Mapping[str, str],
     group: str,
     name: str,
@@ -105,57 +188,86 @@ def modern_member(
     return GroupMember(channel, group, topics, topic_ids=topic_ids, options=options)
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files that command lines name."""
+    made = tmp_path_factory.mktemp("groups")
+    contents = {
+        "log4j2.properties": LOGGING,
+        "client.properties": "request.timeout.ms=20000\n",
+        "plan.csv": f'"{INVOICES}",0,3\n"{INVOICES}",1,100\n',
+        "plan-of-groups.csv": f'simple,orders,0,2\narchive,"{INVOICES}",1,0\n',
+        "plan-of-archive.csv": f'archive,"{INVOICES}",1,0\n',
+    }
+    for name, text in contents.items():
+        (made / name).write_text(text)
+    return made
+
+
+@pytest.fixture(scope="module")
+def words(folder: Path, now: datetime) -> Callable[[str], list[str]]:
+    """A command line with its places filled in."""
+    since = now - 40 * MINUTE
+    paris = since.astimezone(timezone(timedelta(hours=2)))
+    places = {
+        "since": f"{since:%Y-%m-%dT%H:%M:%S}.000",
+        "since_in_paris": f"{paris:%Y-%m-%dT%H:%M:%S}.000+02:00",
+        "tomorrow": f"{now + timedelta(days=1):%Y-%m-%dT%H:%M:%S}.000",
+        "folder": str(folder),
+    }
+
+    def fill(line: str) -> list[str]:
+        for place, value in places.items():
+            line = line.replace(f"{{{place}}}", value)
+        return shlex.split(line)
+
+    return fill
+
+
+@pytest.fixture(scope="module")
+def theirs(
+    broker: EmbeddedBroker, folder: Path, words: Callable[[str], list[str]]
+) -> Iterator[Tool]:
+    logging = f"-Dlog4j2.configurationFile={folder / 'log4j2.properties'}"
+    with tools_in_one_process(KAFKA_TOOLS.obtain(), folder, logging) as tools:
+
+        def run(line: str) -> Said:
+            arguments = ["--bootstrap-server", broker.bootstrap_servers, *words(line)]
+            asked = {"tool": CONSUMER_GROUPS, "arguments": arguments, "input": ""}
+            [said] = tools.say(json.encode(asked).decode())
+            return Said(said["status"], said["out"], said["err"])
+
+        yield run
+
+
 @pytest.fixture
-def ours(broker: EmbeddedBroker, topics: Topics, tmp_path: Path) -> Ours:
-    def run(*arguments: str) -> tuple[int, str, str]:
-        settings = {
-            "bootstrap.servers": broker.bootstrap_servers,
-            "events.topic": topics.events,
-            "responses.topic": topics.responses,
-            "tables.root": tmp_path,
-        }
-        overrides = [
-            text for key, value in settings.items() for text in ("--set", f"{key}={value}")
-        ]
-        result = CliRunner().invoke(command, [*arguments, *overrides])
-        return result.exit_code, result.stdout, result.stderr
+def ours(
+    broker: EmbeddedBroker,
+    topics: Topics,
+    folder: Path,
+    words: Callable[[str], list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Tool:
+    monkeypatch.setattr(groups_command, "AdminClient", SameKafka)
+    overrides = {
+        "bootstrap.servers": broker.bootstrap_servers,
+        "events.topic": topics.events,
+        "tables.root": folder,
+    }
+    settings = [text for key, value in overrides.items() for text in ("--set", f"{key}={value}")]
+
+    def run(line: str) -> Said:
+        result = CliRunner().invoke(groups_command.command, [*words(line), *settings])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return Said(result.exit_code, result.stdout, result.stderr)
 
     return run
 
 
 @pytest.fixture
-def theirs(broker: EmbeddedBroker) -> Theirs:
-    return lambda *arguments: kafka_consumer_groups(broker.bootstrap_servers, *arguments)
-
-
-ALL = (
-    *("--group", "billing-with-a-long-name", "--group", "simple", "--group", "static"),
-    *("--group", "modern-with-a-long-name", "--group", "modern-and-idle", "--group", "moving"),
-)
-
-
-def test_describe(ours: Ours, theirs: Theirs) -> None:
-    for view in (
-        (),
-        ("--offsets", "--verbose"),
-        ("--members",),
-        ("--members", "--verbose"),
-        ("--state",),
-        ("--state", "--verbose"),
-    ):
-        expected = theirs("--describe", *ALL, *view)
-
-        assert ours("--describe", *ALL, *view) == (0, expected.out, expected.err), view
-
-
-def test_describe_a_group_that_is_not_there(ours: Ours, theirs: Theirs) -> None:
-    """Kafka's tool prints errors to stdout, with a stack trace on stderr, and ends with 0."""
-    expected = theirs("--describe", "--group", "unknown")
-
-    assert ours("--describe", "--group", "unknown") == (1, "", expected.out)
-
-
-def test_list(ours: Ours, theirs: Theirs, kafka_admin: KafkaAdminClient, tmp_path: Path) -> None:
+def tables(kafka_admin: KafkaAdminClient, folder: Path) -> None:
+    """The table of groups as compaction would leave it."""
     listed = kafka_admin.list_groups()
     columns = ("group_id", "group_type", "group_state", "protocol_type")
     by_column = {
@@ -165,66 +277,90 @@ def test_list(ours: Ours, theirs: Theirs, kafka_admin: KafkaAdminClient, tmp_pat
         for column in columns
     }
     by_column["cluster_id"] = ["default"] * len(listed)
-    write_deltalake(str(tmp_path / "groups"), table(by_column))
-
-    for arguments in (
-        (),
-        ("--state",),
-        ("--type",),
-        ("--state", "stable", "--type"),
-        ("--type", "consumer"),
-    ):
-        expected = theirs("--list", *arguments)
-
-        status, out, err = ours("--list", *arguments)
-
-        assert (status, err) == (0, "")
-        assert sorted(out.splitlines()) == sorted(expected.out.splitlines())
+    write_deltalake(str(folder / "groups"), table(by_column), mode="overwrite")
 
 
-def test_delete(ours: Ours, theirs: Theirs, admin: AdminClient) -> None:
-    busy, idle = ("--group", "static"), ("--group", "simple")
-    restore(admin)
-    expected = theirs("--delete", *busy, *idle)
-    restore(admin)
-
-    status, out, err = ours("--delete", *busy, *idle)
-
-    assert (status, err + out) == (1, expected.out)
-    assert out == "\nThese consumer groups were deleted successfully: 'simple'\n"
+@pytest.fixture
+def changing(same_kafka: AdminClient) -> Iterator[AdminClient]:
+    """Before and after a test the groups are as they were."""
+    restore(same_kafka)
+    yield same_kafka
+    restore(same_kafka)
 
 
-def test_delete_what_can_be_deleted(ours: Ours, theirs: Theirs, admin: AdminClient) -> None:
-    restore(admin)
-    expected = theirs("--delete", "--group", "simple")
-    restore(admin)
-
-    assert ours("--delete", "--group", "simple") == (0, expected.out, "")
+@pytest.mark.usefixtures("tables")
+@pytest.mark.parametrize("line", LISTS)
+def test_list(ours: Tool, theirs: Tool, line: str) -> None:
+    assert ours(line).in_any_order() == expected_of_us(theirs(line)).in_any_order()
 
 
-def test_delete_offsets(ours: Ours, theirs: Theirs, admin: AdminClient) -> None:
-    restore(admin)
-    arguments = (
-        *("--delete-offsets", "--group", "simple"),
-        *("--topic", "orders:0,2", "--topic", REFUNDS),
-    )
-
-    assert ours(*arguments) == (0, theirs(*arguments).out, "")
+@pytest.mark.usefixtures("tables")
+@pytest.mark.parametrize("line", DESCRIPTIONS)
+def test_describe(ours: Tool, theirs: Tool, line: str) -> None:
+    assert ours(line) == expected_of_us(theirs(line))
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        "--group static --topic orders --topic refunds-and-complaints:0",
-        "--group unknown --topic orders:0,1",
-        "--group simple --topic orders:0,9 --topic nowhere",
-    ],
-)
-def test_delete_offsets_that_cannot_be_deleted(ours: Ours, theirs: Theirs, arguments: str) -> None:
-    expected = theirs("--delete-offsets", *arguments.split())
+@pytest.mark.parametrize("line", DRY_RUNS)
+def test_reset_dry_run(ours: Tool, theirs: Tool, line: str) -> None:
+    line = f"--reset-offsets {line}"
 
-    status, out, err = ours("--delete-offsets", *arguments.split())
+    assert ours(line).in_any_order() == expected_of_us(theirs(line)).in_any_order()
 
-    assert (status, err + out) == (1, expected.out)
-    assert err.startswith("\nError: ")
-    assert out.startswith("\nTOPIC ")
+
+@pytest.mark.parametrize("line", EXECUTIONS)
+def test_reset(ours: Tool, theirs: Tool, changing: AdminClient, line: str) -> None:
+    line = f"--reset-offsets {line}"
+    expected = expected_of_us(theirs(line))
+    left = changing.list_offsets_of_groups(["simple", "archive"])
+    restore(changing)
+
+    assert ours(line).in_any_order() == expected.in_any_order()
+    assert changing.list_offsets_of_groups(["simple", "archive"]) == left
+
+
+@pytest.mark.parametrize("line", DELETIONS)
+def test_delete(ours: Tool, theirs: Tool, changing: AdminClient, line: str) -> None:
+    expected = expected_of_us(theirs(line))
+    restore(changing)
+
+    assert ours(line) == expected
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_validate_regex(ours: Tool, theirs: Tool, pattern: str) -> None:
+    line = f"--validate-regex {shlex.quote(pattern)}"
+    expected = theirs(line)
+
+    assert ours(line) == expected._replace(status=int(" is invalid: " in expected.out))
+
+
+@pytest.mark.parametrize("value", UNREADABLE)
+def test_unreadable_values(ours: Tool, theirs: Tool, value: str) -> None:
+    line = f"--reset-offsets --group simple --all-topics --execute {value}"
+    expected, said = theirs(line), ours(line)
+
+    assert UNREADABLE[value] in expected.out + expected.err
+    assert "NEW-OFFSET" not in expected.out
+    assert (said.status, said.out) == (2, "")
+    assert UNREADABLE[value] in said.err
+
+
+@pytest.mark.parametrize("line", WRONG_USES)
+def test_wrong_use(ours: Tool, theirs: Tool, line: str) -> None:
+    assert usage_error_of(ours(line)).words() == expected_of_us(theirs(line)).words()
+
+
+@pytest.mark.usefixtures("coordinator")
+def test_the_same_through_the_topics(broker: EmbeddedBroker, topics: Topics, theirs: Tool) -> None:
+    line = ["--describe", "--group", "simple", "--verbose"]
+    settings = {
+        "bootstrap.servers": broker.bootstrap_servers,
+        "events.topic": topics.events,
+        "responses.topic": topics.responses,
+    }
+    overrides = [text for key, value in settings.items() for text in ("--set", f"{key}={value}")]
+
+    result = CliRunner().invoke(groups_command.command, [*line, *overrides])
+
+    said = Said(result.exit_code, result.stdout, result.stderr)
+    assert said == expected_of_us(theirs(" ".join(line)))
