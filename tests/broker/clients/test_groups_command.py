@@ -14,18 +14,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from deltalake import write_deltalake
-from kafka import KafkaAdminClient, KafkaProducer, OffsetAndMetadata, TopicPartition
+from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
 from kafka.admin import NewTopic
 from msgspec import json
 from pyarrow import table
 
 from group_coordinator.cli import groups as groups_command
 from group_coordinator.clients.admin.client import AdminClient
-from group_coordinator.clients.member.member import GroupMember
-from group_coordinator.clients.member.options import MemberOptions
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.clients.explained_differences import Said, expected_of_us, usage_error_of
-from tests.broker.clients.fleet import polled, until_all_have
 from tests.broker.clients.groups_matrix import (
     DELETIONS,
     DESCRIPTIONS,
@@ -34,10 +31,10 @@ from tests.broker.clients.groups_matrix import (
     INVOICES,
     LISTS,
     PATTERNS,
-    REFUNDS,
     UNREADABLE,
     WRONG_USES,
 )
+from tests.broker.clients.groups_of_every_kind import SameKafka, groups_of_every_kind, restore
 from tests.broker.clients.kafka_as_channel import KafkaAsChannel
 from tests.broker.clients.topics import Topics
 from tests.peers.suites.kafka_tools import KAFKA_TOOLS, tools_in_one_process
@@ -45,7 +42,6 @@ from tests.peers.suites.kafka_tools_story import CONSUMER_GROUPS
 
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("groups")]
 
-COUNTS = {"orders": 6, REFUNDS: 2}
 MINUTE = timedelta(minutes=1)
 LOGGING = """\
 appender.err.type = Console
@@ -80,19 +76,6 @@ def same_kafka(broker: EmbeddedBroker, kafka: KafkaAsChannel) -> AdminClient:
     return SameKafka(bootstrap_servers=broker.bootstrap_servers)
 
 
-class SameKafka(AdminClient):
-    """Asks a channel that stays open."""
-
-    channel: KafkaAsChannel
-
-    @property
-    def _channel(self) -> KafkaAsChannel:  # type: ignore[override]
-        return self.channel
-
-    def close(self) -> None:
-        """The fixture closes the channel."""
-
-
 @pytest.fixture(scope="module")
 def invoices(broker: EmbeddedBroker, kafka_admin: KafkaAdminClient, now: datetime) -> None:
     """A topic with offsets 2 to 5 (its beginning is deleted) and 0 to 2; the last ones of the first partition are younger."""
@@ -112,80 +95,8 @@ def groups(
     topic_ids: Mapping[str, str],
     invoices: None,  # noqa: ARG001
 ) -> Iterator[None]:
-    """Classic groups: one with two members and offsets, one with a static member, some that only store offsets.
-
-    Consumer groups: one with a static member, an empty one, and one that has a classic member too.
-    """
-    restore(same_kafka)
-    idle = modern_member(kafka, topic_ids, "modern-and-idle", "gone")
-    idle.join()
-    idle.leave()
-    members = [
-        member(kafka, "billing-with-a-long-name", "first", ["orders", REFUNDS]),
-        member(kafka, "billing-with-a-long-name", "second-client-with-a-name", ["orders"]),
-        member(kafka, "static", "third", ["orders"], instance="instance-1"),
-    ]
-    modern = [
-        modern_member(kafka, topic_ids, "modern-with-a-long-name", "fourth", REFUNDS),
-        modern_member(kafka, topic_ids, "modern-with-a-long-name", "fifth", instance="till-1"),
-    ]
-    moving = [member(kafka, "moving", "old", ["orders"])]
-    moving[0].join()
-    moving.append(modern_member(kafka, topic_ids, "moving", "new"))
-    everybody = [*members, *modern, *moving]
-    with polled(everybody):
-        until_all_have(members[:2], 8)
-        until_all_have(members[2:], 6)
-        until_all_have(modern, 8, at_least=2)
-        until_all_have(moving, 6, at_least=2)
-        members[0].commit_async(
-            {TopicPartition("orders", 0): 1, TopicPartition(REFUNDS, 0): 0}
-        ).result().all()
+    with groups_of_every_kind(kafka, same_kafka, topic_ids):
         yield
-    for one in everybody:
-        one.leave()
-
-
-def restore(admin: AdminClient) -> None:
-    """The groups that the tests change."""
-    offsets = {
-        "simple": {
-            TopicPartition("orders", 0): 3,
-            TopicPartition("orders", 1): OffsetAndMetadata(9, "", 0),
-            TopicPartition(REFUNDS, 1): 0,
-        },
-        "archive": {TopicPartition(INVOICES, 0): 4, TopicPartition(INVOICES, 1): 1},
-        'odd, "name"': {TopicPartition("orders", 2): 1},
-    }
-    for group, of_group in offsets.items():
-        admin.delete_consumer_group_offsets(group, [TopicPartition("orders", n) for n in range(6)])
-        admin.alter_consumer_group_offsets(group, of_group).all()
-
-
-def member(
-    channel: KafkaAsChannel, group: str, name: str, topics: list[str], instance: str | None = None
-) -> GroupMember:
-    options = MemberOptions(
-        client_id=name,
-        group_instance_id=instance,
-        session_timeout_ms=30_000,
-        rebalance_timeout_ms=10_000,
-        heartbeat_interval_ms=300,
-    )
-    return GroupMember(channel, group, topics, COUNTS, options=options)
-
-
-def modern_member(
-    channel: KafkaAsChannel,
-    topic_ids: Mapping[str, str],
-    group: str,
-    name: str,
-    *more_topics: str,
-    instance: str | None = None,
-) -> GroupMember:
-    options = MemberOptions(client_id=name, group_instance_id=instance, group_protocol="consumer")
-    topics = ["orders", *more_topics]
-    return GroupMember(channel, group, topics, topic_ids=topic_ids, options=options)
 
 
 @pytest.fixture(scope="module")
