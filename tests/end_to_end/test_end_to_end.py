@@ -5,6 +5,7 @@ from contextlib import closing
 import pytest
 from kafka import KafkaConsumer, TopicPartition
 
+from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.channel.channel import RequestChannel
 from group_coordinator.clients.channel.request import Request
 from group_coordinator.clients.cluster.connection import Connection
@@ -20,10 +21,11 @@ pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 ORDERS_0 = TopicPartition("orders", 0)
 OFFSETS = "SELECT group_id, topic, partition, committed_offset FROM offsets WHERE topic = 'orders' ORDER BY group_id"
 GROUPS = "SELECT group_id FROM groups WHERE group_id IN ('audit', 'billing', 'shipping') ORDER BY group_id"
+CHANGES = "SELECT before, after, change, principal FROM audit WHERE group_id = 'audit' ORDER BY at"
 BILLING = {"group_id": "billing", "topic": "orders", "partition": 0, "committed_offset": 42}
 SHIPPING = {"group_id": "shipping", "topic": "orders", "partition": 0, "committed_offset": 9}
 SHOWN = {
-    "kafka_server_group_coordinator_metrics_offset_commit_count": 3.0,
+    "kafka_server_group_coordinator_metrics_offset_commit_count": 4.0,
     "kafka_server_group_coordinator_metrics_group_count classic": 3.0,
     "kafka_coordinator_group_groupmetadatamanager_numoffsets": 2.0,
     "kafka_consumergroup_current_offset billing 0 orders": 42.0,
@@ -46,8 +48,7 @@ def test_what_is_asked_is_answered_kept_and_known_after_a_restart(
         JobProcess(run, installation.folder) as job,
         installation.admin() as admin,
     ):
-        admin.alter_consumer_group_offsets("billing", {ORDERS_0: 42}).all()
-        admin.alter_consumer_group_offsets("audit", {ORDERS_0: 7}).all()
+        commit_and_reset(admin)
         assert admin.list_consumer_group_offsets("billing")[ORDERS_0].offset == 42
         producer.add("shipping")
         commit_in_transaction(installation, producer, 9)
@@ -55,7 +56,7 @@ def test_what_is_asked_is_answered_kept_and_known_after_a_restart(
         assert job.stop() == 0, job.log
         producer.end(commits=True)
 
-    assert metrics.take_kept_totals() == {"offset-commit": 3}
+    assert metrics.take_kept_totals() == {"offset-commit": 4}
     gateway = GatewayBeside(installation)
     with (
         JobProcess([*run, *gateway.options], installation.folder) as job,
@@ -77,11 +78,23 @@ def test_what_is_asked_is_answered_kept_and_known_after_a_restart(
     ) == [
         {"group_id": "billing", "reason": "offset-commit"},
         {"group_id": "audit", "reason": "offset-commit"},
+        {"group_id": "audit", "reason": "offset-reset"},
         {"group_id": "audit", "reason": "group-deleted"},
         {"group_id": "audit", "reason": "group-deleted"},
         {"group_id": "shipping", "reason": "offset-commit"},
         {"group_id": "shipping", "reason": "transaction-committed"},
     ]
+    assert installation.rows(CHANGES) == [
+        {"before": 7, "after": 3, "change": "reset", "principal": "User:ANONYMOUS"},
+        {"before": 3, "after": None, "change": "group-deleted", "principal": "User:ANONYMOUS"},
+    ]
+
+
+def commit_and_reset(admin: AdminClient) -> None:
+    """As an administrator."""
+    admin.alter_consumer_group_offsets("billing", {ORDERS_0: 42}).all()
+    admin.alter_consumer_group_offsets("audit", {ORDERS_0: 7}).all()
+    admin.commit_reset("audit", {ORDERS_0: 3}).all()
 
 
 def commit_in_transaction(
