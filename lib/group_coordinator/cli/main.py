@@ -18,10 +18,7 @@ COMMANDS = {
     "run": ("cli.run", "Run the coordinator: events in, responses and log out."),
     "rebuild": ("cli.rebuild", "Make a lost checkpoint anew from the log."),
     "compact": ("cli.compact", "Fold the log into groups, members, offsets and group_configs."),
-    "groups": (
-        "cli.groups",
-        "List, describe, delete and reset groups, like kafka-consumer-groups.",
-    ),
+    "groups": ("cli.groups", "Describe, delete and reset groups, like kafka-consumer-groups."),
     "consume": ("cli.consume", "Print a topic's records, like kafka-console-consumer."),
     "gateway": ("cli.gateway", "Let Kafka's own clients have their groups from the job."),
     "mirror": ("cli.mirror", "Read a live cluster's __consumer_offsets into the tables."),
