@@ -18,19 +18,6 @@ from tests.support.until import until
 COUNTS = {"orders": 6, REFUNDS: 2}
 
 
-class SameKafka(AdminClient):
-    """Asks a channel that stays open."""
-
-    channel: KafkaAsChannel
-
-    @property
-    def _channel(self) -> KafkaAsChannel:  # type: ignore[override]
-        return self.channel
-
-    def close(self) -> None:
-        """The fixture closes the channel."""
-
-
 @contextmanager
 def groups_of_every_kind(
     kafka: KafkaAsChannel, same_kafka: AdminClient, topic_ids: Mapping[str, str]

@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ from tests.broker.clients.groups_matrix import (
     UNREADABLE,
     WRONG_USES,
 )
-from tests.broker.clients.groups_of_every_kind import SameKafka, groups_of_every_kind, restore
+from tests.broker.clients.groups_of_every_kind import groups_of_every_kind, restore
 from tests.broker.clients.kafka_as_channel import KafkaAsChannel
 from tests.broker.clients.topics import Topics
 from tests.peers.suites.kafka_tools import KAFKA_TOOLS, tools_in_one_process
@@ -72,8 +73,7 @@ def kafka(broker: EmbeddedBroker) -> Iterator[KafkaAsChannel]:
 @pytest.fixture(scope="module")
 def same_kafka(broker: EmbeddedBroker, kafka: KafkaAsChannel) -> AdminClient:
     """A client of the coordinator that Kafka's tool asks."""
-    SameKafka.channel = kafka
-    return SameKafka(bootstrap_servers=broker.bootstrap_servers)
+    return AdminClient(bootstrap_servers=broker.bootstrap_servers, channel=kafka)
 
 
 @pytest.fixture(scope="module")
@@ -154,12 +154,13 @@ def theirs(
 @pytest.fixture
 def ours(
     broker: EmbeddedBroker,
+    kafka: KafkaAsChannel,
     topics: Topics,
     folder: Path,
     words: Callable[[str], list[str]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Tool:
-    monkeypatch.setattr(groups_command, "AdminClient", SameKafka)
+    monkeypatch.setattr(groups_command, "AdminClient", partial(AdminClient, channel=kafka))
     overrides = {
         "bootstrap.servers": broker.bootstrap_servers,
         "events.topic": topics.events,
