@@ -17,7 +17,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from group_coordinator.clients.cluster.response_writer import Responses, ResponseWriter
+from group_coordinator.clients.cluster.response_writer import ResponseWriter
+from group_coordinator.runtime.outputs import Responses
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.streaming import query, quick_batch
 from group_coordinator.streaming.query import QUERY_NAME, checkpoint_of

@@ -33,6 +33,14 @@ class Response(msgspec.Struct, gc=False):
     value: bytes
 
 
+class Responses(NamedTuple):
+    """Of one group, one a line; for a partition of the responses topic, None: that of the group."""
+
+    group_id: str
+    partition: int | None
+    lines: bytes
+
+
 class LogRow(msgspec.Struct, gc=False):
     """A row of coordinator_log as far as the operator knows it; `seq` is the output's place in the call.
 

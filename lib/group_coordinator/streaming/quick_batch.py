@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from pyspark.sql import DataFrame
 
-from group_coordinator.clients.cluster.response_writer import Responses
+from group_coordinator.runtime.outputs import Responses
 from group_coordinator.streaming.batch_outputs import (
     BatchOutputs,
     call_site_kept,

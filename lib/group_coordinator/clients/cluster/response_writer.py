@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from kafka.errors import KafkaError
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_producer import LastingProducer
+from group_coordinator.runtime.outputs import Responses
 from group_coordinator.settings import RECORD_OVERHEAD, JobSettings
 
 _TIMEOUT_S = 150
 """Longer than kafka-python tries to deliver a record."""
 _GATHER_MS = 2
 """What comes one after the other goes in one request."""
-
-
-class Responses(NamedTuple):
-    """Of one group, one a line; for a partition of the topic, None: that of the group's events' key."""
-
-    group_id: str
-    partition: int | None
-    lines: bytes
 
 
 class ResponseWriter:
