@@ -9,7 +9,6 @@ from kafka.admin import ConfigResource, ConfigResourceType, OffsetTimestamp
 
 from group_coordinator.clients.admin.async_client import AsyncAdminClient
 from group_coordinator.clients.admin.client import AdminClient
-from group_coordinator.clients.admin.resets import ShiftBy
 from group_coordinator.clients.channel.channel import RequestChannel
 from group_coordinator.clients.channel_errors import RequestTimedOutError
 from group_coordinator.clients.cluster.cluster import Cluster
@@ -23,6 +22,7 @@ from group_coordinator.clients.errors import (
 )
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions
+from group_coordinator.clients.resets.scenarios import ShiftBy
 from group_coordinator.clients.results import MemberToRemove
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.clients.fleet import polled, until_all_have

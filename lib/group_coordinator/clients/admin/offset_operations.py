@@ -120,7 +120,7 @@ class OffsetOperations(AdminBase):
 
         Raises:
             UnknownTopicOrPartitionError: the cluster has no such partition, or nobody leads it.
-            NothingCommittedError: a partition without an offset should be shifted.
+            NothingToShiftError: a partition without an offset should be shifted.
             ChannelError: the cluster does not answer, or there is no answer of the coordinator.
         """
         committed: resets.Committed = {}

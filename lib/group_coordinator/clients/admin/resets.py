@@ -1,11 +1,10 @@
-"""Where a reset puts a group's offsets: asked of the cluster, and kept within each partition as Kafka's tool keeps it."""
+"""Where a reset puts a group's offsets: asked of the cluster, planned by the rules of Kafka's tool (clients/resets)."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from kafka import OffsetAndMetadata, OffsetSpec, TopicPartition
@@ -13,24 +12,21 @@ from kafka.admin import OffsetTimestamp
 
 from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.clients.errors import ClientError, UnknownTopicOrPartitionError
-
-
-@dataclass(frozen=True, slots=True)
-class ShiftBy:
-    """So many offsets from where the group is, back if negative."""
-
-    offsets: int
-
+from group_coordinator.clients.errors import UnknownTopicOrPartitionError
+from group_coordinator.clients.resets.plan import Facts, plan_reset
+from group_coordinator.clients.resets.scenarios import (
+    Scenario,
+    ShiftBy,
+    ToEarliest,
+    ToLatest,
+    ToOffset,
+    ToTime,
+)
 
 ResetSpec: TypeAlias = OffsetSpec | OffsetTimestamp | ShiftBy | int
 """OffsetSpec.EARLIEST or LATEST; the first record at or after a time in milliseconds; a shift; or an offset itself."""
 ResetSpecs: TypeAlias = Mapping[TopicPartition, ResetSpec]
 Committed: TypeAlias = Mapping[TopicPartition, OffsetAndMetadata]
-
-
-class NothingCommittedError(ClientError):
-    """A shift needs an offset to begin with."""
 
 
 class Positions(NamedTuple):
@@ -73,51 +69,43 @@ def targets(specs: ResetSpecs, known: Positions, committed: Committed) -> dict[T
 
     Raises:
         UnknownTopicOrPartitionError: the cluster has no such partition, or nobody leads it.
-        NothingCommittedError: a partition without an offset should be shifted.
+        NothingToShiftError: a partition without an offset should be shifted.
         ValueError: an OffsetSpec is neither EARLIEST nor LATEST.
     """
+    for partition in specs:
+        if partition not in known.extents:
+            name = f"{partition.topic}-{partition.partition}"
+            raise UnknownTopicOrPartitionError(
+                f"Partition {name} does not exist, or has no leader."
+            )
+    facts = Facts(
+        {partition: int(offset.offset) for partition, offset in committed.items()},
+        {partition: extent.start for partition, extent in known.extents.items()},
+        {partition: extent.stop for partition, extent in known.extents.items()},
+        known.since,
+    )
     return {
-        partition: _target(partition, spec, known, committed) for partition, spec in specs.items()
+        partition: plan_reset(_scenario(spec), [partition], facts).offsets[partition]
+        for partition, spec in specs.items()
     }
 
 
-def _target(
-    partition: TopicPartition, spec: ResetSpec, known: Positions, committed: Committed
-) -> int:
-    extent = known.extents.get(partition)
-    if extent is None:
-        raise UnknownTopicOrPartitionError(
-            f"Partition {_name(partition)} does not exist, or has no leader."
-        )
+def _scenario(spec: ResetSpec) -> Scenario:
     match spec:
-        case ShiftBy(offsets):
-            wanted = _committed(partition, committed) + offsets
+        case ShiftBy():
+            return spec
         case OffsetTimestamp():
-            # A time after the last record means the end, as in Kafka's tool.
-            wanted = known.since.get(partition, extent.stop)
+            return ToTime(int(spec))
         # By type first: an offset of -1 equals OffsetSpec.LATEST.
         case OffsetSpec():
-            wanted = _end_of_log(spec, extent)
+            return _end_of_log(spec)
         case _:
-            wanted = spec
-    return max(extent.start, min(wanted, extent.stop))
+            return ToOffset(spec)
 
 
-def _end_of_log(spec: OffsetSpec, extent: range) -> int:
+def _end_of_log(spec: OffsetSpec) -> Scenario:
     if spec is OffsetSpec.EARLIEST:
-        return extent.start
+        return ToEarliest()
     if spec is OffsetSpec.LATEST:
-        return extent.stop
+        return ToLatest()
     raise ValueError(f"a reset to {spec.name} is not known")
-
-
-def _committed(partition: TopicPartition, committed: Committed) -> int:
-    if partition not in committed:
-        raise NothingCommittedError(
-            f"Cannot shift offset for partition {_name(partition)} since there is no current committed offset"
-        )
-    return int(committed[partition].offset)
-
-
-def _name(partition: TopicPartition) -> str:
-    return f"{partition.topic}-{partition.partition}"

@@ -8,13 +8,13 @@ from kafka.admin import OffsetTimestamp
 
 from group_coordinator.clients.admin import resets
 from group_coordinator.clients.admin.resets import (
-    NothingCommittedError,
     Positions,
     ResetSpec,
-    ShiftBy,
     targets,
 )
 from group_coordinator.clients.errors import UnknownMemberIdError, UnknownTopicOrPartitionError
+from group_coordinator.clients.resets.plan import NothingToShiftError
+from group_coordinator.clients.resets.scenarios import ShiftBy
 from tests.unit.clients.admin.stage import NOON_MS, ORDERS
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 
@@ -83,7 +83,7 @@ def test_nothing_is_changed_if_one_partition_is_unknown(
 
 def test_what_was_not_committed_is_not_shifted(admin: Any) -> None:
     with pytest.raises(
-        NothingCommittedError,
+        NothingToShiftError,
         match="Cannot shift offset for partition orders-0 since there is no current committed offset",
     ):
         admin.reset_consumer_group_offsets("new-group", {ORDERS_0: ShiftBy(1)})
