@@ -17,8 +17,6 @@ from typing import Any
 _LOCAL_DIRS = "SPARK_LOCAL_DIRS"
 """Spark tells its workers by this environment variable where their executor has its blocks."""
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
-_MANY_OBJECTS = 20_000
-"""To search them for cycles takes some milliseconds."""
 _OPEN_FILES = Path("/proc/self/fd")
 
 
@@ -39,13 +37,13 @@ def cheaper_while_there(function: Callable[..., Any]) -> None:
 
 
 def _search_only_what_is_new() -> None:
-    """Let the garbage collector pass over what is there when a task begins: modules above all.
+    """Let the garbage collector pass over what is there when a worker's first task of ours begins: modules above all.
 
     A worker of Spark collects behind every task, and the next one waits meanwhile: with our modules, NumPy and Arrow it
-    searched for 20 to 60 ms, a half of a worker's time with small batches. As it has just collected, nothing of what is there is
-    garbage; and what has no part in a cycle is freed as ever.
+    searched for 20 to 60 ms, a half of a worker's time with small batches. This stays, for others' tasks too: it is done once, so it
+    keeps nothing but what was there then, and of that what has no part in a cycle is freed as ever.
     """
-    if len(gc.get_objects()) > _MANY_OBJECTS:
+    if gc.get_freeze_count() == 0:
         gc.freeze()
 
 
