@@ -32,7 +32,7 @@ ALL_FIELDS = " ".join(
 MODERN = "--command-property group.protocol=consumer"
 INVOCATIONS = (
     f"{WITHOUT_GROUP} --offset earliest --max-messages 4 {ALL_FIELDS}",
-    f"{WITHOUT_GROUP} --offset 2 --timeout-ms 1500 --formatter-property print.key=true --formatter-property key.separator=:",
+    f"{WITHOUT_GROUP} --offset 2 --timeout-ms 8000 --formatter-property print.key=true --formatter-property key.separator=:",
     f"--topic {TOPIC} --from-beginning --max-messages 3 --group console-GROUP {MODERN}",
 )
 """GROUP is ours or theirs."""
