@@ -1,7 +1,7 @@
 """A batch of few events, taken by the driver as a whole, with one question to Spark.
 
-What a small batch takes is nearly all Spark's own time around each question: with one less, and without a sink of Spark's,
-it ends a third sooner. The responses go to Kafka while the log's rows go to their table.
+What a small batch takes is nearly all Spark's own time around each question: so it is asked one less, and no sink of Spark's
+is planned. The responses go to Kafka while the log's rows go to their table.
 """
 
 from __future__ import annotations

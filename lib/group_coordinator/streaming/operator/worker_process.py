@@ -40,7 +40,7 @@ def _search_only_what_is_new() -> None:
     """Let the garbage collector pass over what is there when a worker's first task of ours begins: modules above all.
 
     A worker of Spark collects behind every task, and the next one waits meanwhile: with our modules, NumPy and Arrow it
-    searched for 20 to 60 ms, a half of a worker's time with small batches. This stays, for others' tasks too: it is done once, so it
+    searched for 20 to 60 ms, two thirds of a worker's processor time with small batches. This stays, for others' tasks too: it is done once, so it
     keeps nothing but what was there then, and of that what has no part in a cycle is freed as ever.
     """
     if gc.get_freeze_count() == 0:
