@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
 
@@ -35,12 +36,8 @@ class Memory:
 def family(pid: int) -> Iterator[int]:
     """A process and all that it started."""
     yield pid
-    try:
-        children = [file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/children")]
-    except OSError:  # it ended meanwhile
-        return
-    for child in " ".join(children).split():
-        yield from family(int(child))
+    with suppress(psutil.NoSuchProcess):
+        yield from (child.pid for child in psutil.Process(pid).children(recursive=True))
 
 
 def resident_bytes(pid: int) -> int:
@@ -49,13 +46,16 @@ def resident_bytes(pid: int) -> int:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:  # it ended meanwhile
         return 0
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)
 
 
 def processor_s(pid: int) -> float:
     """Of the process, all that it started, and those of them that have ended."""
-    top = psutil.Process(pid)
-    return sum(sum(process.cpu_times()[:4]) for process in (top, *top.children(recursive=True)))
+    used_s = 0.0
+    for member in family(pid):
+        with suppress(psutil.NoSuchProcess):
+            used_s += sum(psutil.Process(member).cpu_times()[:4])
+    return used_s
 
 
 def show(title: str, result: Mapping[str, object]) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Self
 
+import psutil
 from deltalake import DeltaTable
 
 from tests.benchmarks.latency import Answers
@@ -106,10 +108,11 @@ def _memory(pid: int) -> tuple[int, int]:
     java = python = 0
     for process in family(pid):
         used = resident_bytes(process)
-        if Path(f"/proc/{process}/comm").read_text().startswith("java"):
-            java += used
-        else:
-            python += used
+        with suppress(psutil.NoSuchProcess):
+            if psutil.Process(process).name() == "java":
+                java += used
+            else:
+                python += used
     return java, python
 
 
