@@ -10,7 +10,17 @@ from difflib import get_close_matches
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from msgspec import Meta, ValidationError, convert
 
@@ -27,6 +37,7 @@ DEFAULTS: Traversable = resources.files("group_coordinator") / "conf" / "coordin
 """conf/coordinator.toml; the package holds a link to it, and a wheel a copy."""
 
 Text = Annotated[str, Meta(min_length=1)]
+AclsSource: TypeAlias = Literal["none", "cluster", "file"]
 Part = TypeVar("Part")
 
 
@@ -70,6 +81,11 @@ class JobSettings:
     history_hourly_ms: NotNegative
     topic_metadata_interval_ms: NotNegative
     transactions_markers_interval_ms: NotNegative
+    acls_source: AclsSource
+    acls_file: str
+    acls_interval_ms: Positive
+    super_users: str
+    allow_everyone_if_no_acl_found: bool
     metrics_listen: str
     metrics_interval_ms: Positive
     metrics_lag_granularity: Literal["none", "group", "topic", "partition"]

@@ -82,6 +82,7 @@ def measure(spark: SparkSession, chosen: Settings, groups: int, state_bytes: int
         lambda: write_ticks(connection, chosen.job.events_topic).ends,
         lambda: False,
         Plans(coordinator_folder(spark, chosen.job)),
+        lambda: None,
         lambda _batch_id: None,
         lambda *_: None,
         no_rest,

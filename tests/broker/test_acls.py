@@ -20,7 +20,11 @@ from kafka.admin import (
     ResourcePattern,
     ResourceType,
 )
+from kafka.protocol.admin import CreateAclsRequest
+from msgspec import structs
 
+from group_coordinator.clients.cluster.cluster_acls import AclsUnreadableError, ClusterAcls
+from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.acls import encode
 from group_coordinator.core.acls.rule import AclRule, Acls
@@ -90,13 +94,16 @@ def broker() -> Iterator[EmbeddedBroker]:
 
 
 def admin_of(broker: EmbeddedBroker) -> KafkaAdminClient:
-    return KafkaAdminClient(
-        bootstrap_servers=broker.bootstrap_servers,
-        security_protocol="SASL_PLAINTEXT",
-        sasl_mechanism="PLAIN",
-        sasl_plain_username=ADMIN,
-        sasl_plain_password=PASSWORD,
-    )
+    return KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers, **login_of(ADMIN))
+
+
+def login_of(user: str) -> dict[str, Any]:
+    return {
+        "security_protocol": "SASL_PLAINTEXT",
+        "sasl_mechanism": "PLAIN",
+        "sasl_plain_username": user,
+        "sasl_plain_password": PASSWORD,
+    }
 
 
 def kafkas(one: AclRule) -> ACL:
@@ -280,6 +287,43 @@ def test_a_pattern_matches_what_its_subscriber_may_see(broker: EmbeddedBroker) -
                 seconds=DEADLINE_S,
                 awaited="the topics that the pattern matches",
             )
+
+
+def test_the_cluster_tells_its_rules(broker: EmbeddedBroker) -> None:
+    """Those too that are about an operation which kafka-python does not know."""
+    newest = rule("ALLOW User:t TWO_PHASE_COMMIT TRANSACTIONAL_ID t")
+    creation = CreateAclsRequest.AclCreation(
+        resource_type=ResourceType.TRANSACTIONAL_ID,
+        resource_name="t",
+        resource_pattern_type=ACLResourcePatternType.LITERAL,
+        principal=newest.principal,
+        host="*",
+        operation=15,
+        permission_type=ACLPermissionType.ALLOW,
+    )
+    with closing(admin_of(broker)) as admin:
+        manager = admin._manager  # noqa: SLF001 - there is no public way to send a request
+        answer = manager.run(manager.send, CreateAclsRequest(creations=[creation]))
+        assert answer.results[0].error_code == 0
+    with closing(ClusterAcls(connection_of(broker, ADMIN))) as cluster:
+        found = cluster.read()
+
+    every = [newest, *(one for user in RULES for one in rules_of(user))]
+    assert found == tuple(sorted(every, key=structs.astuple))
+
+
+def test_a_cluster_tells_its_rules_to_those_who_may_describe_it(broker: EmbeddedBroker) -> None:
+    with (
+        closing(ClusterAcls(connection_of(broker, "reader"))) as cluster,
+        pytest.raises(
+            AclsUnreadableError, match="give it the ACL DESCRIBE on the resource CLUSTER"
+        ),
+    ):
+        cluster.read()
+
+
+def connection_of(broker: EmbeddedBroker, user: str) -> Connection:
+    return Connection(broker.bootstrap_servers, login_of(user))
 
 
 def assigned(side: Side, body: Body) -> set[str]:

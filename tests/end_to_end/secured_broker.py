@@ -52,6 +52,13 @@ ASKING: Sequence[Grant] = (
     (ResourceType.TOPIC, "group-responses", ACLOperation.READ),
 )
 """What a client of the coordinator needs."""
+SEEING_ACLS: Sequence[Grant] = ((ResourceType.CLUSTER, "kafka-cluster", ACLOperation.DESCRIBE),)
+"""What the job needs to go by the cluster's rules."""
+OF_BILLING: Sequence[Grant] = (
+    (ResourceType.GROUP, "billing", ACLOperation.READ),
+    (ResourceType.TOPIC, "orders", ACLOperation.READ),
+)
+"""What a client of the coordinator may do with groups."""
 ALL_TOPICS: Sequence[Grant] = ((ResourceType.TOPIC, "*", ACLOperation.DESCRIBE),)
 """What a gateway needs to know the cluster."""
 WORK_WITHOUT_ANSWERS: Sequence[Grant] = (

@@ -16,6 +16,7 @@ from group_coordinator.clients import AdminClient
 from group_coordinator.clients.cluster.cluster_topics import ClusterTopics
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.topic_rights import operations_allowed
+from group_coordinator.clients.errors import GroupAuthorizationFailedError
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.job.rights_check import ON_RESPONSES, check_topic_rights
 from group_coordinator.local.broker import EmbeddedBroker
@@ -45,7 +46,9 @@ from tests.end_to_end.secured_broker import (
     JOB,
     LIMITED,
     MUTE,
+    OF_BILLING,
     PASSWORDS,
+    SEEING_ACLS,
     STRANGER,
     WORK,
     WORK_WITHOUT_ANSWERS,
@@ -127,8 +130,8 @@ def spark_conf(folder: Path) -> Path:
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredCluster]:
     certificates = tmp_path_factory.mktemp("certificates")
     with secured_broker(certificates) as broker:
-        grant(broker, certificates, JOB, [*WORK, *CREATION])
-        grant(broker, certificates, CLIENT, ASKING)
+        grant(broker, certificates, JOB, [*WORK, *CREATION, *SEEING_ACLS])
+        grant(broker, certificates, CLIENT, [*ASKING, *OF_BILLING])
         grant(broker, certificates, MUTE, WORK_WITHOUT_ANSWERS)
         grant(broker, certificates, GATEWAY, [*ALL_TOPICS, *ASKING])
         grant(broker, certificates, LIMITED, LIMITS)
@@ -170,10 +173,12 @@ def files_with(folder: Path, text: bytes) -> list[Path]:
 def test_a_commit_is_answered_and_the_password_is_nowhere(
     cluster: SecuredCluster, installed: Path
 ) -> None:
-    run = ["run", "--progress", "progress.json", "--set", "group.initial.rebalance.delay.ms=0"]
+    settings = ("group.initial.rebalance.delay.ms=0", "acls.source=cluster")
+    run = ["run", "--progress", "progress.json", *(f"--set={setting}" for setting in settings)]
     with cluster.process(run, JOB, installed) as job, cluster.admin(installed) as admin:
         admin.alter_consumer_group_offsets("billing", {ORDERS_0: 42}).all()
         assert admin.list_consumer_group_offsets("billing")[ORDERS_0].offset == 42
+        a_denied_commit_is_known(cluster, installed, admin)
         kafkas_own_clients_log_in(cluster, installed)
         assert job.stop() == 0, job.log
 
@@ -181,6 +186,25 @@ def test_a_commit_is_answered_and_the_password_is_nowhere(
     assert files_with(installed / "spark-events", b"group-events")
     assert files_with(installed / "group-coordinator-checkpoint", b"group-events")
     assert files_with(installed, b"Hush") == []
+
+
+def a_denied_commit_is_known(cluster: SecuredCluster, folder: Path, admin: AdminClient) -> None:
+    """The cluster's own ACLs let the client commit for another group only."""
+    with pytest.raises(GroupAuthorizationFailedError):
+        admin.alter_consumer_group_offsets("salaries", {ORDERS_0: 42}).all()
+
+    installation = Installation(cluster.broker.bootstrap_servers, folder)
+    sql = "SELECT api, principal, operation, resource_type, resource_name FROM denials"
+    until(lambda: installation.rows(sql), seconds=60, awaited="its denial in the table")
+    assert installation.rows(sql) == [
+        {
+            "api": "OffsetCommit",
+            "principal": f"User:{CLIENT}",
+            "operation": "READ",
+            "resource_type": "GROUP",
+            "resource_name": "salaries",
+        }
+    ]
 
 
 def kafkas_own_clients_log_in(cluster: SecuredCluster, folder: Path) -> None:

@@ -10,7 +10,12 @@ from pyspark import StorageLevel
 from pyspark.sql import SparkSession
 
 from group_coordinator.streaming import batch_outputs
-from group_coordinator.streaming.batch_outputs import BatchCounts, BatchOutputs, outputs_of
+from group_coordinator.streaming.batch_outputs import (
+    LETTERS,
+    BatchCounts,
+    BatchOutputs,
+    outputs_of,
+)
 from group_coordinator.streaming.operator.output_rows import OUTPUT, NumberedRow
 from group_coordinator.streaming.quick_batch import quick_batch
 from group_coordinator.tables.append import Size
@@ -59,7 +64,7 @@ def found(spark: SparkSession, rows: list[NumberedRow], most_bytes: int) -> Iter
 def test_a_batch_with_everything(spark: SparkSession, most_bytes: int) -> None:
     with found(spark, ROWS, most_bytes) as outputs:
         assert outputs.counts == BatchCounts(3, 77, 2, 1)
-        assert outputs.letters_size == Size(2, 12)
+        assert outputs.size_of(LETTERS) == Size(2, 12)
         assert (outputs.topic_needs(), outputs.awaited_markers()) == (["need"], ["ü"])
         assert outputs.meters() == (METERS, ["rebalances"])
         log = outputs.log(LogOrigin("test", "group-events"))
@@ -73,7 +78,7 @@ def test_a_batch_with_everything(spark: SparkSession, most_bytes: int) -> None:
 def test_a_batch_with_nothing(spark: SparkSession, most_bytes: int) -> None:
     with found(spark, [], most_bytes) as outputs:
         assert outputs.counts == BatchCounts(0, 0, 0, 0)
-        assert outputs.letters_size == Size(0, 0)
+        assert outputs.size_of(LETTERS) == Size(0, 0)
         assert list(outputs.topic_needs()) == list(outputs.awaited_markers()) == []
         assert (outputs.meters().counts, [*outputs.meters().rebalancing]) == ({}, [])
 

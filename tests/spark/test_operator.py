@@ -14,6 +14,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from group_coordinator.core.acls.authorizer import Authorizer
 from group_coordinator.runtime.packing import ABSENT_KEY, BAD_KEY, EVENT, HEADER, LONG_KEY
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
@@ -26,6 +27,7 @@ from group_coordinator.streaming.source import pack
 from group_coordinator.tables import append, log_rows
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.writer import Writer
+from tests.support.acls import authorizer
 from tests.support.until import until
 
 pytestmark = pytest.mark.spark
@@ -66,7 +68,9 @@ class Coordinator:
         frame.coalesce(1).write.mode("append").parquet(str(self.folder))
 
     @contextmanager
-    def running(self, write: Write | None = None) -> Iterator[StreamingQuery]:
+    def running(
+        self, write: Write | None = None, acls: Authorizer | None = None
+    ) -> Iterator[StreamingQuery]:
         job = self.settings.job
         context = UpdateContext(
             self.settings.coordinator,
@@ -75,6 +79,7 @@ class Coordinator:
             timers_hold=False,
             asks_for_topics=True,
             follows_markers=True,
+            acls=acls,
         )
         events = self.spark.readStream.schema(PACKED).parquet(str(self.folder))
         query = (
@@ -176,6 +181,40 @@ def test_the_log_and_the_dead_letters_of_a_batch_are_kept(coordinator: Coordinat
     assert first["cluster_id"] == "default"
     assert (first["source_topic"], first["source_partition"]) == ("group-events", 0)
     assert json.loads(first["value"])["data"]["offset"] == 1
+
+
+def test_what_was_denied_is_kept(coordinator: Coordinator) -> None:
+    (group, event), denied = commit("a", 1), {"principal": "User:b", "clientHost": "/10.0.0.7"}
+    coordinator.send(commit("a", 1), (group, event | denied), ("a", b"no JSON"))
+    acls = authorizer(
+        "ALLOW User:ANONYMOUS READ GROUP a",
+        "ALLOW User:ANONYMOUS READ TOPIC orders",
+        "ALLOW User:b READ GROUP a",
+    )
+
+    with coordinator.running(acls=acls) as query:
+        until_batch(query, lambda: bool(coordinator.counts.get(0)))
+
+    assert coordinator.counts[0] == BatchCounts(0, 1, 1, 0, 1)
+    assert coordinator.meters[0].counts == {"offset-commit": 1, "dead-letter": 1, "denial": 1}
+    job = coordinator.settings.job
+    assert counted_in_tables(coordinator.spark, job, -1, 1) == coordinator.meters[0].counts
+    [denial] = coordinator.rows("denials")
+    assert denial.pop("event_time") <= denial.pop("ingested_at")
+    assert denial == {
+        "group_id": "a",
+        "api": "OffsetCommit",
+        "principal": "User:b",
+        "client_host": "/10.0.0.7",
+        "operation": "READ",
+        "resource_type": "TOPIC",
+        "resource_name": "orders",
+        "source_topic": "group-events",
+        "source_partition": 0,
+        "source_offset": 2,
+        "cluster_id": "default",
+        "batch_id": 0,
+    }
 
 
 def test_groups_say_what_they_need_and_wait_for_and_the_log_names_topics(

@@ -39,7 +39,7 @@ def command(
     """Ask the tables, and the views over them.
 
     \b
-    Tables: coordinator_log, groups, members, offsets, group_configs, dead_letters, writers, topic_positions, topic_ids
+    Tables: coordinator_log, groups, members, offsets, group_configs, dead_letters, denials, writers, topic_positions, topic_ids
     Views:
       expiring_soon   when each offset goes, or what protects it
       lost_offsets    which offsets were lost, when, why, and whether they came back

@@ -19,7 +19,7 @@ from group_coordinator.tables.views.definition import DATAFUSION
 
 TABLES = (
     *("coordinator_log", "groups", "members", "offsets", "group_configs"),
-    *("dead_letters", "writers", "topic_positions", "topic_ids"),
+    *("dead_letters", "denials", "writers", "topic_positions", "topic_ids"),
 )
 _SESSION = {
     # Lets SHOW TABLES and SHOW COLUMNS work.

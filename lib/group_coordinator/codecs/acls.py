@@ -58,7 +58,7 @@ def decode(value: bytes) -> Acls:
     try:
         document = _decode(value)
     except ValidationError as fault:
-        raise at_path("", fault, value) from None
+        raise at_path("", fault, value, "rules") from None
     except (DecodeError, UnicodeDecodeError, RecursionError) as fault:
         raise FieldError("acls", f"not JSON: {fault}") from None
     check_distinct_keys(value, document)
@@ -80,6 +80,18 @@ def acls_of(
     for index, principal in enumerate(named):
         _check_principal(f"superUsers[{index}]", principal)
     return Acls(tuple(rules), named, allow_everyone)
+
+
+def super_users_of(setting: str) -> tuple[str, ...]:
+    """Who Kafka's setting super.users names: principals with a semicolon between them.
+
+    Raises:
+        FieldError: one of them is no principal.
+    """
+    named = tuple(name.strip() for name in setting.split(";") if name.strip())
+    for principal in named:
+        _check_principal("super.users", principal)
+    return named
 
 
 def encode(acls: Acls) -> bytes:

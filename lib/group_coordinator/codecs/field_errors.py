@@ -23,14 +23,19 @@ class FieldError(ValueError):
         self.why = why
 
 
-def at_path(prefix: str, fault: msgspec.ValidationError, value: bytes) -> FieldError:
-    """The error that says where a misfit is, what is there if that is short, and what is wrong with it."""
+def at_path(
+    prefix: str, fault: msgspec.ValidationError, value: bytes, whole: str = "event"
+) -> FieldError:
+    """The error that says where a misfit is, what is there if that is short, and what is wrong with it.
+
+    `whole` is what the value is called where it is no object at all.
+    """
     why, _, path = str(fault).partition(_BEFORE_PATH)
     path = path.removesuffix("`")
     full_path = f".{prefix}{path}" if prefix else path
     misfit = _node_at(plain_tree(value), full_path)
     shown = "" if isinstance(misfit, dict | list) else f" = {shortened(misfit)}"
-    return FieldError(f"{full_path.removeprefix('.') or 'event'}{shown}", why)
+    return FieldError(f"{full_path.removeprefix('.') or whole}{shown}", why)
 
 
 def _node_at(tree: Any, path: str) -> Any:

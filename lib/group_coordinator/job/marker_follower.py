@@ -14,13 +14,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import Event
 from typing import NamedTuple, Protocol, TypeAlias
 
-from msgspec import json
-
 from group_coordinator.clients.cluster.marker_reader import Marker, Stretch
 from group_coordinator.codecs.apis.end_txn import EndTxnBody
 from group_coordinator.codecs.offsets_topic.partitions import partition_of
 from group_coordinator.job.awaited_markers import AwaitedMarkers, Since
 from group_coordinator.job.looking_again import look_again_and_again
+from group_coordinator.job.own_event import own_event
 
 _log = logging.getLogger(__name__)
 
@@ -155,4 +154,4 @@ def _event(told: _Told) -> bytes:
         marker_offset=marker.offset,
         since_offset=told.since_offset,
     )
-    return json.encode({"api": "EndTxn", "version": 0, "correlationId": None, "body": body})
+    return own_event("EndTxn", body)

@@ -20,6 +20,7 @@ from group_coordinator.clients.cluster.coordinator_topics import (
 from group_coordinator.clients.cluster.ticks import write_ticks
 from group_coordinator.clients.cluster.topic_extent import offsets_present
 from group_coordinator.clients.cluster.topic_rights import operations_allowed
+from group_coordinator.job.acl_rules import reader_of_acls
 from group_coordinator.job.certificates_check import check_certificates
 from group_coordinator.job.clock import check_clock
 from group_coordinator.job.events_partitions import check_batch_limit, check_no_new_partitions
@@ -90,6 +91,7 @@ def _with_kafka(connection: Connection, job: JobSettings) -> Iterator[Finding]:
         yield _looked(subject, partial(_topic_rights, connection, topic, needed))
     yield _looked("clock", lambda: _clock(connection, job))
     yield _looked("rate limit", lambda: _batch_limit(connection, job))
+    yield _looked("ACLs", lambda: _acls(connection, job))
 
 
 def _with_spark(
@@ -163,6 +165,13 @@ def _clock(connection: Connection, job: JobSettings) -> str:
 def _batch_limit(connection: Connection, job: JobSettings) -> str:
     check_batch_limit(job, len(offsets_present(connection, job.events_topic)))
     return f"max.offsets.per.trigger = {job.max_offsets_per_trigger}"
+
+
+def _acls(connection: Connection, job: JobSettings) -> str:
+    with reader_of_acls(job, connection) as read:
+        if read is None:
+            return "acls.source = none: everybody may do everything with groups"
+        return f"acls.source = {job.acls_source}: {len(read().rules)} rules"
 
 
 def _workers(spark: SparkSession, job: JobSettings) -> str:

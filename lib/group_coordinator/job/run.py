@@ -25,6 +25,7 @@ from group_coordinator.clients.cluster.coordinator_topics import (
 )
 from group_coordinator.clients.cluster.partition_count import PartitionCount
 from group_coordinator.clients.cluster.response_writer import ResponseWriter
+from group_coordinator.job.acl_agent import acls_of_run
 from group_coordinator.job.beside import running_beside
 from group_coordinator.job.certificates_check import check_certificates
 from group_coordinator.job.events_partitions import check_batch_limit, check_no_new_partitions
@@ -115,6 +116,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
         with (
             telling_of_topics(spark, settings.job, connection) as telling,
             following_of_markers(spark, settings.job, connection) as following,
+            acls_of_run(spark, settings.job, connection) as acls,
             closing(ResponseWriter(connection, settings.job, replies.now)) as responses,
         ):
             given = RunInputs(
@@ -127,6 +129,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
                 following,
                 replies.now,
                 responses,
+                acls,
                 endpoint,
             )
             run = _drain if options.drain else _run
@@ -174,6 +177,9 @@ def _run(given: RunInputs, settings: Settings, options: RunOptions, stop: Event)
             beside.enter_context(running_beside(given.telling.run, stop, "topics"))
         if given.following is not None:
             beside.enter_context(running_beside(given.following.run, stop, "markers"))
+        if given.acls.agent is not None:
+            looking = partial(given.acls.agent.run, interval_s=given.job.acls_interval_ms / 1000)
+            beside.enter_context(running_beside(looking, stop, "acls"))
         if options.with_compaction:
             compaction = CompactionQuery(given.spark, settings)
             beside.enter_context(running_beside(compaction.run_again_and_again, stop, "compaction"))

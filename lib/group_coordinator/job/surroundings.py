@@ -17,6 +17,7 @@ from group_coordinator.clients.cluster.leaders import Leaders
 from group_coordinator.clients.cluster.new_events import NewEvents
 from group_coordinator.clients.cluster.response_writer import ResponseWriter
 from group_coordinator.clients.cluster.ticks import Ticks, write_ticks
+from group_coordinator.job.acl_agent import AclsOfRun
 from group_coordinator.job.beside import running_beside
 from group_coordinator.job.clock import Clock
 from group_coordinator.job.events_partitions import tell_of_new_partitions
@@ -53,6 +54,7 @@ class RunInputs:
     following: FollowingOfMarkers | None
     reply_partitions: Callable[[], int]
     responses: ResponseWriter
+    acls: AclsOfRun
     endpoint: Endpoint | None
 
 
@@ -120,6 +122,7 @@ def _surroundings(
         before, now = plans.of(batch_id - 1), plans.of(batch_id)
         tell_of_new_partitions(given.job.events_topic, before, now)
         before_batch(batch_id)
+        given.acls.log.begin(batch_id)
         if measured is not None:
             measured.begin(batch_id, plans)
 
@@ -134,6 +137,7 @@ def _surroundings(
         tick,
         clock.is_wrong,
         plans,
+        given.acls.log.before_query,
         begin,
         report,
         no_rest if rest is None else rest.after,
@@ -147,6 +151,8 @@ def _surroundings(
 
 
 def _report(batch_id: int, counts: BatchCounts) -> None:
+    if counts.denials:
+        _log.info("batch %d: %d denials, in the table denials", batch_id, counts.denials)
     if counts.dead_letters:
         _log.warning(
             "batch %d: %d dead letters, %d of them defects",

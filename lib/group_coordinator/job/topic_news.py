@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from msgspec import json
-
 from group_coordinator.codecs.apis.topic_metadata import (
     GoneTopic,
     TopicMetadataBody,
@@ -14,6 +12,7 @@ from group_coordinator.codecs.apis.topic_metadata import (
 )
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.topics.hash import topic_hash
+from group_coordinator.job.own_event import own_event
 from group_coordinator.job.topic_interests import KnownTopics
 
 
@@ -68,4 +67,4 @@ def event(group_id: str, told: News) -> bytes:
         [GoneTopic(name, topic_id) for name, topic_id in told.deleted],
         complete=False,
     )
-    return json.encode({"api": "TopicMetadata", "version": 0, "correlationId": None, "body": body})
+    return own_event("TopicMetadata", body)

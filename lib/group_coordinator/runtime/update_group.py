@@ -26,6 +26,7 @@ from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.core import coordinator
 from group_coordinator.core.acls.authorizer import Authorizer
 from group_coordinator.core.acls.rights import Rights
+from group_coordinator.core.acls.rule import THE_JOB
 from group_coordinator.core.admission import is_admitted
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.deadlines.outages import Outages
@@ -81,6 +82,8 @@ class UpdateContext:
     """Whether classic groups say that they rebalance; gauges show it (job/metrics)."""
     acls: Authorizer | None = None
     """The rules of who may do what; None: everybody may do all, Kafka's default."""
+    checks_acls: bool = False
+    """Whether each batch brings rules of its own (streaming/acl_log.py)."""
     scratch: ScratchFolder = usual_scratch
     """Where outputs wait that are too many for memory."""
 
@@ -107,6 +110,11 @@ def update_group(
         return GroupUpdate(None, run.output, None)
     deadline_ms = coordinator.next_deadline(group, context.config, context.outages)
     return GroupUpdate(snapshots.dump(group), run.output, deadline_ms)
+
+
+def _who(event: Event) -> str | None:
+    """Who asked; what the job tells groups nobody has asked for."""
+    return None if event.principal == THE_JOB else event.principal
 
 
 def _rebalancing(group: Group) -> str | None:
@@ -177,7 +185,7 @@ class _GroupRun:
         if step is None:
             config = self.context.config
             step = take(self.group, event, event_id, now_ms, config, rights=rights)
-        self.output.step(step, row, event.principal)
+        self.output.step(step, row, _who(event))
         if rights is not None:
             self.output.denials(row, event, rights, now_ms)
 

@@ -6,7 +6,7 @@ A question costs some tens of milliseconds, however little there is to say, and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -19,6 +19,7 @@ from group_coordinator.streaming.operator.output_rows import (
     AWAITED_MARKERS,
     DEAD_LETTER,
     DEFECT,
+    DENIAL,
     LOG,
     METERS,
     REBALANCING,
@@ -30,7 +31,7 @@ from group_coordinator.tables.log_rows import LogOrigin, PackedRows
 
 LETTERS = (DEAD_LETTER, DEFECT)
 
-LETTERS_METER, DEFECTS_METER = "dead-letter", "defect"
+LETTERS_METER, DEFECTS_METER, DENIALS_METER = "dead-letter", "defect", "denial"
 """Ours, beside Kafka's; a defect is a dead letter too."""
 
 _LITTLE_BYTES = 8 * 1024 * 1024
@@ -45,6 +46,7 @@ class BatchCounts(NamedTuple):
     records: int = 0
     dead_letters: int = 0
     defects: int = 0
+    denials: int = 0
 
 
 class BatchMeters(NamedTuple):
@@ -79,15 +81,14 @@ class BatchOutputs:
     @property
     def counts(self) -> BatchCounts:
         """How much there is, for people."""
-        responses, records, letters, defects = (
-            self._volume(kind).outputs for kind in (RESPONSE, LOG, DEAD_LETTER, DEFECT)
+        responses, records, letters, defects, denials = (
+            self._volume(kind).outputs for kind in (RESPONSE, LOG, DEAD_LETTER, DEFECT, DENIAL)
         )
-        return BatchCounts(responses, records, letters + defects, defects)
+        return BatchCounts(responses, records, letters + defects, defects, denials)
 
-    @property
-    def letters_size(self) -> Size:
-        """Of the dead letters."""
-        volumes = [self._volume(kind) for kind in LETTERS]
+    def size_of(self, kinds: Collection[str]) -> Size:
+        """Of the outputs of these kinds."""
+        volumes = [self._volume(kind) for kind in kinds]
         return Size(
             sum(volume.outputs for volume in volumes),
             sum(volume.content_bytes for volume in volumes),
@@ -107,8 +108,12 @@ class BatchOutputs:
         for text in self._texts(METERS):
             found.update(json.decode(text, type=dict[str, int]))
         counts = self.counts
-        letters = {LETTERS_METER: counts.dead_letters, DEFECTS_METER: counts.defects}
-        found.update({name: number for name, number in letters.items() if number})
+        ours = {
+            LETTERS_METER: counts.dead_letters,
+            DEFECTS_METER: counts.defects,
+            DENIALS_METER: counts.denials,
+        }
+        found.update({name: number for name, number in ours.items() if number})
         return BatchMeters(found, self._texts(REBALANCING))
 
     def log(self, origin: LogOrigin) -> PackedRows:

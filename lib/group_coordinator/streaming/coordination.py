@@ -49,8 +49,8 @@ class Surroundings:
 
     `tick` writes a Tick to every partition of the events topic and gives the offsets behind them: Spark runs no batch
     after a start until there is data. `must_wait` is asked before each batch whether it is held for another query
-    (BatchGate), `plans` are those of its batches, `before_batch` is called with Spark's number of a batch in the thread
-    that begins its tasks. `report` hears of every batch that is written, `rest` is called behind it (rest.py), each of
+    (BatchGate), `plans` are those of its batches, `before_query` is called before each query of the run begins,
+    `before_batch` with Spark's number of a batch in the thread that begins its tasks. `report` hears of every batch that is written, `rest` is called behind it (rest.py), each of
     `watches` sees the query about once a second. `reply_partitions`, `topic_needs`, `awaited_markers`, `meters` and
     `responses` are for Sinks.
     """
@@ -58,6 +58,7 @@ class Surroundings:
     tick: Callable[[], Mapping[int, int]]
     must_wait: Callable[[], bool]
     plans: Plans
+    before_query: Callable[[], None]
     before_batch: Callable[[int], None]
     report: Callable[[int, BatchCounts], None]
     rest: Callable[[int, BatchCounts, Callable[[], bool]], None]
@@ -135,6 +136,7 @@ class CoordinatorRun:
         backlog = Backlog(self.spark, self.around.plans, settings.job.max_offsets_per_trigger)
         gate = self._gate(settings, origin, backlog, last_batch)
         pin(self.spark, settings)
+        self.around.before_query()
         last_planned = last_planned_batch(folder)
         query = start_query(self.spark, settings, origin, gate)
         try:

@@ -19,10 +19,16 @@ from group_coordinator.runtime.meters import meter_of
 from group_coordinator.runtime.outputs import RebalancingLine
 from group_coordinator.runtime.quarantine import DEFECT
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.batch_outputs import DEFECTS_METER, LETTERS_METER, BatchMeters
+from group_coordinator.streaming.batch_outputs import (
+    DEFECTS_METER,
+    DENIALS_METER,
+    LETTERS_METER,
+    BatchMeters,
+)
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
+from group_coordinator.tables.denials import DENIALS
 
 CountTables = Callable[[int, int], Mapping[str, int]]
 """What the batches between two others, both left out, have added to the meters."""
@@ -148,4 +154,6 @@ def counted_in_tables(
         found[LETTERS_METER] += number
         if is_defect:
             found[DEFECTS_METER] += number
-    return found
+    for (number,) in counted(DENIALS.name):
+        found[DENIALS_METER] += number
+    return +found

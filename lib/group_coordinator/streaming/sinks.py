@@ -1,8 +1,8 @@
-"""Where a batch goes: responses to Kafka, then records to coordinator_log, then dead letters to their table.
+"""Where a batch goes: responses to Kafka, then records to coordinator_log, then dead letters and denials to their tables.
 
 The order has reasons. Responses go first because clients wait for them; those of a batch of few events are on their way
 while its log is written (quick_batch.py). What groups need to know of topics comes right
-behind them, as nobody else waits for so little (job/topic_interests.py), and which markers they wait for (job/awaited_markers.py). The log goes before the dead letters, so that a
+behind them, as nobody else waits for so little (job/topic_interests.py), and which markers they wait for (job/awaited_markers.py). The log goes before what is kept of an event that was not taken, so that a
 table that has anything of a batch means that the log has its records: a rebuild starts from the last batch that it finds
 (rebuild/rebuild.py).
 
@@ -23,29 +23,24 @@ from dataclasses import dataclass
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.settings import RECORD_OVERHEAD, JobSettings
 from group_coordinator.streaming.batch_outputs import (
-    LETTERS,
     BatchCounts,
     BatchMeters,
     BatchOutputs,
     outputs_of,
 )
 from group_coordinator.streaming.cluster_options import cluster_options
+from group_coordinator.streaming.kept_outputs import KEPT, rows_of
 from group_coordinator.streaming.operator.output_rows import RESPONSE
 from group_coordinator.streaming.quick_batch import QuickWay, quick_batch
-from group_coordinator.tables import dead_letters
 from group_coordinator.tables.append import Rows, SparkRows
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.dead_letters import DEAD_LETTERS, dead_letter_row
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.log_rows import LogOrigin
 from group_coordinator.tables.writer import Writer
-
-_IS_LETTER = f"kind IN {LETTERS}"
 
 
 def responses_of(batch: DataFrame, most_bytes: int, partitions: int) -> DataFrame:
@@ -104,18 +99,6 @@ def send(responses: DataFrame, job: JobSettings) -> None:
         )
         .save()
     )
-
-
-def letters_of(batch: DataFrame, job: JobSettings) -> DataFrame:
-    """The rows of dead_letters, except the columns of the batch."""
-    parsed = F.from_json(F.col("content").cast("string"), dead_letters.LINE)
-    row = dead_letter_row(
-        F.col("letter"),
-        cluster_id=F.lit(job.cluster_id),
-        source_topic=F.lit(job.events_topic),
-    )
-    letters = batch.where(_IS_LETTER).select(parsed.alias("letter"))
-    return letters.select(row.alias("row")).select("row.*")
 
 
 def _nobody_names_one() -> int:
@@ -181,9 +164,11 @@ class Sinks:
         if found.counts.records:
             origin = LogOrigin(self.job.cluster_id, self.job.events_topic)
             self._append(found.log(origin), COORDINATOR_LOG, in_tables)
-        if found.counts.dead_letters:
-            letters = SparkRows(letters_of(found.frame(), self.job), found.letters_size)
-            self._append(letters, DEAD_LETTERS, in_tables)
+        for kept in KEPT:
+            size = found.size_of(kept.kinds)
+            if size.rows:
+                rows = SparkRows(rows_of(found.frame(), kept, self.job), size)
+                self._append(rows, kept.table, in_tables)
 
     def _send(self, batch: DataFrame) -> None:
         partitions = self.reply_partitions()

@@ -14,6 +14,7 @@ from group_coordinator.tables.commit_lock import commit_of_deltalake
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.definition import TableDefinition, column_in_sql, quoted
+from group_coordinator.tables.denials import DENIALS
 from group_coordinator.tables.group_configs import GROUP_CONFIGS
 from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.members import MEMBERS
@@ -25,11 +26,11 @@ from group_coordinator.tables.view_creation import create_views
 
 TABLES = (
     *(COORDINATOR_LOG, GROUPS, MEMBERS, OFFSETS, GROUP_CONFIGS),
-    *(DEAD_LETTERS, WRITERS, SNAPSHOTS, TOPIC_POSITIONS, TOPIC_IDS),
+    *(DEAD_LETTERS, DENIALS, WRITERS, SNAPSHOTS, TOPIC_POSITIONS, TOPIC_IDS),
 )
 """All tables."""
 
-_LATER_TABLES = (GROUP_CONFIGS, WRITERS, SNAPSHOTS, TOPIC_POSITIONS, TOPIC_IDS)
+_LATER_TABLES = (GROUP_CONFIGS, DENIALS, WRITERS, SNAPSHOTS, TOPIC_POSITIONS, TOPIC_IDS)
 """Tables that version 0.2.0 did not have."""
 
 # Groups last: whoever sees a group's new row finds its members and offsets.

@@ -9,6 +9,7 @@ ROW_TIMES: Mapping[str, str] = MappingProxyType(
     {
         "coordinator_log": "event_time",
         "dead_letters": "event_time",
+        "denials": "event_time",
         "writers": "claimed_at",
         "topic_positions": "sampled_at",
         "topic_ids": "first_seen_at",

@@ -92,6 +92,7 @@ class World:
             self._tick,
             self._must_wait,
             plans,
+            lambda: None,
             lambda _batch_id: None,
             lambda *_: None,
             lambda *_: None,

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from group_coordinator.tables import dead_letters
+from group_coordinator.tables import dead_letters, denials
 
 
 def test_the_line_of_a_dead_letter() -> None:
     assert dead_letters.LINE.simpleString() == (
         "struct<group_id:string,source_partition:int,source_offset:bigint,reason:string,"
         "value:string,event_time_ms:bigint>"
+    )
+
+
+def test_the_line_of_a_denial() -> None:
+    assert denials.LINE.simpleString() == (
+        "struct<group_id:string,source_partition:int,source_offset:bigint,api:string,"
+        "principal:string,client_host:string,operation:string,resource_type:string,"
+        "resource_name:string,event_time_ms:bigint>"
     )

@@ -14,6 +14,8 @@ WILDCARD = "*"
 ANY_PRINCIPAL = "User:*"
 ANONYMOUS = "User:ANONYMOUS"
 """Who did not log in."""
+THE_JOB = "Job:group-coordinator"
+"""Who tells groups of topics and of the ends of transactions. Whoever logs in is a User."""
 CLUSTER_NAME = "kafka-cluster"
 """Of the only resource of type CLUSTER."""
 

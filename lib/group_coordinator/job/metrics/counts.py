@@ -11,7 +11,12 @@ from prometheus_client.metrics_core import Metric
 from group_coordinator.job.metrics.families import gauge
 from group_coordinator.observability.rates import Rates
 from group_coordinator.runtime.meters import METERS
-from group_coordinator.streaming.batch_outputs import DEFECTS_METER, LETTERS_METER, BatchMeters
+from group_coordinator.streaming.batch_outputs import (
+    DEFECTS_METER,
+    DENIALS_METER,
+    LETTERS_METER,
+    BatchMeters,
+)
 from group_coordinator.streaming.meter_totals import MeterTotals
 
 KAFKAS = "kafka_server_group_coordinator_metrics"
@@ -20,8 +25,9 @@ KAFKAS = "kafka_server_group_coordinator_metrics"
 OURS = {
     LETTERS_METER: ("group_coordinator_dead_letters", "Rows of the table dead_letters"),
     DEFECTS_METER: ("group_coordinator_defects", "Those of them that a mistake of ours has made"),
+    DENIALS_METER: ("group_coordinator_denials", "Rows of the table denials"),
 }
-"""By the name that BatchMeters has for it. What else a batch counts is a line here: denials, when there are any."""
+"""By the name that BatchMeters has for it."""
 
 
 class Counts:

@@ -34,11 +34,12 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import Claim, newest_claim, write_claim
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
+from group_coordinator.tables.denials import DENIALS
 from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.writer import NotTheWriterError, Writer
 
-WRITTEN = (COORDINATOR_LOG, DEAD_LETTERS)
-"""What a batch is appended to, in this order (sinks.py): what has its dead letters has its records too."""
+WRITTEN = (COORDINATOR_LOG, DEAD_LETTERS, DENIALS)
+"""What a batch is appended to, in this order (sinks.py): what has its dead letters or denials has its records too."""
 
 _IDENTITY = "writer.json"
 _log = logging.getLogger(__name__)
@@ -242,8 +243,13 @@ def _check_age(
 
 
 def _is_ahead(spark: SparkSession, job: JobSettings, table: str, batch_id: int) -> bool:
-    """Without Spark where that is possible: its first look at a table takes long."""
+    """Without Spark where that is possible: its first look at a table takes long.
+
+    Who only looks, before a run, may find tables of a version that had not all of them.
+    """
     catalog = TableCatalog(job.tables_root)
+    if not catalog.exists(spark, table):
+        return False
     folder = catalog.local_folder(table)
     if folder is not None:
         later = f"cluster_id = {in_datafusion(job.cluster_id)} AND batch_id > {batch_id}"

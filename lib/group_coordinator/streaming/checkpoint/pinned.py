@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 import group_coordinator
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.settings import Settings
+from group_coordinator.settings import AclsSource, JobSettings, Settings
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import (
     coordinator_folder,
@@ -38,6 +38,7 @@ class Pinned(Struct, frozen=True):
     tells_topics: bool
     max_offsets_per_trigger: int = 0
     follows_markers: bool = False
+    checks_acls: bool = False
 
 
 def pin(spark: SparkSession, settings: Settings) -> None:
@@ -89,6 +90,7 @@ def _pinned(settings: Settings) -> Pinned:
         job.topic_metadata_interval_ms > 0,
         job.max_offsets_per_trigger,
         job.transactions_markers_interval_ms > 0,
+        job.acls_source != "none",
     )
 
 
@@ -104,12 +106,20 @@ def _with(settings: Settings, pinned: Pinned) -> Settings:
             settings.job.transactions_markers_interval_ms, is_some=pinned.follows_markers
         ),
         max_offsets_per_trigger=pinned.max_offsets_per_trigger,
+        acls_source=_source(settings.job, checks_acls=pinned.checks_acls),
     )
     return Settings(convert(pinned.coordinator, CoordinatorConfig), job)
 
 
 def _some_or_none(interval_ms: int, *, is_some: bool) -> int:
     return (interval_ms or 1) if is_some else 0
+
+
+def _source(job: JobSettings, *, checks_acls: bool) -> AclsSource:
+    """The rules of an open batch are in the checkpoint (acl_log.py), wherever they came from."""
+    if not checks_acls:
+        return "none"
+    return "file" if job.acls_source == "none" else job.acls_source
 
 
 def _read(folder: CheckpointFolder) -> Pinned | None:

@@ -1,4 +1,4 @@
-"""What a task knows of its batch beside the settings: the driver told it (outage_log.py, backlog.py)."""
+"""What a task knows of its batch beside the settings: the driver told it (outage_log.py, backlog.py, acl_log.py)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from functools import lru_cache
 from msgspec import json
 from pyspark import TaskContext
 
+from group_coordinator.core.acls.authorizer import Authorizer
 from group_coordinator.core.deadlines.outages import Outages
 from group_coordinator.runtime.update_group import UpdateContext
+from group_coordinator.streaming import acl_log, outage_log
+from group_coordinator.streaming.acl_log import unpacked
 from group_coordinator.streaming.backlog import TIMERS_HOLD
-from group_coordinator.streaming.outage_log import PROPERTY
 
 
 def in_this_task(context: UpdateContext) -> UpdateContext:
@@ -19,16 +21,27 @@ def in_this_task(context: UpdateContext) -> UpdateContext:
     task = TaskContext.get()
     if task is None:
         return context
-    text, timers_hold = task.getLocalProperty(PROPERTY), task.getLocalProperty(TIMERS_HOLD)
-    if not text and not timers_hold:
+    outages, timers_hold = (
+        task.getLocalProperty(name) for name in (outage_log.PROPERTY, TIMERS_HOLD)
+    )
+    if not outages and not timers_hold and not context.checks_acls:
         return context
     return replace(
         context,
         timers_hold=context.timers_hold or bool(timers_hold),
-        outages=_decoded(text) if text else context.outages,
+        outages=_decoded(outages) if outages else context.outages,
+        acls=_authorizer(task.getLocalProperty(acl_log.PROPERTY)) if context.checks_acls else None,
     )
 
 
 @lru_cache(maxsize=1)
 def _decoded(text: str) -> Outages:
     return json.decode(text, type=Outages)
+
+
+@lru_cache(maxsize=1)
+def _authorizer(text: str | None) -> Authorizer:
+    """Raises RuntimeError where there are no rules: without any, everybody might do everything."""
+    if not text:
+        raise RuntimeError("the batch has no rules of who may do what, and must not run without")
+    return Authorizer(unpacked(text))

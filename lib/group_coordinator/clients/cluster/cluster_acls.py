@@ -1,0 +1,124 @@
+"""The cluster's own rules of who may do what."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from kafka import KafkaAdminClient
+from kafka.errors import (
+    ClusterAuthorizationFailedError,
+    KafkaError,
+    SecurityDisabledError,
+    for_code,
+)
+from kafka.protocol.admin import DescribeAclsRequest
+from msgspec import structs
+
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.errors import ClientError
+from group_coordinator.core.acls.rule import (
+    CLUSTER_NAME,
+    AclRule,
+    Operation,
+    PatternType,
+    Permission,
+    ResourceType,
+)
+
+_ANY = 1
+"""In a filter, whatever it is about; what follows it in Kafka's order is numbered from 2 on."""
+_VERSION = 3
+"""Before it, DescribeAcls knows no rules about users."""
+_RESOURCE_TYPES = dict(enumerate(ResourceType, 2))
+_OPERATIONS = dict(enumerate(Operation, 2))
+_PERMISSIONS = {2: Permission.DENY, 3: Permission.ALLOW}
+_PATTERN_TYPES = {3: PatternType.LITERAL, 4: PatternType.PREFIXED}
+
+_Word = TypeVar("_Word", bound=StrEnum)
+
+
+class AclsUnreadableError(ClientError):
+    """There are no rules to go by: the message says why, and what to do."""
+
+
+class ClusterAcls:
+    """Asks the brokers repeatedly over one connection, and connects again after a failure."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._admin: KafkaAdminClient | None = None
+
+    def read(self) -> tuple[AclRule, ...]:
+        """All rules, in an order that depends on nothing but them.
+
+        Raises:
+            AclsUnreadableError: the cluster has no authorizer, does not tell us, or has a rule of a kind that Kafka 4.4 has not.
+            ChannelError: the cluster does not answer, or does not let us in.
+        """
+        if self._admin is None:
+            self._connection.local_address()
+            self._admin = self._connection.open(KafkaAdminClient)
+        try:
+            found = _described(self._admin)
+        except SecurityDisabledError as error:
+            raise AclsUnreadableError(
+                "acls.source = cluster: the cluster has no authorizer (authorizer.class.name) and so no rules: give "
+                "acls.source = file, or none"
+            ) from error
+        except ClusterAuthorizationFailedError as error:
+            raise AclsUnreadableError(
+                "acls.source = cluster: the job's user may not read the cluster's ACLs: give it the ACL DESCRIBE on the "
+                f"resource CLUSTER {CLUSTER_NAME}"
+            ) from error
+        except KafkaError as error:
+            self.close()
+            raise self._connection.failure(error) from error
+        rules = (_rule(of, acl) for of in found.resources for acl in of.acls)
+        return tuple(sorted(rules, key=structs.astuple))
+
+    def close(self) -> None:
+        """Disconnect."""
+        admin, self._admin = self._admin, None
+        if admin is not None:
+            admin.close()
+
+
+def _described(admin: KafkaAdminClient) -> Any:
+    """The answer as the brokers gave it: the client's own classes do not know every operation of Kafka 4.4."""
+    request = DescribeAclsRequest(
+        min_version=_VERSION,
+        resource_type_filter=_ANY,
+        resource_name_filter=None,
+        pattern_type_filter=_ANY,
+        principal_filter=None,
+        host_filter=None,
+        operation=_ANY,
+        permission_type=_ANY,
+    )
+    manager = admin._manager  # noqa: SLF001 - there is no public way to send a request
+    answer = manager.run(manager.send, request)
+    if answer.error_code:
+        raise for_code(answer.error_code)(answer.error_message)
+    return answer
+
+
+def _rule(of: Any, acl: Any) -> AclRule:
+    return AclRule(
+        _word(_RESOURCE_TYPES, of.resource_type, "resource type"),
+        of.resource_name,
+        _word(_PATTERN_TYPES, of.pattern_type, "pattern type"),
+        acl.principal,
+        acl.host,
+        _word(_OPERATIONS, acl.operation, "operation"),
+        _word(_PERMISSIONS, acl.permission_type, "permission type"),
+    )
+
+
+def _word(words: dict[int, _Word], number: int, field: str) -> _Word:
+    try:
+        return words[number]
+    except KeyError:
+        raise AclsUnreadableError(
+            f"acls.source = cluster: a rule has the {field} {number}, which Kafka 4.4 does not know"
+        ) from None

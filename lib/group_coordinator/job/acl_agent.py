@@ -1,0 +1,90 @@
+"""Gives the batches of a run the rules of who may do what, as they change in the cluster or in a file."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Event
+
+from pyspark.sql import SparkSession
+
+from group_coordinator.clients.cluster.cluster_acls import AclsUnreadableError
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.core.acls.rule import Acls
+from group_coordinator.job.acl_rules import reader_of_acls
+from group_coordinator.job.looking_again import look_again_and_again
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.acl_log import AclLog
+from group_coordinator.streaming.checkpoint.layout import coordinator_folder
+
+_log = logging.getLogger(__name__)
+
+
+class AclAgent:
+    """Gives a run the rules, and again when they have changed.
+
+    Args:
+        read: the rules as they are now.
+        take: hears them.
+    """
+
+    def __init__(self, read: Callable[[], Acls], take: Callable[[Acls], None]) -> None:
+        self._read = read
+        self._take = take
+        self._told = ""
+
+    def begin(self) -> None:
+        """Give the rules that the run begins with.
+
+        Raises:
+            AclsUnreadableError: there are none to go by.
+            ChannelError: the cluster does not answer.
+        """
+        self._take(self._read())
+
+    def run(self, stop: Event, interval_s: float) -> None:
+        """Look again and again; while no broker answers, say so once and go on trying."""
+        look_again_and_again(self.look, stop, interval_s, "ACLs are looked at", _log)
+
+    def look(self) -> None:
+        """Give the rules as they are now; those that cannot be read any more stay, which is said once.
+
+        Raises:
+            ChannelError: the cluster does not answer; the next look makes up for it.
+        """
+        try:
+            self._take(self._read())
+        except AclsUnreadableError as error:
+            if str(error) != self._told:
+                _log.warning("the ACLs stay as they were: %s", error)
+            self._told = str(error)
+        else:
+            self._told = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AclsOfRun:
+    """The rules of one run: what its batches go by, and who looks at them; None: the run has none."""
+
+    log: AclLog
+    agent: AclAgent | None
+
+
+@contextmanager
+def acls_of_run(
+    spark: SparkSession, job: JobSettings, connection: Connection
+) -> Iterator[AclsOfRun]:
+    """The rules are read once before anything is answered.
+
+    Raises:
+        AclsUnreadableError: there are none to go by, and the settings want some.
+        ChannelError: the cluster does not answer.
+    """
+    log = AclLog(spark, coordinator_folder(spark, job))
+    with reader_of_acls(job, connection) as read:
+        agent = None if read is None else AclAgent(read, log.take)
+        if agent is not None:
+            agent.begin()
+        yield AclsOfRun(log, agent)

@@ -1,0 +1,60 @@
+"""Where the rules of who may do what come from: the cluster, or a file, and beside either the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from group_coordinator.clients.cluster.cluster_acls import AclsUnreadableError, ClusterAcls
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.codecs import acls as codec
+from group_coordinator.codecs.acls import super_users_of
+from group_coordinator.codecs.field_errors import FieldError
+from group_coordinator.core.acls.rule import THE_JOB, Acls
+from group_coordinator.settings import JobSettings
+
+
+@contextmanager
+def reader_of_acls(job: JobSettings, connection: Connection) -> Iterator[Callable[[], Acls] | None]:
+    """What reads the rules that the settings name; None: there are to be none.
+
+    Raises:
+        AclsUnreadableError: `super.users` is wrong.
+    """
+    if job.acls_source == "none":
+        yield None
+        return
+    of_settings = Acls((), _super_users(job), job.allow_everyone_if_no_acl_found)
+    if job.acls_source == "file":
+        yield lambda: _together(of_settings, rules_in(Path(job.acls_file)))
+        return
+    with closing(ClusterAcls(connection)) as cluster:
+        yield lambda: _together(of_settings, Acls(cluster.read()))
+
+
+def rules_in(file: Path) -> Acls:
+    """The rules of a file.
+
+    Raises:
+        AclsUnreadableError: the message names the file, and the field that is wrong.
+    """
+    try:
+        return codec.decode(file.read_bytes())
+    except (OSError, FieldError) as error:
+        raise AclsUnreadableError(f"acls.file = {file}: {error}") from error
+
+
+def _super_users(job: JobSettings) -> tuple[str, ...]:
+    try:
+        return (THE_JOB, *super_users_of(job.super_users))
+    except FieldError as error:
+        raise AclsUnreadableError(str(error)) from error
+
+
+def _together(of_settings: Acls, read: Acls) -> Acls:
+    return Acls(
+        read.rules,
+        tuple(dict.fromkeys((*of_settings.super_users, *read.super_users))),
+        of_settings.allow_everyone_if_no_acl_found or read.allow_everyone_if_no_acl_found,
+    )

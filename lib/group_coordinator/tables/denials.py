@@ -1,0 +1,59 @@
+"""Rights that senders of events lacked: who wanted what."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql.types import IntegerType, LongType, StringType, StructType, TimestampType
+
+from group_coordinator.runtime.outputs import DenialRow
+from group_coordinator.tables.definition import (
+    BATCH_ID,
+    CLUSTER_ID,
+    GROUP_ID,
+    INGESTED_AT,
+    TableDefinition,
+    required,
+)
+from group_coordinator.tables.instants import instant
+from group_coordinator.tables.line_schema import line_schema
+
+DENIALS = TableDefinition(
+    "denials",
+    "One row per right that the sender of an event lacked; an event may have several",
+    StructType(
+        [
+            GROUP_ID,
+            required("api", StringType(), "What was asked for, by Kafka's name of the API"),
+            required("principal", StringType(), "Who asked, as the event says"),
+            required("client_host", StringType(), "From where, as the event says; may be empty"),
+            required("operation", StringType(), "The operation that the rules do not allow"),
+            required("resource_type", StringType(), "On what it was: GROUP, TOPIC, ..."),
+            required("resource_name", StringType(), "Its name"),
+            required("event_time", TimestampType(), "When it was denied"),
+            required("source_topic", StringType(), "Topic of the event"),
+            required("source_partition", IntegerType(), "Partition of the event"),
+            required("source_offset", LongType(), "Offset of the event"),
+            INGESTED_AT,
+            CLUSTER_ID,
+            BATCH_ID,
+        ]
+    ),
+)
+
+LINE = line_schema(DenialRow)
+"""The JSON of one denial as the stateful function writes it."""
+
+
+def denial_row(row: Column, *, cluster_id: Column, source_topic: Column) -> Column:
+    """A struct with the table's columns, except those of the batch, from a parsed LINE."""
+    as_they_are = [
+        *("group_id", "api", "principal", "client_host", "operation", "resource_type"),
+        *("resource_name", "source_partition", "source_offset"),
+    ]
+    return F.struct(
+        *(row[name].alias(name) for name in as_they_are),
+        instant(row["event_time_ms"]).alias("event_time"),
+        source_topic.alias("source_topic"),
+        cluster_id.alias("cluster_id"),
+    )

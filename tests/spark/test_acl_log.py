@@ -1,0 +1,146 @@
+"""The rules that a batch goes by, whatever they are when it is done again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from group_coordinator.core.acls.authorizer import Caller
+from group_coordinator.core.acls.rule import Acls, Operation, ResourceType
+from group_coordinator.runtime.update_group import UpdateContext
+from group_coordinator.settings import Settings
+from group_coordinator.streaming.acl_log import PROPERTY, AclLog
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
+from group_coordinator.streaming.checkpoint.layout import coordinator_folder
+from group_coordinator.streaming.operator.batch_context import in_this_task
+from tests.support.acls import rules
+
+pytestmark = pytest.mark.spark
+
+READER = Acls(rules("ALLOW User:a READ GROUP billing"))
+NOBODY = Acls(())
+
+
+@pytest.fixture
+def folder(spark: SparkSession, configured: Settings) -> CheckpointFolder:
+    return coordinator_folder(spark, configured.job)
+
+
+@pytest.fixture(autouse=True)
+def no_rules_for_others(spark: SparkSession) -> Iterator[None]:
+    yield
+    spark.sparkContext.setLocalProperty(PROPERTY, None)
+
+
+def plan(folder: CheckpointFolder, batch_id: int) -> None:
+    folder.write(f"offsets/{batch_id}", "v1")
+
+
+def end(folder: CheckpointFolder, batch_id: int) -> None:
+    folder.write(f"commits/{batch_id}", "v1")
+
+
+def may_read(spark: SparkSession, settings: Settings, *, checks_acls: bool = True) -> bool | None:
+    """Whether a task of this thread lets User:a read the group; None: it lets everybody do everything."""
+    context = UpdateContext(
+        settings.coordinator, "group-events", 0, timers_hold=False, checks_acls=checks_acls
+    )
+
+    def asked(_: int) -> bool | None:
+        acls = in_this_task(context).acls
+        if acls is None:
+            return None
+        identities = acls.identities(Caller("User:a", "127.0.0.1"))
+        assert identities is not None
+        return acls.allows(identities, Operation.READ, ResourceType.GROUP, "billing")
+
+    [answer] = spark.sparkContext.parallelize([0], 1).map(asked).collect()
+    return answer
+
+
+def test_tasks_know_the_rules_that_were_there_when_their_batch_began(
+    spark: SparkSession, configured: Settings, folder: CheckpointFolder
+) -> None:
+    log = AclLog(spark, folder)
+    log.take(READER)
+    log.before_query()
+    log.begin(0)
+    assert may_read(spark, configured) is True
+
+    log.take(NOBODY)
+    assert may_read(spark, configured) is True
+    log.begin(1)
+    assert may_read(spark, configured) is False
+    assert may_read(spark, configured, checks_acls=False) is None
+
+
+def test_a_batch_that_is_done_again_goes_by_the_rules_that_it_began_with(
+    spark: SparkSession, configured: Settings, folder: CheckpointFolder
+) -> None:
+    killed = AclLog(spark, folder)
+    killed.take(READER)
+    killed.before_query()
+    plan(folder, 0)
+    killed.begin(0)
+
+    again = AclLog(spark, folder)
+    again.take(NOBODY)
+    again.before_query()
+    again.begin(0)
+    assert may_read(spark, configured) is True
+    end(folder, 0)
+    plan(folder, 1)
+    again.begin(1)
+    assert may_read(spark, configured) is False
+
+
+def test_a_batch_that_was_planned_and_not_begun_has_rules_too(
+    spark: SparkSession, configured: Settings, folder: CheckpointFolder
+) -> None:
+    """The next run may have been told to go by none: it ends that batch with its own settings."""
+    killed = AclLog(spark, folder)
+    killed.take(READER)
+    killed.before_query()
+    plan(folder, 0)
+
+    again = AclLog(spark, folder)
+    again.before_query()
+    again.begin(0)
+
+    assert may_read(spark, configured) is True
+
+
+def test_a_query_that_fails_and_begins_anew_goes_by_the_same_rules(
+    spark: SparkSession, configured: Settings, folder: CheckpointFolder
+) -> None:
+    log = AclLog(spark, folder)
+    log.take(READER)
+    log.before_query()
+    plan(folder, 0)
+    log.begin(0)
+    log.take(NOBODY)
+
+    log.before_query()
+    log.begin(0)
+
+    assert may_read(spark, configured) is True
+
+
+def test_rules_of_a_run_long_ago_do_not_come_back(
+    spark: SparkSession, configured: Settings, folder: CheckpointFolder
+) -> None:
+    log = AclLog(spark, folder)
+    log.take(READER)
+    log.before_query()
+    log.begin(0)
+
+    without = AclLog(spark, folder)
+    without.before_query()
+    without.begin(0)
+
+    assert folder.read_newest("acls") is None
+    with pytest.raises(PySparkException, match="no rules of who may do what"):
+        may_read(spark, configured)
