@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 from kafka import KafkaProducer
@@ -20,10 +21,13 @@ from group_coordinator.runtime.member_ids import fresh_id
 SETTINGS = (
     *("events.topic.partitions=2", "responses.topic.partitions=2", "shuffle.partitions=2"),
     *("compaction.interval.ms=500", "group.initial.rebalance.delay.ms=0"),
-    "group.max.session.timeout.ms=86400000",
+    *("group.max.session.timeout.ms=86400000", "acls.source=file"),
+    f"acls.file={Path(__file__).with_name('acls.json')}",
 )
 DAY_MS = 86_400_000
 CLIENT = "client"
+CLIENTS, INTRUDER = "User:test", "User:mallory"
+"""The first is a super user, the second may commit for a group of its own and one topic."""
 SIMPLE_GROUPS, TEAMS, PRODUCERS = 16, 6, 3
 ROUNDS = 12
 
@@ -35,7 +39,14 @@ class BadEvent(NamedTuple):
     value: bytes | None
 
 
-Story = Generator[Request | BadEvent, str, None]
+class Intrusion(NamedTuple):
+    """A request of somebody who may not do everything."""
+
+    request: Request
+
+
+Told = Request | BadEvent | Intrusion
+Story = Generator[Told, str, None]
 """What one client sends, event by event; it is told each event's id."""
 
 
@@ -67,7 +78,7 @@ def team(name: str) -> Story:
         members = yield from _shift(name, 3 * turn + 1)
 
 
-def _shift(name: str, generation: int) -> Generator[Request | BadEvent, str, list[MemberIdentity]]:
+def _shift(name: str, generation: int) -> Generator[Told, str, list[MemberIdentity]]:
     """The first member works alone in one generation, both of them do in the next one."""
     first = yield from _joined(name, generation)
     yield _synced(first, [first])
@@ -82,7 +93,7 @@ def _shift(name: str, generation: int) -> Generator[Request | BadEvent, str, lis
     return [first, second]
 
 
-def _joined(group: str, generation: int) -> Generator[Request | BadEvent, str, MemberIdentity]:
+def _joined(group: str, generation: int) -> Generator[Told, str, MemberIdentity]:
     """First the coordinator gives an id, then the member joins with it."""
     event_id = yield _join(MemberIdentity(group))
     member = MemberIdentity(group, f"{CLIENT}-{fresh_id(event_id)}", generation)
@@ -122,12 +133,24 @@ def bad_client() -> Story:
         yield Request("Heartbeat", 4, "simple-2", {"groupId": f"not-{number}"})
 
 
+def intruder() -> Story:
+    """Commits for a group of its own, and is denied one of two topics; tries others' groups, and is denied all."""
+    for number in range(ROUNDS):
+        entries = [{"partitionIndex": number % 3, "committedOffset": number}]
+        topics = [{"name": name, "partitions": entries} for name in ("orders", "payments")]
+        body = {"groupId": "mallorys", **MemberIdentity("mallorys").commit_fields()}
+        yield Intrusion(Request("OffsetCommit", 8, "mallorys", {**body, "topics": topics}))
+        yield Intrusion(commit(MemberIdentity("simple-3"), 100 + number))
+        yield Intrusion(Request("DeleteGroups", 2, "simple-3", {"groupsNames": ["simple-3"]}))
+
+
 def stories() -> list[Story]:
     return [
         *(simple_group(f"simple-{number}") for number in range(SIMPLE_GROUPS)),
         *(team(f"team-{number}") for number in range(TEAMS)),
         *(producer_of(f"producer-{number}") for number in range(PRODUCERS)),
         bad_client(),
+        intruder(),
     ]
 
 
@@ -145,25 +168,26 @@ def write(producer: KafkaProducer, topic: str) -> int:
     return sent
 
 
-def _after(story: Story, event_id: str) -> Iterator[Request | BadEvent]:
+def _after(story: Story, event_id: str) -> Iterator[Told]:
     try:
         yield story.send(event_id)
     except StopIteration:
         return
 
 
-def _send(
-    producer: KafkaProducer, topic: str, event: Request | BadEvent, correlation_id: str
-) -> str:
-    if isinstance(event, Request):
-        key, value = event.group_id.encode(), as_json(event, correlation_id)
-    else:
-        key, value = event
+def _send(producer: KafkaProducer, topic: str, event: Told, correlation_id: str) -> str:
+    match event:
+        case Request():
+            key, value = event.group_id.encode(), as_json(event, correlation_id)
+        case Intrusion(request):
+            key, value = request.group_id.encode(), as_json(request, correlation_id, INTRUDER)
+        case BadEvent(key, value):
+            pass
     at = producer.send(topic, key=key, value=value).get(30)
     return f"{topic}-{at.partition}-{at.offset}"
 
 
-def as_json(request: Request, correlation_id: str | None) -> bytes:
+def as_json(request: Request, correlation_id: str | None, principal: str = CLIENTS) -> bytes:
     """The event; without correlation id nobody waits for its response."""
     return json.dumps(
         {
@@ -172,7 +196,7 @@ def as_json(request: Request, correlation_id: str | None) -> bytes:
             "correlationId": correlation_id,
             "clientId": CLIENT,
             "clientHost": "/127.0.0.1",
-            "principal": "User:test",
+            "principal": principal,
             "body": request.body,
         }
     ).encode()

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from group_coordinator.streaming.query import QUERY_NAME
 from tests.end_to_end.installation import Installation, Row
 
-_TABLES = ("groups", "members", "offsets", "dead_letters")
+_TABLES = ("groups", "members", "offsets", "dead_letters", "denials")
 _OF_THE_BATCH = ("batch_id", "ingested_at", "seq", "updated_at")
 """What depends on the cut into batches; `updated_at` is the last record of the compaction that changed the row."""
 

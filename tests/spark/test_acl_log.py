@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from pyspark.errors import PySparkException
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from group_coordinator.core.acls.authorizer import Caller
@@ -142,5 +142,5 @@ def test_rules_of_a_run_long_ago_do_not_come_back(
     without.begin(0)
 
     assert folder.read_newest("acls") is None
-    with pytest.raises(PySparkException, match="no rules of who may do what"):
+    with pytest.raises(Py4JJavaError, match="no rules of who may do what"):
         may_read(spark, configured)

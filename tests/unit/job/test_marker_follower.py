@@ -103,6 +103,7 @@ def test_a_group_is_told_of_its_producers_marker_once(scene: Scene) -> None:
     assert group == A
     assert json.loads(event) == {
         "api": "EndTxn",
+        "principal": "Job:group-coordinator",
         "version": 0,
         "correlationId": None,
         "body": {
