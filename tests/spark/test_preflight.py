@@ -63,7 +63,7 @@ def test_what_is_ready_is_right_and_stays_as_it_is(spark: SparkSession, ready: S
     for _ in range(2):
         findings = found(spark, ready)
         assert {subject for subject, finding in findings.items() if finding.is_right} == {
-            *("topics", "clock", "rate limit", "Kafka from tasks", "workers", "storage"),
+            *("topics", "clock", "rate limit", "ACLs", "Kafka from tasks", "workers", "storage"),
             *("rights on events", "rights on responses", "rights on tables"),
             *("tables", "checkpoint", "state partitions", "events partitions"),
         }
