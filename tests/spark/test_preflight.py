@@ -139,6 +139,15 @@ def test_everything_that_is_wrong_is_said_at_once(
     )
 
 
+def test_a_cluster_without_rules_is_none_to_go_by(spark: SparkSession, ready: Settings) -> None:
+    problems = wrong(spark, replace(ready, job=replace(ready.job, acls_source="cluster")))
+
+    assert problems == {
+        "ACLs": "acls.source = cluster: the cluster has no authorizer (authorizer.class.name) and so no rules: give "
+        "acls.source = file, or none"
+    }
+
+
 def stamped_by_clients(job: JobSettings) -> None:
     resource = ConfigResource(
         ConfigResourceType.TOPIC, job.events_topic, {"message.timestamp.type": "CreateTime"}
