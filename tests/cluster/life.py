@@ -11,6 +11,7 @@ from tests.cluster.stage import Stage, await_more
 from tests.cluster.standalone import Standalone
 from tests.end_to_end.commits import Commits
 from tests.end_to_end.installation import Installation
+from tests.faults.events import ACLS
 from tests.faults.judgement import judged
 from tests.faults.result import Result
 from tests.support.job_process import JobProcess
@@ -20,8 +21,11 @@ _UGLY = ("Traceback", "INTERNAL_ERROR", "Exception in thread")
 
 
 def one_life(stage: Stage) -> Result:
-    """Executor, Python worker, a machine's daemon, and the driver are killed; in between the job is asked to stop."""
-    installation = stage.installed(stage.installation("life"))
+    """Executor, Python worker, a machine's daemon, and the driver are killed; in between the job is asked to stop.
+
+    It goes by rules, which must reach the workers, or their tasks fail; who commits is a super user.
+    """
+    installation = stage.installed(stage.installation("life", *ACLS))
     went_on: dict[str, float] = {}
     problems: list[str] = []
     with Commits(installation):

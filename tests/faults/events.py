@@ -18,11 +18,12 @@ from group_coordinator.clients.member import classic_messages
 from group_coordinator.clients.member_identity import MemberIdentity
 from group_coordinator.runtime.member_ids import fresh_id
 
+ACLS = ("acls.source=file", f"acls.file={Path(__file__).with_name('acls.json')}")
 SETTINGS = (
+    *ACLS,
     *("events.topic.partitions=2", "responses.topic.partitions=2", "shuffle.partitions=2"),
     *("compaction.interval.ms=500", "group.initial.rebalance.delay.ms=0"),
-    *("group.max.session.timeout.ms=86400000", "acls.source=file"),
-    f"acls.file={Path(__file__).with_name('acls.json')}",
+    "group.max.session.timeout.ms=86400000",
 )
 DAY_MS = 86_400_000
 CLIENT = "client"

@@ -51,7 +51,8 @@ class AclLog:
         if batch_id > self._begun:
             self._begun = batch_id
             self._pin()
-        self._spark.sparkContext.setLocalProperty(PROPERTY, self._pinned or "")
+        if self._pinned is not None:
+            self._spark.sparkContext.setLocalProperty(PROPERTY, self._pinned)
 
     def _pin(self) -> None:
         with self._lock:

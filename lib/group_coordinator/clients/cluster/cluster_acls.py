@@ -28,8 +28,8 @@ from group_coordinator.core.acls.rule import (
 
 _ANY = 1
 """In a filter, whatever it is about; what follows it in Kafka's order is numbered from 2 on."""
-_VERSION = 3
-"""Before it, DescribeAcls knows no rules about users."""
+_LEAST_VERSION = 1
+"""The first DescribeAcls that knows prefixed names, of Kafka 2.0."""
 _RESOURCE_TYPES = dict(enumerate(ResourceType, 2))
 _OPERATIONS = dict(enumerate(Operation, 2))
 _PERMISSIONS = {2: Permission.DENY, 3: Permission.ALLOW}
@@ -87,7 +87,7 @@ class ClusterAcls:
 def _described(admin: KafkaAdminClient) -> Any:
     """The answer as the brokers gave it: the client's own classes do not know every operation of Kafka 4.4."""
     request = DescribeAclsRequest(
-        min_version=_VERSION,
+        min_version=_LEAST_VERSION,
         resource_type_filter=_ANY,
         resource_name_filter=None,
         pattern_type_filter=_ANY,
