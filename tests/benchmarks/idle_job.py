@@ -1,4 +1,4 @@
-"""What a job costs that has nothing to do: the share of a processor core, some minutes after the last event.
+"""What a job costs that has nothing to do: the share of a processor core and the files, some minutes after the last event.
 
     python -m tests.benchmarks.idle_job [--groups 200] [--after-s 240] [--seconds 120] [--set KEY=VALUE]...
 
@@ -38,14 +38,31 @@ def measure(
                 admin.alter_consumer_group_offsets(f"group-{number}", {ORDERS: number})
             admin.list_consumer_group_offsets("group-0")
             time.sleep(after_s)
-            before_s = processor_s(job.pid)
+            before_s, before = processor_s(job.pid), files_below(given.folder)
             time.sleep(seconds)
-            used_s = processor_s(job.pid) - before_s
+            used_s, after = processor_s(job.pid) - before_s, files_below(given.folder)
             asked_s = time.monotonic()
             admin.alter_consumer_group_offsets("group-0", {ORDERS: 1}).all()
             answered_s = time.monotonic() - asked_s
             job.stop()
-    return {"cores": round(used_s / seconds, 3), "answer_after_the_rest_s": round(answered_s, 2)}
+    an_hour = 3600 / seconds
+    return {
+        "cores": round(used_s / seconds, 3),
+        "answer_after_the_rest_s": round(answered_s, 2),
+        "new_files_an_hour": round(len(after - before) * an_hour),
+        "more_files_an_hour": round((len(after) - len(before)) * an_hour),
+        "new_table_files_an_hour": round(sum(map(is_of_a_table, after - before)) * an_hour),
+    }
+
+
+def files_below(folder: Path) -> frozenset[Path]:
+    """All of them: of tables, checkpoints and logs."""
+    return frozenset(path for path in folder.rglob("*") if path.is_file())
+
+
+def is_of_a_table(file: Path) -> bool:
+    """Whether it is a row file, or part of Delta's log."""
+    return "group-coordinator-tables" in file.parts
 
 
 def main() -> None:
