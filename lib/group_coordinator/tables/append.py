@@ -25,6 +25,7 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.commit_lock import commit_of_deltalake
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.driver_limits import MOST_BYTES, MOST_ROWS
+from group_coordinator.tables.old_log import LEFT_TO_UPKEEP
 
 Frame = TypeVar("Frame", pa.Table, pa.RecordBatch)
 
@@ -130,7 +131,13 @@ def append_on_disk(
     properties = CommitProperties(app_transactions=[mark])
     with write_errors(folder), commit_of_deltalake(folder):
         whole = with_later_columns(rows, table)
-        write_deltalake(table, whole, mode="append", commit_properties=properties)
+        write_deltalake(
+            table,
+            whole,
+            mode="append",
+            commit_properties=properties,
+            post_commithook_properties=LEFT_TO_UPKEEP,
+        )
 
 
 def with_later_columns(

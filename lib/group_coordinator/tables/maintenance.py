@@ -34,6 +34,7 @@ from group_coordinator.tables.history.rule import Cut, HistoryRule, cut_now
 from group_coordinator.tables.history.thinned_log import GATHERED_FILE_BYTES
 from group_coordinator.tables.history.thinning_by_spark import thin_by_spark
 from group_coordinator.tables.history.thinning_in_folder import thin_in_folder
+from group_coordinator.tables.old_log import remove_old_log
 from group_coordinator.tables.session_conf import session_conf
 from group_coordinator.tables.upkeep_due import (
     TableFiles,
@@ -47,6 +48,8 @@ from group_coordinator.tables.upkeep_due import (
 LOOK_EVERY_S = 60
 _AFTER_A_FAILURE_S = 30 * 60
 """A file that was put together for nothing takes its place until a day is over."""
+_OTHERS_WERE_FASTER = (Timeout, FileNotFoundError)
+"""Another process holds the table, or has removed what was to be removed here."""
 _FILE_BYTES = (
     "spark.databricks.delta.optimize.minFileSize",
     "spark.databricks.delta.optimize.maxFileSize",
@@ -112,11 +115,14 @@ class Maintenance:
                 self._look_at(table, now_ms)
             except (DeltaError, OSError, PySparkException, Py4JError) as failure:
                 reason = (str(failure) or type(failure).__name__).splitlines()[0]
-                if not isinstance(failure, Timeout):  # another process is at it
+                if not isinstance(failure, _OTHERS_WERE_FASTER):
                     self._again_s[table.name] = time.monotonic() + _AFTER_A_FAILURE_S
                 _log.warning("upkeep of table %s failed, and comes again: %s", table.name, reason)
 
     def _look_at(self, table: TableDefinition, now_ms: int) -> None:
+        folder = self._catalog.local_folder(table.name)
+        if folder is not None:
+            remove_old_log(folder)
         for work in (self._looked_at, self._thinned):
             notes = self._notebook.notes()
             before = notes.get(table.name, UpkeepNote())

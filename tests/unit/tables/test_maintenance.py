@@ -9,11 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from deltalake import DeltaTable, write_deltalake
+from deltalake import DeltaTable, Transaction, write_deltalake
 from filelock import FileLock
 
 from group_coordinator import settings
 from group_coordinator.settings import JobSettings
+from group_coordinator.tables.append import append_on_disk
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.definition import TableDefinition
@@ -46,13 +47,16 @@ def made(job: JobSettings, table: TableDefinition) -> Path:
 
 
 def append(folder: Path, table: TableDefinition, times: int = 1, **values: object) -> None:
-    row = {
+    rows = pa.Table.from_pylist([row_of(table, **values)], schema=table.no_rows().schema)
+    for _ in range(times):
+        write_deltalake(folder, rows, mode="append")
+
+
+def row_of(table: TableDefinition, **values: object) -> dict[str, object]:
+    return {
         column.name: values.get(column.name, VALUES[column.dataType.typeName()])
         for column in table.schema
     }
-    rows = pa.Table.from_pylist([row], schema=table.no_rows().schema)
-    for _ in range(times):
-        write_deltalake(folder, rows, mode="append")
 
 
 def files(folder: Path) -> tuple[int, int]:
@@ -159,19 +163,58 @@ def test_of_two_processes_at_once_one_waits_for_the_next_time(
     assert [files(folder)[0] for folder in folders] == [1, 1]
 
 
-def test_the_deltas_own_log_stays_small(job: JobSettings) -> None:
-    """Every append looks at all its files: what is older than the last checkpoint goes once it is old enough."""
+def test_the_deltas_own_log_stays_small(job: JobSettings, notebook: Notebook) -> None:
+    """Every append looks at all its files: upkeep takes what is older than the last checkpoint once it is old enough.
+
+    Appends leave it there: of two commits that remove the same files at the same time one fails.
+    """
     folder = made(job, COORDINATOR_LOG)
     properties = DeltaTable(folder).metadata().configuration
     assert properties["delta.logRetentionDuration"] == "interval 30 minutes"
     DeltaTable(folder).alter.set_table_properties(
         {"delta.logRetentionDuration": "interval 0 hours", "delta.checkpointInterval": "5"}
     )
-    append(folder, COORDINATOR_LOG, 23)
+    rows = pa.Table.from_pylist([row_of(COORDINATOR_LOG)], COORDINATOR_LOG.no_rows().schema)
+    for batch in range(23):
+        append_on_disk(DeltaTable(folder), folder, rows, Transaction("test", batch))
+    assert len(commits_in(folder)) == 25
 
-    commits = list((folder / "_delta_log").glob("*.json"))
-    assert len(commits) < 10
+    Maintenance(NO_SPARK, job, [COORDINATOR_LOG], notebook).look(NOON)
+
+    assert len(commits_in(folder)) < 10
     assert DeltaTable(folder).to_pyarrow_table().num_rows == 23
+
+
+def commits_in(folder: Path) -> list[Path]:
+    return list((folder / "_delta_log").glob("*.json"))
+
+
+@pytest.mark.parametrize(
+    ("failure", "files_after"), [(FileNotFoundError("gone"), 1), (OSError("disk full"), 5)]
+)
+def test_who_finds_that_others_were_faster_looks_again_the_next_minute(
+    job: JobSettings,
+    notebook: Notebook,
+    monkeypatch: pytest.MonkeyPatch,
+    failure: OSError,
+    files_after: int,
+) -> None:
+    folder = made(job, COORDINATOR_LOG)
+    append(folder, COORDINATOR_LOG, 5)
+    maintenance = Maintenance(NO_SPARK, job, [COORDINATOR_LOG], notebook)
+
+    def fail(*_: object, **__: object) -> None:
+        raise failure
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr("deltalake.table.TableOptimizer.z_order", fail)
+        meanwhile.setattr("deltalake.table.TableOptimizer.compact", fail)
+        maintenance.look(NOON)
+    assert files(folder)[0] == 5
+
+    maintenance.look(NOON + 60_000)
+
+    assert files(folder)[0] == files_after
 
 
 def test_what_fails_does_not_end_the_run(

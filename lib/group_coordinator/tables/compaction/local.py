@@ -22,6 +22,7 @@ from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupKey, GroupRows, LogEntry
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import TableDefinition
+from group_coordinator.tables.old_log import LEFT_TO_UPKEEP
 from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_names_in
 
@@ -115,6 +116,7 @@ def _merge(
             source_alias="new",
             target_alias="old",
             commit_properties=CommitProperties(app_transactions=[once]),
+            post_commithook_properties=LEFT_TO_UPKEEP,
         )
         .when_matched_delete("new.`delete`")
         .when_matched_update(columns)
