@@ -32,8 +32,10 @@ class Minute:
     p99_ms: float
     cores: float
     java_mib: float
-    python_mib: float
-    """Of the driver's Python and the workers."""
+    driver_mib: float
+    """Of the driver's Python."""
+    workers_mib: float
+    """Of Python's workers."""
     log_files: float
     """That the table coordinator_log consists of; the others are of its past."""
     table_files: float
@@ -45,7 +47,7 @@ class Minute:
     @classmethod
     def of_part(cls, part: Sequence[Self]) -> Self:
         """The last of them, with the medians of all for what goes up and down."""
-        steady = {"answers", "median_ms", "p99_ms", "cores", "java_mib", "python_mib"}
+        steady = {"answers", "median_ms", "p99_ms", "cores", "java_mib", "workers_mib"}
         values = {
             name: statistics.median(getattr(minute, name) for minute in part)
             if name in steady
@@ -75,7 +77,7 @@ class Watch:
         now_s, used_s = time.monotonic(), processor_s(self._pid)
         cores = (used_s - self._used_s) / (now_s - self._looked_s)
         self._looked_s, self._used_s = now_s, used_s
-        java, python = _memory(self._pid)
+        java, driver, workers = _memory(self._pid)
         tables, checkpoint = _files(self._folder / TABLES), _files(self._folder / CHECKPOINT)
         return Minute(
             minute=round((now_s - self._began_s) / 60),
@@ -84,7 +86,8 @@ class Watch:
             p99_ms=round(waits_s[int(len(waits_s) * 0.99)] * 1_000),
             cores=round(cores, 2),
             java_mib=round(java / MIB),
-            python_mib=round(python / MIB),
+            driver_mib=round(driver / MIB),
+            workers_mib=round(workers / MIB),
             log_files=len(DeltaTable(self._folder / TABLES / "coordinator_log").file_uris()),
             table_files=len(tables),
             table_mib=round(sum(tables) / MIB, 1),
@@ -103,17 +106,19 @@ class Watch:
         return sorted(waits_s)
 
 
-def _memory(pid: int) -> tuple[int, int]:
-    """Bytes of Java and of Python."""
-    java = python = 0
+def _memory(pid: int) -> tuple[int, int, int]:
+    """Bytes of Java, of the driver's Python and of its workers."""
+    java = driver = workers = 0
     for process in family(pid):
         used = resident_bytes(process)
         with suppress(psutil.NoSuchProcess):
             if psutil.Process(process).name() == "java":
                 java += used
+            elif process == pid:
+                driver = used
             else:
-                python += used
-    return java, python
+                workers += used
+    return java, driver, workers
 
 
 def _files(folder: Path) -> list[int]:
