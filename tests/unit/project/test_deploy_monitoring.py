@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,26 +11,11 @@ import pytest
 import yaml
 
 from tests.support.all_metrics import all_names
+from tests.support.dashboard import filled_in, of_panels, of_variables, panels
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
-DASHBOARD = DEPLOY / "grafana" / "group-coordinator.json"
 RULES = DEPLOY / "prometheus" / "group-coordinator.rules.yaml"
 PROMETHEUS_OWN = {"up"}
-LABEL_VALUES = re.compile(r"label_values\((?P<selector>.+), \w+\)")
-
-
-def of_panels() -> Iterator[tuple[str, str]]:
-    for panel in json.loads(DASHBOARD.read_text(encoding="utf-8"))["panels"]:
-        for target in panel.get("targets", ()):
-            yield f"{panel['title']} {target['refId']}", target["expr"]
-
-
-def of_variables() -> Iterator[tuple[str, str]]:
-    for variable in json.loads(DASHBOARD.read_text(encoding="utf-8"))["templating"]["list"]:
-        if variable["type"] == "query":
-            found = LABEL_VALUES.fullmatch(variable["query"]["query"])
-            assert found is not None
-            yield variable["name"], found["selector"]
 
 
 def rules() -> list[dict[str, Any]]:
@@ -40,13 +23,16 @@ def rules() -> list[dict[str, Any]]:
     return [rule for group in groups for rule in group["rules"]]
 
 
-QUESTIONS = [*of_panels(), *of_variables(), *((rule["alert"], rule["expr"]) for rule in rules())]
+QUESTIONS = [
+    *of_panels(),
+    *((name, selector) for name, selector, _ in of_variables()),
+    *((rule["alert"], rule["expr"]) for rule in rules()),
+]
 
 
 def names_in(expression: str) -> set[str]:
-    """The metrics that it reads; Grafana fills in the times."""
-    text = re.sub(r"\$__(rate_interval|range)", "5m", expression)
-    return set(_names(promql_parser.parse(text)))
+    """The metrics that it reads."""
+    return set(_names(promql_parser.parse(filled_in(expression))))
 
 
 def _names(parsed: Any) -> Iterator[str]:
@@ -78,15 +64,15 @@ def test_an_alert_says_what_it_means_and_what_to_do() -> None:
 
 
 def test_every_panel_of_the_dashboard_has_a_place_of_its_own() -> None:
-    panels = json.loads(DASHBOARD.read_text(encoding="utf-8"))["panels"]
+    shown = panels()
     places = [
         (x, y)
-        for panel in panels
+        for panel in shown
         for at in [panel["gridPos"]]
         for x in range(at["x"], at["x"] + at["w"])
         for y in range(at["y"], at["y"] + at["h"])
     ]
 
     assert len(set(places)) == len(places)
-    assert len({panel["id"] for panel in panels}) == len(panels)
+    assert len({panel["id"] for panel in shown}) == len(shown)
     assert max(x for x, _ in places) < 24
