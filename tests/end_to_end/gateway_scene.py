@@ -1,8 +1,9 @@
-"""The gateway beside a running job: what Kafka's tool, the broker and the tables then say of three ordinary consumers."""
+"""The gateway beside a running job: what Kafka's tool, the broker and the tables then say of who reads through it."""
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -10,6 +11,7 @@ from kafka import KafkaAdminClient
 
 from group_coordinator.local.ports import LOOPBACK, free_row
 from tests.broker.clients.kafka_tool import kafka_consumer_groups
+from tests.end_to_end.consume_commands import CONSUMED, TAKEN, two_commands
 from tests.end_to_end.installation import Installation
 from tests.end_to_end.ordinary_clients import (
     KAFKA_PYTHON,
@@ -40,6 +42,7 @@ FROM groups g JOIN offsets o ON o.group_id = g.group_id AND topic = 'deliveries'
 GROUP BY g.group_id, group_type, state, member_count, generation_or_epoch ORDER BY g.group_id
 """
 AT_WORK = [
+    (CONSUMED, "classic", "Empty", 0, 2, TAKEN),
     (KAFKA_PYTHON, "classic", "Stable", 1, 1, RECORDS),
     (LIBRDKAFKA, "classic", "Stable", 1, 1, RECORDS),
     (LIBRDKAFKA_KIP848, "consumer", "Stable", 1, FIRST_EPOCH, RECORDS),
@@ -73,16 +76,21 @@ class GatewayBeside:
             return False
 
 
-def ordinary_clients_are_coordinated(gateway: GatewayBeside, job: JobProcess) -> None:
-    """Three groups read everything, commit, and are known to the job alone."""
-    installation = gateway.installation
+@contextmanager
+def ordinary_clients_are_coordinated(gateway: GatewayBeside, job: JobProcess) -> Iterator[None]:
+    """Three groups, at work while the block runs, read everything, commit, and are known to the job alone.
+
+    So are those of our own command, which have ended by then.
+    """
+    installation, servers = gateway.installation, gateway.bootstrap_servers
     job.until(gateway.is_ready, seconds=_DEADLINE_S, awaited="the gateway")
-    with who_read_and_committed(gateway.bootstrap_servers) as read:
+    with who_read_and_committed(servers) as read:
         assert read == {KAFKA_PYTHON: READ, LIBRDKAFKA: READ, LIBRDKAFKA_KIP848: READ}
         groups = [word for group in read for word in ("--group", group)]
-        said = kafka_consumer_groups(gateway.bootstrap_servers, "--describe", *groups)
+        with two_commands(installation, servers):
+            said = kafka_consumer_groups(servers, "--describe", *groups)
         assert _offsets_in(said.out) == DESCRIBED, said
-        assert _groups_of(installation.bootstrap_servers).isdisjoint(read)
+        assert _groups_of(installation.bootstrap_servers).isdisjoint({*read, CONSUMED})
 
         def in_tables() -> bool:
             rows = installation.rows(GROUPS)
@@ -91,6 +99,7 @@ def ordinary_clients_are_coordinated(gateway: GatewayBeside, job: JobProcess) ->
         job.until(
             in_tables, seconds=_DEADLINE_S, awaited=lambda: f"not {installation.rows(GROUPS)}"
         )
+        yield
 
 
 def _offsets_in(said: str) -> list[str]:

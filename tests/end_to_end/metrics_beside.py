@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import json
+import math
+import time
+from contextlib import closing
 from urllib.error import URLError
 from urllib.request import urlopen
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.positions import PositionSampler
+from group_coordinator.job.position_rounds import PositionRounds
+from group_coordinator.job.position_tables import tables_in_folder
 from group_coordinator.local.ports import LOOPBACK, free_ports
+from group_coordinator.settings import load
+from tests.end_to_end.consume_commands import CONSUMED
 from tests.end_to_end.installation import Installation
+from tests.end_to_end.ordinary_clients import TOPIC
 from tests.support.all_metrics import all_names
+from tests.support.dashboard import filled_in, of_panels, of_variables
 from tests.support.job_process import JobProcess
+from tests.support.promql import Scrape, Scraped
 
 _DEADLINE_S = 120
 _KAFKAS = "kafka_server_group_coordinator_metrics"
@@ -22,6 +34,16 @@ _COUNTS = {
     "offset_deletion": "record_type = 1 AND reason = 'offset-deleted'",
 }
 """By meter, the rows of the log that it counts."""
+_NOTHING = {
+    "Behind the topic A": "all events are answered",
+    "Not answered yet A": "all events are answered",
+    "Dead letters A": "every event was taken",
+    "Defects A": "every event was taken",
+    "Offsets expired and deleted A": "no offset is an hour old",
+    "Offsets expired and deleted B": "nobody deletes one",
+    "Consumed A": "whoever committed before the first scrape reads no more",
+}
+"""Why a panel of the dashboard may show zeros only."""
 
 
 class MetricsBeside:
@@ -59,6 +81,34 @@ class MetricsBeside:
             seconds=_DEADLINE_S,
             awaited=lambda: f"{expected}, not {found()}",
         )
+
+    def scrape(self) -> Scrape:
+        """As Prometheus would keep it."""
+        labels = {"job": "group-coordinator", "instance": self._address}
+        return Scrape.of(self._page("/metrics"), time.time(), **labels)
+
+    def answers_the_dashboard(self, job: JobProcess, first: Scrape) -> None:
+        """From that scrape and one of now, each query of each panel: with numbers, and not only zeros but for a reason."""
+        self._sample_positions()
+        self.await_series(job, {f"kafka_consumergroup_lag_sum {CONSUMED} {TOPIC}": 15.0})
+        scraped = Scraped([first, self.scrape()])
+        for title, query in of_panels():
+            numbers = scraped.answer(filled_in(query)).values()
+            assert numbers, title
+            assert all(map(math.isfinite, numbers)), (title, numbers)
+            assert any(numbers) or title in _NOTHING, title
+        for name, selector, label in of_variables():
+            series = scraped.answer(filled_in(selector))
+            assert series, name
+            assert all(dict(labels)[label] for labels in series)
+
+    def _sample_positions(self) -> None:
+        """As `positions` beside the job does."""
+        servers = self._installation.bootstrap_servers
+        root = f"tables.root={self._installation.tables_root}"
+        job = load(overrides=[*self._installation.overrides, root]).job
+        with closing(PositionSampler(Connection(servers), [TOPIC])) as sampler:
+            PositionRounds(job, sampler, tables_in_folder(job)).run_alone()
 
     def take_kept_totals(self) -> dict[str, int]:
         """What the run that has ended kept of its counts; the next one finds nothing, as after a kill."""

@@ -35,6 +35,10 @@ SHOWN = {
     "group_coordinator_ready": 1.0,
 }
 """Of three groups, one of which waits for the end of its transaction."""
+COUNTED_ANEW = {
+    "kafka_server_group_coordinator_metrics_offset_commit_count": 4.0,
+    "kafka_consumergroup_current_offset_sum billing orders": 42.0,
+}
 
 
 def test_what_is_asked_is_answered_kept_and_known_after_a_restart(
@@ -63,7 +67,7 @@ def test_what_is_asked_is_answered_kept_and_known_after_a_restart(
         installation.admin() as admin,
     ):
         assert admin.list_consumer_group_offsets("billing")[ORDERS_0].offset == 42
-        ordinary_clients_are_coordinated(gateway, job)
+        many_groups_are_seen(gateway, metrics, job)
         admin.delete_consumer_groups(["audit"]).all()
         with pytest.raises(GroupIdNotFoundError):
             admin.delete_consumer_groups(["audit"]).all()
@@ -88,6 +92,14 @@ def test_what_is_asked_is_answered_kept_and_known_after_a_restart(
         {"before": 7, "after": 3, "change": "reset", "principal": "User:ANONYMOUS"},
         {"before": 3, "after": None, "change": "group-deleted", "principal": "User:ANONYMOUS"},
     ]
+
+
+def many_groups_are_seen(gateway: GatewayBeside, metrics: MetricsBeside, job: JobProcess) -> None:
+    """By their clients, and on the dashboard of somebody who looked before and after."""
+    metrics.await_series(job, COUNTED_ANEW)
+    before = metrics.scrape()
+    with ordinary_clients_are_coordinated(gateway, job):
+        metrics.answers_the_dashboard(job, before)
 
 
 def commit_and_reset(admin: AdminClient) -> None:
