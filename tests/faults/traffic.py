@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import ExitStack, closing
 from itertools import count
-from threading import Event, Thread, current_thread
-from typing import Self
 
 from kafka import KafkaProducer, TopicPartition
 
@@ -17,6 +14,7 @@ from group_coordinator.clients.member.options import MemberOptions, MemberState
 from group_coordinator.clients.member_identity import MemberIdentity
 from tests.end_to_end.installation import Installation
 from tests.faults.events import as_json, commit
+from tests.support.flow import Flow
 
 _SIMPLE_GROUPS = 10
 _COMMIT_PAUSE_S = 0.02
@@ -29,42 +27,21 @@ _PATIENCE_MS = 600_000
 _OPTIONS = MemberOptions(session_timeout_ms=_PATIENCE_MS, rebalance_timeout_ms=_PATIENCE_MS)
 
 
-class Traffic:
-    """Flows while the block runs; `failures` are what ended a thread early."""
+class Traffic(Flow):
+    """Of one installation."""
 
     def __init__(self, installation: Installation) -> None:
+        super().__init__(self._commit, self._live)
         self._installation = installation
         self._topic = installation.settings.job.events_topic
-        self._over = Event()
-        self._threads = [
-            Thread(target=self._guarded, args=[work], name=work.__name__)
-            for work in (self._commit, self._live)
-        ]
         self.commits = 0
         self.member_commits = [0] * (len(_TEAMS) * _MEMBERS)
         """How often each member committed."""
-        self.failures: list[str] = []
-
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        for thread in self._threads:
-            thread.join()
 
     @property
     def have_all_committed(self) -> bool:
         """Whether every member got to work."""
         return all(self.member_commits)
-
-    def _guarded(self, work: Callable[[], None]) -> None:
-        try:
-            work()
-        except Exception as failure:  # noqa: BLE001 - it is told in the result
-            self.failures.append(f"{current_thread().name}: {failure!r}")
 
     def _commit(self) -> None:
         """Ten groups, offsets that only grow."""

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from contextlib import ExitStack
-from threading import Event, Thread, current_thread
-from typing import Self
 
 from kafka import KafkaProducer
 
@@ -16,6 +13,7 @@ from group_coordinator.clients.member.member import GroupMember
 from tests.benchmarks.throughput import commit
 from tests.end_to_end.installation import Installation
 from tests.faults.events import Request, as_json
+from tests.support.flow import Flow
 
 GROUPS = 500
 TEAMS = ("fleet-0", "fleet-1")
@@ -23,35 +21,14 @@ MEMBERS = 10
 TICK_S = 0.05
 
 
-class SteadyTraffic:
-    """Flows while the block runs; `sent_s` tells when each commit was sent, by its correlation id."""
+class SteadyTraffic(Flow):
+    """Of one installation; `sent_s` tells when each commit was sent, by its correlation id."""
 
     def __init__(self, installation: Installation, rate: int) -> None:
+        super().__init__(self._commit, self._live)
         self._installation = installation
         self._rate = rate
-        self._over = Event()
-        self._threads = [
-            Thread(target=self._guarded, args=[work], name=work.__name__)
-            for work in (self._commit, self._live)
-        ]
         self.sent_s: dict[str, float] = {}
-        self.failures: list[str] = []
-
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        for thread in self._threads:
-            thread.join()
-
-    def _guarded(self, work: Callable[[], None]) -> None:
-        try:
-            work()
-        except Exception as failure:  # noqa: BLE001 - it is told at the end
-            self.failures.append(f"{current_thread().name}: {failure!r}")
 
     def _commit(self) -> None:
         """So many groups in turn; a group of one second's life for each second."""
