@@ -10,6 +10,8 @@ from typing import Final
 REFUNDS: Final = "refunds-and-complaints"
 INVOICES: Final = "invoices-of-many-customers"
 """Long enough for Kafka's tool to quote it in CSV."""
+ASSIGNING: Final = "modern-and-assigning"
+RECONCILING: Final = "modern-and-reconciling"
 EVERY_KIND: Final = (
     "--group billing-with-a-long-name --group simple --group static --group modern-with-a-long-name "
     "--group modern-and-idle --group moving"
@@ -52,6 +54,22 @@ DESCRIPTIONS: Final = (
     "--describe --group unknown --state",
     "--describe --group simple --command-config {folder}/client.properties",
 )
+
+BETWEEN_STATES: Final = (
+    "--list --state",
+    "--list --state Assigning,reconciling --type",
+    *(
+        f"--describe --group {ASSIGNING} --group {RECONCILING} {view}".strip()
+        for view in ("", "--offsets --verbose", "--members", "--members --verbose", "--state")
+    ),
+    f"--describe --group {RECONCILING} --state --verbose",
+    f"--describe --group {ASSIGNING} --state --verbose",
+    f"--reset-offsets --group {ASSIGNING} --topic orders --to-earliest --dry-run",
+    f"--reset-offsets --group {RECONCILING} --topic orders --to-earliest --execute",
+    f"--delete --group {ASSIGNING}",
+    f"--delete-offsets --group {RECONCILING} --topic orders:0",
+)
+"""Of groups that are Assigning and Reconciling."""
 
 DRY_RUNS: Final = (
     f"--group simple --topic orders --topic {REFUNDS} --to-earliest --dry-run",

@@ -24,7 +24,9 @@ from group_coordinator.cli import groups as groups_command
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.clients.explained_differences import Said, expected_of_us, usage_error_of
+from tests.broker.clients.groups_between_states import groups_between_states
 from tests.broker.clients.groups_matrix import (
+    BETWEEN_STATES,
     DELETIONS,
     DESCRIPTIONS,
     DRY_RUNS,
@@ -178,6 +180,14 @@ def ours(
 
 
 @pytest.fixture
+def between_states(
+    kafka: KafkaAsChannel, same_kafka: AdminClient, topic_ids: Mapping[str, str]
+) -> Iterator[None]:
+    with groups_between_states(kafka, same_kafka, topic_ids):
+        yield
+
+
+@pytest.fixture
 def tables(kafka_admin: KafkaAdminClient, folder: Path) -> None:
     """The table of groups as compaction would leave it."""
     listed = kafka_admin.list_groups()
@@ -210,6 +220,12 @@ def test_list(ours: Tool, theirs: Tool, line: str) -> None:
 @pytest.mark.parametrize("line", DESCRIPTIONS)
 def test_describe(ours: Tool, theirs: Tool, line: str) -> None:
     assert ours(line) == expected_of_us(theirs(line))
+
+
+@pytest.mark.usefixtures("between_states", "tables")
+def test_groups_on_their_way(ours: Tool, theirs: Tool) -> None:
+    for line in BETWEEN_STATES:
+        assert ours(line).in_any_order() == expected_of_us(theirs(line)).in_any_order(), line
 
 
 @pytest.mark.parametrize("line", DRY_RUNS)
