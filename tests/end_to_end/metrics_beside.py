@@ -17,9 +17,9 @@ from group_coordinator.job.position_rounds import PositionRounds
 from group_coordinator.job.position_tables import tables_in_folder
 from group_coordinator.local.ports import LOOPBACK, free_ports
 from group_coordinator.settings import load
-from tests.end_to_end.consume_commands import CONSUMED
+from tests.end_to_end.consume_commands import CONSUMED, TAKEN
 from tests.end_to_end.installation import Installation
-from tests.end_to_end.ordinary_clients import TOPIC
+from tests.end_to_end.ordinary_clients import RECORDS, TOPIC
 from tests.support.all_metrics import all_names
 from tests.support.dashboard import filled_in, of_panels, of_variables
 from tests.support.job_process import JobProcess
@@ -90,7 +90,9 @@ class MetricsBeside:
     def answers_the_dashboard(self, job: JobProcess, first: Scrape) -> None:
         """From that scrape and one of now, each query of each panel: with numbers, and not only zeros but for a reason."""
         self._sample_positions()
-        self.await_series(job, {f"kafka_consumergroup_lag_sum {CONSUMED} {TOPIC}": 15.0})
+        self.await_series(
+            job, {f"kafka_consumergroup_lag_sum {CONSUMED} {TOPIC}": float(RECORDS - TAKEN)}
+        )
         scraped = Scraped([first, self.scrape()])
         for title, query in of_panels():
             numbers = scraped.answer(filled_in(query)).values()

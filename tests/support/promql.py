@@ -183,7 +183,7 @@ def _quantile(share: float, buckets: Sequence[_Point]) -> float:
     if buckets[-1][0] != math.inf or len(buckets) == 1 or not total:
         return math.nan
     rank = share * total
-    at = next((number for number, (_, count) in enumerate(buckets) if count >= rank))
+    at = next(number for number, (_, count) in enumerate(buckets) if count >= rank)
     if at == len(buckets) - 1:
         return buckets[-2][0]
     lower, below = buckets[at - 1] if at else (0.0, 0.0)
