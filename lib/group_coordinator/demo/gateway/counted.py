@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from http import HTTPStatus
 from math import inf
 from typing import NamedTuple
-from urllib.error import HTTPError, URLError
-from urllib.request import urlopen
 
-_TIMEOUT_S = 2.0
+from group_coordinator.demo.pages import page_at
+
 _LINE = re.compile(r"group_coordinator_gateway_(\w+)(?:\{(.*)\})? (\S+)")
 _LABEL = re.compile(r'(\w+)="([^"]*)"')
 _PARKED = frozenset({"JoinGroup", "SyncGroup"})
@@ -41,24 +39,12 @@ class GatewayPages:
 
     def is_ready(self) -> bool:
         """Whether clients may be sent to it."""
-        return self._page("/ready") is not None
+        return page_at(f"{self._url}/ready") is not None
 
     def counted(self) -> Counted | None:
         """None: it does not answer."""
-        page = self._page("/metrics")
+        page = page_at(f"{self._url}/metrics")
         return None if page is None else counted_on(page)
-
-    def _page(self, path: str) -> str | None:
-        try:
-            with urlopen(f"{self._url}{path}", timeout=_TIMEOUT_S) as answer:  # noqa: S310 - http, our own gateway
-                text: str = answer.read().decode()
-                return text
-        except HTTPError as refused:
-            if refused.code == HTTPStatus.SERVICE_UNAVAILABLE:
-                return None
-            raise
-        except (URLError, ConnectionError, TimeoutError):
-            return None
 
 
 def counted_on(page: str) -> Counted:
