@@ -57,11 +57,17 @@ def test_a_short_demo(tmp_path: Path) -> None:
         "29 members join them",
         "returns-desk: all members leave.",
         "1. Who lost which offsets, when, and why?",
+        "kafka_server_group_coordinator_metrics_offset_commit_count",
+        "queries of the dashboard find their series here",
         "What is left",
     ):
         assert text in demo.output
     [folder] = tmp_path.glob("group-coordinator-demo-*")
-    assert sorted(entry.name for entry in folder.iterdir()) == ["chart.png", "tables"]
+    assert sorted(entry.name for entry in folder.iterdir()) == [
+        "chart.png",
+        "metrics.txt",
+        "tables",
+    ]
     tables = str(folder / "tables")
     [log] = sql_tables.rows(
         tables, "SELECT count(DISTINCT group_id) AS groups FROM coordinator_log"

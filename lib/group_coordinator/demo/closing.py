@@ -9,6 +9,7 @@ from group_coordinator.demo.closing_page import ClosingPage
 from group_coordinator.demo.coordinator_figures import CoordinatorFigures
 from group_coordinator.demo.folder import DemoFolder
 from group_coordinator.demo.measures import Measures
+from group_coordinator.demo.meters import DASHBOARD, MetersPage, on_the_dashboard, shown_of
 from group_coordinator.demo.plan import Plan
 from group_coordinator.demo.screen import clock
 
@@ -20,12 +21,28 @@ class Closing:
         self._page = page
         self._folder = folder
 
-    def tell(self, plan: Plan, board: Board[CoordinatorFigures], measures: Measures) -> None:
+    def tell(
+        self,
+        plan: Plan,
+        board: Board[CoordinatorFigures],
+        measures: Measures,
+        meters: MetersPage,
+    ) -> None:
         """Everything, in order."""
         self._page.retell(board.frame().told)
         self._page.answer(QUESTIONS)
+        self._show(meters)
         self._draw()
         self._farewell(plan, board, measures)
+
+    def _show(self, meters: MetersPage) -> None:
+        self._page.heading("What Prometheus could read of the job, at the end of the story")
+        self._page.line(f"\n{meters.url} said, among other things:\n")
+        scraped = meters.last()
+        for line in shown_of(scraped):
+            self._page.line(line)
+        if DASHBOARD.exists():
+            self._page.line(f"\n{on_the_dashboard(scraped)}: {self._folder.shown(DASHBOARD)}")
 
     def _draw(self) -> None:
         # matplotlib takes a second to import.
@@ -39,6 +56,7 @@ class Closing:
         page.heading("What is left")
         page.line(f"The tables    {shown(self._folder.tables)}")
         page.line(f"The chart     {shown(self._folder.chart)}")
+        page.line(f"The meters    {shown(self._folder.meters)}: all that Prometheus could read")
         page.line(f'Ask more      {page.sql} "SHOW TABLES"')
         if plan.keep:
             page.line(f"All the rest  {shown(self._folder.path)}")

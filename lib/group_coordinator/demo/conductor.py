@@ -24,14 +24,17 @@ from group_coordinator.demo.interruption import Interruption
 from group_coordinator.demo.job import Job
 from group_coordinator.demo.looking import looking
 from group_coordinator.demo.measures import MeasuredChannel, Measures
+from group_coordinator.demo.meters import MetersPage
 from group_coordinator.demo.plan import Plan, settings_of
 from group_coordinator.demo.play import Play
+from group_coordinator.demo.positions import start_positions
 from group_coordinator.demo.scenes import Story
 from group_coordinator.demo.shop import Shop
 from group_coordinator.demo.stage import fetch_jars, start_broker
 from group_coordinator.demo.story import scenes
 from group_coordinator.demo.survey import Survey
 from group_coordinator.demo.watch import TablesWatch
+from group_coordinator.local.ports import LOOPBACK, free_row
 from group_coordinator.settings import Settings
 
 _TICK_S = 0.1
@@ -74,6 +77,7 @@ class Conductor:
         self._interruption = interruption
         self._extras = cast.extras(plan.group_count, plan.member_count)
         self.measures = Measures()
+        self.meters = MetersPage(f"{LOOPBACK}:{free_row(1)}", folder.meters)
 
     def perform(self) -> None:
         """Return when the story is over and all processes have ended; the tables stay."""
@@ -86,6 +90,8 @@ class Conductor:
     def _perform(self, resources: ExitStack) -> None:
         premises = self._open_premises(resources)
         premises.job.await_first_answer(premises.channel, self._interruption.pause)
+        positions = start_positions(self._folder, self._plan)
+        resources.callback(lambda: positions.end(self._grace_s))
         play = self._set_stage(resources, premises)
         tables = TablesWatch(str(self._folder.tables), self._board)
         resources.enter_context(looking(tables.look))
@@ -93,19 +99,24 @@ class Conductor:
         while not self._is_over(play.story_s(time.monotonic()), tables):
             play.tick(time.monotonic())
             premises.check()
+            positions.check_alive()
             self._board.show(batch_s=premises.job.batch_s())
             self._interruption.pause(_TICK_S)
+        self.meters.scrape()
 
     def _open_premises(self, resources: ExitStack) -> _Premises:
         fetch_jars(self._folder, self._interruption)
         bootstrap_servers = self._plan.bootstrap_servers or start_broker(
             resources, self._folder, self._board, self._interruption
         )
-        self._folder.write_settings(settings_of(self._plan, self._folder, bootstrap_servers))
+        self._folder.write_settings(
+            settings_of(self._plan, self._folder, bootstrap_servers, self.meters.address)
+        )
         connection = Connection.of(self._settings.job)
         self._make_topics(resources, connection)
         self._board.say(
-            "The job starts: Spark Structured Streaming, with its Delta tables. That takes a while."
+            "The job starts: Spark Structured Streaming, with its Delta tables. That takes a while. Prometheus may read "
+            f"{self.meters.url}"
         )
         job = Job(self._folder)
         resources.callback(lambda: job.end(self._grace_s))

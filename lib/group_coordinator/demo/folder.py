@@ -29,6 +29,11 @@ class DemoFolder:
         return self.path / "chart.png"
 
     @property
+    def meters(self) -> Path:
+        """What Prometheus would have read of the job, which stays."""
+        return self.path / "metrics.txt"
+
+    @property
     def report(self) -> Path:
         """The report of a mirror, which stays."""
         return self.path / "report.html"
@@ -82,7 +87,7 @@ class DemoFolder:
     def remove_scaffolding(self) -> None:
         """Remove everything but what the closing words point to."""
         for entry in self.path.iterdir():
-            if entry not in (self.tables, self.chart, self.report):
+            if entry not in (self.tables, self.chart, self.meters, self.report):
                 _remove(entry)
 
     def remove(self) -> None:

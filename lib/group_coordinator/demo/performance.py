@@ -28,4 +28,4 @@ def perform(plan: Plan, interruption: Interruption) -> None:
     with in_folder(folder, keep=plan.keep):
         with display(page.console, board, LOOK):
             conductor.perform()
-        Closing(page, folder).tell(plan, board, conductor.measures)
+        Closing(page, folder).tell(plan, board, conductor.measures, conductor.meters)

@@ -52,7 +52,9 @@ class Plan:
         return self.topic_prefix + name
 
 
-def settings_of(plan: Plan, folder: DemoFolder, bootstrap_servers: str) -> dict[str, str | int]:
+def settings_of(
+    plan: Plan, folder: DemoFolder, bootstrap_servers: str, metrics_address: str
+) -> dict[str, str | int]:
     """Where the settings differ from conf/coordinator.toml."""
     return {
         "bootstrap.servers": bootstrap_servers,
@@ -64,4 +66,6 @@ def settings_of(plan: Plan, folder: DemoFolder, bootstrap_servers: str) -> dict[
         "offsets.retention.ms": RETENTION_MS,
         "offsets.retention.check.interval.ms": 5_000,
         "compaction.interval.ms": 5_000,
+        "metrics.listen": metrics_address,
+        "metrics.interval.ms": 5_000,
     }

@@ -187,7 +187,7 @@ class Rehearsal:
     """A whole play; `run` moves the clock."""
 
     def __init__(self, plan: Plan) -> None:
-        values = settings_of(plan, DemoFolder(Path("nowhere")), "nobody")
+        values = settings_of(plan, DemoFolder(Path("nowhere")), "nobody", "")
         self.coordinator = Coordinator([f"{key}={value}" for key, value in values.items()])
         self.now_s = 0.0
         clock: Callable[[], float] = lambda: self.now_s  # noqa: E731

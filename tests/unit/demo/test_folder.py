@@ -15,11 +15,13 @@ def test_what_the_closing_words_point_to_stays(tmp_path: Path) -> None:
     folder.settings.touch()
     folder.tables.mkdir()
     folder.chart.touch()
+    folder.meters.touch()
     folder.checkpoint.mkdir()
 
     folder.remove_scaffolding()
 
-    assert sorted(entry.name for entry in folder.path.iterdir()) == ["chart.png", "tables"]
+    left = sorted(entry.name for entry in folder.path.iterdir())
+    assert left == ["chart.png", "metrics.txt", "tables"]
 
 
 def test_all_of_it_can_go(tmp_path: Path) -> None:
@@ -42,10 +44,11 @@ def test_a_path_is_shown_as_it_can_be_typed(
 def test_the_settings_are_read_by_every_command(tmp_path: Path) -> None:
     folder = DemoFolder(tmp_path)
     plan = Plan(50, 150, 90, keep=False, bootstrap_servers="a:9092", topic_prefix='demo"1-')
-    folder.write_settings(settings_of(plan, folder, "a:9092"))
+    folder.write_settings(settings_of(plan, folder, "a:9092", "a:1"))
 
     chosen = settings.load(folder.settings)
 
+    assert chosen.job.metrics_listen == "a:1"
     assert chosen.coordinator.retention_ms == 60_000
     assert chosen.job.events_topic == 'demo"1-group-events'
     assert chosen.job.tables_root == str(tmp_path / "tables")
