@@ -37,17 +37,21 @@ DESCRIBED = [
 ]
 """Group, topic, partition, committed offset, end of the log, lag."""
 GROUPS = """
-SELECT g.group_id, group_type, state, member_count, generation_or_epoch, sum(committed_offset) AS committed
+SELECT g.group_id, group_type, state, member_count, CASE group_type WHEN 'consumer' THEN generation_or_epoch END AS epoch,
+       sum(committed_offset) AS committed
 FROM groups g JOIN offsets o ON o.group_id = g.group_id AND topic = 'deliveries'
 GROUP BY g.group_id, group_type, state, member_count, generation_or_epoch ORDER BY g.group_id
 """
 AT_WORK = [
-    (CONSUMED, "classic", "Empty", 0, 2, TAKEN),
-    (KAFKA_PYTHON, "classic", "Stable", 1, 1, RECORDS),
-    (LIBRDKAFKA, "classic", "Stable", 1, 1, RECORDS),
+    (CONSUMED, "classic", "Empty", 0, None, TAKEN),
+    (KAFKA_PYTHON, "classic", "Stable", 1, None, RECORDS),
+    (LIBRDKAFKA, "classic", "Stable", 1, None, RECORDS),
     (LIBRDKAFKA_KIP848, "consumer", "Stable", 1, FIRST_EPOCH, RECORDS),
 ]
-"""The first heartbeat has made the assignment: another one would have been another epoch."""
+"""The first heartbeat has made the assignment: another one would have been another epoch.
+
+kafka-python joins a second time when it hears late of the partitions of a topic that is new.
+"""
 
 
 class GatewayBeside:
