@@ -37,6 +37,7 @@ _COUNTS = {
 _NOTHING = {
     "Behind the topic A": "all events are answered",
     "Not answered yet A": "all events are answered",
+    "Denials A": "there are no rules of who may do what",
     "Dead letters A": "every event was taken",
     "Defects A": "every event was taken",
     "Offsets expired and deleted A": "no offset is an hour old",
