@@ -73,6 +73,7 @@ _EVERYWHERE = {
     "spark.scheduler.mode": "FAIR",
 }
 
+_TASKS_A_CORE = 2
 _TASK_ATTEMPTS = 4
 """As on a cluster: a Python worker that dies costs its task, not the job."""
 
@@ -110,7 +111,9 @@ def _on_this_machine(job: JobSettings, jars: Iterable[Path], scratch: Path) -> d
     cores = _cores()
     return {
         **_ON_THIS_MACHINE,
-        "spark.master": f"local[{cores},{_TASK_ATTEMPTS}]",
+        # A task that reads events mostly waits for the broker, and its core has another one to run.
+        "spark.master": f"local[{_TASKS_A_CORE * cores},{_TASK_ATTEMPTS}]",
+        "spark.default.parallelism": str(cores),
         # Not spark.jars: Python workers would search them for modules at the start of every task.
         "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
         "spark.driver.extraJavaOptions": (

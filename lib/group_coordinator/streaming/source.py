@@ -45,8 +45,8 @@ def read_events(
         .option("startingOffsets", _offsets_of(job.events_topic, starting_offsets) or "earliest")
         # An event that is lost unread would make every later decision of its group wrong: stop instead.
         .option("failOnDataLoss", "true")
-        # A consumer that waits for more events delays the next batch: Kafka sends one answer at a time.
-        .option("kafka.fetch.max.wait.ms", "10")
+        # Kafka sends one answer at a time: behind a fetch that waits for more events, the task waits to hear where the log ends.
+        .option("kafka.fetch.max.wait.ms", "1")
     )
     if job.max_offsets_per_trigger:
         reader = reader.option("maxOffsetsPerTrigger", job.max_offsets_per_trigger)

@@ -66,7 +66,7 @@ def start_stock_pipeline(spark: SparkSession, settings: Settings) -> StreamingQu
         .options(**cluster_options(job))
         .option("subscribe", job.events_topic)
         .option("startingOffsets", "earliest")
-        .option("kafka.fetch.max.wait.ms", "10")
+        .option("kafka.fetch.max.wait.ms", "1")
         .option("maxOffsetsPerTrigger", job.max_offsets_per_trigger)
         .load()
     )
