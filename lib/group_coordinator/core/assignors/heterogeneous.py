@@ -41,7 +41,7 @@ class _Build:
 
     def __init__(self, members: Sequence[MemberSpec], topics: Mapping[str, TopicSpec]) -> None:
         self._members = members
-        self._subscribers = subscribers(members, topics)
+        self._subscribers = subscribers([member.topic_ids for member in members], topics)
         self._loads = [0] * len(members)
         self._owners = {
             topic_id: [NOBODY] * topics[topic_id].num_partitions for topic_id in self._subscribers

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import TypeAlias
 
 from group_coordinator.core.assignors.draft import Draft, kept, kept_order
 from group_coordinator.core.assignors.spec import (
@@ -21,6 +23,8 @@ from group_coordinator.core.kafka_order.java_tables import (
 )
 
 Partition = tuple[str, int]
+Held: TypeAlias = dict[str, list[tuple[int, ...]]]
+"""By topic id the partitions of each member that has some."""
 
 
 def assign_homogeneous(
@@ -35,22 +39,31 @@ def assign_homogeneous(
     in_given_order = [topic_id for topic_id in topics if topic_id in wanted]
     order = hash_map_order(in_given_order, topic_spot, table_size_of_copy(len(wanted)))
     sizes = {topic_id: topics[topic_id].num_partitions for topic_id in order}
-    build = _Build(members, wanted, list(_unassigned(members.values(), sizes)))
-    build.cut_down(sum(sizes.values()))
+    held, loads = _held(members.values())
+    build = _Build(members, wanted, list(_unassigned(held, sizes)))
+    build.cut_down(sum(sizes.values()), loads, held.keys() - wanted)
     build.hand_out()
     return build.assignments()
 
 
-def _unassigned(members: Iterable[MemberSpec], sizes: Mapping[str, int]) -> Iterable[Partition]:
-    assigned = defaultdict[str, set[int]](set)
+def _held(members: Iterable[MemberSpec]) -> tuple[Held, list[int]]:
+    """What the members hold, and how many partitions each of them has."""
+    held: Held = defaultdict(list)
+    loads = []
     for member in members:
+        load = 0
         for topic_id, partitions in member.assignment.items():
-            assigned[topic_id].update(partitions)
+            held[topic_id].append(partitions)
+            load += len(partitions)
+        loads.append(load)
+    return held, loads
+
+
+def _unassigned(held: Held, sizes: Mapping[str, int]) -> Iterable[Partition]:
+    everything = {size: frozenset(range(size)) for size in set(sizes.values())}
     for topic_id, size in sizes.items():
-        held = assigned[topic_id]
-        if len(held) != size or max(held, default=-1) >= size:
-            for partition in sorted(set(range(size)).difference(held)):
-                yield topic_id, partition
+        for partition in sorted(everything[size].difference(*held.get(topic_id, ()))):
+            yield topic_id, partition
 
 
 class _Build:
@@ -68,13 +81,18 @@ class _Build:
         self._unfilled: list[tuple[str, int]] = []
         self._drafts: dict[str, Draft] = {}
 
-    def cut_down(self, total: int) -> None:
-        """Take what is more than a member's quota or no longer wanted; note who has space for how many more."""
+    def cut_down(self, total: int, loads: Sequence[int], unwanted: AbstractSet[str]) -> None:
+        """Take what is more than a member's quota or no longer wanted; note who has space for how many more.
+
+        `loads` has how many partitions each member has; `unwanted` topics are held by some, and wanted by none.
+        """
         minimum, extras = divmod(total, len(self._members))
         members_left = len(self._members)
-        for member_id, member in self._members.items():
+        for (member_id, member), load in zip(self._members.items(), loads, strict=True):
             extra = extras > 0
-            space = self._cut_down_member(member_id, member, minimum + extra)
+            space = minimum + extra - load
+            if space < 0 or not unwanted.isdisjoint(member.assignment):
+                space = self._cut_down_member(member_id, member, minimum + extra)
             if extra and space > 0 and members_left > extras:
                 # A later member may hold one more already, and can keep it then.
                 space -= 1
@@ -85,9 +103,6 @@ class _Build:
             members_left -= 1
 
     def _cut_down_member(self, member_id: str, member: MemberSpec, quota: int) -> int:
-        held = sum(map(len, member.assignment.values()))
-        if held <= quota and member.assignment.keys() <= self._wanted:
-            return quota - held
         draft = self._draft(member_id)
         for topic_id in kept_order(member.assignment):
             partitions = partition_set_order(member.assignment[topic_id])

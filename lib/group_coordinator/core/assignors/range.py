@@ -35,27 +35,29 @@ def assign_ranges(
     member_ids = sorted(
         members, key=lambda member_id: seniority(member_id, members[member_id].group_instance_id)
     )
-    specs = [members[member_id] for member_id in member_ids]
+    wishes = [members[member_id].topic_ids for member_id in member_ids]
     if subscription_type is SubscriptionType.HOMOGENEOUS:
         # Kafka asks the first one only, even where the others want something else by now.
-        specs = [spec.replace(topic_ids=specs[0].topic_ids) for spec in specs]
-    assigned = dict(zip(member_ids, _assigned(specs, topics), strict=True))
+        wishes = wishes[:1] * len(wishes)
+    assigned = dict(zip(member_ids, _assigned(wishes, topics), strict=True))
     return {member_id: assigned[member_id] for member_id in members}
 
 
-def _assigned(specs: Sequence[MemberSpec], topics: Mapping[str, TopicSpec]) -> list[Assignment]:
+def _assigned(
+    wishes: Sequence[frozenset[str]], topics: Mapping[str, TopicSpec]
+) -> list[Assignment]:
     """By position; the topics of each in the order of Kafka's record."""
-    positions = subscribers(specs, topics)
-    table_size, *others = {_table_size(spec) for spec in specs}
+    positions = subscribers(wishes, topics)
+    table_size, *others = {_table_size(count) for count in set(map(len, wishes))}
     if others:
-        assignments = _cut(positions, topics, len(specs))
+        assignments = _cut(positions, topics, len(wishes))
         return [
-            _in_order_of_record(assignment, spec)
-            for assignment, spec in zip(assignments, specs, strict=True)
+            _in_order_of_record(assignment, len(wish))
+            for assignment, wish in zip(assignments, wishes, strict=True)
         ]
     # One order for all: it is made once.
     order = hash_map_order(positions, topic_spot, table_size)
-    return _cut({topic_id: positions[topic_id] for topic_id in order}, topics, len(specs))
+    return _cut({topic_id: positions[topic_id] for topic_id in order}, topics, len(wishes))
 
 
 def _cut(
@@ -88,10 +90,10 @@ def seniority(member_id: str, group_instance_id: str | None) -> tuple[bool, byte
     return group_instance_id is None, utf16_order(name)
 
 
-def _in_order_of_record(assignment: Assignment, member: MemberSpec) -> Assignment:
-    order = hash_map_order(assignment, topic_spot, _table_size(member))
+def _in_order_of_record(assignment: Assignment, number_of_topics: int) -> Assignment:
+    order = hash_map_order(assignment, topic_spot, _table_size(number_of_topics))
     return {topic_id: assignment[topic_id] for topic_id in order}
 
 
-def _table_size(member: MemberSpec) -> int:
-    return table_size_for(int(len(member.topic_ids) / 0.75 + 1))
+def _table_size(number_of_topics: int) -> int:
+    return table_size_for(int(number_of_topics / 0.75 + 1))

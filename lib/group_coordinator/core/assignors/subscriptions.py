@@ -42,15 +42,15 @@ def type_told_by_topic_ids(members: Iterable[MemberSpec]) -> SubscriptionType:
 
 
 def subscribers(
-    members: Sequence[MemberSpec], topics: Mapping[str, TopicSpec]
+    wishes: Iterable[frozenset[str]], topics: Mapping[str, TopicSpec]
 ) -> dict[str, Sequence[int]]:
-    """The positions of the members that want a topic, ascending, by topic id in the order of `topics`.
+    """The positions of the wishes that have a topic, ascending, by topic id in the order of `topics`.
 
-    Topics that the same members want share one sequence. Raises PartitionAssignorError if a topic is not there.
+    Topics that the same wishes have share one sequence. Raises PartitionAssignorError if a topic is not there.
     """
     positions = defaultdict[frozenset[str], list[int]](list)
-    for position, member in enumerate(members):
-        positions[member.topic_ids].append(position)
+    for position, topic_ids in enumerate(wishes):
+        positions[topic_ids].append(position)
     subscriptions = defaultdict[str, list[frozenset[str]]](list)
     for topic_ids in positions:
         check_topics(topic_ids, topics)

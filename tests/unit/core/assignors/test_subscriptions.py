@@ -50,9 +50,9 @@ def test_what_topic_ids_tell() -> None:
 
 
 def test_subscribers_of_topics() -> None:
-    members = [member(ORDERS), member(ORDERS, PAYMENTS), member(), member(ORDERS)]
+    wishes = [frozenset(wish) for wish in ([ORDERS], [ORDERS, PAYMENTS], [], [ORDERS])]
 
-    found = subscribers(members, topics(payments=1, orders=1, clicks=1))
+    found = subscribers(wishes, topics(payments=1, orders=1, clicks=1))
 
     assert found == {PAYMENTS: [1], ORDERS: [0, 1, 3]}
     assert list(found) == [PAYMENTS, ORDERS]
