@@ -24,6 +24,10 @@ class Draft:
         self._partitions = {topic_id: set(old[topic_id]) for topic_id in copied}
         self._table_size = grown_table_size(table_size_for(len(old)), len(old))
 
+    def topics(self) -> list[str]:
+        """The topics of which it has partitions, in Kafka's order."""
+        return list(reversed(self._partitions))
+
     def add(self, topic_id: str, partition: int) -> None:
         """Give the member one more partition."""
         # computeIfAbsent lets the table grow before it looks for the topic: at the next partition, not the next topic.
@@ -43,7 +47,7 @@ class Draft:
 
     def assignment(self) -> Assignment:
         """What the member has now, topics in the order of Kafka's record."""
-        order = hash_map_order(reversed(self._partitions), topic_spot, self._table_size)
+        order = hash_map_order(self.topics(), topic_spot, self._table_size)
         return {topic_id: tuple(sorted(self._partitions[topic_id])) for topic_id in order}
 
 

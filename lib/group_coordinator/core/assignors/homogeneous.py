@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import TypeAlias
 
-from group_coordinator.core.assignors.draft import Draft, kept, kept_order
+from group_coordinator.core.assignors.draft import Draft, kept
 from group_coordinator.core.assignors.spec import (
     Assignment,
     MemberSpec,
@@ -40,8 +40,9 @@ def assign_homogeneous(
     order = hash_map_order(in_given_order, topic_spot, table_size_of_copy(len(wanted)))
     sizes = {topic_id: topics[topic_id].num_partitions for topic_id in order}
     held, loads = _held(members.values())
-    build = _Build(members, wanted, list(_unassigned(held, sizes)))
-    build.cut_down(sum(sizes.values()), loads, held.keys() - wanted)
+    build = _Build(members, loads, list(_unassigned(held, sizes)))
+    build.drop(held.keys() - wanted)
+    build.cut_down(sum(sizes.values()))
     build.hand_out()
     return build.assignments()
 
@@ -70,50 +71,49 @@ class _Build:
     """The changes to the members' assignments, one step after the other."""
 
     def __init__(
-        self,
-        members: Mapping[str, MemberSpec],
-        wanted: frozenset[str],
-        unassigned: list[Partition],
+        self, members: Mapping[str, MemberSpec], loads: list[int], unassigned: list[Partition]
     ) -> None:
         self._members = members
-        self._wanted = wanted
+        self._loads = loads
         self._unassigned = unassigned
         self._unfilled: list[tuple[str, int]] = []
         self._drafts: dict[str, Draft] = {}
 
-    def cut_down(self, total: int, loads: Sequence[int], unwanted: AbstractSet[str]) -> None:
-        """Take what is more than a member's quota or no longer wanted; note who has space for how many more.
+    def drop(self, unwanted: AbstractSet[str]) -> None:
+        """Take topics that are no longer wanted."""
+        if not unwanted:
+            return
+        for place, (member_id, member) in enumerate(self._members.items()):
+            for topic_id in unwanted & member.assignment.keys():
+                self._draft(member_id).remove_topic(topic_id)
+                self._loads[place] -= len(member.assignment[topic_id])
 
-        `loads` has how many partitions each member has; `unwanted` topics are held by some, and wanted by none.
-        """
+    def cut_down(self, total: int) -> None:
+        """Take what is more than a member's quota; note who has space for how many more."""
         minimum, extras = divmod(total, len(self._members))
         members_left = len(self._members)
-        for (member_id, member), load in zip(self._members.items(), loads, strict=True):
+        for member_id, load in zip(self._members, self._loads, strict=True):
             extra = extras > 0
             space = minimum + extra - load
-            if space < 0 or not unwanted.isdisjoint(member.assignment):
-                space = self._cut_down_member(member_id, member, minimum + extra)
-            if extra and space > 0 and members_left > extras:
-                # A later member may hold one more already, and can keep it then.
-                space -= 1
-                extra = False
-            if space > 0:
+            if space < 0:
+                self._cut_down_member(member_id, minimum + extra)
+            elif space > 0:
+                if extra and members_left > extras:
+                    # A later member may hold one more already, and can keep it then.
+                    space -= 1
+                    extra = False
                 self._unfilled.append((member_id, space))
             extras -= extra
             members_left -= 1
 
-    def _cut_down_member(self, member_id: str, member: MemberSpec, quota: int) -> int:
-        draft = self._draft(member_id)
-        for topic_id in kept_order(member.assignment):
-            partitions = partition_set_order(member.assignment[topic_id])
-            if topic_id not in self._wanted:
-                draft.remove_topic(topic_id)
-                continue
+    def _cut_down_member(self, member_id: str, quota: int) -> None:
+        draft, held = self._draft(member_id), self._members[member_id].assignment
+        for topic_id in draft.topics():
+            partitions = partition_set_order(held[topic_id])
             for partition in partitions[quota:]:
                 draft.remove(topic_id, partition)
                 self._unassigned.append((topic_id, partition))
             quota = max(quota - len(partitions), 0)
-        return quota
 
     def hand_out(self) -> None:
         """Fill the members one after the other. Raises PartitionAssignorError if there is too little space."""
