@@ -20,7 +20,7 @@ from group_coordinator.core.assignors.spec import (
     TopicSpec,
 )
 from group_coordinator.core.kafka_order.assignor_order import member_order
-from group_coordinator.core.kafka_order.java_tables import string_hash, timeline_order
+from group_coordinator.core.kafka_order.java_tables import string_hash
 from tests.benchmarks.measured import show
 
 RUNS = 7
@@ -97,7 +97,7 @@ def _milliseconds(assignor: Assignor, specs: Specs, kind: SubscriptionType) -> f
     for _ in range(RUNS):
         string_hash.cache_clear()
         start = process_time()
-        order = member_order(timeline_order(present), updated)
+        order = member_order(present, updated)
         found = assignor({member_id: members[member_id] for member_id in order}, topics, kind)
         seconds.append(process_time() - start)
         assert _count(found) == sum(topic.num_partitions for topic in topics.values())

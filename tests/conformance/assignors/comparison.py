@@ -18,7 +18,6 @@ from group_coordinator.core.assignors.spec import (
 )
 from group_coordinator.core.assignors.subscriptions import subscription_type
 from group_coordinator.core.kafka_order.assignor_order import member_order, subscribed_order
-from group_coordinator.core.kafka_order.java_tables import timeline_order
 from tests.conformance.assignors.group_lives import GroupLife, Moment, Size
 from tests.conformance.kafka.coordinators import kafka_program
 
@@ -56,7 +55,7 @@ def our_records(moment: Moment, targets: dict[str, Assignment]) -> dict[str, Ass
     before = _with_place(moment, targets)
     topics: dict[str, TopicSpec] = {}
     present = [member.id for member in moment.members]
-    for member_id in member_order(timeline_order(present), moment.updated.id, moment.replaced):
+    for member_id in member_order(present, moment.updated.id, moment.replaced):
         member = members[member_id]
         names = subscribed_order(member.names, resolved.get(member.regex or "", ()))
         wanted = [there[name] for name in names if name in there]

@@ -38,7 +38,7 @@ from group_coordinator.core.consumer.target_assignment import (
 )
 from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.group_configs.in_effect import assignment_interval_ms
-from group_coordinator.core.kafka_order.member_order import consumer_group_order
+from group_coordinator.core.kafka_order.assignor_order import member_order, upgraded_member_order
 from group_coordinator.core.model.changes import MetadataDeadlineSet, RebalanceTimerSet
 from group_coordinator.core.model.consumer_member import (
     Assignment,
@@ -207,9 +207,8 @@ def _target(update: ConsumerUpdate, subscribed: UpdatedSubscription) -> tuple[in
 def _assign(update: ConsumerUpdate, subscribed: UpdatedSubscription) -> dict[str, Assignment]:
     membership, before, member = update.membership, subscribed.before, subscribed.member
     # An upgrade has its members in Kafka's order.
-    ids = membership.members
-    present = list(ids) if update.is_upgrade else consumer_group_order(ids)
-    members = members_after(membership, present, member)
+    order = upgraded_member_order if update.is_upgrade else member_order
+    members = members_after(membership, member, order)
     # Kafka looks anew at what the members want only together with the metadata of their topics.
     kind = (
         type_after_update(membership, before, member)
@@ -217,9 +216,9 @@ def _assign(update: ConsumerUpdate, subscribed: UpdatedSubscription) -> dict[str
         else membership.subscription_type
     )
     name = preferred_assignor(membership, update.config.assignors[0], before, member)
-    order = update.subscription_order
+    told = update.subscription_order
     try:
-        return assign(update.group, membership, members, ASSIGNORS[name], kind, order)
+        return assign(update.group, membership, members, ASSIGNORS[name], kind, told)
     except PartitionAssignorError:
         # Kafka does not tell clients why its own assignor failed.
         raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR) from None

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from group_coordinator.core.assignors.spec import Assignor, MemberSpec, SubscriptionType, TopicSpec
-from group_coordinator.core.kafka_order.assignor_order import member_order, subscribed_order
+from group_coordinator.core.kafka_order.assignor_order import MemberOrder, subscribed_order
 from group_coordinator.core.model.config import BUILTIN_ASSIGNORS
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
@@ -46,11 +46,10 @@ def preferred_assignor(
 
 
 def members_after(
-    membership: ConsumerGroup, present: Sequence[str], updated: ConsumerMember
+    membership: ConsumerGroup, updated: ConsumerMember, order: MemberOrder
 ) -> dict[str, tuple[ConsumerMember, Assignment]]:
     """The members with their present targets, in the order of the assignors, once `updated` is one of them.
 
-    `present` are the members before, in the order of the group's table.
     A static member that comes back under another id takes the place, and the target, of the one it was.
     """
     instance_id = updated.group_instance_id
@@ -60,7 +59,7 @@ def members_after(
     targets = targets_before(membership, updated)
     return {
         member_id: (members[member_id], targets.get(member_id, {}))
-        for member_id in member_order(present, updated.member_id, replaced_id)
+        for member_id in order(membership.members, updated.member_id, replaced_id)
     }
 
 

@@ -2,26 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 from group_coordinator.core.kafka_order.java_tables import (
+    hash_map_buckets,
     hash_map_order,
-    new_hash_map_order,
+    string_hashes,
     string_spot,
     table_size_of_copy,
+    timeline_slots,
 )
+
+MemberOrder: TypeAlias = Callable[[Iterable[str], str, str | None], list[str]]
+"""`member_order` or `upgraded_member_order`."""
 
 
 def member_order(present: Iterable[str], updated: str, replaced: str | None = None) -> list[str]:
     """The members of a group in the order of the table that TargetAssignmentBuilder makes of them.
 
-    `present` are those that were there before the request, in the order of the group's own table; `updated` is the
-    member that asks, new or not; `replaced` the static member whose place it takes.
+    `present` are those that were there before the request, in the order in which they came; `updated` is the member
+    that asks, new or not; `replaced` the static member whose place it takes.
     """
-    puts = [member_id for member_id in present if member_id != replaced]
-    if updated not in puts:
-        puts.append(updated)
-    return new_hash_map_order(puts)
+    ids = [*present, updated]
+    hashes = string_hashes(ids)
+    # As timeline_order has it; the hashes are needed again.
+    slots = timeline_slots(hashes, len(ids))
+    newest_first = range(len(ids) - 1)[::-1]
+    places = sorted(newest_first, key=slots.__getitem__)
+    return _order_once_put(places, ids, hashes, replaced)
+
+
+def upgraded_member_order(
+    present: Iterable[str], updated: str, replaced: str | None = None
+) -> list[str]:
+    """The same where `present` are in the order of the group's own table, as an upgrade has them."""
+    ids = [*present, updated]
+    return _order_once_put(range(len(ids) - 1), ids, string_hashes(ids), replaced)
+
+
+def _order_once_put(
+    present: Iterable[int], ids: Sequence[str], hashes: Sequence[int], replaced: str | None
+) -> list[str]:
+    """All are told by their places in `ids`; the last one is the member that asks."""
+    puts = [*present]
+    if replaced is not None:
+        puts = [place for place in puts if ids[place] != replaced]
+    newest = len(ids) - 1
+    if ids.index(ids[newest]) == newest:
+        puts.append(newest)
+    buckets = hash_map_buckets(hashes, len(puts))
+    return [ids[place] for place in sorted(puts, key=buckets.__getitem__)]
 
 
 def subscribed_order(names: Sequence[str], found: Sequence[str] = ()) -> list[str]:

@@ -6,10 +6,10 @@ of nine or more keys, which HashMap turns into a tree.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from operator import mul
-from struct import unpack
+from struct import iter_unpack, unpack
 from typing import TypeVar
 
 from group_coordinator.core.uuids import uuid_bytes
@@ -20,11 +20,14 @@ DEFAULT_TABLE_SIZE = 16
 """Buckets of `new HashMap<>()`."""
 
 _INT = 0xFFFFFFFF
-_LONG = 0xFFFFFFFFFFFFFFFF
+_SIGN = 0x80000000
 _GOLDEN_RATIO = -7046029254386353131
 _CHUNK = 64
 _ASCENDING_POWERS_OF_31 = tuple(pow(31, exponent, 1 << 32) for exponent in range(_CHUNK))
 _POWERS_OF_31 = _ASCENDING_POWERS_OF_31[::-1]
+_MANY = 64
+_LANE = 5
+"""Bytes for a hash: of 32 bits it grows to 37 before it is cut again."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -42,6 +45,27 @@ def string_hash(text: str) -> int:
         hash_code += sum(map(mul, chunk, _POWERS_OF_31[-len(chunk) :]))
         hash_code &= _INT
     return hash_code
+
+
+def string_hashes(texts: Sequence[str]) -> list[int]:
+    """`string_hash` of each text."""
+    longest = max(map(len, texts), default=0)
+    if len(texts) >= _MANY and longest <= _CHUNK:
+        # Zeros in front do not change a hash.
+        characters = "".join([text.rjust(longest, "\0") for text in texts])
+        if characters.isascii():
+            return _hashes_at_once(characters.encode(), len(texts), longest)
+    return [string_hash(text) for text in texts]
+
+
+def _hashes_at_once(characters: bytes, count: int, length: int) -> list[int]:
+    """Of so many texts of one length, in a fifth of the time: lanes of one long number, which take a character each."""
+    mask = int.from_bytes(_INT.to_bytes(_LANE, "little") * count, "little")
+    lanes, hashes = bytearray(_LANE * count), 0
+    for column in range(length):
+        lanes[::_LANE] = characters[column::length]
+        hashes = (31 * hashes + int.from_bytes(lanes, "little")) & mask
+    return [found for (found,) in iter_unpack("<Ix", hashes.to_bytes(len(lanes), "little"))]
 
 
 def uuid_words(topic_id: str) -> tuple[int, int]:
@@ -90,10 +114,17 @@ def grown_table_size(table_size: int, count: int) -> int:
     return table_size
 
 
-def new_hash_map_order(texts: Collection[str]) -> list[str]:
+def new_hash_map_order(texts: Iterable[str]) -> list[str]:
     """Texts in the order of a `new HashMap<>()` into which they were put in the given order."""
-    size = grown_table_size(DEFAULT_TABLE_SIZE, len(texts))
-    return hash_map_order(texts, string_spot, size)
+    put = [*texts]
+    buckets = hash_map_buckets(string_hashes(put), len(put))
+    return [put[place] for place in sorted(range(len(put)), key=buckets.__getitem__)]
+
+
+def hash_map_buckets(hashes: Iterable[int], count: int) -> list[int]:
+    """The bucket of each hash in a `new HashMap<>()` into which so many keys were put."""
+    mask = grown_table_size(DEFAULT_TABLE_SIZE, count) - 1
+    return [(hash_code ^ (hash_code >> 16)) & mask for hash_code in hashes]
 
 
 def partition_set_order(partitions: Sequence[int]) -> Sequence[int]:
@@ -120,15 +151,16 @@ def new_timeline_order(keys: Iterable[str]) -> list[str]:
     return _timeline_order(newest_first, len(newest_first))
 
 
-def _timeline_order(newest_first: list[str], places: int) -> list[str]:
+def _timeline_order(newest_first: Sequence[str], places: int) -> list[str]:
+    slots = timeline_slots(string_hashes(newest_first), places)
+    return [newest_first[place] for place in sorted(range(len(slots)), key=slots.__getitem__)]
+
+
+def timeline_slots(hashes: Iterable[int], places: int) -> list[int]:
+    """The slot of each hash in a TimelineHashMap that has made room for so many keys; in a slot the newest is first."""
     table_size = 2
     while places * 0.75 > table_size:
         table_size *= 2
-    shift = 65 - table_size.bit_length()
-    return sorted(newest_first, key=lambda key: _slot(key, shift))
-
-
-def _slot(key: str, shift: int) -> int:
-    unsigned = string_hash(key)
-    hash_code = unsigned - (1 << 32) if unsigned >> 31 else unsigned
-    return ((hash_code * _GOLDEN_RATIO) & _LONG) >> shift
+    shift, mask = 65 - table_size.bit_length(), table_size - 1
+    # The uppermost bits of a long; the hash is an int, with its sign.
+    return [(((hash_code ^ _SIGN) - _SIGN) * _GOLDEN_RATIO >> shift) & mask for hash_code in hashes]

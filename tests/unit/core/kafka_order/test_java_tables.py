@@ -9,6 +9,7 @@ from group_coordinator.core.kafka_order.java_tables import (
     new_hash_map_order,
     partition_set_order,
     string_hash,
+    string_hashes,
     table_size_for,
     table_size_of_copy,
     timeline_order,
@@ -41,6 +42,14 @@ def test_hash_of_a_string_of_any_length_and_script(characters: str, length: int)
     for character in text:
         expected = (31 * expected + ord(character)) % (1 << 32)
     assert string_hash(text) == expected
+
+
+@pytest.mark.parametrize("suffix", ["", "-" * 64, "ä", "\U0001f41f"])
+@pytest.mark.parametrize("count", [0, 1, 63, 64, 100])
+def test_hashes_of_many_strings(count: int, suffix: str) -> None:
+    texts = [f"{'~' * (number % 40)}{number}{suffix}" for number in range(count)]
+
+    assert string_hashes(texts) == [string_hash(text) for text in texts]
 
 
 @pytest.mark.parametrize(
