@@ -17,7 +17,6 @@ from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
     Assignment,
     ConsumerMember,
-    SubscriptionMetadata,
     TargetEpoch,
 )
 from group_coordinator.core.model.group import Group
@@ -78,31 +77,45 @@ def assign(
     Raises:
         PartitionAssignorError: the assignor has no answer.
     """
-    topics: dict[str, TopicSpec] = {}
-    subscribed: dict[tuple[tuple[str, ...], str | None], frozenset[str]] = {}
+    wanted = _WantedTopics(group, membership)
     specs = {}
     for member_id, (member, target) in members.items():
-        names = subscription_order.get(member_id, member.metadata.topic_names)
-        wish = (tuple(names), member.metadata.topic_regex)
-        topic_ids = subscribed.get(wish)
-        if topic_ids is None:
-            wanted = _topics_of(group, membership, wish)
-            topics |= wanted
-            topic_ids = subscribed[wish] = frozenset(wanted)
-        specs[member_id] = _spec(member.metadata, topic_ids, target)
-    return assignor(specs, topics, kind)
+        metadata = member.metadata
+        names = subscription_order.get(member_id, metadata.topic_names)
+        topic_ids = wanted.ids(names, metadata.topic_regex)
+        specs[member_id] = MemberSpec(
+            metadata.rack_id, metadata.group_instance_id, topic_ids, target
+        )
+    return assignor(specs, wanted.topics, kind)
 
 
-def _topics_of(
-    group: Group, membership: ConsumerGroup, wish: tuple[tuple[str, ...], str | None]
-) -> dict[str, TopicSpec]:
-    """The existing topics that a member wants, by id in the order in which Kafka finds them."""
-    names, regex = wish
-    resolved = membership.regexes.get(regex or "")
-    ordered = subscribed_order(names, () if resolved is None else resolved.topics)
-    known = group.topics or {}
-    topics = (known[name] for name in ordered if name in known)
-    return {topic.topic_id: _topic_spec(topic) for topic in topics}
+class _WantedTopics:
+    """The existing topics that members want; those who want the same are asked once."""
+
+    def __init__(self, group: Group, membership: ConsumerGroup) -> None:
+        self.topics: dict[str, TopicSpec] = {}
+        """By id, in the order in which Kafka finds them."""
+        self._known = group.topics or {}
+        self._regexes = membership.regexes
+        self._by_names: dict[tuple[tuple[str, ...], str | None], frozenset[str]] = {}
+        self._by_identity: dict[tuple[int, str | None], frozenset[str]] = {}
+
+    def ids(self, names: Sequence[str], regex: str | None) -> frozenset[str]:
+        """The ids of a member's topics; `names` must live as long as this object."""
+        # Members read from one snapshot share their names; a thousand names take longer to hash than all the rest.
+        key = id(names), regex
+        if key not in self._by_identity:
+            self._by_identity[key] = self._ids_of(tuple(names), regex)
+        return self._by_identity[key]
+
+    def _ids_of(self, names: tuple[str, ...], regex: str | None) -> frozenset[str]:
+        if (names, regex) not in self._by_names:
+            resolved = self._regexes.get(regex or "")
+            ordered = subscribed_order(names, () if resolved is None else resolved.topics)
+            topics = [self._known[name] for name in ordered if name in self._known]
+            self.topics |= {topic.topic_id: _topic_spec(topic) for topic in topics}
+            self._by_names[names, regex] = frozenset(topic.topic_id for topic in topics)
+        return self._by_names[names, regex]
 
 
 def _topic_spec(topic: Topic) -> TopicSpec:
@@ -110,12 +123,6 @@ def _topic_spec(topic: Topic) -> TopicSpec:
     if racks is None:
         return TopicSpec(topic.num_partitions, None)
     return TopicSpec(topic.num_partitions, tuple(frozenset(entry) for entry in racks))
-
-
-def _spec(
-    metadata: SubscriptionMetadata, topic_ids: frozenset[str], target: Assignment
-) -> MemberSpec:
-    return MemberSpec(metadata.rack_id, metadata.group_instance_id, topic_ids, target)
 
 
 def targets_before(membership: ConsumerGroup, updated: ConsumerMember) -> Mapping[str, Assignment]:
