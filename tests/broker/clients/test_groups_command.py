@@ -39,6 +39,7 @@ from tests.broker.clients.groups_matrix import (
 )
 from tests.broker.clients.groups_of_every_kind import groups_of_every_kind, restore
 from tests.broker.clients.kafka_as_channel import KafkaAsChannel
+from tests.broker.clients.side_by_side import SideBySide
 from tests.broker.clients.topics import Topics
 from tests.peers.suites.kafka_tools import KAFKA_TOOLS, tools_in_one_process
 from tests.peers.suites.kafka_tools_story import CONSUMER_GROUPS
@@ -138,8 +139,15 @@ def words(folder: Path, now: datetime) -> Callable[[str], list[str]]:
 
 
 @pytest.fixture(scope="module")
+def page() -> Iterator[SideBySide]:
+    said = SideBySide()
+    yield said
+    said.write()
+
+
+@pytest.fixture(scope="module")
 def theirs(
-    broker: EmbeddedBroker, folder: Path, words: Callable[[str], list[str]]
+    broker: EmbeddedBroker, folder: Path, words: Callable[[str], list[str]], page: SideBySide
 ) -> Iterator[Tool]:
     logging = f"-Dlog4j2.configurationFile={folder / 'log4j2.properties'}"
     with tools_in_one_process(KAFKA_TOOLS.obtain(), folder, logging) as tools:
@@ -148,7 +156,8 @@ def theirs(
             arguments = ["--bootstrap-server", broker.bootstrap_servers, *words(line)]
             asked = {"tool": CONSUMER_GROUPS, "arguments": arguments, "input": ""}
             [said] = tools.say(json.encode(asked).decode())
-            return Said(said["status"], said["out"], said["err"])
+            page.theirs[line] = Said(said["status"], said["out"], said["err"])
+            return page.theirs[line]
 
         yield run
 
@@ -160,6 +169,7 @@ def ours(
     topics: Topics,
     folder: Path,
     words: Callable[[str], list[str]],
+    page: SideBySide,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Tool:
     monkeypatch.setattr(groups_command, "AdminClient", partial(AdminClient, channel=kafka))
@@ -174,7 +184,8 @@ def ours(
         result = CliRunner().invoke(groups_command.command, [*words(line), *settings])
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
-        return Said(result.exit_code, result.stdout, result.stderr)
+        page.ours[line] = Said(result.exit_code, result.stdout, result.stderr)
+        return page.ours[line]
 
     return run
 
