@@ -10,6 +10,7 @@ import pytest
 
 from group_coordinator.clients import AsyncAdminClient
 from group_coordinator.clients.channel_errors import BrokerUnreachableError, RequestTimedOutError
+from tests.support.until import until
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 
 
@@ -36,7 +37,7 @@ def test_many_wait_at_once_with_one_thread(stage: CoordinatorInProcess) -> None:
     answers = asyncio.run(wait_for_all())
 
     assert {type(answer) for answer in answers} == {RequestTimedOutError}
-    assert threading.active_count() == before
+    until(lambda: threading.active_count() == before, seconds=10, awaited="the end of its thread")
 
 
 def test_who_waits_may_stop_waiting(stage: CoordinatorInProcess) -> None:
