@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from py4j.protocol import Py4JJavaError
@@ -15,6 +16,7 @@ from group_coordinator.settings import Settings
 from group_coordinator.streaming.acl_log import PROPERTY, AclLog
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
+from group_coordinator.streaming.checkpoint.pinned import pin
 from group_coordinator.streaming.operator.batch_context import in_this_task
 from tests.support.acls import rules
 
@@ -26,6 +28,8 @@ NOBODY = Acls(())
 
 @pytest.fixture
 def folder(spark: SparkSession, configured: Settings) -> CheckpointFolder:
+    """Of a checkpoint whose last run had rules."""
+    pin(spark, replace(configured, job=replace(configured.job, acls_source="file")))
     return coordinator_folder(spark, configured.job)
 
 
@@ -125,6 +129,37 @@ def test_a_query_that_fails_and_begins_anew_goes_by_the_same_rules(
 
     log.before_query()
     log.begin(0)
+
+    assert may_read(spark, configured) is True
+
+
+def test_rules_that_kafka_4_4_would_not_take_are_known_as_they_are(
+    spark: SparkSession, configured: Settings, folder: CheckpointFolder
+) -> None:
+    """Brokers before it check no hosts."""
+    log = AclLog(spark, folder)
+    odd = rules("ALLOW User:b READ GROUP billing FROM 10.0.0.0/33", "DENY nobody ALL GROUP other")
+    log.take(Acls((*READER.rules, *odd)))
+    log.before_query()
+    log.begin(0)
+
+    assert may_read(spark, configured) is True
+
+
+def test_an_open_batch_that_a_version_without_rules_began_goes_by_those_of_now(
+    spark: SparkSession, configured: Settings, folder: CheckpointFolder
+) -> None:
+    long_ago = AclLog(spark, folder)
+    long_ago.take(NOBODY)
+    long_ago.before_query()
+    plan(folder, 0)
+    long_ago.begin(0)
+    pin(spark, configured)  # as a run without rules does
+
+    now = AclLog(spark, folder)
+    now.take(READER)
+    now.before_query()
+    now.begin(0)
 
     assert may_read(spark, configured) is True
 

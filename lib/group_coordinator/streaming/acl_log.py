@@ -10,12 +10,13 @@ import zlib
 from base64 import b64decode, b64encode
 from threading import Lock
 
+from msgspec import json
 from pyspark.sql import SparkSession
 
-from group_coordinator.codecs import acls as codec
 from group_coordinator.core.acls.rule import Acls
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import last_done_batch, last_planned_batch
+from group_coordinator.streaming.checkpoint.pinned import began_with_rules
 
 PROPERTY = "group.coordinator.acls"
 """Spark gives such a property of the driver's thread to the tasks that the thread begins."""
@@ -36,14 +37,18 @@ class AclLog:
 
     def take(self, acls: Acls) -> None:
         """These are the rules for the batches that begin from now on."""
-        packed = b64encode(zlib.compress(codec.encode(acls))).decode()
+        packed = b64encode(zlib.compress(json.encode(acls))).decode()
         with self._lock:
             self._newest = packed
 
     def before_query(self) -> None:
-        """Write down what the query's first batch goes by, unless that has begun before."""
+        """Write down what the query's first batch goes by, unless that has begun before, with rules.
+
+        Called before the settings of the query are written down.
+        """
         self._begun = last_planned_batch(self._folder)
-        if self._begun <= last_done_batch(self._folder):
+        is_open = self._begun > last_done_batch(self._folder)
+        if not (is_open and began_with_rules(self._folder)):
             self._pin()
 
     def begin(self, batch_id: int) -> None:
@@ -67,5 +72,5 @@ class AclLog:
 
 
 def unpacked(text: str) -> Acls:
-    """The rules, from what tasks are told."""
-    return codec.decode(zlib.decompress(b64decode(text)))
+    """The rules, from what tasks are told; as they are: a cluster may have some that Kafka 4.4 would not take."""
+    return json.decode(zlib.decompress(b64decode(text)), type=Acls)

@@ -135,8 +135,8 @@ class CoordinatorRun:
         origin = read_origin(folder)
         backlog = Backlog(self.spark, self.around.plans, settings.job.max_offsets_per_trigger)
         gate = self._gate(settings, origin, backlog, last_batch)
-        pin(self.spark, settings)
         self.around.before_query()
+        pin(self.spark, settings)
         last_planned = last_planned_batch(folder)
         query = start_query(self.spark, settings, origin, gate)
         try:

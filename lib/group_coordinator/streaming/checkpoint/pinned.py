@@ -54,6 +54,13 @@ def note_empty(folder: CheckpointFolder, batch_id: int) -> None:
     folder.write(_EMPTY, str(batch_id))
 
 
+def began_with_rules(folder: CheckpointFolder) -> bool:
+    """Whether the last batch went by rules of who may do what: another version began it as if there were none."""
+    pinned = _read(folder)
+    is_ours = pinned is not None and pinned.program_version == group_coordinator.__version__
+    return is_ours and pinned is not None and pinned.checks_acls
+
+
 def settings_of_open_batch(
     spark: SparkSession, settings: Settings, *, allows_other_version: bool
 ) -> tuple[int, Settings] | None:
