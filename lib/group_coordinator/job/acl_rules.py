@@ -11,7 +11,7 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.codecs import acls as codec
 from group_coordinator.codecs.acls import super_users_of
 from group_coordinator.codecs.field_errors import FieldError
-from group_coordinator.core.acls.rule import THE_JOB, Acls
+from group_coordinator.core.acls.rule import Acls
 from group_coordinator.settings import JobSettings
 
 
@@ -47,7 +47,7 @@ def rules_in(file: Path) -> Acls:
 
 def _super_users(job: JobSettings) -> tuple[str, ...]:
     try:
-        return (THE_JOB, *super_users_of(job.super_users))
+        return super_users_of(job.super_users)
     except FieldError as error:
         raise AclsUnreadableError(str(error)) from error
 

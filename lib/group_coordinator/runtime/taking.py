@@ -14,22 +14,25 @@ from group_coordinator.core import coordinator
 from group_coordinator.core.acls.authorizer import Authorizer, Caller
 from group_coordinator.core.acls.hosts import address_of
 from group_coordinator.core.acls.rights import Rights
-from group_coordinator.core.acls.rule import ANONYMOUS
+from group_coordinator.core.acls.rule import ANONYMOUS, THE_JOB
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import (
     ConsumerGroupHeartbeat,
+    EndTxn,
     JoinGroup,
     Request,
     RequestContext,
+    TopicMetadata,
 )
 from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.runtime.member_ids import fresh_id, short_id
 
 _JOINS = (JoinGroup, ConsumerGroupHeartbeat)
 """The requests whose senders may need a member id."""
+_TOLD_BY_THE_JOB = (TopicMetadata, EndTxn)
 
 
 def event_id_at(topic: str, partition: int, offset: int) -> str:
@@ -37,8 +40,15 @@ def event_id_at(topic: str, partition: int, offset: int) -> str:
     return f"{topic}-{partition}-{offset}"
 
 
-def rights_of(event: Event, acls: Authorizer) -> Rights:
-    """What the sender of an event may do: whom the event names, at the address that it names."""
+def is_of_the_job(event: Event) -> bool:
+    """Whether the job tells a group what brokers know from one another. Nothing else is done in its name."""
+    return event.principal == THE_JOB and isinstance(event.request, _TOLD_BY_THE_JOB)
+
+
+def rights_of(event: Event, acls: Authorizer) -> Rights | None:
+    """What the sender of an event may do: whom the event names, at the address that it names. None: the job needs none."""
+    if is_of_the_job(event):
+        return None
     return Rights(acls, Caller(event.principal or ANONYMOUS, address_of(event.client_host)))
 
 

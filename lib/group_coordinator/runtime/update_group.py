@@ -26,7 +26,6 @@ from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.core import coordinator
 from group_coordinator.core.acls.authorizer import Authorizer
 from group_coordinator.core.acls.rights import Rights
-from group_coordinator.core.acls.rule import THE_JOB
 from group_coordinator.core.admission import is_admitted
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.deadlines.outages import Outages
@@ -42,7 +41,14 @@ from group_coordinator.runtime.outputs import Outputs, Piece
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.quarantine import NOT_OURS, describe
 from group_coordinator.runtime.spill_file import ScratchFolder, usual_scratch
-from group_coordinator.runtime.taking import event_id_at, refusal_of, rights_of, take, ticket_of
+from group_coordinator.runtime.taking import (
+    event_id_at,
+    is_of_the_job,
+    refusal_of,
+    rights_of,
+    take,
+    ticket_of,
+)
 
 _REBALANCING = (ClassicState.PREPARING_REBALANCE, ClassicState.COMPLETING_REBALANCE)
 _TOPICS_ON_THE_WAY = "The group's topics are being looked up."
@@ -114,7 +120,7 @@ def update_group(
 
 def _who(event: Event) -> str | None:
     """Who asked; what the job tells groups nobody has asked for."""
-    return None if event.principal == THE_JOB else event.principal
+    return None if is_of_the_job(event) else event.principal
 
 
 def _rebalancing(group: Group) -> str | None:

@@ -7,7 +7,7 @@ import pytest
 
 from group_coordinator.clients.cluster.cluster_acls import AclsUnreadableError
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.core.acls.rule import THE_JOB, Acls
+from group_coordinator.core.acls.rule import Acls
 from group_coordinator.job.acl_rules import reader_of_acls
 from group_coordinator.settings import JobSettings, load
 from tests.support.acls import rules
@@ -44,7 +44,7 @@ def test_by_default_there_are_no_rules() -> None:
     assert read() is None
 
 
-def test_the_job_and_those_whom_settings_and_file_name_may_do_everything(file: Path) -> None:
+def test_those_whom_settings_and_file_name_may_do_everything(file: Path) -> None:
     settings = (
         *("acls.source=file", f"acls.file={file}"),
         *("super.users= User:root;;User:admin ", "allow.everyone.if.no.acl.found=true"),
@@ -52,7 +52,7 @@ def test_the_job_and_those_whom_settings_and_file_name_may_do_everything(file: P
 
     assert read(*settings) == Acls(
         rules("ALLOW User:a READ GROUP billing"),
-        (THE_JOB, "User:root", "User:admin"),
+        ("User:root", "User:admin"),
         allow_everyone_if_no_acl_found=True,
     )
 
