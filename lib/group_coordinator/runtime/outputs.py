@@ -132,6 +132,8 @@ class Piece(NamedTuple):
 _PIECE_BYTES = 4 * 1024 * 1024
 """A piece ends with the first output that reaches this size. The outputs of a call may be gigabytes; a value in Arrow or
 in the JVM must not be."""
+_MOST_DENIALS = 100
+"""Of one event: it may name tens of thousands of topics."""
 _FEW_BYTES = 200
 """Of an output's numbers and names."""
 
@@ -210,8 +212,8 @@ class Outputs:
         self._add(row, len(row.value or "") + len(reason))
 
     def denials(self, source: EventRow, event: Event, rights: Rights, at_ms: int) -> None:
-        """Add what the sender of an event was denied."""
-        for denial in rights.denials:
+        """Add what the sender of an event was denied, and of very much the first."""
+        for denial in rights.denials[:_MOST_DENIALS]:
             row = DenialRow(
                 self.group_id,
                 source.partition,

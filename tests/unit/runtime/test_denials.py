@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from group_coordinator.core.acls.rule import THE_JOB
 from group_coordinator.runtime.update_group import UpdateContext
 from tests.support.acls import authorizer
 from tests.unit.runtime.group_updates import (
@@ -108,6 +109,31 @@ def test_topics_are_learned_from_those_who_may_act_as_brokers() -> None:
     assert refused.state is None
     assert tags(learned) == ""
     assert (group_of(learned).topics or {}).keys() == {"orders"}
+
+
+def test_the_job_may_tell_of_topics_and_nothing_else() -> None:
+    told = call(row(topics(ORDERS) | {"principal": THE_JOB}, 2_000), at_ms=2_000, context=under())
+    pretended = call(row(COMMIT | {"principal": THE_JOB}, 2_000), at_ms=2_000, context=under())
+    without_rules = call(row(COMMIT | {"principal": THE_JOB}, 2_000), at_ms=2_000)
+
+    assert (group_of(told).topics or {}).keys() == {"orders"}
+    assert tags(pretended) == "RA"
+    assert lines(without_rules)[0][1]["principal"] == THE_JOB
+
+
+def test_of_very_many_denials_of_an_event_the_first_are_told() -> None:
+    names = [f"topic-{number}" for number in range(101)]
+    partitions = [{"partitionIndex": 0, "committedOffset": 1}]
+    body = {
+        "groupId": "g",
+        "topics": [{"name": name, "partitions": partitions} for name in names],
+    }
+    context = under("ALLOW User:billing READ GROUP g")
+
+    update = call(row(COMMIT | {"body": body}, 2_000), at_ms=2_000, context=context)
+
+    told = [line["resource_name"] for tag, line in lines(update) if tag == "A"]
+    assert told == names[:100]
 
 
 def test_a_denied_heartbeat_makes_nobody_look_for_topics() -> None:
