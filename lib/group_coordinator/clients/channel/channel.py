@@ -23,7 +23,6 @@ from group_coordinator.clients.channel_errors import (
 )
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_producer import LastingProducer
-from group_coordinator.core.acls.rule import ANONYMOUS
 
 POLL_TIMEOUT_MS = 100
 """Also how late the channel may notice a timeout."""
@@ -54,9 +53,9 @@ class RequestChannel:
         responses_topic: str,
         request_timeout_ms: int,
         client_id: str = "group-coordinator-client",
-        principal: str = ANONYMOUS,
+        principal: str | None = None,
     ) -> None:
-        """Connect, and fix the position in the responses topic.
+        """Connect, and fix the position in the responses topic. Without a principal it is the user who logs in.
 
         Raises:
             BrokerUnreachableError: the cluster does not answer.
@@ -65,7 +64,7 @@ class RequestChannel:
         self._events_topic = events_topic
         self._request_timeout_s = request_timeout_ms / 1000
         self._client_id = client_id
-        self._principal = principal
+        self._principal = principal or connection.principal
         self._client_host = f"/{connection.local_address()}"
         instance = uuid.uuid4()
         self._name = instance.hex
