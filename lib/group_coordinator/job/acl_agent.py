@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.acl_log import AclLog
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 
+_WARN_AGAIN_S = 3600.0
 _log = logging.getLogger(__name__)
 
 
@@ -28,12 +30,19 @@ class AclAgent:
     Args:
         read: the rules as they are now.
         take: hears them.
+        clock: seconds that never go back.
     """
 
-    def __init__(self, read: Callable[[], Acls], take: Callable[[Acls], None]) -> None:
+    def __init__(
+        self,
+        read: Callable[[], Acls],
+        take: Callable[[Acls], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._read = read
         self._take = take
-        self._told = ""
+        self._clock = clock
+        self._told, self._told_s = "", 0.0
 
     def begin(self) -> None:
         """Give the rules that the run begins with.
@@ -49,7 +58,7 @@ class AclAgent:
         look_again_and_again(self.look, stop, interval_s, "ACLs are looked at", _log)
 
     def look(self) -> None:
-        """Give the rules as they are now; those that cannot be read any more stay, which is said once.
+        """Give the rules as they are now; those that cannot be read any more stay, which is said once an hour.
 
         Raises:
             ChannelError: the cluster does not answer; the next look makes up for it.
@@ -57,11 +66,15 @@ class AclAgent:
         try:
             self._take(self._read())
         except AclsUnreadableError as error:
-            if str(error) != self._told:
-                _log.warning("the ACLs stay as they were: %s", error)
-            self._told = str(error)
+            self._warn(str(error))
         else:
             self._told = ""
+
+    def _warn(self, why: str) -> None:
+        now_s = self._clock()
+        if why != self._told or now_s - self._told_s >= _WARN_AGAIN_S:
+            _log.warning("the ACLs stay as they were: %s", why)
+            self._told, self._told_s = why, now_s
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,12 +37,15 @@ def test_rules_are_given_as_they_change() -> None:
     assert taken == [READER, NOBODY]
 
 
-def test_rules_that_cannot_be_read_any_more_stay_and_that_is_said_once(
-    caplog: pytest.LogCaptureFixture,
+@pytest.mark.parametrize(("later_s", "times"), [(3599.0, 2), (3600.0, 3)])
+def test_rules_that_cannot_be_read_any_more_stay_and_that_is_said_once_an_hour(
+    caplog: pytest.LogCaptureFixture, later_s: float, times: int
 ) -> None:
     broken = AclsUnreadableError("acls.file = rules.json: not JSON")
     taken: list[Acls] = []
-    agent = AclAgent(Source(READER, broken, broken, NOBODY, broken), taken.append)
+    now_s = iter([50.0, 50.0 + later_s, 9_000.0])
+    found = Source(READER, broken, broken, NOBODY, broken)
+    agent = AclAgent(found, taken.append, lambda: next(now_s))
     agent.begin()
 
     with caplog.at_level(logging.WARNING):
@@ -51,7 +54,7 @@ def test_rules_that_cannot_be_read_any_more_stay_and_that_is_said_once(
 
     assert taken == [READER, NOBODY]
     said = "the ACLs stay as they were: acls.file = rules.json: not JSON"
-    assert caplog.messages == [said, said]
+    assert caplog.messages == [said] * times
 
 
 @pytest.mark.parametrize("failure", [AclsUnreadableError("why"), BrokerUnreachableError("why")])
