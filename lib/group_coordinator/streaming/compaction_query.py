@@ -17,7 +17,7 @@ from group_coordinator.streaming.batch_gate import BatchGate
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import checkpoint_of
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError
-from group_coordinator.streaming.pools import in_pool
+from group_coordinator.streaming.pools import started_in_pool
 from group_coordinator.streaming.rebuild.snapshot_time import SnapshotTime
 from group_coordinator.streaming.retries import keep_trying
 from group_coordinator.streaming.upkeep import maintenance_of
@@ -69,8 +69,7 @@ class CompactionQuery:
         gate = BatchGate(self._compact)
         interval = f"{self.settings.job.compaction_interval_ms} milliseconds"
         writer = self._writer(gate, done).trigger(processingTime=interval)
-        with in_pool(self.spark, QUERY_NAME):
-            query = writer.start()
+        query = started_in_pool(writer, self.spark, QUERY_NAME)
         while not stop.is_set():
             query.awaitTermination(_POLL_S)
         gate.stop(query, self.spark.sparkContext)

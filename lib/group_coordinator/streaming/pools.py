@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from threading import Lock
+from types import MappingProxyType
 from typing import Any
 
 from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from group_coordinator.tables.session_conf import session_conf
 
 POOL = "spark.scheduler.pool"
+_STARTING = Lock()
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 
 @contextmanager
@@ -24,3 +32,14 @@ def in_pool(spark: SparkSession, name: str) -> Iterator[None]:
         yield
     finally:
         context.setLocalProperty(POOL, before)
+
+
+def started_in_pool(
+    writer: DataStreamWriter, spark: SparkSession, name: str, settings: Mapping[str, str] = _NONE
+) -> StreamingQuery:
+    """Start a query in a pool, with settings of Spark's for it alone.
+
+    It keeps what the session has when it starts, so that queries start one after the other.
+    """
+    with _STARTING, in_pool(spark, name), session_conf(spark, settings):
+        return writer.start()

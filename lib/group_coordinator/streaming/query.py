@@ -20,15 +20,13 @@ from group_coordinator.streaming.checkpoint.layout import (
 )
 from group_coordinator.streaming.operator.stateful import coordinate
 from group_coordinator.streaming.operator.worker_process import folder_for_spills
-from group_coordinator.streaming.pools import in_pool
+from group_coordinator.streaming.pools import started_in_pool
 from group_coordinator.streaming.source import read_events, read_groups
-from group_coordinator.tables.session_conf import session_conf
 
 _OF_THE_QUERY = {
     # To write Java for its plans takes a batch longer than it saves; of large ones as of small ones the time is the workers'.
     "spark.sql.codegen.wholeStage": "false",
 }
-"""The query keeps what the session has when it starts."""
 
 
 def start_query(
@@ -57,8 +55,7 @@ def start_query(
         .option("checkpointLocation", checkpoint_of(job, QUERY_NAME))
         .trigger(processingTime=f"{job.trigger_interval_ms} milliseconds")
     )
-    with in_pool(spark, QUERY_NAME), session_conf(spark, _OF_THE_QUERY):
-        return writer.start()
+    return started_in_pool(writer, spark, QUERY_NAME, _OF_THE_QUERY)
 
 
 def _input(spark: SparkSession, settings: Settings, origin: Origin | None) -> DataFrame:
