@@ -48,8 +48,6 @@ from group_coordinator.tables.upkeep_due import (
 LOOK_EVERY_S = 60
 _AFTER_A_FAILURE_S = 30 * 60
 """A file that was put together for nothing takes its place until a day is over."""
-_OTHERS_WERE_FASTER = (Timeout, FileNotFoundError)
-"""Another process holds the table, or has removed what was to be removed here."""
 _FILE_BYTES = (
     "spark.databricks.delta.optimize.minFileSize",
     "spark.databricks.delta.optimize.maxFileSize",
@@ -115,7 +113,7 @@ class Maintenance:
                 self._look_at(table, now_ms)
             except (DeltaError, OSError, PySparkException, Py4JError) as failure:
                 reason = (str(failure) or type(failure).__name__).splitlines()[0]
-                if not isinstance(failure, _OTHERS_WERE_FASTER):
+                if not _others_were_faster(failure):
                     self._again_s[table.name] = time.monotonic() + _AFTER_A_FAILURE_S
                 _log.warning("upkeep of table %s failed, and comes again: %s", table.name, reason)
 
@@ -257,6 +255,12 @@ class _BySpark:
 
     def _delta(self) -> SparkTable:
         return self.catalog.writable(self.spark, self.table.name)
+
+
+def _others_were_faster(failure: Exception) -> bool:
+    """Whether another process holds the table, or has removed old files of its log that were to be removed here."""
+    is_of_the_log = isinstance(failure, FileNotFoundError) and "_delta_log" in str(failure)
+    return is_of_the_log or isinstance(failure, Timeout)
 
 
 def _now_ms() -> int:

@@ -190,7 +190,8 @@ def commits_in(folder: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize(
-    ("failure", "files_after"), [(FileNotFoundError("gone"), 1), (OSError("disk full"), 5)]
+    ("failure", "files_after"),
+    [(FileNotFoundError("_delta_log/1.json"), 1), (FileNotFoundError("part-1.parquet"), 5)],
 )
 def test_who_finds_that_others_were_faster_looks_again_the_next_minute(
     job: JobSettings,
