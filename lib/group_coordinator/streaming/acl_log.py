@@ -56,8 +56,7 @@ class AclLog:
         if batch_id > self._begun:
             self._begun = batch_id
             self._pin()
-        if self._pinned is not None:
-            self._spark.sparkContext.setLocalProperty(PROPERTY, self._pinned)
+        self._spark.sparkContext.setLocalProperty(PROPERTY, self._pinned or "")
 
     def _pin(self) -> None:
         with self._lock:
