@@ -129,7 +129,7 @@ class Installation:
             row = EventRow(record.timestamp, record.partition, record.offset, None, record.value)
             events[record.key.decode()].append(row)
         context = UpdateContext(
-            chosen.coordinator, topic, 1_000, timers_hold=True, outages=self.outages()
+            chosen.coordinator, topic, 1_000, timers_hold=True, outages=self._outages()
         )
         lines = [
             line
@@ -139,7 +139,7 @@ class Installation:
         # Between tag and content an answer may name the partition that it is read in.
         return [json.loads(line[line.index("{") :]) for line in lines if line[0] == tag]
 
-    def outages(self) -> Outages:
+    def _outages(self) -> Outages:
         """Those that the job itself has noticed: no run without faults has them."""
         folder = self.folder / self.settings.job.checkpoint_location / "coordinator" / "outages"
         files = (file for file in folder.glob("*") if file.name.isdecimal())

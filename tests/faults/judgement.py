@@ -9,7 +9,6 @@ from itertools import pairwise
 
 from tests.end_to_end.installation import Installation, Row
 from tests.faults.result import Result
-from tests.faults.traffic import TEAMS
 
 _LOG_COLUMNS = (
     "group_id",
@@ -24,17 +23,10 @@ _LOG_IN_ORDER = "SELECT * FROM coordinator_log ORDER BY group_id, batch_id, seq"
 
 
 def judged(fault: str, installation: Installation, runs: int) -> Result:
-    """Compare with what the state machine, without Spark, says to the events; all of them must have been read.
-
-    On a machine so slow that answers came late, what members were told depends on which outages were known to each batch:
-    then their records are only looked at for repeats.
-    """
+    """Compare with what the state machine, without Spark, says to the events; all of them must have been read."""
+    expected = Counter(map(_fact, installation.expected_lines("L")))
     log = [_parsed(row) for row in installation.rows(_LOG_IN_ORDER)]
-    told_late = set(TEAMS) if installation.outages() else set()
-    expected, found = (
-        Counter(_fact(row) for row in rows if row["group_id"] not in told_late)
-        for rows in (installation.expected_lines("L"), log)
-    )
+    found = Counter(map(_fact, log))
     places = Counter((row["group_id"], row["batch_id"], row["seq"]) for row in log)
     asked = {line["id"] for line in installation.expected_lines("R")}
     answers = installation.answers()

@@ -18,7 +18,7 @@ from tests.support.flow import Flow
 
 _SIMPLE_GROUPS = 10
 _COMMIT_PAUSE_S = 0.02
-TEAMS = ("fleet-0", "fleet-1")
+_TEAMS = ("fleet-0", "fleet-1")
 _MEMBERS = 3
 _POLL_PAUSE_S = 0.1
 _POLLS_A_COMMIT = 10
@@ -35,7 +35,7 @@ class Traffic(Flow):
         self._installation = installation
         self._topic = installation.settings.job.events_topic
         self.commits = 0
-        self.member_commits = [0] * (len(TEAMS) * _MEMBERS)
+        self.member_commits = [0] * (len(_TEAMS) * _MEMBERS)
         """How often each member committed."""
 
     @property
@@ -64,7 +64,7 @@ class Traffic(Flow):
             channel = resources.enter_context(self._channel())
             members = [
                 GroupMember(channel, team, ["orders"], {"orders": 6}, options=_OPTIONS)
-                for team in TEAMS
+                for team in _TEAMS
                 for _ in range(_MEMBERS)
             ]
             for number in count():
