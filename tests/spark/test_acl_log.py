@@ -47,6 +47,14 @@ def end(folder: CheckpointFolder, batch_id: int) -> None:
     folder.write(f"commits/{batch_id}", "v1")
 
 
+def run_with(acls: Acls, spark: SparkSession, folder: CheckpointFolder) -> AclLog:
+    """A run whose first query is about to begin."""
+    log = AclLog(spark, folder)
+    log.take(acls)
+    log.before_query()
+    return log
+
+
 def may_read(spark: SparkSession, settings: Settings, *, checks_acls: bool = True) -> bool | None:
     """Whether a task of this thread lets User:a read the group; None: it lets everybody do everything."""
     context = UpdateContext(
@@ -68,9 +76,7 @@ def may_read(spark: SparkSession, settings: Settings, *, checks_acls: bool = Tru
 def test_tasks_know_the_rules_that_were_there_when_their_batch_began(
     spark: SparkSession, configured: Settings, folder: CheckpointFolder
 ) -> None:
-    log = AclLog(spark, folder)
-    log.take(READER)
-    log.before_query()
+    log = run_with(READER, spark, folder)
     log.begin(0)
     assert may_read(spark, configured) is True
 
@@ -84,15 +90,11 @@ def test_tasks_know_the_rules_that_were_there_when_their_batch_began(
 def test_a_batch_that_is_done_again_goes_by_the_rules_that_it_began_with(
     spark: SparkSession, configured: Settings, folder: CheckpointFolder
 ) -> None:
-    killed = AclLog(spark, folder)
-    killed.take(READER)
-    killed.before_query()
+    killed = run_with(READER, spark, folder)
     plan(folder, 0)
     killed.begin(0)
 
-    again = AclLog(spark, folder)
-    again.take(NOBODY)
-    again.before_query()
+    again = run_with(NOBODY, spark, folder)
     again.begin(0)
     assert may_read(spark, configured) is True
     end(folder, 0)
@@ -105,9 +107,7 @@ def test_a_batch_that_was_planned_and_not_begun_has_rules_too(
     spark: SparkSession, configured: Settings, folder: CheckpointFolder
 ) -> None:
     """The next run may have been told to go by none: it ends that batch with its own settings."""
-    killed = AclLog(spark, folder)
-    killed.take(READER)
-    killed.before_query()
+    run_with(READER, spark, folder)
     plan(folder, 0)
 
     again = AclLog(spark, folder)
@@ -120,9 +120,7 @@ def test_a_batch_that_was_planned_and_not_begun_has_rules_too(
 def test_a_query_that_fails_and_begins_anew_goes_by_the_same_rules(
     spark: SparkSession, configured: Settings, folder: CheckpointFolder
 ) -> None:
-    log = AclLog(spark, folder)
-    log.take(READER)
-    log.before_query()
+    log = run_with(READER, spark, folder)
     plan(folder, 0)
     log.begin(0)
     log.take(NOBODY)
@@ -149,16 +147,12 @@ def test_rules_that_kafka_4_4_would_not_take_are_known_as_they_are(
 def test_an_open_batch_that_a_version_without_rules_began_goes_by_those_of_now(
     spark: SparkSession, configured: Settings, folder: CheckpointFolder
 ) -> None:
-    long_ago = AclLog(spark, folder)
-    long_ago.take(NOBODY)
-    long_ago.before_query()
+    long_ago = run_with(NOBODY, spark, folder)
     plan(folder, 0)
     long_ago.begin(0)
     pin(spark, configured)  # as a run without rules does
 
-    now = AclLog(spark, folder)
-    now.take(READER)
-    now.before_query()
+    now = run_with(READER, spark, folder)
     now.begin(0)
 
     assert may_read(spark, configured) is True
@@ -167,9 +161,7 @@ def test_an_open_batch_that_a_version_without_rules_began_goes_by_those_of_now(
 def test_rules_of_a_run_long_ago_do_not_come_back(
     spark: SparkSession, configured: Settings, folder: CheckpointFolder
 ) -> None:
-    log = AclLog(spark, folder)
-    log.take(READER)
-    log.before_query()
+    log = run_with(READER, spark, folder)
     log.begin(0)
 
     without = AclLog(spark, folder)

@@ -57,8 +57,9 @@ def note_empty(folder: CheckpointFolder, batch_id: int) -> None:
 def began_with_rules(folder: CheckpointFolder) -> bool:
     """Whether the last batch went by rules of who may do what: another version began it as if there were none."""
     pinned = _read(folder)
-    is_ours = pinned is not None and pinned.program_version == group_coordinator.__version__
-    return is_ours and pinned is not None and pinned.checks_acls
+    if pinned is None or pinned.program_version != group_coordinator.__version__:
+        return False
+    return pinned.checks_acls
 
 
 def settings_of_open_batch(
