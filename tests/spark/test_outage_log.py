@@ -8,6 +8,7 @@ import pytest
 from msgspec import json
 from pyspark.sql import SparkSession
 
+from group_coordinator.core.deadlines.late_answers import SLOW_MS
 from group_coordinator.core.deadlines.outages import Outage, Outages
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
@@ -15,7 +16,7 @@ from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.operator.batch_context import in_this_task
-from group_coordinator.streaming.outage_log import PROPERTY, SLOW_MS, OutageLog
+from group_coordinator.streaming.outage_log import PROPERTY, OutageLog
 
 pytestmark = pytest.mark.spark
 
@@ -76,7 +77,7 @@ def test_the_next_run_knows_them_in_the_order_of_their_ends(
 
 
 @pytest.mark.parametrize(
-    ("gap_ms", "expected"), [(SLOW_MS, ()), (SLOW_MS + 1, ((4_900, 5_001 + SLOW_MS, True),))]
+    ("gap_ms", "expected"), [(SLOW_MS, ()), (SLOW_MS + 1, ((5_000, 5_001 + SLOW_MS, True, 4_900),))]
 )
 def test_a_batch_that_comes_late_let_members_wait(
     spark: SparkSession, folder: CheckpointFolder, gap_ms: int, expected: tuple[object, ...]
@@ -106,7 +107,7 @@ def test_nobody_waits_while_a_batch_lies_idle(
 
     rested[6] = 20_000
     log.add_wait_for(7)
-    assert remembered(folder) == (Outage(5_000, 5_001 + SLOW_MS, was_heard=True),)
+    assert remembered(folder) == (Outage(5_000, 5_001 + SLOW_MS, was_heard=True, asked_ms=5_000),)
 
 
 def test_in_a_backlog_an_event_waits_from_before_the_first_batch_that_was_cut(
@@ -124,9 +125,9 @@ def test_in_a_backlog_an_event_waits_from_before_the_first_batch_that_was_cut(
     assert remembered_after == {
         3: (),
         4: (),
-        5: (Outage(2_000, 5_000, was_heard=True),),
-        6: (Outage(2_000, 6_000, was_heard=True),),
-        7: (Outage(2_000, 6_000, was_heard=True),),
+        5: (Outage(4_000, 5_000, was_heard=True, asked_ms=2_000),),
+        6: (Outage(4_000, 6_000, was_heard=True, asked_ms=2_000),),
+        7: (Outage(4_000, 6_000, was_heard=True, asked_ms=2_000),),
     }
 
 

@@ -19,29 +19,62 @@ class Outage(Value, frozen=True):
 
     Without `was_heard` no event could come, and every timer that ran meanwhile begins anew at the end. With it events
     came and were answered late: a timer that was set meanwhile begins at the end, when its member had its answer.
+
+    A timer that had run out by `from_ms` is over: whoever decided so did not know of the outage yet.
     """
 
     from_ms: int
     to_ms: int
     was_heard: bool
+    asked_ms: int | None = None
+    """Whoever asked from then on was answered late, too; None: from `from_ms` on."""
+
+    @property
+    def first_asked_ms(self) -> int:
+        """The time of the first question that was answered late."""
+        return self.from_ms if self.asked_ms is None else self.asked_ms
 
 
 Outages = tuple[Outage, ...]
-"""In the order of their ends; they may overlap."""
+"""In the order of their ends, in which they were noted; they may overlap."""
+
+_KEPT = 100
+"""A timer that is older than the oldest of them may run out too early."""
 
 
 def due_after(timer: Timer, outages: Outages) -> int:
-    """When the timer runs out, with these outages."""
+    """When the timer runs out, with these outages.
+
+    One that is noted later changes nothing that was due before it began.
+    """
     begin_ms, length_ms = timer.armed_ms, timer.due_ms - timer.armed_ms
     for outage in outages:
-        # By when it was set: one late answer follows the other, and each one ends one wait.
-        if outage.was_heard and outage.from_ms <= timer.armed_ms < outage.to_ms:
-            begin_ms = max(begin_ms, outage.to_ms)
-    for outage in outages:
-        ran = begin_ms < outage.to_ms and outage.from_ms < begin_ms + length_ms
-        if ran and not outage.was_heard:
+        if begin_ms >= outage.to_ms or outage.from_ms >= begin_ms + length_ms:
+            continue
+        # Late answers go by when it was set: one follows the other, and each one ends one wait.
+        if not outage.was_heard or outage.first_asked_ms <= timer.armed_ms:
             begin_ms = outage.to_ms
     return begin_ms + length_ms
+
+
+def noted(outages: Outages, outage: Outage) -> Outages:
+    """These with one more, if it is not empty; a backlog has one outage, which grows."""
+    if outage.from_ms >= outage.to_ms:
+        return outages
+    covered = [known for known in outages if known == outage or _covers(outage, known)]
+    grown = outage.replace(from_ms=min(each.from_ms for each in (outage, *covered)))
+    others = (known for known in outages if known not in covered)
+    return tuple(sorted((*others, grown), key=lambda known: known.to_ms)[-_KEPT:])
+
+
+def _covers(outage: Outage, known: Outage) -> bool:
+    """Whether late answers are known as part of a longer wait: of those that it ends, some were asked for before them."""
+    return (
+        outage.was_heard
+        and known.was_heard
+        and outage.first_asked_ms < known.from_ms
+        and known.to_ms <= outage.to_ms
+    )
 
 
 def since(armed_ms: int, outages: Outages) -> Outages:

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import json
 
-from group_coordinator.core.deadlines.outages import Outage, due_after
+from group_coordinator.core.deadlines.outages import Outage, Outages, due_after, noted
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.states import ClassicState
@@ -151,6 +152,36 @@ def test_outages_may_overlap() -> None:
     assert due_after(Timer(110, 50), (away, slow, next_slow)) == 260
     assert due_after(Timer(155, 95), (away, slow, next_slow)) == 310
     assert due_after(Timer(270, 210), (away, slow, next_slow)) == 330
+
+
+@pytest.mark.parametrize(
+    ("armed_ms", "due_ms", "expected_ms"),
+    [(50, 99, 99), (50, 100, 100), (50, 101, 251), (49, 200, 200), (199, 199, 200)],
+    ids=["over before", "over as it began", "asked since", "asked before", "zero, in it"],
+)
+def test_who_ran_out_of_time_before_answers_were_late_stays_so(
+    armed_ms: int, due_ms: int, expected_ms: int
+) -> None:
+    late = Outage(100, 200, was_heard=True, asked_ms=50)
+
+    assert due_after(Timer(due_ms, armed_ms), (late,)) == expected_ms
+
+
+def test_a_backlog_has_one_outage_which_grows() -> None:
+    known: Outages = (Outage(90, 100, was_heard=True, asked_ms=80),)
+    for end_ms in (200, 300, 300):
+        backlog = Outage(end_ms - 100, end_ms, was_heard=True, asked_ms=90)
+        known = noted(known, backlog)
+
+    assert known == (
+        Outage(90, 100, was_heard=True, asked_ms=80),
+        Outage(100, 300, was_heard=True, asked_ms=90),
+    )
+    assert noted(known, Outage(300, 300, was_heard=False)) == known
+
+
+def test_outages_of_a_checkpoint_without_first_questions_are_read() -> None:
+    assert json.decode(b"[[100,200,true]]", type=Outages) == (Outage(100, 200, was_heard=True),)
 
 
 def test_who_falls_silent_while_every_answer_is_late_runs_out_of_time() -> None:

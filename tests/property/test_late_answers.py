@@ -1,0 +1,78 @@
+"""Waits are noted while batches go on: what becomes known later must not make earlier decisions wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from group_coordinator.core.deadlines.late_answers import SLOW_MS, LateAnswers
+from group_coordinator.core.deadlines.outages import Outages, noted
+from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.update_group import UpdateContext
+from tests.property.lives import CONFIG, CONTEXT, SLACK_MS, SWEEP_MS, Script, scripts
+from tests.support.group_updates import lines_of, updated
+
+_REBALANCE_DELAYS_MS = [0, 1, SLOW_MS, 3_000]
+
+
+class _Job:
+    """Runs batches of one group, and notes waits as it goes."""
+
+    def __init__(self, context: UpdateContext) -> None:
+        self.context = context
+        self.outages: Outages = ()
+        self.lines: list[str] = []
+        self._state: bytes | None = None
+        self._late_answers = LateAnswers()
+        self._planned: list[int] = []
+        self._was_cut = False
+
+    def batch(self, rows: list[EventRow], at_ms: int, *, is_cut: bool) -> None:
+        if self._planned:
+            before_ms = self._planned[-1]
+            asked_ms = self._planned[-2] if len(self._planned) > 1 else before_ms
+            wait = self._late_answers.until(at_ms, before_ms, asked_ms, was_cut=self._was_cut)
+            if wait is not None:
+                self.outages = noted(self.outages, wait)
+        context = replace(self.context, outages=self.outages, timers_hold=is_cut)
+        update = updated("g", self._state, rows, at_ms, context)
+        self._state = update.state
+        self.lines += lines_without_places(lines_of(update))
+        self._planned.append(at_ms)
+        self._was_cut = is_cut
+
+
+def lines_without_places(lines: list[str]) -> list[str]:
+    """Their numbers within a call are the batches' business."""
+    bodies = [(line[0], msgspec.json.decode(line[1:])) for line in lines]
+    return [
+        tag + msgspec.json.encode({k: v for k, v in body.items() if k != "seq"}).decode()
+        for tag, body in bodies
+    ]
+
+
+@given(script=scripts(), data=st.data())
+def test_what_was_noted_late_is_as_if_it_had_been_known_from_the_start(
+    script: Script, data: st.DataObject
+) -> None:
+    delay_ms = data.draw(st.sampled_from(_REBALANCE_DELAYS_MS))
+    config = replace(CONFIG, group_initial_rebalance_delay_ms=delay_ms)
+    context = replace(CONTEXT, config=config)
+    job = _Job(context)
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(script.rows)), max_size=8)))
+    edges = [0, *cuts, len(script.rows)]
+    end_ms = script.now_ms + data.draw(st.sampled_from([1, SLACK_MS, SLOW_MS + 1, SWEEP_MS]))
+    times_ms = [row.timestamp_ms for row in script.rows] + [end_ms]
+    for start, stop in pairwise(edges):
+        # What a limit leaves unread was there when the batch was planned, after all that it takes.
+        may_be_cut = 0 < stop < len(script.rows) and times_ms[stop - 1] < times_ms[stop]
+        is_cut = may_be_cut and data.draw(st.booleans())
+        job.batch(script.rows[start:stop], times_ms[stop], is_cut=is_cut)
+
+    whole = updated("g", None, script.rows, end_ms, replace(context, outages=job.outages))
+
+    assert job.lines == lines_without_places(lines_of(whole))
