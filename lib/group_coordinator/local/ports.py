@@ -14,8 +14,7 @@ _NOT_FOR_CLIENTS = range(20_000, 32_000)
 def free_ports(count: int) -> list[int]:
     """That many different ports which nobody listened on a moment ago."""
     with ExitStack() as held:
-        servers = [held.enter_context(socket.create_server((LOOPBACK, 0))) for _ in range(count)]
-        return [server.getsockname()[1] for server in servers]
+        return [_held_port(held) for _ in range(count)]
 
 
 def free_row(count: int) -> int:
@@ -25,6 +24,14 @@ def free_row(count: int) -> int:
         with ExitStack() as held, suppress(OSError):
             for number in range(count):
                 held.enter_context(socket.create_server((LOOPBACK, port + number)))
+            return port
+
+
+def _held_port(held: ExitStack) -> int:
+    while True:
+        port = secrets.choice(_NOT_FOR_CLIENTS)
+        with suppress(OSError):
+            held.enter_context(socket.create_server((LOOPBACK, port)))
             return port
 
 
