@@ -16,7 +16,8 @@ from group_coordinator.streaming.batch_outputs import (
     BatchOutputs,
     outputs_of,
 )
-from group_coordinator.streaming.operator.output_rows import OUTPUT, NumberedRow
+from group_coordinator.streaming.operator.batch_context import limits_in_this_task
+from group_coordinator.streaming.operator.output_rows import OUTPUT, Row
 from group_coordinator.streaming.quick_batch import quick_batch
 from group_coordinator.tables.append import Size
 from group_coordinator.tables.log_rows import LogOrigin
@@ -26,25 +27,24 @@ pytestmark = pytest.mark.spark
 QUICK, LITTLE, MUCH = 0, 8 * 1024 * 1024, -1
 """Taken as a whole; or of what is cached little or much, by the most bytes that are little."""
 RESPONSE_MAX_BYTES = 10
-MOST = 2 * 1024 * 1024
-ROWS: list[NumberedRow] = [
-    ("R", "a", None, b"1\n22", 2, 0),
-    ("R", "a", 3, b"333", 1, 0),
-    ("L", None, None, b"rows", 70, 0),
-    ("L", None, None, b"more rows", 7, 0),
-    ("D", None, None, b"letter", 1, 0),
-    ("D!", None, None, b"defect", 1, 0),
-    ("T", None, None, b"need", 1, 0),
-    ("M", None, None, b"\xc3\xbc", 1, 0),
-    ("N", None, None, b'{"offset-commit":70}', 1, 0),
-    ("N", None, None, b'{"offset-commit":6,"offset-expiration":1}', 1, 0),
-    ("S", None, None, b"rebalances", 1, 0),
+ROWS: list[Row] = [
+    ("R", "a", None, b"1\n22", 2),
+    ("R", "a", 3, b"333", 1),
+    ("L", None, None, b"rows", 70),
+    ("L", None, None, b"more rows", 7),
+    ("D", None, None, b"letter", 1),
+    ("D!", None, None, b"defect", 1),
+    ("T", None, None, b"need", 1),
+    ("M", None, None, b"\xc3\xbc", 1),
+    ("N", None, None, b'{"offset-commit":70}', 1),
+    ("N", None, None, b'{"offset-commit":6,"offset-expiration":1}', 1),
+    ("S", None, None, b"rebalances", 1),
 ]
 METERS = {"offset-commit": 76, "offset-expiration": 1, "dead-letter": 2, "defect": 1}
 
 
 @contextmanager
-def found(spark: SparkSession, rows: list[NumberedRow], most_bytes: int) -> Iterator[BatchOutputs]:
+def found(spark: SparkSession, rows: list[Row], most_bytes: int) -> Iterator[BatchOutputs]:
     if most_bytes == QUICK:
         taken = quick_batch(spark.createDataFrame(rows, OUTPUT).repartition(2), RESPONSE_MAX_BYTES)
         assert taken is not None
@@ -90,26 +90,25 @@ def test_the_driver_takes_responses_with_their_partitions(spark: SparkSession) -
     assert taken.responses == [("a", None, b"1\n22"), ("a", 3, b"333")]
 
 
-@pytest.mark.parametrize(("before", "is_taken"), [(MOST - 5, True), (MOST - 4, False)])
-def test_the_driver_takes_so_much_of_a_task(
-    spark: SparkSession, before: int, *, is_taken: bool
+@pytest.mark.parametrize("kind", ["R", "L"])
+def test_the_driver_takes_no_batch_of_which_something_was_kept_back(
+    spark: SparkSession, kind: str
 ) -> None:
-    rows = [*ROWS, ("L", None, None, b"12345", 1, before)]
+    rows = [*ROWS, (kind, "b", None, None, 1)]
 
-    taken = quick_batch(spark.createDataFrame(rows, OUTPUT), RESPONSE_MAX_BYTES)
-
-    assert (taken is not None) == is_taken
+    assert quick_batch(spark.createDataFrame(rows, OUTPUT), RESPONSE_MAX_BYTES) is None
 
 
-@pytest.mark.parametrize(("length", "is_taken"), [(10, True), (11, False)])
-def test_the_driver_takes_no_response_that_kafka_would_not(
-    spark: SparkSession, length: int, *, is_taken: bool
-) -> None:
-    rows = [*ROWS, ("R", "b", None, b"x" * length, 1, 0), ("L", None, None, b"x" * 99, 1, 0)]
+def test_tasks_know_how_much_the_driver_takes_for_as_long_as_it_does(spark: SparkSession) -> None:
+    tasks = spark.sparkContext.parallelize(range(2), 2)
+    limits = tasks.map(lambda _: ("T", None, None, repr(limits_in_this_task()).encode(), 1))
 
-    taken = quick_batch(spark.createDataFrame(rows, OUTPUT), RESPONSE_MAX_BYTES)
+    taken = quick_batch(limits.toDF(OUTPUT), RESPONSE_MAX_BYTES)
 
-    assert (taken is not None) == is_taken
+    assert taken is not None
+    known = "OutputLimits(task_bytes=2097152, response_bytes=10)"
+    assert taken.outputs.topic_needs() == [known, known]
+    assert {row.content.decode() for row in limits.toDF(OUTPUT).collect()} == {"None"}
 
 
 def test_what_is_not_cached_as_a_whole_is_counted(spark: SparkSession) -> None:

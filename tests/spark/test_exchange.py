@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.runtime.packing import EVENT, HEADER, pack_seed
 from group_coordinator.streaming.operator.known_pyspark import Exchange
+from group_coordinator.streaming.quick_batch import quick_batch
 from group_coordinator.testing import GroupDriver
 from tests.spark.played import CONTEXT, PACKED, Played, commit, request, write
 
@@ -23,6 +24,8 @@ pytestmark = pytest.mark.spark
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
 CONSUMER_APIS = ("ConsumerGroupHeartbeat", "ConsumerGroupDescribe", "IncrementalAlterConfigs")
 MORE_THAN_A_BATCH_OF_ARROW = 12_000
+RESPONSE_MAX_BYTES = 223
+"""As long as the answer to the commit, shorter than that to a fetch."""
 
 
 def join(group: str, offset: int) -> dict[str, Any]:
@@ -110,6 +113,37 @@ def test_both_ways_of_exchange_come_to_the_same(spark: SparkSession, tmp_path: P
     large = snapshots.load("large", stock.states["large"][1])
     assert large.offsets["orders"][6].offset == 11_997
     _same_timers(spark, tmp_path)
+
+
+class TakenAtOnce(Played):
+    """The driver takes each batch at once, if it is not too much for it, and then as it takes a large one."""
+
+    def __init__(self, *given: Any) -> None:
+        self.at_once: list[list[bytes] | None] = []
+        """The responses of each batch; None: they were too much."""
+        super().__init__(*given)
+
+    def _collect(self, batch: DataFrame, batch_id: int) -> None:
+        taken = quick_batch(batch, RESPONSE_MAX_BYTES)
+        self.at_once.append(None if taken is None else [each.lines for each in taken.responses])
+        super()._collect(batch, batch_id)
+
+
+@pytest.mark.parametrize("way", ["stock", "lean"])
+def test_a_batch_that_is_too_much_for_the_driver_is_done_again_as_a_large_one(
+    spark: SparkSession, tmp_path: Path, way: Exchange
+) -> None:
+    question = request("OffsetFetch", 7, 1, {"groupId": "shop", "topics": None})
+    write(spark, tmp_path / "in", [[("shop", commit("shop", 5))], [("shop", question)]])
+
+    played = TakenAtOnce(spark, tmp_path / "in", tmp_path / way, way)
+
+    [committed], [fetched] = (
+        [line for line in played.lines[batch] if line[0] == "R"] for batch in (0, 1)
+    )
+    assert len(committed) - 1 <= RESPONSE_MAX_BYTES < len(fetched) - 1
+    assert '"committedOffset":5' in fetched
+    assert played.at_once[:2] == [[committed[1:].encode()], None]
 
 
 def _consumer_groups_are_there(played: Played) -> None:

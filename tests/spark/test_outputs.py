@@ -32,7 +32,7 @@ def responses(
     spark: SparkSession, *contents: str, partition: int | None = None, partitions: int = 0
 ) -> list[Row]:
     content = "\n".join(contents).encode()
-    row = ("R", "billing", partition, bytearray(content), len(contents), 0)
+    row = ("R", "billing", partition, bytearray(content), len(contents))
     batch = spark.createDataFrame([row], OUTPUT)
     return responses_of(batch, MOST_BYTES, partitions).collect()
 

@@ -23,7 +23,7 @@ from group_coordinator.streaming.operator.output_rows import (
     OUTPUT,
     RESPONSE,
     TOPIC_NEED,
-    NumberedRow,
+    Row,
 )
 from group_coordinator.streaming.quick_batch import QuickWay
 from group_coordinator.streaming.sinks import Sinks
@@ -35,15 +35,15 @@ pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 GROUP = "billing"
 
 
-def response(name: str, to: int | None = None) -> NumberedRow:
+def response(name: str, to: int | None = None) -> Row:
     answer = {"id": name, "groupId": GROUP, "body": {"errorCode": 0}}
     content = json.dumps(answer).encode()
-    return RESPONSE, GROUP, to, content, 1, 0
+    return RESPONSE, GROUP, to, content, 1
 
 
-def need() -> NumberedRow:
+def need() -> Row:
     content = json.dumps({"group_id": GROUP, "names": ["orders"], "regexes": []}).encode()
-    return TOPIC_NEED, None, None, content, 1, 0
+    return TOPIC_NEED, None, None, content, 1
 
 
 class Job:
@@ -68,7 +68,7 @@ class Job:
             quick=QuickWay(lambda _: is_quick, self.responses),
         )
 
-    def write(self, batch_id: int, *rows: NumberedRow) -> None:
+    def write(self, batch_id: int, *rows: Row) -> None:
         self._seconds += 1
         self._sinks.write(self._spark.createDataFrame(rows, OUTPUT), batch_id)
 

@@ -144,17 +144,14 @@ def outputs_of(batch: DataFrame) -> BatchOutputs:
 
 
 def sorted_by_kind(
-    spark: SparkSession, frame: Callable[[], DataFrame], rows: Iterable[Mapping[str, Any]]
+    spark: SparkSession, frame: Callable[[], DataFrame], rows: Iterable[tuple[str, int, bytes]]
 ) -> BatchOutputs:
     """The outputs of a batch from its rows, each with kind, count and content."""
     volumes: dict[str, KindVolume] = {}
     contents: dict[str, list[bytes]] = {}
-    for row in rows:
-        kind, content = row["kind"], row["content"] or b""
+    for kind, count, content in rows:
         before = volumes.get(kind, _NOTHING)
-        volumes[kind] = KindVolume(
-            before.outputs + row["count"], before.content_bytes + len(content)
-        )
+        volumes[kind] = KindVolume(before.outputs + count, before.content_bytes + len(content))
         contents.setdefault(kind, []).append(content)
     return BatchOutputs(spark, frame, volumes, contents)
 
@@ -162,7 +159,8 @@ def sorted_by_kind(
 def _all_of(batch: DataFrame) -> BatchOutputs:
     without_responses = f"if(kind = '{RESPONSE}', null, content) AS content"
     rows = batch.selectExpr("kind", "count", without_responses).toArrow().to_pylist()
-    return sorted_by_kind(batch.sparkSession, lambda: batch, rows)
+    outputs = ((row["kind"], row["count"], row["content"] or b"") for row in rows)
+    return sorted_by_kind(batch.sparkSession, lambda: batch, outputs)
 
 
 def _counted(batch: DataFrame) -> BatchOutputs:

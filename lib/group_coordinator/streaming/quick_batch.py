@@ -6,11 +6,12 @@ is planned. The responses go to Kafka while the log's rows go to their table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import NamedTuple, Protocol
 
-from pyspark.sql import DataFrame
+from msgspec import json
+from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.runtime.outputs import Responses
 from group_coordinator.streaming.batch_outputs import (
@@ -19,7 +20,8 @@ from group_coordinator.streaming.batch_outputs import (
     sorted_by_kind,
 )
 from group_coordinator.streaming.checkpoint.plans import Plans
-from group_coordinator.streaming.operator.output_rows import OUTPUT, RESPONSE
+from group_coordinator.streaming.operator.batch_context import TAKEN_AT_ONCE
+from group_coordinator.streaming.operator.output_rows import OUTPUT, RESPONSE, OutputLimits
 
 _MOST_EVENTS = 2_000
 _MOST_BYTES_OF_A_TASK = 2 * 1024 * 1024
@@ -58,25 +60,27 @@ def quick_batch(batch: DataFrame, response_max_bytes: int) -> QuickBatch | None:
     Who reads the batch after that runs its operator again, which comes to the same.
     """
     spark = batch.sparkSession
-    content = _content_within(response_max_bytes)
-    columns = [content if name == "content" else name for name in OUTPUT.names]
-    with call_site_kept(spark):
-        rows = batch.selectExpr(*columns).toArrow()
-    if rows["content"].null_count:
+    limits = OutputLimits(_MOST_BYTES_OF_A_TASK, response_max_bytes)
+    with call_site_kept(spark), _taken_at_once(spark, limits):
+        # As Arrow it would take PySpark some questions more.
+        rows = batch.collect()
+    if any(row.content is None for row in rows):
         return None
-    taken = rows.to_pylist()
+    taken = [(row.kind, row["count"], bytes(row.content)) for row in rows]
     outputs = sorted_by_kind(spark, lambda: spark.createDataFrame(rows, OUTPUT), taken)
     responses = [
-        Responses(row["key"], row["partition"], row["content"])
-        for row in taken
-        if row["kind"] == RESPONSE
+        Responses(row.key, row.partition, content)
+        for row, (kind, _, content) in zip(rows, taken, strict=True)
+        if kind == RESPONSE
     ]
     return QuickBatch(outputs, responses)
 
 
-def _content_within(response_max_bytes: int) -> str:
-    return (
-        f"if(bytes_before + octet_length(content) <= {_MOST_BYTES_OF_A_TASK} "
-        f"AND (kind <> '{RESPONSE}' OR octet_length(content) <= {response_max_bytes})"
-        ", content, null) AS content"
-    )
+@contextmanager
+def _taken_at_once(spark: SparkSession, limits: OutputLimits) -> Iterator[None]:
+    """While tasks begin, let them keep back what the driver would not take: the operator knows it without a plan of Spark's."""
+    spark.sparkContext.setLocalProperty(TAKEN_AT_ONCE, json.encode(limits).decode())
+    try:
+        yield
+    finally:
+        spark.sparkContext.setLocalProperty(TAKEN_AT_ONCE, "")

@@ -19,7 +19,10 @@ class CheckpointFolder:
         self.location = location
         # PySpark offers no file system of its own.
         session: Any = spark
-        self._jvm = session._jvm  # noqa: SLF001
+        jvm = session._jvm  # noqa: SLF001
+        # Kept, as each part of a name is a question to Java, which looks for a class of that name in all jars.
+        self._java_path = jvm.org.apache.hadoop.fs.Path
+        self._io_utils = jvm.org.apache.commons.io.IOUtils
         configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
         # By default Hadoop has a checksum beside every local file, and a file is not replaced together with it.
         configuration.set("fs.file.impl", "org.apache.hadoop.fs.RawLocalFileSystem")
@@ -45,7 +48,7 @@ class CheckpointFolder:
             return None
         stream = self._files.open(self._path(name))
         try:
-            return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+            return str(self._io_utils.toString(stream, "UTF-8"))
         finally:
             stream.close()
 
@@ -100,4 +103,4 @@ class CheckpointFolder:
         self._files.delete(self._path(f"{folder}/.{file}.crc"))
 
     def _path(self, name: str) -> Any:
-        return self._jvm.org.apache.hadoop.fs.Path(self.address(name) if name else self.location)
+        return self._java_path(self.address(name) if name else self.location)

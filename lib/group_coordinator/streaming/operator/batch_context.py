@@ -1,4 +1,4 @@
-"""What a task knows of its batch beside the settings: the driver told it (outage_log.py, backlog.py, acl_log.py)."""
+"""What a task knows of its batch beside the settings: the driver told it (outage_log.py, backlog.py, acl_log.py, quick_batch.py)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.streaming import acl_log, outage_log
 from group_coordinator.streaming.acl_log import unpacked
 from group_coordinator.streaming.backlog import TIMERS_HOLD
+from group_coordinator.streaming.operator.output_rows import OutputLimits
 
 
 def in_this_task(context: UpdateContext) -> UpdateContext:
@@ -32,6 +33,17 @@ def in_this_task(context: UpdateContext) -> UpdateContext:
         outages=_decoded(outages) if outages else context.outages,
         acls=_authorizer(task.getLocalProperty(acl_log.PROPERTY)) if context.checks_acls else None,
     )
+
+
+TAKEN_AT_ONCE = "group.coordinator.taken.at.once"
+"""Spark gives such a property of the driver's thread to the tasks that the thread begins: OutputLimits in JSON."""
+
+
+def limits_in_this_task() -> OutputLimits | None:
+    """How much the driver takes of this task's outputs; None: it does not take the batch at once."""
+    task = TaskContext.get()
+    text = task.getLocalProperty(TAKEN_AT_ONCE) if task is not None else None
+    return json.decode(text, type=OutputLimits) if text else None
 
 
 @lru_cache(maxsize=1)

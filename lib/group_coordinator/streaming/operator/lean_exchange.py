@@ -47,7 +47,7 @@ _MOST_BYTES = 16 * 1024 * 1024
 _NO_TIMESTAMP = -1
 
 
-def exchange_leanly(function: Callable[..., Any], context: UpdateContext) -> None:
+def exchange_leanly(function: Callable[..., Any], context: UpdateContext, rows: OutputRows) -> None:
     """Let the task that unpickled this function exchange its rows here; in a worker, before the task's rows are read.
 
     For this one task: its serializer gets methods of its own when the task begins to read, and the class is at that
@@ -58,7 +58,7 @@ def exchange_leanly(function: Callable[..., Any], context: UpdateContext) -> Non
 
     def load_stream(serializer: Any, stream: IO[bytes]) -> Iterator[Any]:
         serializer_class.load_stream = stock
-        serializer.dump_stream = _writer(serializer, stream, context)
+        serializer.dump_stream = _writer(serializer, stream, context, rows)
         return iter(_read_here, None)
 
     serializer_class.load_stream = load_stream
@@ -71,9 +71,9 @@ def _read_here() -> NoReturn:
 
 
 def _writer(
-    serializer: Any, source: IO[bytes], context: UpdateContext
+    serializer: Any, source: IO[bytes], context: UpdateContext, rows: OutputRows
 ) -> Callable[[Iterator[Any], IO[bytes]], None]:
-    output = _Output(serializer)
+    output = _Output(serializer, rows)
 
     def dump_stream(_: Iterator[Any], stream: IO[bytes]) -> None:
         batches = _answered(source, context, output)
@@ -192,10 +192,10 @@ _PICKLED: dict[tuple[str, str], Callable[..., Any]] = {
 class _Output:
     """What goes back to the JVM: output rows, and the states to be written."""
 
-    def __init__(self, serializer: Any) -> None:
+    def __init__(self, serializer: Any, rows: OutputRows) -> None:
         self._counts_type: pa.StructType = serializer.result_count_pdf_arrow_type
         self._states_type: pa.StructType = serializer.result_state_pdf_arrow_type
-        self._rows = OutputRows()
+        self._rows = rows
         self._states: list[tuple[bytes, bytes, bytes | None, int]] = []
 
     def add(self, group_id: str, piece: Piece) -> None:

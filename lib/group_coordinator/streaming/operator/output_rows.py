@@ -9,14 +9,14 @@ A row has many outputs of one kind, so the JVM has little to do for an output:
 | dead letter, defect, topic need, awaited markers, rebalancing, denial | one output in JSON | |
 | meters | what the rows of the log add to Kafka's meters (runtime/meters.py), by name, in JSON | |
 
-`count` is the number of outputs in a row, `bytes_before` how much content the task has handed over before it: who takes a batch
-at once can tell what would be too much.
+`count` is the number of outputs in a row. A task whose batch the driver takes at once (quick_batch.py) gives null in the place
+of a content that would be too much.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 import pyarrow as pa
@@ -24,7 +24,6 @@ from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import (
     BinaryType,
     IntegerType,
-    LongType,
     StringType,
     StructField,
     StructType,
@@ -56,16 +55,13 @@ OUTPUT = StructType(
         StructField("partition", IntegerType()),
         StructField("content", BinaryType()),
         StructField("count", IntegerType()),
-        StructField("bytes_before", LongType()),
     ]
 )
 
 ARROW_OUTPUT: pa.StructType = to_arrow_type(OUTPUT)
 """As Arrow has it."""
 
-Row: TypeAlias = tuple[str, str | None, int | None, bytes, int]
-"""Without `bytes_before`."""
-NumberedRow: TypeAlias = tuple[str, str | None, int | None, bytes, int, int]
+Row: TypeAlias = tuple[str, str | None, int | None, bytes | None, int]
 """As OUTPUT."""
 
 _MOST_LOG_ROWS = 4_096
@@ -82,13 +78,25 @@ _KINDS: dict[type[Output], str] = {
 _encode = msgspec.json.Encoder().encode
 
 
-class OutputRows:
-    """Makes rows of the outputs of a task's calls, one call after the other."""
+class OutputLimits(NamedTuple):
+    """The most content that a task gives in all, and in a row of responses; what is beyond is null."""
 
-    def __init__(self) -> None:
+    task_bytes: int
+    response_bytes: int
+
+
+class OutputRows:
+    """Makes rows of the outputs of a task's calls, one call after the other.
+
+    Args:
+        limits: None: all is given.
+    """
+
+    def __init__(self, limits: OutputLimits | None = None) -> None:
+        self._limits = limits
         self.bytes = 0
         """Of all outputs that were not taken."""
-        self._bytes_taken = 0
+        self._bytes_given = 0
         self._rows: list[Row] = []
         self._log: list[LogRow] = []
         self._log_bytes = 0
@@ -113,19 +121,22 @@ class OutputRows:
             self._rows.append((RESPONSE, group_id, partition, content, len(values)))
         self.bytes += piece.bytes
 
-    def take(self) -> list[NumberedRow]:
+    def take(self) -> list[Row]:
         """All rows; none are left."""
         self._end_log_row()
         if self._meters:
             self._rows.append((METERS, None, None, _encode(self._meters), 1))
             self._meters = Counter()
         rows, self._rows, self.bytes = self._rows, [], 0
-        return [self._numbered(row) for row in rows]
+        return rows if self._limits is None else [self._within(row, *self._limits) for row in rows]
 
-    def _numbered(self, row: Row) -> NumberedRow:
-        before = self._bytes_taken
-        self._bytes_taken += len(row[3])
-        return (*row, before)
+    def _within(self, row: Row, task_bytes: int, response_bytes: int) -> Row:
+        kind, key, partition, content, count = row
+        length = len(content or b"")
+        self._bytes_given += length
+        if self._bytes_given > task_bytes or (kind == RESPONSE and length > response_bytes):
+            return kind, key, partition, None, count
+        return row
 
     def _add_to_log(self, row: LogRow) -> None:
         self._log.append(row)

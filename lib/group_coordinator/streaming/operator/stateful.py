@@ -37,8 +37,7 @@ _COLUMNS = pd.Index(OUTPUT.names)
 
 def coordinate(events: DataFrame, context: UpdateContext, exchange: Wanted) -> DataFrame:
     """Run every event through its group's state machine; the exchange makes no difference (lean_exchange.py)."""
-    # Each task unpickles rows of its own.
-    function = partial(update_state, context=context, rows=OutputRows())
+    function = partial(update_state, context=context)
     return events.groupBy("group_id").applyInPandasWithState(
         PickledFunction(function, context, exchange),
         outputStructType=OUTPUT,

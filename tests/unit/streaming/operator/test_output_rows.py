@@ -17,7 +17,7 @@ from group_coordinator.runtime.outputs import (
     TopicNeedLine,
 )
 from group_coordinator.streaming.operator import output_rows
-from group_coordinator.streaming.operator.output_rows import OutputRows, Row
+from group_coordinator.streaming.operator.output_rows import OutputLimits, OutputRows, Row
 from group_coordinator.tables.packed_log import unpacked
 
 
@@ -35,7 +35,7 @@ def taken(*calls: tuple[str, list[Output]]) -> list[Row]:
     rows = OutputRows()
     for group_id, outputs in calls:
         rows.add(group_id, Piece(outputs, 100))
-    return [row[:-1] for row in rows.take()]
+    return rows.take()
 
 
 def logged(row: Row) -> list[tuple[str, int]]:
@@ -109,21 +109,31 @@ def test_what_was_taken_is_gone() -> None:
     assert (len(rows), rows.bytes, rows.take()) == (0, 0, [])
 
 
-def test_a_row_says_how_much_the_task_has_handed_over_before_it() -> None:
-    rows = OutputRows()
+def test_what_is_more_than_the_driver_takes_of_a_task_is_kept_back() -> None:
+    rows = OutputRows(OutputLimits(task_bytes=9, response_bytes=4))
     rows.add("a", Piece([Response(None, b"22"), Response(1, b"333")], 300))
     rows.add("b", Piece([Response(None, b"4444")], 300))
-    assert [row[-1] for row in rows.take()] == [0, 2, 5]
+    assert [row[3] for row in rows.take()] == [b"22", b"333", b"4444"]
 
     rows.add("a", Piece([Response(None, b"1")], 300))
 
-    assert [row[-1] for row in rows.take()] == [9]
+    assert rows.take() == [("R", "a", None, None, 1)]
+
+
+def test_a_response_that_is_too_long_is_kept_back_and_nothing_else() -> None:
+    rows = OutputRows(OutputLimits(task_bytes=1_000, response_bytes=4))
+
+    rows.add("a", Piece([Response(None, b"55555"), letter("longer than a response")], 300))
+
+    other, response = rows.take()
+    assert response == ("R", "a", None, None, 1)
+    assert other[3] is not None
 
 
 def test_a_row_has_a_value_for_each_column() -> None:
     names = output_rows.OUTPUT.names
 
-    assert names == ["kind", "key", "partition", "content", "count", "bytes_before"]
+    assert names == ["kind", "key", "partition", "content", "count"]
     rows = OutputRows()
     rows.add("a", Piece([log_row("a", 0), letter("x")], 300))
     assert {len(row) for row in rows.take()} == {len(names)}
