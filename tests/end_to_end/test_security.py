@@ -34,6 +34,7 @@ from tests.end_to_end.gateway_story import (
     wrong_password,
 )
 from tests.end_to_end.installation import Installation
+from tests.end_to_end.metrics_beside import MetricsBeside
 from tests.end_to_end.secured_broker import (
     ADMIN,
     ALL_TOPICS,
@@ -72,6 +73,8 @@ pytestmark = [
     pytest.mark.kafka,
 ]
 
+PATIENCE_S = 60
+"""Rules are read every ten seconds."""
 ORDERS_0 = TopicPartition("orders", 0)
 # Spark's event log holds its configuration and the plan of every query.
 SPARK_DEFAULTS = """\
@@ -174,11 +177,14 @@ def test_a_commit_is_answered_and_the_password_is_nowhere(
     cluster: SecuredCluster, installed: Path
 ) -> None:
     settings = ("group.initial.rebalance.delay.ms=0", "acls.source=cluster")
-    run = ["run", "--progress", "progress.json", *(f"--set={setting}" for setting in settings)]
+    metrics = MetricsBeside(Installation(cluster.broker.bootstrap_servers, installed))
+    run = ["run", "--progress", "progress.json", *metrics.options]
+    run += [f"--set={setting}" for setting in settings]
     with cluster.process(run, JOB, installed) as job, cluster.admin(installed) as admin:
         admin.alter_consumer_group_offsets("billing", {ORDERS_0: 42}).all()
         assert admin.list_consumer_group_offsets("billing")[ORDERS_0].offset == 42
         a_denied_commit_is_known(cluster, installed, admin)
+        assert 0 <= metrics.scraped()["group_coordinator_acls_age_seconds"] < PATIENCE_S
         kafkas_own_clients_log_in(cluster, installed)
         assert job.stop() == 0, job.log
 

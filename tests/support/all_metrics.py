@@ -13,6 +13,8 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.core import InfoMetricFamily
 from prometheus_client.metrics_core import Metric
 
+from group_coordinator.core.acls.rule import Acls
+from group_coordinator.job.acl_agent import AclAgent
 from group_coordinator.job.metrics.batches import Batches
 from group_coordinator.job.metrics.counts import Counts
 from group_coordinator.job.metrics.families import Figures
@@ -73,3 +75,6 @@ def _families() -> Iterator[Metric]:
     tables.read()
     yield from tables.families()
     yield from behind_families(Backlog(1, 1))
+    agent = AclAgent(lambda: Acls(()), lambda _: None)
+    agent.begin()
+    yield from agent.families()

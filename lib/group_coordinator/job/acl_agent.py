@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event
 
+from prometheus_client.metrics_core import Metric
 from pyspark.sql import SparkSession
 
 from group_coordinator.clients.cluster.cluster_acls import AclsUnreadableError
@@ -16,6 +17,7 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.core.acls.rule import Acls
 from group_coordinator.job.acl_rules import reader_of_acls
 from group_coordinator.job.looking_again import look_again_and_again
+from group_coordinator.job.metrics.families import gauge
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.acl_log import AclLog
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
@@ -43,6 +45,7 @@ class AclAgent:
         self._take = take
         self._clock = clock
         self._told, self._told_s = "", 0.0
+        self._read_s: float | None = None
 
     def begin(self) -> None:
         """Give the rules that the run begins with.
@@ -51,7 +54,7 @@ class AclAgent:
             AclsUnreadableError: there are none to go by.
             ChannelError: the cluster does not answer.
         """
-        self._take(self._read())
+        self._give()
 
     def run(self, stop: Event, interval_s: float) -> None:
         """Look again and again; while no broker answers, say so once and go on trying."""
@@ -64,11 +67,22 @@ class AclAgent:
             ChannelError: the cluster does not answer; the next look makes up for it.
         """
         try:
-            self._take(self._read())
+            self._give()
         except AclsUnreadableError as error:
             self._warn(str(error))
         else:
             self._told = ""
+
+    def families(self) -> Iterator[Metric]:
+        """How old the rules are, which a run has read before anything is answered."""
+        if self._read_s is not None:
+            age_s = self._clock() - self._read_s
+            meaning = "Since the rules of who may do what were last read"
+            yield gauge("group_coordinator_acls_age_seconds", meaning, (), [((), age_s)])
+
+    def _give(self) -> None:
+        self._take(self._read())
+        self._read_s = self._clock()
 
     def _warn(self, why: str) -> None:
         now_s = self._clock()

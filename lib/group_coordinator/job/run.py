@@ -170,7 +170,14 @@ def _drain(given: RunInputs, settings: Settings, options: RunOptions, stop: Even
 def _run(given: RunInputs, settings: Settings, options: RunOptions, stop: Event) -> None:
     with ExitStack() as beside:
         measured = beside.enter_context(
-            measuring(given.endpoint, given.spark, given.connection, given.job, stop)
+            measuring(
+                given.endpoint,
+                given.spark,
+                given.connection,
+                given.job,
+                given.acls.agent,
+                stop,
+            )
         )
         around = beside.enter_context(for_a_long_run(given, measured, stop))
         if given.telling is not None:

@@ -47,7 +47,7 @@ def test_every_query_of_the_dashboard_is_read() -> None:
         assert names_in(query), title
         assert names_in(query) <= all_names()
     everything = "".join(f"{name} 1\n" for name in all_names())
-    count = len([*dashboard.of_panels()])
+    count = len([*dashboard.of_panels()]) - 1  # the age of the rules, which the demo's job has not
     assert on_the_dashboard(everything) == (
         f"{count} of {count} queries of the dashboard find their series here"
     )

@@ -9,7 +9,9 @@ from group_coordinator.clients.cluster.cluster_acls import AclsUnreadableError
 from group_coordinator.core.acls.rule import Acls
 from group_coordinator.job.acl_agent import AclAgent
 from tests.support.acls import rules
+from tests.unit.job.metrics.scraped import shown
 
+AGE = "group_coordinator_acls_age_seconds"
 READER = Acls(rules("ALLOW User:a READ GROUP billing"))
 NOBODY = Acls(())
 
@@ -25,6 +27,19 @@ class Source:
         if isinstance(found, Exception):
             raise found
         return found
+
+
+class Hours:
+    """A clock moved by hand."""
+
+    def __init__(self) -> None:
+        self.now_s = 5_000.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+    def sleep(self, seconds: float) -> None:
+        self.now_s += seconds
 
 
 def test_rules_are_given_as_they_change() -> None:
@@ -43,13 +58,14 @@ def test_rules_that_cannot_be_read_any_more_stay_and_that_is_said_once_an_hour(
 ) -> None:
     broken = AclsUnreadableError("acls.file = rules.json: not JSON")
     taken: list[Acls] = []
-    now_s = iter([50.0, 50.0 + later_s, 9_000.0])
-    found = Source(READER, broken, broken, NOBODY, broken)
-    agent = AclAgent(found, taken.append, lambda: next(now_s))
+    clock = Hours()
+    agent = AclAgent(Source(READER, broken, broken, NOBODY, broken), taken.append, clock)
     agent.begin()
 
     with caplog.at_level(logging.WARNING):
-        for _ in range(4):
+        agent.look()
+        clock.sleep(later_s)
+        for _ in range(3):
             agent.look()
 
     assert taken == [READER, NOBODY]
@@ -65,3 +81,35 @@ def test_a_run_does_not_begin_without_rules(failure: Exception) -> None:
         AclAgent(Source(failure), taken.append).begin()
 
     assert taken == []
+
+
+def test_the_age_of_the_rules_is_that_of_the_last_look_that_found_some() -> None:
+    """A look that finds the same rules counts; one at a file that is damaged, or at a cluster that is away, does not."""
+    clock = Hours()
+    broken, away = AclsUnreadableError("not JSON"), BrokerUnreachableError("no broker answers")
+    found = Source(READER, READER, broken, away, NOBODY)
+    agent = AclAgent(found, lambda _: None, clock)
+    agent.begin()
+
+    clock.sleep(10)
+    assert shown(agent.families()) == {AGE: 10}
+    agent.look()
+    assert shown(agent.families()) == {AGE: 0}
+    clock.sleep(20)
+    agent.look()
+    assert shown(agent.families()) == {AGE: 20}
+    clock.sleep(30)
+    with pytest.raises(BrokerUnreachableError):
+        agent.look()
+    assert shown(agent.families()) == {AGE: 50}
+    clock.sleep(1)
+    agent.look()
+    assert shown(agent.families()) == {AGE: 0}
+
+
+def test_rules_that_were_never_read_have_no_age() -> None:
+    agent = AclAgent(Source(AclsUnreadableError("why")), lambda _: None)
+    with pytest.raises(AclsUnreadableError):
+        agent.begin()
+
+    assert shown(agent.families()) == {}

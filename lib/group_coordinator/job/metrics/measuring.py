@@ -13,6 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.job.acl_agent import AclAgent
 from group_coordinator.job.beside import running_beside
 from group_coordinator.job.metrics.batches import Batches
 from group_coordinator.job.metrics.counts import Counts
@@ -80,6 +81,7 @@ def measuring(
     spark: SparkSession,
     connection: Connection,
     job: JobSettings,
+    acls: AclAgent | None,
     stop: Event,
 ) -> Iterator[Measuring | None]:
     """Measure while the block runs, and keep the totals at its end; None: nobody wants to know."""
@@ -89,6 +91,8 @@ def measuring(
     folder = coordinator_folder(spark, job)
     totals = MeterTotals(folder, partial(_counted, spark, job))
     measured = Measuring(endpoint, job, folder, totals)
+    if acls is not None:
+        endpoint.registry.register(Figures(acls.families))
     with closing(Unread(connection, job.events_topic, measured.read_to)) as unread:
         endpoint.registry.register(Figures(unread.families))
         with (

@@ -7,17 +7,23 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+import pytest
 from prometheus_client import CollectorRegistry
 
 from group_coordinator import settings
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.core.acls.rule import Acls
+from group_coordinator.job.acl_agent import AclAgent
+from group_coordinator.job.metrics import measuring as module
 from group_coordinator.job.metrics.endpoint import Endpoint
 from group_coordinator.job.metrics.measuring import measuring, tables_read
+from tests.support.files import FilesInMemory
 from tests.support.group_history import GroupHistory, tables_of
 from tests.support.until import until
 from tests.unit.job.metrics.scraped import scraped
 
 MEMBERS = 'kafka_consumergroup_members{consumergroup="billing"}'
+AGE = "group_coordinator_acls_age_seconds"
 SPARK: Any = None
 """Tables on a disk are read without it."""
 
@@ -41,5 +47,19 @@ def test_tables_are_read_again_and_again(tmp_path: Path) -> None:
 
 def test_who_has_no_endpoint_measures_nothing() -> None:
     job = settings.load().job
-    with measuring(None, SPARK, Connection("127.0.0.1:1"), job, Event()) as measured:
+    with measuring(None, SPARK, Connection("127.0.0.1:1"), job, None, Event()) as measured:
         assert measured is None
+
+
+@pytest.mark.parametrize("has_rules", [True, False])
+def test_a_job_that_goes_by_rules_shows_how_old_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_rules: bool
+) -> None:
+    monkeypatch.setattr(module, "coordinator_folder", lambda *_: FilesInMemory())
+    job = replace(settings.load().job, tables_root=str(tables_of(tmp_path)), cluster_id="test")
+    agent = AclAgent(lambda: Acls(()), lambda _: None)
+    agent.begin()
+    endpoint, nobody = Endpoint(CollectorRegistry()), Connection("127.0.0.1:1")
+
+    with measuring(endpoint, SPARK, nobody, job, agent if has_rules else None, Event()):
+        assert (AGE in scraped(endpoint.registry)) is has_rules
