@@ -45,17 +45,15 @@ from group_coordinator.mirror.query import MIRROR, QUERY_NAME, MirrorRun
 from group_coordinator.mirror.sinks import MirrorSinks
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import JobSettings, Settings
-from group_coordinator.streaming.checkpoint.ownership import WRITTEN, checked_writer
+from group_coordinator.streaming.checkpoint.ownership import checked_writer
 from group_coordinator.streaming.cluster_options import cluster_options
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.streaming.pools import in_pool
-from group_coordinator.streaming.upkeep import maintenance_of
+from group_coordinator.streaming.upkeep import OF_THE_COORDINATOR, maintenance_of
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.claims import WRITERS
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.creation import create_tables
+from group_coordinator.tables.creation import SAMPLED, create_tables
 from group_coordinator.tables.maintenance import Maintenance
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 
 _log = logging.getLogger(__name__)
 
@@ -237,7 +235,7 @@ class _Mirror:
 
     def _maintenance(self) -> Maintenance:
         job = self._settings.job
-        tables = [*WRITTEN, WRITERS]
+        tables = [*OF_THE_COORDINATOR]
         if TableCatalog(job.tables_root).is_schema and job.mirror_positions_interval_ms:
-            tables.append(TOPIC_POSITIONS)
+            tables += SAMPLED
         return maintenance_of(self._spark, job, QUERY_NAME, tables)

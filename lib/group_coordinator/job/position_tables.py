@@ -11,6 +11,7 @@ from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.upkeep import notebook_of
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.creation import SAMPLED
 from group_coordinator.tables.maintenance import Maintenance, Notebook
 from group_coordinator.tables.positions_by_spark import PositionsBySpark
 from group_coordinator.tables.positions_folder import PositionsFolder
@@ -20,7 +21,7 @@ from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 
 
 class PositionTables(NamedTuple):
-    """The two tables of a cluster, and who looks after the files of the first one; None: nobody here."""
+    """The two tables of a cluster, and who looks after their files; None: nobody here."""
 
     positions: PositionsFolder | PositionsBySpark
     topic_ids: TopicIdsFolder | TopicIdsBySpark
@@ -28,7 +29,7 @@ class PositionTables(NamedTuple):
 
 
 def tables_in_folder(job: JobSettings) -> PositionTables:
-    """Without Spark; what is remembered of the upkeep is in the table itself.
+    """Without Spark; what is remembered of the upkeep is in topic_positions itself.
 
     Raises:
         JobRefusedError: the table has not been made.
@@ -69,4 +70,4 @@ def _maintenance(
 ) -> Maintenance | None:
     if not job.maintenance_interval_ms:
         return None
-    return Maintenance(spark, job, [TOPIC_POSITIONS], notebook)
+    return Maintenance(spark, job, SAMPLED, notebook)

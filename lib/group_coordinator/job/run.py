@@ -53,13 +53,12 @@ from group_coordinator.streaming.checkpoint.layout import (
     coordinator_folder,
 )
 from group_coordinator.streaming.checkpoint.lock import locked_checkpoint
-from group_coordinator.streaming.checkpoint.ownership import WRITTEN, checked_writer
+from group_coordinator.streaming.checkpoint.ownership import checked_writer
 from group_coordinator.streaming.checkpoint.plans import partitions_read
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.streaming.coordination import CoordinatorRun
 from group_coordinator.streaming.pools import in_pool
-from group_coordinator.streaming.upkeep import maintenance_of
-from group_coordinator.tables.claims import WRITERS
+from group_coordinator.streaming.upkeep import OF_THE_COORDINATOR, maintenance_of
 from group_coordinator.tables.creation import check_tables, upgrade_tables
 from group_coordinator.tables.maintenance import Maintenance
 
@@ -207,7 +206,7 @@ def _maintain(given: RunInputs, ended: Event) -> None:
 
 def _maintenance(given: RunInputs) -> Maintenance:
     """Of the tables that the coordinator appends to; compaction looks after its own."""
-    return maintenance_of(given.spark, given.job, QUERY_NAME, (*WRITTEN, WRITERS))
+    return maintenance_of(given.spark, given.job, QUERY_NAME, OF_THE_COORDINATOR)
 
 
 @refusals_told()

@@ -20,18 +20,16 @@ from group_coordinator.streaming.checkpoint.ownership import CheckpointError
 from group_coordinator.streaming.pools import started_in_pool
 from group_coordinator.streaming.rebuild.snapshot_time import SnapshotTime
 from group_coordinator.streaming.retries import keep_trying
-from group_coordinator.streaming.upkeep import maintenance_of
+from group_coordinator.streaming.upkeep import OF_COMPACTION, maintenance_of
 from group_coordinator.tables.append import running_query_id
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction.compaction import Compaction
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import LogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_KEY
 from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.maintenance import Maintenance
-from group_coordinator.tables.snapshots import SNAPSHOTS
 
 QUERY_NAME = "compaction"
 _CLUSTER = "cluster"
@@ -168,7 +166,7 @@ class CompactionQuery:
         """
         if self._maintenance is None:
             self._maintenance = maintenance_of(
-                session, self.settings.job, QUERY_NAME, (*COMPACTED, SNAPSHOTS)
+                session, self.settings.job, QUERY_NAME, OF_COMPACTION
             )
         self._maintenance.look_if_time()
 

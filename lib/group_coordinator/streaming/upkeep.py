@@ -9,8 +9,16 @@ from pyspark.sql import SparkSession
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import checkpoint_of
+from group_coordinator.streaming.checkpoint.ownership import WRITTEN
+from group_coordinator.tables.claims import WRITERS
+from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.maintenance import Maintenance, Notebook
+from group_coordinator.tables.snapshots import SNAPSHOTS
+
+OF_THE_COORDINATOR = (*WRITTEN, WRITERS)
+"""What it appends to; a mirror does so in its place."""
+OF_COMPACTION = (*COMPACTED, SNAPSHOTS)
 
 _FILE = "maintenance.json"
 

@@ -19,6 +19,7 @@ from group_coordinator.tables.group_configs import GROUP_CONFIGS
 from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.members import MEMBERS
 from group_coordinator.tables.offsets import OFFSETS
+from group_coordinator.tables.old_log import LEFT_TO_UPKEEP
 from group_coordinator.tables.snapshots import SNAPSHOTS
 from group_coordinator.tables.topic_ids import TOPIC_IDS
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
@@ -36,6 +37,9 @@ _LATER_TABLES = (GROUP_CONFIGS, DENIALS, WRITERS, SNAPSHOTS, TOPIC_POSITIONS, TO
 # Groups last: whoever sees a group's new row finds its members and offsets.
 COMPACTED = (GROUP_CONFIGS, MEMBERS, OFFSETS, GROUPS)
 """The tables that follow from the log, in the order in which they are written."""
+
+SAMPLED = (TOPIC_POSITIONS, TOPIC_IDS)
+"""The tables that samples of the topics' ends go to."""
 
 
 class MissingTablesError(RuntimeError):
@@ -103,7 +107,9 @@ def _add(
     if folder is not None:
         columns = deltalake.Schema.from_json(StructType(missing).json()).fields
         with commit_of_deltalake(folder):
-            deltalake.DeltaTable(folder).alter.add_columns(columns)
+            deltalake.DeltaTable(folder).alter.add_columns(
+                columns, post_commithook_properties=LEFT_TO_UPKEEP
+            )
         return
     in_sql = ", ".join(map(column_in_sql, missing))
     spark.sql(f"ALTER TABLE {catalog.sql_name(table.name)} ADD COLUMNS ({in_sql})")
@@ -116,7 +122,9 @@ def _set_properties(spark: SparkSession, catalog: TableCatalog, table: TableDefi
         outdated = table.outdated(on_disk.metadata().configuration, on_disk=True)
         if outdated:
             with commit_of_deltalake(folder):
-                on_disk.alter.set_table_properties(outdated)
+                on_disk.alter.set_table_properties(
+                    outdated, post_commithook_properties=LEFT_TO_UPKEEP
+                )
         return
     (present,) = catalog.writable(spark, table.name).detail().select("properties").collect()[0]
     outdated = table.outdated(present, on_disk=False)

@@ -118,9 +118,8 @@ class Maintenance:
                 _log.warning("upkeep of table %s failed, and comes again: %s", table.name, reason)
 
     def _look_at(self, table: TableDefinition, now_ms: int) -> None:
-        folder = self._catalog.local_folder(table.name)
-        if folder is not None:
-            remove_old_log(folder)
+        if isinstance(self._files_of(table), _InFolder):
+            remove_old_log(self._catalog.location(table.name))
         for work in (self._looked_at, self._thinned):
             notes = self._notebook.notes()
             before = notes.get(table.name, UpkeepNote())

@@ -13,10 +13,12 @@ from msgspec import json, structs
 
 from group_coordinator.tables.append import with_later_columns, write_errors
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.definition import CLUSTER_ID
+from group_coordinator.tables.creation import SAMPLED
+from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition
 from group_coordinator.tables.files_held import files_held
 from group_coordinator.tables.history.rule import midnight
 from group_coordinator.tables.maintenance import Notebook
+from group_coordinator.tables.old_log import LEFT_TO_UPKEEP
 from group_coordinator.tables.position import Position
 from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
@@ -89,7 +91,10 @@ class PositionsFolder:
             ours = f"{CLUSTER_ID.name} = {in_datafusion(self.cluster_id)}"
             first_kept = _instant(now_ms - retention_ms).isoformat(timespec="milliseconds")
             with files_held(self.catalog, TOPIC_POSITIONS):
-                removed = table.delete(f"{ours} AND sampled_at < '{first_kept}'")
+                removed = table.delete(
+                    f"{ours} AND sampled_at < '{first_kept}'",
+                    post_commithook_properties=LEFT_TO_UPKEEP,
+                )
             return int(removed["num_deleted_rows"])
 
     def thin(self, full_ms: int, now_ms: int) -> bool:
@@ -119,7 +124,14 @@ class PositionsFolder:
         kept = pa.table(samples.execute(_FIRST_OF_THE_HOUR.format(days=days)))
         mark = CommitProperties(app_transactions=[Transaction(self._mark(_THINNED), until_ms)])
         rows = kept.select(pa.schema(table.schema()).names)
-        write_deltalake(table, rows, mode="overwrite", predicate=days, commit_properties=mark)
+        write_deltalake(
+            table,
+            rows,
+            mode="overwrite",
+            predicate=days,
+            commit_properties=mark,
+            post_commithook_properties=LEFT_TO_UPKEEP,
+        )
 
     def _oldest(self, table: DeltaTable) -> datetime | None:
         files = pa.table(table.get_add_actions(flatten=True))
@@ -130,28 +142,41 @@ class PositionsFolder:
         return oldest
 
     def notebook(self) -> Notebook:
-        """Where the upkeep of the files is remembered: beside the rows, as there is no checkpoint."""
+        """Where the upkeep of both tables of samples is remembered: beside the rows, as there is no checkpoint."""
         return Notebook(self._read_note, self._write_note)
 
     def _read_note(self) -> str | None:
         table = DeltaTable(self.location)
-        known = {name: table.transaction_version(self._mark(name)) for name in _NOTED}
-        if None in known.values():
-            return None
-        return json.encode({TOPIC_POSITIONS.name: known}).decode()
+        notes = {}
+        for of in SAMPLED:
+            known = {name: table.transaction_version(self._mark(name, of)) for name in _NOTED}
+            if None not in known.values():
+                notes[of.name] = known
+        return json.encode(notes).decode()
 
     def _write_note(self, text: str) -> None:
-        note = json.decode(text, type=dict[str, UpkeepNote])[TOPIC_POSITIONS.name]
-        marks = [Transaction(self._mark(name), getattr(note, name)) for name in _NOTED]
+        notes = json.decode(text, type=dict[str, UpkeepNote])
+        marks = [
+            Transaction(self._mark(name, of), getattr(notes[of.name], name))
+            for of in SAMPLED
+            if of.name in notes
+            for name in _NOTED
+        ]
         self._append(TOPIC_POSITIONS.no_rows(), CommitProperties(app_transactions=marks))
 
-    def _mark(self, name: str) -> str:
-        return f"group-coordinator/{self.cluster_id}/{TOPIC_POSITIONS.name}/upkeep/{name}"
+    def _mark(self, name: str, of: TableDefinition = TOPIC_POSITIONS) -> str:
+        return f"group-coordinator/{self.cluster_id}/{of.name}/upkeep/{name}"
 
     def _append(self, rows: pa.Table, properties: CommitProperties | None = None) -> None:
         table = DeltaTable(self.location)
         whole = with_later_columns(rows, table)
-        write_deltalake(table, whole, mode="append", commit_properties=properties)
+        write_deltalake(
+            table,
+            whole,
+            mode="append",
+            commit_properties=properties,
+            post_commithook_properties=LEFT_TO_UPKEEP,
+        )
 
 
 _NOTED = tuple(field.name for field in structs.fields(UpkeepNote))

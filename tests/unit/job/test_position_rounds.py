@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import pytest
@@ -86,7 +87,8 @@ class Cluster:
 
 @pytest.fixture
 def job(tmp_path: Path) -> JobSettings:
-    TOPIC_POSITIONS.create_on_disk(tmp_path / TOPIC_POSITIONS.name)
+    for table in (TOPIC_POSITIONS, TOPIC_IDS):
+        table.create_on_disk(tmp_path / table.name)
     return replace(settings.load().job, tables_root=str(tmp_path), cluster_id="eu-1")
 
 
@@ -190,7 +192,6 @@ def test_a_table_that_has_not_been_made_is_refused_at_the_start(job: JobSettings
 
 
 def test_a_topics_id_is_noted_when_it_is_new(job: JobSettings) -> None:
-    TOPIC_IDS.create_on_disk(Path(job.tables_root) / TOPIC_IDS.name)
     orders, refunds = "4ksO1bcLSgCStYJnTlCVLg", "AAAAAAAAAAAAAAAAAAAAAQ"
     first = rounds(
         job,
@@ -209,6 +210,7 @@ def test_a_topics_id_is_noted_when_it_is_new(job: JobSettings) -> None:
 
 
 def test_tables_of_an_earlier_version_have_no_place_for_topic_ids(job: JobSettings) -> None:
+    rmtree(Path(job.tables_root) / TOPIC_IDS.name)
     rounds(job, sampled(NOON)._replace(topic_ids={"4ksO1bcLSgCStYJnTlCVLg": "orders"})).run_alone()
 
     assert times(job) == [NOON]

@@ -16,6 +16,7 @@ from deltalake import DeltaTable, QueryBuilder, write_deltalake
 
 from group_coordinator.tables.history.rule import Cut, steps
 from group_coordinator.tables.history.thinned_log import SORTED_FILE_BYTES, thinned_log
+from group_coordinator.tables.old_log import LEFT_TO_UPKEEP
 from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.views.definition import DATAFUSION
 
@@ -81,6 +82,7 @@ def _rewrite(table: DeltaTable, cluster_id: str, cut: Cut) -> None:
             mode="overwrite",
             predicate=f"{ours} AND event_time < '{closed.isoformat(timespec='milliseconds')}'",
             target_file_size=SORTED_FILE_BYTES,
+            post_commithook_properties=LEFT_TO_UPKEEP,
         )
 
 
