@@ -56,14 +56,14 @@ CLOCK = (
     Flip(
         "a member that was silent of its own will is forgiven",
         "deadlines/outages.py",
-        "outage.from_ms <= timer.armed_ms < outage.to_ms",
-        "timer.armed_ms < outage.to_ms",
+        "if not outage.was_heard or outage.first_asked_ms <= timer.armed_ms:",
+        "if True:",
     ),
     Flip(
         "a session that was over when the outage began is given again",
         "deadlines/outages.py",
-        "outage.from_ms < begin_ms + length_ms",
-        "outage.from_ms <= begin_ms + length_ms",
+        "outage.from_ms >= begin_ms + length_ms",
+        "outage.from_ms > begin_ms + length_ms",
     ),
     Flip(
         "after an outage a member has what was left of its time",
@@ -74,8 +74,14 @@ CLOCK = (
     Flip(
         "late answers put a timer off again and again",
         "deadlines/outages.py",
-        "outage.from_ms <= timer.armed_ms < outage.to_ms",
-        "outage.from_ms <= begin_ms < outage.to_ms",
+        "outage.first_asked_ms <= timer.armed_ms",
+        "outage.first_asked_ms <= begin_ms",
+    ),
+    Flip(
+        "each batch of a backlog is a wait of its own",
+        "deadlines/outages.py",
+        "and outage.first_asked_ms < known.from_ms",
+        "and outage.first_asked_ms < known.from_ms < 0",
     ),
 )
 
