@@ -8,7 +8,7 @@ one cannot be: the checkpoint is older than the table, or another one has taken 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 from deltalake import DeltaTable, Transaction
@@ -21,10 +21,10 @@ from group_coordinator.tables.append import (
     append_on_disk,
     append_rows,
     running_query_id,
-    write_errors,
 )
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefinition
+from group_coordinator.tables.known_tables import KnownTables
 
 _BATCHES = 1 << 40
 """Of one epoch: four batches a second for eight thousand years."""
@@ -41,6 +41,7 @@ class Writer:
     catalog: TableCatalog
     cluster_id: str
     epoch: int
+    _known: KnownTables = field(default_factory=KnownTables, repr=False, compare=False)
 
     def append_once(self, rows: Rows, table: TableDefinition, batch_id: int) -> None:
         """Append the rows, and with them batch and time, unless the table has the batch.
@@ -55,15 +56,14 @@ class Writer:
         if folder is None:
             self.append(rows.frame(), table, batch_id)
             return
-        with write_errors(folder):
-            present = DeltaTable(folder)
+        with self._known.newest(folder) as present:
             done = _last_mark(present, mark, f"{running_query_id(rows.spark)}:{table.name}")
-        if _has_batch(table, done, mark):
-            return
-        if rows.fits_the_driver:
-            append_on_disk(present, folder, _of_batch(rows.arrow(), table, batch_id), mark)
-        else:
-            self.append(rows.frame(), table, batch_id)
+            if _has_batch(table, done, mark):
+                return
+            if rows.fits_the_driver:
+                append_on_disk(present, folder, _of_batch(rows.arrow(), table, batch_id), mark)
+            else:
+                self.append(rows.frame(), table, batch_id)
 
     def shut_out_earlier_ones(self, spark: SparkSession, table: TableDefinition) -> None:
         """Leave a mark without rows, so that the table takes nothing from a writer before this one."""

@@ -1,0 +1,107 @@
+"""A table that was seen before is as new as one that is read anew, whatever others did to it meanwhile."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+
+from group_coordinator.tables.append import TableWriteError
+from group_coordinator.tables.known_tables import KnownTables
+from group_coordinator.tables.old_log import LEFT_TO_UPKEEP
+
+SCHEMA = pa.schema([("a", pa.int64())])
+MARK = "group-coordinator/test/coordinator_log"
+COMMITS_A_CHECKPOINT = 10
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return made(tmp_path / "coordinator_log")
+
+
+def made(folder: Path) -> Path:
+    configuration = {"delta.checkpointInterval": str(COMMITS_A_CHECKPOINT)}
+    DeltaTable.create(folder, pa.schema(SCHEMA), configuration=configuration)
+    return folder
+
+
+def append(table: DeltaTable | Path, mark: int) -> None:
+    write_deltalake(
+        table,
+        pa.table({"a": [mark]}),
+        mode="append",
+        commit_properties=CommitProperties(app_transactions=[Transaction(MARK, mark)]),
+        post_commithook_properties=LEFT_TO_UPKEEP,
+    )
+
+
+def seen(known: KnownTables, folder: Path) -> tuple[int, int | None, int]:
+    """Version, last mark, number of files."""
+    with known.newest(folder) as table:
+        return table.version(), table.transaction_version(MARK), len(table.file_uris())
+
+
+def test_a_table_that_is_known_is_not_read_anew(folder: Path) -> None:
+    known = KnownTables()
+    with known.newest(folder) as first:
+        append(first, 1)
+
+    with known.newest(folder) as again:
+        assert again is first
+        assert (again.version(), again.transaction_version(MARK)) == (1, 1)
+
+
+def test_what_others_have_written_is_there(folder: Path) -> None:
+    known = KnownTables()
+    assert seen(known, folder) == (0, None, 0)
+
+    for mark in (5, 6):
+        append(folder, mark)
+    DeltaTable(folder).optimize.compact()
+
+    assert seen(known, folder) == (3, 6, 1)
+
+
+def test_a_log_of_which_all_was_removed_that_came_since_is_read(folder: Path) -> None:
+    known = KnownTables()
+    seen(known, folder)
+    for mark in range(1, COMMITS_A_CHECKPOINT + 3):
+        append(folder, mark)
+    for version in range(COMMITS_A_CHECKPOINT):
+        Path(folder, "_delta_log", f"{version:020}.json").unlink()
+
+    assert seen(known, folder) == (12, 12, 12)
+
+
+def test_a_table_that_is_gone_is_not_made_again(folder: Path) -> None:
+    known = KnownTables()
+    append(folder, 1)
+    seen(known, folder)
+    shutil.rmtree(folder)
+
+    with pytest.raises(TableWriteError, match="coordinator_log cannot be written"):
+        seen(known, folder)
+
+
+def test_a_table_that_was_made_anew_is_read_anew(folder: Path) -> None:
+    known = KnownTables()
+    for mark in (1, 2):
+        append(folder, mark)
+    assert seen(known, folder) == (2, 2, 2)
+    shutil.rmtree(folder)
+    made(folder)
+
+    assert seen(known, folder) == (0, None, 0)
+
+
+def test_after_a_failure_nothing_is_known(folder: Path) -> None:
+    known = KnownTables()
+    with pytest.raises(OSError, match="disk full"), known.newest(folder) as failed:
+        raise OSError("disk full")
+
+    with known.newest(folder) as table:
+        assert table is not failed
