@@ -48,7 +48,7 @@ def test_the_defaults_of_the_job() -> None:
         response_max_bytes=16_777_216,
         tables_root="./group-coordinator-tables",
         checkpoint_location="group-coordinator-checkpoint",
-        trigger_interval_ms=250,
+        trigger_interval_ms=100,
         idle_interval_ms=20_000,
         timer_slack_ms=1_000,
         max_offsets_per_trigger=200_000,
