@@ -11,6 +11,7 @@ import weakref
 import zipimport
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,19 +33,20 @@ def cheaper_while_there(function: Callable[..., Any]) -> None:
     # A worker keeps the frames of thousands of groups until a batch of Arrow is full. To search them for cycles again and
     # again takes a sixth of the operator's time, and hardly any are in a cycle.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
-    _search_only_what_is_new()
+    search_only_what_is_new()
     acknowledge_at_once()
 
 
-def _search_only_what_is_new() -> None:
+@cache
+def search_only_what_is_new() -> None:
     """Let the garbage collector pass over what is there when a worker's first task of ours begins: modules above all.
 
     A worker of Spark collects behind every task, and the next one waits meanwhile: with our modules, NumPy and Arrow it
     searched for 20 to 60 ms, two thirds of a worker's processor time with small batches. This stays, for others' tasks too: it is done once, so it
-    keeps nothing but what was there then, and of that what has no part in a cycle is freed as ever.
+    keeps nothing but what was there then, and of that what has no part in a cycle is freed as ever. To ask Python whether
+    it was done would count all that was there, and take longer than the rest of a small task's work.
     """
-    if gc.get_freeze_count() == 0:
-        gc.freeze()
+    gc.freeze()
 
 
 def acknowledge_at_once() -> None:

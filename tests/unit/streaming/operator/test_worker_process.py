@@ -6,13 +6,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from group_coordinator.streaming.operator.worker_process import cheaper_while_there
+from group_coordinator.streaming.operator.worker_process import (
+    cheaper_while_there,
+    search_only_what_is_new,
+)
 
 MANY = 50_000
 
 
 @pytest.fixture(autouse=True)
 def _as_before() -> Iterator[None]:
+    search_only_what_is_new.cache_clear()
     yield
     gc.unfreeze()
 
