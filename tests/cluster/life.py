@@ -21,7 +21,7 @@ _UGLY = ("Traceback", "INTERNAL_ERROR", "Exception in thread")
 
 
 def one_life(stage: Stage) -> Result:
-    """Executor, Python worker, a machine's daemon, and the driver are killed; in between the job is asked to stop.
+    """Executor, Python worker, a machine's daemon, and the driver are killed; at last the job is asked to stop.
 
     It goes by rules, which must reach the workers, or their tasks fail; who commits is a super user.
     """
@@ -35,9 +35,6 @@ def one_life(stage: Stage) -> Result:
                 kill(stage.cluster)
                 went_on[name] = _seconds_until_more(installation, job)
             stage.cluster.start_worker()
-            problems += stopped(job, installation)
-        with stage.submit(installation) as job:
-            await_more(installation, job)
             job.kill()
         with stage.submit(installation, "--with-compaction") as job:
             went_on["driver"] = _seconds_until_more(installation, job)

@@ -24,6 +24,10 @@ pytestmark = [
 ORDERS_0, ORDERS_1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 LOG = "SELECT * FROM coordinator_log ORDER BY group_id, batch_id, seq"
 OFFSETS = "SELECT group_id, partition, committed_offset FROM offsets ORDER BY group_id, partition"
+OFFSETS_OF_THE_FIRST_LIFE = [
+    {"group_id": "billing", "partition": 0, "committed_offset": 42},
+    {"group_id": "shop", "partition": 0, "committed_offset": 5},
+]
 RECORD = ("group_id", "key", "value", "reason", "source_partition", "source_offset")
 MEMBER = MemberOptions(
     client_id="shop-1",
@@ -68,7 +72,9 @@ def test_a_lost_checkpoint_is_made_anew_and_the_job_goes_on(
 
 def first_life(installation: Installation, admin: AdminClient, member: GroupMember) -> object:
     """A simple group, one that is gone, one with a member, and a dead letter; what clients know."""
-    with JobProcess(["run", *installation.options], installation.folder) as job:
+    with JobProcess(
+        ["run", "--with-compaction", *installation.options], installation.folder
+    ) as job:
         admin.alter_consumer_group_offsets("billing", {ORDERS_0: 42}).all()
         admin.alter_consumer_group_offsets("gone", {ORDERS_0: 7}).all()
         send(installation, "billing", b"no JSON")
@@ -76,8 +82,12 @@ def first_life(installation: Installation, admin: AdminClient, member: GroupMemb
         member.join()
         member.commit({ORDERS_0: 5})
         known = facts(admin)
+        until(
+            lambda: installation.rows(OFFSETS) == OFFSETS_OF_THE_FIRST_LIFE,
+            seconds=120,
+            awaited="offsets in their table",
+        )
         assert job.stop() == 0, job.log
-    run_to_its_end(installation, "compact", "--drain")
     return known
 
 
