@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import msgspec
 from hypothesis import given
@@ -29,13 +28,13 @@ class _Job:
         self._state: bytes | None = None
         self._late_answers = LateAnswers()
         self._planned: list[int] = []
-        self._was_cut = False
+        self.was_cut = False
 
     def batch(self, rows: list[EventRow], at_ms: int, *, is_cut: bool) -> None:
         if self._planned:
             before_ms = self._planned[-1]
             asked_ms = self._planned[-2] if len(self._planned) > 1 else before_ms
-            wait = self._late_answers.until(at_ms, before_ms, asked_ms, was_cut=self._was_cut)
+            wait = self._late_answers.until(at_ms, before_ms, asked_ms, was_cut=self.was_cut)
             if wait is not None:
                 self.outages = noted(self.outages, wait)
         context = replace(self.context, outages=self.outages, timers_hold=is_cut)
@@ -43,7 +42,7 @@ class _Job:
         self._state = update.state
         self.lines += lines_without_places(lines_of(update))
         self._planned.append(at_ms)
-        self._was_cut = is_cut
+        self.was_cut = is_cut
 
 
 def lines_without_places(lines: list[str]) -> list[str]:
@@ -63,15 +62,18 @@ def test_what_was_noted_late_is_as_if_it_had_been_known_from_the_start(
     config = replace(CONFIG, group_initial_rebalance_delay_ms=delay_ms)
     context = replace(CONTEXT, config=config)
     job = _Job(context)
-    cuts = sorted(data.draw(st.sets(st.integers(0, len(script.rows)), max_size=8)))
-    edges = [0, *cuts, len(script.rows)]
     end_ms = script.now_ms + data.draw(st.sampled_from([1, SLACK_MS, SLOW_MS + 1, SWEEP_MS]))
     times_ms = [row.timestamp_ms for row in script.rows] + [end_ms]
-    for start, stop in pairwise(edges):
+    start = 0
+    cuts = data.draw(st.sets(st.integers(1, len(script.rows)), max_size=8))
+    for stop in sorted(cuts | {len(script.rows)}):
         # What a limit leaves unread was there when the batch was planned, after all that it takes.
-        may_be_cut = 0 < stop < len(script.rows) and times_ms[stop - 1] < times_ms[stop]
-        is_cut = may_be_cut and data.draw(st.booleans())
+        is_later = times_ms[stop - 1] < times_ms[stop]
+        if job.was_cut and not is_later:
+            continue
+        is_cut = is_later and stop < len(script.rows) and data.draw(st.booleans())
         job.batch(script.rows[start:stop], times_ms[stop], is_cut=is_cut)
+        start = stop
 
     whole = updated("g", None, script.rows, end_ms, replace(context, outages=job.outages))
 

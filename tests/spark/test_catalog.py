@@ -33,7 +33,7 @@ def test_tables_are_alike_whoever_makes_them(
         assert detail["properties"]["delta.checkpointInterval"] == "50"
 
 
-@pytest.mark.parametrize(("scheme", "versions"), [("", "10 minutes"), ("file:", "1 days")])
+@pytest.mark.parametrize(("scheme", "versions"), [("", "30 minutes"), ("file:", "1 days")])
 def test_tables_of_0_2_0_forget_versions_sooner_and_keep_files_longer(
     spark: SparkSession, tmp_path: Path, scheme: str, versions: str
 ) -> None:

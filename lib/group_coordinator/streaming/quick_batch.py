@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import NamedTuple, Protocol
 
+import pyarrow as pa
 from msgspec import json
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from group_coordinator.runtime.outputs import Responses
 from group_coordinator.streaming.batch_outputs import (
@@ -21,7 +22,12 @@ from group_coordinator.streaming.batch_outputs import (
 )
 from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.operator.batch_context import TAKEN_AT_ONCE
-from group_coordinator.streaming.operator.output_rows import OUTPUT, RESPONSE, OutputLimits
+from group_coordinator.streaming.operator.output_rows import (
+    ARROW_OUTPUT,
+    OUTPUT,
+    RESPONSE,
+    OutputLimits,
+)
 
 _MOST_EVENTS = 2_000
 _MOST_BYTES_OF_A_TASK = 2 * 1024 * 1024
@@ -67,13 +73,21 @@ def quick_batch(batch: DataFrame, response_max_bytes: int) -> QuickBatch | None:
     if any(row.content is None for row in rows):
         return None
     taken = [(row.kind, row["count"], bytes(row.content)) for row in rows]
-    outputs = sorted_by_kind(spark, lambda: spark.createDataFrame(rows, OUTPUT), taken)
+    outputs = sorted_by_kind(spark, lambda: _without_responses(spark, rows), taken)
     responses = [
         Responses(row.key, row.partition, content)
         for row, (kind, _, content) in zip(rows, taken, strict=True)
         if kind == RESPONSE
     ]
     return QuickBatch(outputs, responses)
+
+
+def _without_responses(spark: SparkSession, rows: Iterable[Row]) -> DataFrame:
+    """What the driver has taken, in Spark again: in Arrow, as Python's objects would go through a worker first."""
+    others = [row.asDict() for row in rows if row.kind != RESPONSE]
+    return spark.createDataFrame(
+        pa.Table.from_pylist(others, pa.schema(list(ARROW_OUTPUT))), OUTPUT
+    )
 
 
 @contextmanager

@@ -35,7 +35,7 @@ _PROPERTIES = {
 _PROPERTIES_ON_DISK = {
     # The deltalake package looks at every file of the Delta log's folder, several times an append
     # (python -m tests.benchmarks.upkeep).
-    _LOG_RETENTION: "interval 10 minutes",
+    _LOG_RETENTION: "interval 30 minutes",
 }
 
 _OF_0_2_0 = {

@@ -1,21 +1,34 @@
-"""Tables on this machine's disk as a writer saw them last: to look what came since takes a third of reading them anew."""
+"""Tables on this machine's disk as a writer saw them last: to look what came since takes less than to read them anew.
+
+Each commit that is seen in this way stays a piece of its own in the package's memory, and an append goes through all of them. To
+read a table anew puts them together.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from deltalake import DeltaTable
 
 from group_coordinator.tables.append import write_errors
+
+_COMMITS = 50
+"""As many take an append as long as reading the table anew takes once."""
+
+
+class _Known(NamedTuple):
+    table: DeltaTable
+    read_version: int
 
 
 class KnownTables:
     """What is known of each table; several threads may ask, and one of those that ask for the same reads it anew."""
 
     def __init__(self) -> None:
-        self._known: dict[Path, DeltaTable] = {}
+        self._known: dict[Path, _Known] = {}
 
     @contextmanager
     def newest(self, folder: Path) -> Iterator[DeltaTable]:
@@ -24,16 +37,19 @@ class KnownTables:
         Raises:
             TableWriteError: there is none, or its log cannot be read.
         """
-        table = self._known.pop(folder, None)
+        known = self._known.pop(folder, None)
         with write_errors(folder):
-            if table is None or not _has_commit(folder, table.version()):
+            if known is None or not _is_worth_it(folder, known):
                 table = DeltaTable(folder)
+                known = _Known(table, table.version())
             else:
-                table.update_incremental()
-        yield table
-        self._known[folder] = table
+                known.table.update_incremental()
+        yield known.table
+        self._known[folder] = known
 
 
-def _has_commit(folder: Path, version: int) -> bool:
-    """Whether the table is still there: of one that was removed, or made anew, the package sees nothing new."""
-    return Path(folder, "_delta_log", f"{version:020}.json").exists()
+def _is_worth_it(folder: Path, known: _Known) -> bool:
+    """Whether to look at a table again: of one that was removed, or made anew, the package would see nothing new."""
+    version = known.table.version()
+    is_there = Path(folder, "_delta_log", f"{version:020}.json").exists()
+    return is_there and version - known.read_version < _COMMITS

@@ -27,7 +27,7 @@ from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefi
 from group_coordinator.tables.known_tables import KnownTables
 
 _BATCHES = 1 << 40
-"""Of one epoch: four batches a second for eight thousand years."""
+"""Of one epoch: ten batches a second for three thousand years."""
 
 
 class NotTheWriterError(RuntimeError):

@@ -23,7 +23,7 @@ def test_properties_of_0_2_0_are_brought_up_to_date() -> None:
         FILES: "interval 1 days",
     }
     assert GROUPS.outdated(present, on_disk=True) == {
-        VERSIONS: "interval 10 minutes",
+        VERSIONS: "interval 30 minutes",
         FILES: "interval 1 days",
     }
 
@@ -35,7 +35,7 @@ def test_properties_that_somebody_chose_stay() -> None:
 
 
 def test_properties_of_now_stay() -> None:
-    now = {VERSIONS: "interval 10 minutes", FILES: "interval 1 days"}
+    now = {VERSIONS: "interval 30 minutes", FILES: "interval 1 days"}
 
     assert COORDINATOR_LOG.outdated(now, on_disk=True) == {}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
@@ -53,6 +54,17 @@ def test_a_table_that_is_known_is_not_read_anew(folder: Path) -> None:
     with known.newest(folder) as again:
         assert again is first
         assert (again.version(), again.transaction_version(MARK)) == (1, 1)
+
+
+def test_after_fifty_commits_it_is_read_anew(folder: Path) -> None:
+    known = KnownTables()
+    objects = []
+    for mark in range(1, 103):
+        with known.newest(folder) as table:
+            append(table, mark)
+        objects.append(table)
+
+    assert [mark for mark, (a, b) in enumerate(pairwise(objects), 2) if a is not b] == [51, 101]
 
 
 def test_what_others_have_written_is_there(folder: Path) -> None:

@@ -170,7 +170,7 @@ def test_the_deltas_own_log_stays_small(job: JobSettings, notebook: Notebook) ->
     """
     folder = made(job, COORDINATOR_LOG)
     properties = DeltaTable(folder).metadata().configuration
-    assert properties["delta.logRetentionDuration"] == "interval 10 minutes"
+    assert properties["delta.logRetentionDuration"] == "interval 30 minutes"
     DeltaTable(folder).alter.set_table_properties(
         {"delta.logRetentionDuration": "interval 0 hours", "delta.checkpointInterval": "5"}
     )

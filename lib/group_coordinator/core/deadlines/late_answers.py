@@ -12,7 +12,7 @@ class LateAnswers:
     """Looks at one batch after the other.
 
     Late are the answers of a batch that took long. Its events came since the batch before it was planned; with a backlog an
-    event waits from before the first batch that was cut short.
+    event waits from before the first batch that was cut short, also in the batch that reads the last of them.
     """
 
     def __init__(self) -> None:
@@ -30,6 +30,7 @@ class LateAnswers:
             asked_ms: when the batch before that one was planned.
             was_cut: whether the batch before has left events unread.
         """
+        read_from_ms = asked_ms if self._backlog_from_ms is None else self._backlog_from_ms
         if not was_cut:
             self._backlog_from_ms = None
         elif self._backlog_from_ms is None:
@@ -37,4 +38,4 @@ class LateAnswers:
         late_since_ms = before_ms if self._backlog_from_ms is None else self._backlog_from_ms
         if now_ms - late_since_ms <= SLOW_MS:
             return None
-        return Outage(before_ms, now_ms, was_heard=True, asked_ms=min(asked_ms, late_since_ms))
+        return Outage(before_ms, now_ms, was_heard=True, asked_ms=min(read_from_ms, late_since_ms))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from group_coordinator.tables.views.definition import number_in, number_of, text_in
 
 _MOST_OF_A_BATCH = 2**28
-"""More records than a batch has of one group. A batch's number has the other 35 bits: a batch a second for a thousand years."""
+"""More records than a batch has of one group. A batch's number has the other 35 bits: ten batches a second for a hundred years."""
 _CONVERSIONS = "('upgrade', 'downgrade', 'join', 'mirrored')"
 _EPOCHS = "(3, 11, 17)"
 _MEMBERS = "(5, 10, 19)"
