@@ -83,6 +83,8 @@ _ON_THIS_MACHINE = {
     "spark.driver.memory": "1536m",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    # Without Hadoop's native library each file that is made starts a process, `chmod`: its checksum would be a second one.
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
 }
 
 
