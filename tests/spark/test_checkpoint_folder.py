@@ -123,6 +123,8 @@ class EarlierVersion:
         self._jvm = session._jvm  # noqa: SLF001
         self._root = root
         configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
+        configuration.set("fs.file.impl", "org.apache.hadoop.fs.LocalFileSystem")
+        configuration.set("fs.file.impl.disable.cache", "true")
         self._files = self._path("").getFileSystem(configuration)
 
     def write(self, name: str, text: str) -> None:
