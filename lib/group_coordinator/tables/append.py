@@ -130,14 +130,22 @@ def append_on_disk(
     """
     properties = CommitProperties(app_transactions=[mark])
     with write_errors(folder), commit_of_deltalake(folder):
-        whole = with_later_columns(rows, table)
-        write_deltalake(
-            table,
-            whole,
-            mode="append",
-            commit_properties=properties,
-            post_commithook_properties=LEFT_TO_UPKEEP,
-        )
+        commit_rows(table, rows, properties)
+
+
+def commit_rows(
+    table: DeltaTable,
+    rows: pa.Table | pa.RecordBatchReader,
+    properties: CommitProperties | None = None,
+) -> None:
+    """Append by the deltalake package, with the columns that the table has beside those of the rows."""
+    write_deltalake(
+        table,
+        with_later_columns(rows, table),
+        mode="append",
+        commit_properties=properties,
+        post_commithook_properties=LEFT_TO_UPKEEP,
+    )
 
 
 def with_later_columns(

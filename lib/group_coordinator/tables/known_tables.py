@@ -16,7 +16,7 @@ from deltalake import DeltaTable
 from group_coordinator.tables.append import write_errors
 
 _COMMITS = 50
-"""As many take an append as long as reading the table anew takes once."""
+"""That are seen before a table is read anew: with some hundreds an append would take longer than the reading."""
 
 
 class _Known(NamedTuple):

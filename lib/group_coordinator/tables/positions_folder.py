@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from deltalake import CommitProperties, DeltaTable, QueryBuilder, Transaction, write_deltalake
 from msgspec import json, structs
 
-from group_coordinator.tables.append import with_later_columns, write_errors
+from group_coordinator.tables.append import commit_rows, write_errors
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import SAMPLED
 from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition
@@ -168,15 +168,7 @@ class PositionsFolder:
         return f"group-coordinator/{self.cluster_id}/{of.name}/upkeep/{name}"
 
     def _append(self, rows: pa.Table, properties: CommitProperties | None = None) -> None:
-        table = DeltaTable(self.location)
-        whole = with_later_columns(rows, table)
-        write_deltalake(
-            table,
-            whole,
-            mode="append",
-            commit_properties=properties,
-            post_commithook_properties=LEFT_TO_UPKEEP,
-        )
+        commit_rows(DeltaTable(self.location), rows, properties)
 
 
 _NOTED = tuple(field.name for field in structs.fields(UpkeepNote))

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from deltalake import DeltaTable, write_deltalake
+from deltalake import DeltaTable
 
-from group_coordinator.tables.append import with_later_columns, write_errors
+from group_coordinator.tables.append import commit_rows, write_errors
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.old_log import LEFT_TO_UPKEEP
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_id_rows, topic_names_in
 
 
@@ -39,10 +38,5 @@ class TopicIdsFolder:
             if new and DeltaTable.is_deltatable(location):
                 table = DeltaTable(location)
                 rows = topic_id_rows(self.cluster_id, new, seen_at_ms)
-                write_deltalake(
-                    table,
-                    with_later_columns(rows, table),
-                    mode="append",
-                    post_commithook_properties=LEFT_TO_UPKEEP,
-                )
+                commit_rows(table, rows)
                 self._known |= new.keys()
