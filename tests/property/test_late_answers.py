@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +12,7 @@ from group_coordinator.core.deadlines.outages import Outages, noted
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
 from tests.property.lives import CONFIG, CONTEXT, SLACK_MS, SWEEP_MS, Script, scripts
-from tests.support.group_updates import lines_of, updated
+from tests.support.group_updates import lines_without_places, updated
 
 _REBALANCE_DELAYS_MS = [0, 1, SLOW_MS, 3_000]
 
@@ -40,18 +39,9 @@ class _Job:
         context = replace(self.context, outages=self.outages, timers_hold=is_cut)
         update = updated("g", self._state, rows, at_ms, context)
         self._state = update.state
-        self.lines += lines_without_places(lines_of(update))
+        self.lines += lines_without_places(update)
         self._planned.append(at_ms)
         self.was_cut = is_cut
-
-
-def lines_without_places(lines: list[str]) -> list[str]:
-    """Their numbers within a call are the batches' business."""
-    bodies = [(line[0], msgspec.json.decode(line[1:])) for line in lines]
-    return [
-        tag + msgspec.json.encode({k: v for k, v in body.items() if k != "seq"}).decode()
-        for tag, body in bodies
-    ]
 
 
 @given(script=scripts(), data=st.data())
@@ -77,4 +67,4 @@ def test_what_was_noted_late_is_as_if_it_had_been_known_from_the_start(
 
     whole = updated("g", None, script.rows, end_ms, replace(context, outages=job.outages))
 
-    assert job.lines == lines_without_places(lines_of(whole))
+    assert job.lines == lines_without_places(whole)

@@ -39,7 +39,7 @@ from tests.property.lives import (
     scripts,
 )
 from tests.support.acls import authorizer
-from tests.support.group_updates import lines_of, updated
+from tests.support.group_updates import lines_without_places, updated
 
 SOME_RIGHTS = authorizer(
     "ALLOW User:* READ GROUP *",
@@ -57,14 +57,8 @@ def run(
     for rows, batch_time_ms in batches:
         update = updated("g", state, rows, batch_time_ms, context)
         state = update.state
-        lines += [_without_seq(line) for line in lines_of(update)]
+        lines += lines_without_places(update)
     return state, lines
-
-
-def _without_seq(line: str) -> str:
-    body = json.loads(line[1:])
-    body.pop("seq", None)
-    return line[0] + json.dumps(body)
 
 
 def outages_within(script: Script) -> st.SearchStrategy[Outages]:

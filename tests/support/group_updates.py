@@ -54,6 +54,18 @@ def lines_of(update: GroupUpdate | OperatorResult) -> list[str]:
     return [line_of(output) for piece in update.pieces for output in piece.outputs]
 
 
+def lines_without_places(update: GroupUpdate) -> list[str]:
+    """The same without each output's number within its call, which is the business of how events are cut into batches."""
+    return [
+        line[0] + json.encode(_without_place(json.decode(line[1:]))).decode()
+        for line in lines_of(update)
+    ]
+
+
+def _without_place(content: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if name != "seq"}
+
+
 def line_of(output: Output) -> str:
     """An output as lines_of has it."""
     if isinstance(output, Response):
