@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 
 import pytest
@@ -20,6 +21,7 @@ def drain(installation: Installation, *overrides: str) -> None:
     settings = [option for setting in overrides for option in ("--set", setting)]
     with JobProcess([*DRAIN, *installation.options, *settings], installation.folder) as job:
         assert job.wait(300) == 0, job.log
+    assert not re.search("scheduler pool|cancel job group", job.log), "warnings that say nothing"
 
 
 def commit(installation: Installation, group: str, offsets: range, committed_at_ms: int) -> None:
