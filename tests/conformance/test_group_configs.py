@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,14 +11,12 @@ import pytest
 
 from tests.conformance.kafka.coordinators import Ours
 from tests.conformance.kafka.real_broker import RealBroker, real_broker
+from tests.conformance.kafka.witness import GROUP_RESOURCE
 from tests.conformance.language.lines import Json
 
 pytestmark = pytest.mark.kafka
 
 SETTINGS = {"group.consumer.session.timeout.ms": "50000"}
-GROUP = 32
-HEARD_S = 0.15
-"""Within this time the broker hears from the controller what has changed."""
 
 SESSION = "consumer.session.timeout.ms"
 HEARTBEAT = "consumer.heartbeat.interval.ms"
@@ -30,7 +27,7 @@ SET, DELETE, APPEND, SUBTRACT = range(4)
 
 def describe(group: str, *names: str, version: int = 4, **options: bool) -> tuple[str, int, Json]:
     keys = list(names) or None
-    resource = {"resourceType": GROUP, "resourceName": group, "configurationKeys": keys}
+    resource = {"resourceType": GROUP_RESOURCE, "resourceName": group, "configurationKeys": keys}
     return "DescribeConfigs", version, {"resources": [resource], **options}
 
 
@@ -41,7 +38,7 @@ def alter(
         {"name": name, "configOperation": operation, "value": value}
         for name, operation, value in changes
     ]
-    resource = {"resourceType": GROUP, "resourceName": group, "configs": configs}
+    resource = {"resourceType": GROUP_RESOURCE, "resourceName": group, "configs": configs}
     return "IncrementalAlterConfigs", version, {"resources": [resource], "validateOnly": asks}
 
 
@@ -205,7 +202,7 @@ def test_kafka_answers_the_same(tmp_path: Path) -> None:
 def asked(broker: RealBroker, api: str, version: int, body: Json) -> Json:
     answer = broker.ask(api, version, body)
     if not all(response["errorCode"] for response in answer.get("responses", ())):
-        time.sleep(HEARD_S)
+        broker.witness.await_settings()
     return answer
 
 

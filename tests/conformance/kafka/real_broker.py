@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,13 +16,12 @@ from kafka.record import MemoryRecords
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.ports import LOOPBACK
 from tests.conformance.kafka.raw_requests import RawRequest, ask
+from tests.conformance.kafka.witness import Witness
 from tests.conformance.language.lines import Json
 from tests.support.until import until
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 _POLL_S: Final = 0.02
-_HEARD_S: Final = 0.1
-"""Within this time the group coordinator hears that a topic is gone, there or larger."""
 _TIMEOUT_S: Final = 20.0
 _ONE_PARTITION: Final = {
     "offsets.topic.num.partitions": "1",
@@ -53,6 +51,11 @@ class RealBroker:
     """The ids that they really have, or had last, by those that it was told."""
     told_ids: dict[str, str] = field(default_factory=dict)
     """The ids that it was told, by those that they really have, or had."""
+    witness: Witness = field(init=False)
+    """It knows when the group coordinator has heard of a change."""
+
+    def __post_init__(self) -> None:
+        self.witness = Witness(self.ask)
 
     def ask(self, api: str, version: int, body: Json) -> Json:
         return ask(self.address, api, version, body)
@@ -63,19 +66,20 @@ class RealBroker:
     # ---- topics -----------------------------------------------------------------------------
 
     def have_topics(self, wanted: list[Json]) -> None:
-        """Delete, create and extend topics until there are these and no others."""
+        """Delete, create and extend topics until there are these and no others, and the group coordinator knows it."""
         topics = {topic["name"]: topic for topic in wanted}
-        kept = {name for name, told in self.topics.items() if _goes_on(told, topics.get(name))}
-        self._delete(self.topics.keys() - kept)
-        new = [topic for name, topic in topics.items() if name not in kept]
-        larger = [topics[name] for name in kept if topics[name] != self.topics[name]]
-        self._create(new)
-        self._extend(larger)
+        told, self.topics = self.topics, {}
+        for name, topic in told.items():
+            if _goes_on(topic, topics.get(name)):
+                self.topics[name] = topic
+        self._delete(told.keys() - self.topics.keys())
+        self._create([topic for name, topic in topics.items() if name not in self.topics])
+        self._extend([topics[name] for name, topic in self.topics.items() if topic != topics[name]])
         self.topics = topics
         self._await(self._shows_topics)
-        if new or larger:
-            time.sleep(_HEARD_S)
         seen = self._seen()
+        if topics != told:
+            self.witness.await_topics(told.keys() | topics.keys(), dict(seen.values()))
         self.real_ids |= {told["topicId"]: seen[told["name"]][0] for told in wanted}
         self.told_ids |= {real: told for told, real in self.real_ids.items()}
 
@@ -104,7 +108,8 @@ class RealBroker:
             body: Json = {"topics": [{"name": name} for name in sorted(names)], "timeoutMs": 10_000}
             answer = self.ask("DeleteTopics", 6, body)
             assert not any(topic["errorCode"] for topic in answer["responses"]), answer
-            time.sleep(_HEARD_S)
+            self._await(self._shows_topics)
+            self.witness.await_topics(names | self.topics.keys(), dict(self._seen().values()))
 
     def _create(self, topics: list[Json]) -> None:
         if topics:

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from group_coordinator.local.ports import LOOPBACK
+from tests.conformance.kafka.broker_records import lines_of
 from tests.conformance.kafka.real_broker import RealBroker, real_broker
+from tests.conformance.kafka.witness import GROUP_RESOURCE
 from tests.conformance.language.lines import described_topic
 from tests.conformance.live.conversation import Conversation, Exchange, TopicsChange, now_ms
 from tests.conformance.live.real_consumer import RealConsumer
@@ -30,11 +32,12 @@ SETTINGS: Final = {
 story does not shorten them."""
 
 _CLASSIC: Final[Mapping[str, Any]] = {"group_protocol": "classic", "heartbeat_interval_ms": 200}
-_GROUP: Final = 32
 _TIMEOUT_S: Final = 20.0
 _POLL_S: Final = 0.01
 _HEARD_S: Final = 0.15
-"""Within this time the group coordinator hears of topics and of settings that have changed."""
+"""Within this time the group coordinator has done all that it does of its own accord at one time."""
+_LOOKED_UP_S: Final = 1.0
+"""Within this time a regular expression is looked up, or it is too soon after the lookup before."""
 _LONE_CONSUMER: Final = Path(__file__).with_name("lone_consumer.py")
 
 
@@ -47,6 +50,7 @@ class LiveCluster:
         self.log_start = broker.end_of_log()
         self._broker = broker
         self._proxy = proxy
+        proxy.await_aftermath = self._await_lookup
         self._servers = f"{LOOPBACK}:{proxy.port}"
         self._consumers: list[RealConsumer] = []
         self._pausing: list[RealConsumer] = []
@@ -57,19 +61,18 @@ class LiveCluster:
         """Let there be these topics, "orders:4", and no others; meanwhile nobody is heard. The broker is in no rack."""
         with self._proxy.held():
             self._broker.have_topics([described_topic(spec) for spec in specs])
-            time.sleep(_HEARD_S)
             self.conversation.entries.append(TopicsChange(now_ms(), self._broker.known_topics()))
 
     def configure(self, name: str, value: str) -> None:
         """Give the group a setting of its own."""
         config = {"name": name, "configOperation": 0, "value": value}
-        resource = {"resourceType": _GROUP, "resourceName": self.group, "configs": [config]}
+        resource = {"resourceType": GROUP_RESOURCE, "resourceName": self.group, "configs": [config]}
         body = {"resources": [resource], "validateOnly": False}
         event = {"api": "IncrementalAlterConfigs", "version": 1, "clientId": "admin", "body": body}
         exchange = Exchange(now_ms(), event)
         exchange.answer = self._broker.ask("IncrementalAlterConfigs", 1, body)
         self.conversation.entries.append(exchange)
-        time.sleep(_HEARD_S)
+        self._broker.witness.await_settings()
 
     @contextmanager
     def silence(self, name: str | None = None) -> Iterator[None]:
@@ -144,6 +147,27 @@ class LiveCluster:
 
     def _shares(self) -> Mapping[str, list[str]]:
         return {one.name: one.partitions for one in self._consumers if one.is_open}
+
+    def _await_lookup(self, exchange: Exchange) -> None:
+        """The broker answers first, then looks up the topics of a regular expression, if that is not too soon, and logs them."""
+        body = exchange.event["body"]
+        expression = body.get("subscribedTopicRegex")
+        if expression:
+            deadline_s = time.monotonic() + _LOOKED_UP_S
+            while (
+                not self._is_looked_up(body["groupId"], expression)
+                and time.monotonic() < deadline_s
+            ):
+                time.sleep(_POLL_S)
+
+    def _is_looked_up(self, group: str, expression: str) -> bool:
+        lines = lines_of(self._broker.messages(self.log_start), {group}, {})
+        values = [
+            line["value"]
+            for line in lines
+            if line["key"]["data"].get("regularExpression") == expression
+        ]
+        return bool(values) and values[-1] is not None
 
     def _poll_and_sleep(self, seconds: float) -> None:
         self._poll()

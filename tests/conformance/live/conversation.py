@@ -79,12 +79,20 @@ class Conversation:
 
     def epochs(self, client_id: str) -> list[int]:
         """The member epochs that this client has said in its heartbeats."""
-        events = [entry.event for entry in self.entries if isinstance(entry, Exchange)]
-        return [
-            event["body"]["memberEpoch"]
-            for event in events
-            if event["api"] == "ConsumerGroupHeartbeat" and event["clientId"] == client_id
-        ]
+        return [one.event["body"]["memberEpoch"] for one in self._heartbeats(client_id)]
+
+    def first_heard_s(self, client_id: str) -> float:
+        """When the broker was told this client's first heartbeat, by the monotonic clock."""
+        return next(self._heartbeats(client_id)).at_ms / 1000
+
+    def _heartbeats(self, client_id: str) -> Iterator[Exchange]:
+        for entry in self.entries:
+            if (
+                isinstance(entry, Exchange)
+                and entry.event["api"] == "ConsumerGroupHeartbeat"
+                and entry.event["clientId"] == client_id
+            ):
+                yield entry
 
     def made_ids(self) -> Mapping[int, str]:
         """The uuid texts of the ids that the broker made up, by the number of the line, from 1."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -31,8 +30,6 @@ _MAY_PARK: Final = frozenset(("JoinGroup", "SyncGroup"))
 _PARKED_S: Final = 0.1
 """A request that is not answered within this time waits for others."""
 _TIMEOUT_S: Final = 10.0
-_AFTERMATH_S: Final = 0.05
-"""Within this time the broker has looked up the topics of a regular expression and has logged them."""
 _SIZE: Final = 4
 _CORRELATION: Final = slice(8, 12)
 """Where a request has its number, behind its size, its API and its version; an answer has it right behind its size."""
@@ -47,6 +44,8 @@ class RecordingProxy:
     def __init__(self) -> None:
         self.conversation = Conversation()
         """Where it notes what is said from now on."""
+        self.await_aftermath: Callable[[Exchange], None] = lambda _: None
+        """Called before the next request is passed on; it waits until the broker has done what this one began."""
         self._server = socket.create_server((LOOPBACK, 0))
         self._broker_port = 0
         self._turn = Condition()
@@ -106,8 +105,7 @@ class RecordingProxy:
             self.conversation.entries.append(exchange)
             send()
             exchange.answered.wait(_PARKED_S if event["api"] in _MAY_PARK else _TIMEOUT_S)
-            if event["body"].get("subscribedTopicRegex"):
-                time.sleep(_AFTERMATH_S)
+            self.await_aftermath(exchange)
 
 
 class _Connection:
