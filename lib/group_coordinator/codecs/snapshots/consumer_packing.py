@@ -8,8 +8,7 @@ heartbeats, also where partitions move; where it does not, all members are packe
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Generic, NamedTuple, TypeAlias, TypeVar, cast
+from typing import Generic, TypeAlias, TypeVar, cast
 
 from msgspec import Raw, msgpack
 
@@ -19,6 +18,11 @@ from group_coordinator.codecs.snapshots.consumer import (
     PackedPartitions,
     PackedTarget,
     PackedTimer,
+)
+from group_coordinator.codecs.snapshots.packed_members import (
+    PackedAs,
+    PackedMembers,
+    Subscription,
 )
 from group_coordinator.codecs.snapshots.timers import BEGINNINGS
 from group_coordinator.core.model.consumer_group import ConsumerGroup
@@ -30,22 +34,12 @@ from group_coordinator.core.model.consumer_member import (
 from group_coordinator.core.model.timers import TimerKind
 
 Item = TypeVar("Item")
-Subscription: TypeAlias = tuple[tuple[str, ...], str | None, str | None]
-"""Topic names, regular expression, server assignor."""
 
 _encode = msgpack.Encoder().encode
 
 
 class _MovedError(Exception):
     """Something has another place than the time before."""
-
-
-class _Places(dict[Item, int]):
-    """The places of things in a list in which everything is once: what is asked for is put behind the others."""
-
-    def __missing__(self, item: Item) -> int:
-        place = self[item] = len(self)
-        return place
 
 
 class _MorePlaces(dict[str, int]):
@@ -82,28 +76,7 @@ Texts: TypeAlias = dict[str, int] | _SamePlaces[str]
 Subscriptions: TypeAlias = dict[Subscription, int] | _SamePlaces[Subscription]
 
 
-class _Packed(NamedTuple):
-    """A member as it was packed, and how long the lists of texts and of subscriptions were then."""
-
-    member: ConsumerMember
-    target: Assignment | None
-    encoded: Raw
-    texts: int
-    subscriptions: int
-
-
-_NOTHING = _Packed(ConsumerMember(""), None, Raw(), 0, 0)
-
-
-@dataclass(slots=True)
-class _Memo:
-    """All members as they were packed; ConsumerGroup keeps it."""
-
-    texts: _Places[str] = field(default_factory=_Places)
-    subscriptions: _Places[Subscription] = field(default_factory=_Places)
-    members: list[_Packed] = field(default_factory=list)
-    places: dict[str, int] = field(default_factory=dict)
-    """Of members, by their ids."""
+_NOTHING = PackedAs(ConsumerMember(""), None, Raw(), 0, 0)
 
 
 def pack(membership: ConsumerGroup, clock_ms: int) -> PackedConsumerGroup:
@@ -134,13 +107,13 @@ def pack(membership: ConsumerGroup, clock_ms: int) -> PackedConsumerGroup:
     )
 
 
-def _members(membership: ConsumerGroup) -> _Memo:
+def _members(membership: ConsumerGroup) -> PackedMembers:
     memo = membership.memo
     members = [
         (member, membership.targets.get(member_id))
         for member_id, member in membership.members.items()
     ]
-    if isinstance(memo, _Memo) and len(memo.members) <= len(members):
+    if isinstance(memo, PackedMembers) and len(memo.members) <= len(members):
         try:
             _pack_changed(memo, members)
         except _MovedError:
@@ -148,13 +121,15 @@ def _members(membership: ConsumerGroup) -> _Memo:
     else:
         memo = None
     if memo is None:
-        memo = membership.memo = _Memo()
+        memo = membership.memo = PackedMembers()
     for member, target in members[len(memo.members) :]:
         _append(memo, member, target)
     return memo
 
 
-def _pack_changed(memo: _Memo, members: list[tuple[ConsumerMember, Assignment | None]]) -> None:
+def _pack_changed(
+    memo: PackedMembers, members: list[tuple[ConsumerMember, Assignment | None]]
+) -> None:
     changed = [
         place
         for place, (packed, (member, target)) in enumerate(zip(memo.members, members, strict=False))
@@ -173,11 +148,11 @@ def _pack_changed(memo: _Memo, members: list[tuple[ConsumerMember, Assignment | 
         memo.members[place] = was._replace(member=member, target=target, encoded=encoded)
 
 
-def _append(memo: _Memo, member: ConsumerMember, target: Assignment | None) -> None:
+def _append(memo: PackedMembers, member: ConsumerMember, target: Assignment | None) -> None:
     texts, subscriptions = memo.texts, memo.subscriptions
     encoded = Raw(_encode(_packed_member(member, target, texts, subscriptions)))
     memo.places[member.member_id] = len(memo.members)
-    memo.members.append(_Packed(member, target, encoded, len(texts), len(subscriptions)))
+    memo.members.append(PackedAs(member, target, encoded, len(texts), len(subscriptions)))
 
 
 def _packed_member(

@@ -16,6 +16,7 @@ from group_coordinator.codecs.snapshots import (
     consumer,
     consumer_packing,
     offsets,
+    packed_members,
     transactions,
 )
 from group_coordinator.codecs.snapshots.classic import PackedClassicGroup
@@ -124,7 +125,7 @@ def load(group_id: str, blob: bytes) -> Group:
     placed = snapshot.placed
     return Group(
         group_id,
-        _unpacked_membership(snapshot),
+        _unpacked_membership(snapshot, blob),
         snapshot.offsets,
         None if snapshot.topics is None else {topic.name: topic for topic in snapshot.topics},
         snapshot.clock_ms,
@@ -175,10 +176,13 @@ def _packed_membership(group: Group) -> PackedClassicGroup | PackedConsumerGroup
     return None if membership is None else classic.pack(membership)
 
 
-def _unpacked_membership(snapshot: _Snapshot) -> ClassicGroup | ConsumerGroup | None:
+def _unpacked_membership(snapshot: _Snapshot, blob: bytes) -> ClassicGroup | ConsumerGroup | None:
     membership = snapshot.membership
     if isinstance(membership, PackedConsumerGroup):
-        return consumer.unpack(membership, snapshot.clock_ms)
+        unpacked = consumer.unpack(membership, snapshot.clock_ms)
+        if membership.members:
+            packed_members.remember(unpacked, membership, blob)
+        return unpacked
     return None if membership is None else classic.unpack(membership)
 
 

@@ -123,11 +123,14 @@ class ConsumerGroup:
     def restore(self, members: dict[str, ConsumerMember]) -> None:
         """Give a group without members all of them at once, as put does one by one; for snapshots."""
         self.members = members
-        subscriptions = Counter(member.metadata.topic_names for member in members.values())
-        for names, number in subscriptions.items():
-            add_to_counts(self.topic_subscribers, names, number)
+        metadata = [member.metadata for member in members.values()]
+        wishes = Counter([(m.topic_names, m.topic_regex, m.server_assignor) for m in metadata])
+        for (names, regex, assignor), number in wishes.items():
+            self._count_wishes(names, regex, assignor, number)
+        self.classic_member_count = len([m for m in metadata if m.classic is not None])
         for member in members.values():
-            self._note_identity(member)
+            if member.metadata.group_instance_id is not None:
+                self.static_members[member.metadata.group_instance_id] = member.member_id
             self._note_partitions(member)
 
     def remove(self, member_id: str) -> None:
@@ -149,17 +152,11 @@ class ConsumerGroup:
             del self.regexes[regex]
 
     def _note_metadata(self, member: ConsumerMember) -> None:
-        add_to_counts(self.topic_subscribers, member.metadata.topic_names)
-        self._note_identity(member)
-
-    def _note_identity(self, member: ConsumerMember) -> None:
         metadata = member.metadata
         if metadata.group_instance_id is not None:
             self.static_members[metadata.group_instance_id] = member.member_id
-        if metadata.topic_regex:
-            add_to_counts(self.regex_subscribers, (metadata.topic_regex,))
+        self._count_wishes(metadata.topic_names, metadata.topic_regex, metadata.server_assignor, 1)
         self.classic_member_count += metadata.classic is not None
-        add_to_counts(self.assignor_votes, (metadata.server_assignor,))
 
     def _forget_metadata(self, member: ConsumerMember | None) -> None:
         if member is None:
@@ -167,11 +164,16 @@ class ConsumerGroup:
         metadata = member.metadata
         if metadata.group_instance_id is not None:
             self.static_members.pop(metadata.group_instance_id, None)
-        add_to_counts(self.topic_subscribers, metadata.topic_names, -1)
-        if metadata.topic_regex:
-            add_to_counts(self.regex_subscribers, (metadata.topic_regex,), -1)
+        self._count_wishes(metadata.topic_names, metadata.topic_regex, metadata.server_assignor, -1)
         self.classic_member_count -= metadata.classic is not None
-        add_to_counts(self.assignor_votes, (metadata.server_assignor,), -1)
+
+    def _count_wishes(
+        self, names: tuple[str, ...], regex: str | None, assignor: str | None, change: int
+    ) -> None:
+        add_to_counts(self.topic_subscribers, names, change)
+        if regex:
+            add_to_counts(self.regex_subscribers, (regex,), change)
+        add_to_counts(self.assignor_votes, (assignor,), change)
 
     def _note_partitions(self, member: ConsumerMember) -> None:
         for held in (member.current.assigned, member.current.pending_revocation):
