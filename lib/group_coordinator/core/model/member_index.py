@@ -10,13 +10,25 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from group_coordinator.core.model.classic_member import Member
+from group_coordinator.core.model.classic_member import Member, Protocol
 
 _NAME = attrgetter("name")
 
 
 def _names(member: Member) -> tuple[str, ...]:
     return tuple(map(_NAME, member.protocols))
+
+
+def _lists_of_names(members: Iterable[Member]) -> Counter[tuple[str, ...]]:
+    """How many members list these protocols; names are taken of all members at once, those with as many protocols."""
+    by_length: dict[int, list[tuple[Protocol, ...]]] = {}
+    for member in members:
+        by_length.setdefault(len(member.protocols), []).append(member.protocols)
+    found: Counter[tuple[str, ...]] = Counter()
+    for length, lists in by_length.items():
+        names = iter([protocol.name for protocols in lists for protocol in protocols])
+        found.update(zip(*[names] * length, strict=True))
+    return found
 
 
 @dataclass(slots=True)
@@ -35,7 +47,7 @@ class MemberIndex:
         """The index of these members; together they take half the time that they take one by one."""
         members = list(members)
         index = cls(len([member for member in members if member.awaiting_join is not None]))
-        for names, number in Counter([_names(member) for member in members]).items():
+        for names, number in _lists_of_names(members).items():
             index._count_protocols(names, number)
         for member in [member for member in members if member.group_instance_id is not None]:
             index._add_static(member)

@@ -66,3 +66,13 @@ def test_a_protocol_that_a_member_lists_twice_counts_once() -> None:
     index.add(member.replace(protocols=(protocol, protocol)))
 
     assert index.supporters == {"range": 1}
+
+
+def test_of_many_members_each_protocol_counts_those_that_list_it() -> None:
+    a, b, c = (strategies.Protocol(name, b"") for name in ("a", "b", "c"))
+    lists = {"m1": (a, b), "m2": (a,), "m3": (b, a), "m4": (), "m5": (c, c), "m6": (a, b)}
+    nobody = Member("", None, "c", "/h", 1, 1, ())
+
+    index = MemberIndex.of(nobody.replace(member_id=i, protocols=p) for i, p in lists.items())
+
+    assert index.supporters == {"a": 4, "b": 3, "c": 1}
