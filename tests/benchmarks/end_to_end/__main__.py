@@ -1,9 +1,9 @@
-"""From the events topic to responses and the log: the job beside two floors, in one run.
+"""From the events topic to responses and the log: the job beside its floors, in one run.
 
     python -m tests.benchmarks.end_to_end [--shape 0|1|2] [--rounds 3] [--turns 2]
 
-The floors are the operator alone, whose output is thrown away, and a pipeline of Spark's own without Python and state
-(pipelines.py). All three read the same topic with the same source in one session, in turns; a batch has each group's
+The floors are the operator alone, whose output is thrown away, and two pipelines of Spark's own without Python and state
+(pipelines.py): one writes as the job does, the other as the documentation of Spark and Delta says. All read the same topic with the same source in one session, in turns; a batch has each group's
 events once. The time of a batch is Spark's own, from the first look at the topic to the commit in the checkpoint.
 """
 
@@ -34,6 +34,7 @@ from group_coordinator.streaming.session import local_session
 from group_coordinator.tables.creation import create_tables
 from tests.benchmarks.end_to_end.pipelines import (
     Start,
+    start_documented_pipeline,
     start_job,
     start_operator,
     start_stock_pipeline,
@@ -47,7 +48,9 @@ PIPELINES: Mapping[str, Start] = {
     "job": start_job,
     "operator": start_operator,
     "stock": start_stock_pipeline,
+    "documented": start_documented_pipeline,
 }
+FLOORS = tuple(PIPELINES)[1:]
 _PATIENCE_S = 300
 _say = Console(stderr=True).print
 
@@ -157,14 +160,12 @@ def main() -> None:
 def _row(shape: tuple[int, int], medians: Mapping[str, float]) -> dict[str, float]:
     events = shape[0] * shape[1]
     rates = {f"{name}_events_per_second": round(events / s) for name, s in medians.items()}
-    ratios = {
-        f"times_{name}": round(medians["job"] / medians[name], 2) for name in ("operator", "stock")
-    }
+    ratios = {f"times_{name}": round(medians["job"] / medians[name], 2) for name in FLOORS}
     return {"groups": shape[0], "events_per_group": shape[1], **rates, **ratios}
 
 
 def _show(results: list[dict[str, float]]) -> None:
-    headings = ("groups x events", *PIPELINES, "job : operator", "job : stock")
+    headings = ("groups x events", *PIPELINES, *(f"job : {name}" for name in FLOORS))
     table = Table(
         *(Column(heading, justify="right") for heading in headings), title="Events per second"
     )
@@ -172,7 +173,7 @@ def _show(results: list[dict[str, float]]) -> None:
         table.add_row(
             f"{row['groups']:,} x {row['events_per_group']:,}",
             *(f"{row[f'{name}_events_per_second']:,}" for name in PIPELINES),
-            *(f"{row[f'times_{name}']} x" for name in ("operator", "stock")),
+            *(f"{row[f'times_{name}']} x" for name in FLOORS),
         )
     Console().print(table)
     document = {"cores": os.cpu_count(), "python": sys.version.split()[0], "shapes": results}
