@@ -1,9 +1,10 @@
 """Where the time of the whole way goes: samples of the JVM by JFR, and of the workers by py-spy where it is in PATH.
 
-    python -m tests.benchmarks.end_to_end.profile [--shape 2] [--rounds 6] [--pipeline job]
+    python -m tests.benchmarks.end_to_end.profile [--shape 2] [--rounds 6] [--pipeline job] [--flames FOLDER]
 
 Each sample counts for the first line of the table below that its stack has. Samples are of threads that run: one that
-waits for a worker, for Kafka or for the disk is not in them.
+waits for a worker, for Kafka or for the disk is not in them. `--flames` leaves the stacks in a folder, folded as flame graphs
+are made from.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import re
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -55,6 +56,7 @@ _WORKER = {
     "rows and states to the JVM": r"_Output|OutputRows|packed_log|_struct_array|_announced",
 }
 _REST = "other"
+_FRAME = re.compile(r"^    ([^\s(]+)\(", re.MULTILINE)
 _SAMPLED_THREADS = re.compile(
     r"Executor task|stdout writer|stream execution|Thread-|kafka-producer"
 )
@@ -130,13 +132,34 @@ def worker_stacks(folder: Path) -> Iterator[str]:
                 yield from [stack] * int(count)
 
 
-def shares(stacks: Iterator[str], kinds: dict[str, str]) -> Counter[str]:
+def folded(java_stack: str) -> str:
+    """The methods of a sample in one line, the outermost first."""
+    return ";".join(reversed(_FRAME.findall(java_stack)))
+
+
+def _leave(stacks: Iterable[str], file: Path) -> None:
+    lines = (f"{stack} {count}\n" for stack, count in Counter(stacks).most_common())
+    file.write_text("".join(lines))
+
+
+def shares(stacks: Iterable[str], kinds: dict[str, str]) -> Counter[str]:
     """How many samples there are of each kind."""
     patterns = {name: re.compile(pattern) for name, pattern in kinds.items()}
     return Counter(
         next((name for name, pattern in patterns.items() if pattern.search(stack)), _REST)
         for stack in stacks
     )
+
+
+def _table(in_jvm: Iterable[str], in_workers: Iterable[str], title: str) -> Table:
+    table = Table("where", "what", Column("samples", justify="right"), title=title)
+    for where, found in {
+        "JVM": shares(in_jvm, _JVM),
+        "workers": shares(in_workers, _WORKER),
+    }.items():
+        for what, count in found.most_common():
+            table.add_row(where, what, f"{count / found.total():.0%} ({count})")
+    return table
 
 
 def main() -> None:
@@ -147,6 +170,7 @@ def main() -> None:
     parser.add_argument("--shape", type=int, choices=range(len(SHAPES)), default=2)
     parser.add_argument("--rounds", type=int, default=6, help="batches, after the first one")
     parser.add_argument("--pipeline", choices=PIPELINES, default="job")
+    parser.add_argument("--flames", type=Path, help="folder for jvm.folded and workers.folded")
     arguments = parser.parse_args()
     shape, rounds = SHAPES[arguments.shape], arguments.rounds
     events = shape[0] * shape[1]
@@ -159,14 +183,12 @@ def main() -> None:
         seconds_of_batches(spark, chosen, start, events, rounds)  # Java compiles what is hot
         with flight_recording(spark, folder / "way.jfr"), worker_samples(folder):
             seconds = seconds_of_batches(spark, chosen, start, events, rounds)
-        table = Table("where", "what", Column("samples", justify="right"), title=f"{seconds} s")
-        for where, found in {
-            "JVM": shares(jvm_stacks(folder / "way.jfr"), _JVM),
-            "workers": shares(worker_stacks(folder), _WORKER),
-        }.items():
-            for what, count in found.most_common():
-                table.add_row(where, what, f"{count / found.total():.0%} ({count})")
-    Console().print(table)
+        in_jvm, in_workers = list(jvm_stacks(folder / "way.jfr")), list(worker_stacks(folder))
+    if arguments.flames is not None:
+        arguments.flames.mkdir(parents=True, exist_ok=True)
+        _leave(map(folded, in_jvm), arguments.flames / "jvm.folded")
+        _leave(in_workers, arguments.flames / "workers.folded")
+    Console().print(_table(in_jvm, in_workers, f"{seconds} s"))
 
 
 if __name__ == "__main__":
