@@ -1,4 +1,4 @@
-"""The gateway beside a run; with Spark and clients: tests/end_to_end/test_gateway.py."""
+"""The gateway beside a run; with Spark and clients: tests/end_to_end/test_end_to_end.py."""
 
 from __future__ import annotations
 
