@@ -1,7 +1,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
+import struct
+
+import pytest
 
 from group_coordinator.codecs import wire
 from tests.unit.gateway.stage import NODE, staged, until
@@ -97,6 +101,23 @@ def test_a_produce_request_in_single_bytes_is_the_same_request() -> None:
             assert asked.body["transactionalId"] == "payments"
 
     asyncio.run(scene())
+
+
+@pytest.mark.parametrize("length", [b"\xff" * 9 + b"\x01", b"\xff" * 5])
+def test_a_produce_request_with_a_length_that_never_ends_closes_the_connection(
+    length: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            head = struct.pack(">ihhih", 1_000_000, 0, 9, 5, -1)
+            client.writer.write(head + b"\0" + length)
+
+            assert await client.reader.read() == b""
+
+    with caplog.at_level(logging.ERROR, "group_coordinator"):
+        asyncio.run(scene())
+    assert caplog.records == []
 
 
 def test_many_small_requests_at_once_and_their_answers() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from struct import Struct, error
 
+from group_coordinator.codecs.kafka_bytes import FieldFaultError, varint
 from group_coordinator.gateway.connections.frames import FrameError
 
 _INT16 = Struct(">h")
 _CLIENT_ID_AT = 12
 _FLEXIBLE_FROM = 9
-_SEVEN_BITS = 0x7F
 _LONGEST_BEGINNING = 128 * 1024
 """bytes. Names have at most 32,767."""
 
@@ -18,13 +18,13 @@ def wants_answer(version: int, head: memoryview) -> bool | None:
     """Whether acks are not 0, in version 3 or later; None: the bytes that are here do not say yet.
 
     Raises:
-        FrameError: they should.
+        FrameError: they should, or have a length that is none.
     """
     try:
         at = _after_text(head, _CLIENT_ID_AT)
         if version >= _FLEXIBLE_FROM:
             at = _after_tags(head, at)
-            length, at = _unsigned(head, at)
+            length, at = varint(head, at)
             at += max(length - 1, 0)
         else:
             at = _after_text(head, at)
@@ -33,6 +33,8 @@ def wants_answer(version: int, head: memoryview) -> bool | None:
         if len(head) > _LONGEST_BEGINNING:
             raise FrameError("a Produce request with a name that is too long") from None
         return None
+    except FieldFaultError as fault:
+        raise FrameError(f"a Produce request that cannot be read{fault}") from None
     return bool(acks)
 
 
@@ -42,21 +44,9 @@ def _after_text(data: memoryview, at: int) -> int:
 
 
 def _after_tags(data: memoryview, at: int) -> int:
-    count, at = _unsigned(data, at)
+    count, at = varint(data, at)
     for _ in range(count):
-        _, at = _unsigned(data, at)
-        size, at = _unsigned(data, at)
+        _, at = varint(data, at)
+        size, at = varint(data, at)
         at += size
     return at
-
-
-def _unsigned(data: memoryview, at: int) -> tuple[int, int]:
-    """A varint and where it ends."""
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & _SEVEN_BITS) << shift
-        if byte <= _SEVEN_BITS:
-            return value, at
-        shift += 7
