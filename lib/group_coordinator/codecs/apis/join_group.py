@@ -65,7 +65,8 @@ def _to_body(response: responses.JoinGroupResponse, version: int) -> JsonObject:
     body["generationId"] = number_on_wire(response.generation)
     if version >= _PROTOCOL_TYPE_SINCE:
         body["protocolType"] = response.protocol_type
-        body["protocolName"] = response.protocol
+        # JoinGroupResponse: an empty name is none where there may be none.
+        body["protocolName"] = response.protocol or None
     else:
         body["protocolName"] = response.protocol or ""
     body["leader"] = response.leader

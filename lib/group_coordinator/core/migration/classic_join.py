@@ -48,6 +48,9 @@ from group_coordinator.core.model.requests import (
 from group_coordinator.core.model.responses import JoinGroupResponse, Reply
 from group_coordinator.core.model.timers import TimerKey, TimerKind
 
+_NOT_GIVEN = -1
+"""A rebalance timeout that Kafka takes for none; any other number it keeps."""
+
 
 def join_consumer_group(
     group: Group,
@@ -138,7 +141,7 @@ def _metadata_after(
     subscription: Subscription,
     context: RequestContext,
 ) -> SubscriptionMetadata:
-    has_timeout = request.rebalance_timeout_ms >= 0
+    has_timeout = request.rebalance_timeout_ms != _NOT_GIVEN
     return SubscriptionMetadata(
         request.group_instance_id or old.group_instance_id,
         subscription.rack_id or old.rack_id,

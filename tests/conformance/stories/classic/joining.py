@@ -281,3 +281,13 @@ def a_pending_member_must_bring_its_protocols(s: Script) -> None:
     s.join("m1", error=PARKED)
     s.at(3_000, "JoinGroup=0")
     s.sync("m1", 1, {"m1": b"all"}, also="+group")
+
+
+@story()
+def a_protocol_without_a_name(s: Script) -> None:
+    """Kafka takes an empty name; from version 7 on the answers leave it out."""
+    s.join("m1", version=9, protocols={"": b"any"}, error=79)
+    s.join("m1", version=9, protocols={"": b"any"}, error=PARKED)
+    s.at(3_000, "JoinGroup=0")
+    s.sync("m1", 1, {"m1": b"all of it"}, version=4)
+    s.look()

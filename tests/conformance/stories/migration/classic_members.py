@@ -201,3 +201,18 @@ def a_member_with_an_expression_becomes_classic(s: ConsumerScript) -> None:
     s.classic("c2", "audit", chosen_id=False, instance="i1")
     s.synced("c2", instance="i1")
     s.describe_consumers()
+
+
+@consumer_story()
+def a_rebalance_timeout_below_zero_is_kept(s: ConsumerScript) -> None:
+    """Only -1 is none, which leaves the one that is known; the log has any other as it came."""
+    s.cluster("orders:4")
+    s.enter("m1", epoch=2)
+    s.classic("c1", rebalance=-2)
+    s.look()
+    s.classic("c1", rebalance=-1)
+    s.look()
+    s.classic("c1", rebalance=0)
+    s.classic("c1", rebalance=-2_147_483_648)
+    s.classic("c2", rebalance=-1)
+    s.look()
