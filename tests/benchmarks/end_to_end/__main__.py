@@ -3,8 +3,8 @@
     python -m tests.benchmarks.end_to_end [--shape 0|1|2] [--rounds 3] [--turns 2]
 
 The floors are the operator alone, whose output is thrown away, and two pipelines of Spark's own without Python and state
-(pipelines.py): one writes as the job does, the other as the documentation of Spark and Delta says. All read the same topic with the same source in one session, in turns; a batch has each group's
-events once. The time of a batch is Spark's own, from the first look at the topic to the commit in the checkpoint.
+(pipelines.py): one writes as the job does, the other as the documentation of Spark and Delta says. All read the same topic
+with the same source in one session, in turns; a batch has each group's events once. The time of a batch is Spark's own, from the first look at the topic to the commit in the checkpoint.
 """
 
 from __future__ import annotations

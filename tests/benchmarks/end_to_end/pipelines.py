@@ -1,8 +1,8 @@
-"""What is measured: the job, its operator alone, and a pipeline of Spark's own; each from the same topic.
+"""What is measured: the job, its operator alone, and two pipelines of Spark's own; each from the same topic.
 
 Spark's own pipeline has neither Python nor state. It takes an event's fields by from_json, answers each commit and writes a
 row of the log for it, of the same size as the job's: to the same topic with the same settings, and to the same table in the way in
-which the job would append rows of Spark's.
+which the job would append rows of Spark's. The other one differs in how it writes: as the documentation of Spark and Delta says.
 """
 
 from __future__ import annotations

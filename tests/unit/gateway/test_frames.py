@@ -95,3 +95,23 @@ def test_small_frames_that_come_together_leave_in_one_piece() -> None:
     FrameFollower(Pieces([]), HEAD, range(16, 1_000)).feed(memoryview(stream))
 
     assert pieces == [frame(PASSED, 20) * 5, frame(PASSED, 20) * 2]
+
+
+def test_a_frame_in_single_bytes_is_looked_at_again_with_twice_as_many_or_all() -> None:
+    looks: list[int] = []
+
+    class Undecided(Taker):
+        def begin(self, head: memoryview) -> Course:
+            looks.append(len(head))
+            return Course.MORE if len(head) < 104 else Course.PASS
+
+    taker = Undecided([])
+    follower = FrameFollower(taker, HEAD, range(16, 1_000))
+    sent = frame(PASSED, 100) + frame(PASSED, 100)
+    rest = b""
+    for byte in sent:
+        rest += bytes([byte])
+        rest = rest[follower.feed(memoryview(rest)) :]
+
+    assert looks == [8, 16, 32, 64, 104] * 2
+    assert taker.passed_bytes == sent

@@ -65,7 +65,7 @@ def _to_body(response: responses.JoinGroupResponse, version: int) -> JsonObject:
     body["generationId"] = number_on_wire(response.generation)
     if version >= _PROTOCOL_TYPE_SINCE:
         body["protocolType"] = response.protocol_type
-        # JoinGroupResponse: an empty name is none where there may be none.
+        # As in Kafka, an empty name is null where null may be.
         body["protocolName"] = response.protocol or None
     else:
         body["protocolName"] = response.protocol or ""

@@ -20,7 +20,7 @@ def _names(member: Member) -> tuple[str, ...]:
 
 
 def _lists_of_names(members: Iterable[Member]) -> Counter[tuple[str, ...]]:
-    """How many members list these protocols; names are taken of all members at once, those with as many protocols."""
+    """How many members list these protocols. Members with as many protocols are taken at once: there may be thousands."""
     by_length: dict[int, list[tuple[Protocol, ...]]] = {}
     for member in members:
         by_length.setdefault(len(member.protocols), []).append(member.protocols)
@@ -44,7 +44,7 @@ class MemberIndex:
 
     @classmethod
     def of(cls, members: Iterable[Member]) -> MemberIndex:
-        """The index of these members; together they take half the time that they take one by one."""
+        """The index of these members: of many, made sooner than one by one."""
         members = list(members)
         index = cls(len([member for member in members if member.awaiting_join is not None]))
         for names, number in _lists_of_names(members).items():

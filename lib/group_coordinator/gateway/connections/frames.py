@@ -35,7 +35,7 @@ class FrameTaker(Protocol):
     """Decides about frames, and gets them."""
 
     def begin(self, head: memoryview) -> Course:
-        """A frame begins with these bytes, its size first; asked again after WAIT, and after MORE with more of them.
+        """A frame begins with these bytes, its size first; asked again after WAIT, and after MORE with twice as many, or all.
 
         Raises:
             FrameError: such a frame must not come here.
@@ -61,6 +61,9 @@ class FrameFollower:
         self._course = Course.WAIT
         self._frame = bytearray()
         self._left = 0
+        self._enough_bytes = 0
+        """Of the next frame: with fewer the taker has said MORE. Twice as many each time: a frame in
+        small pieces is not read from its beginning with every piece."""
         self.waits = False
         """Whether the frame that comes next must not be taken yet."""
 
@@ -95,15 +98,19 @@ class FrameFollower:
             self._end()
 
     def _open(self, data: memoryview, at: int) -> Course:
-        if len(data) - at < self._head_bytes:
+        present = len(data) - at
+        if present < self._head_bytes:
             return Course.MORE
         (size,) = SIZE.unpack_from(data, at)
         if size not in self._sizes:
             raise FrameError(f"a frame of {size} bytes, allowed are {self._sizes}")
         whole = SIZE.size + size
+        if present < min(self._enough_bytes, whole):
+            return Course.MORE
         course = self._taker.begin(data[at : at + whole])
-        if course is Course.MORE and len(data) - at >= whole:
+        if course is Course.MORE and present >= whole:
             raise FrameError("a frame that ends before what it must say")
+        self._enough_bytes = 2 * present if course is Course.MORE else 0
         if course not in _NOT_NOW:
             self._left = whole
         self.waits = course is Course.WAIT

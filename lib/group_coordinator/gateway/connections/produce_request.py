@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from struct import Struct, error
 
-from group_coordinator.codecs.kafka_bytes import FieldFaultError, varint
+from group_coordinator.codecs.kafka_bytes import FieldFaultError, compact_length, varint
 from group_coordinator.gateway.connections.frames import FrameError
 
 _INT16 = Struct(">h")
@@ -24,8 +24,8 @@ def wants_answer(version: int, head: memoryview) -> bool | None:
         at = _after_text(head, _CLIENT_ID_AT)
         if version >= _FLEXIBLE_FROM:
             at = _after_tags(head, at)
-            length, at = varint(head, at)
-            at += max(length - 1, 0)
+            length, at = compact_length(head, at)
+            at += max(length, 0)
         else:
             at = _after_text(head, at)
         (acks,) = _INT16.unpack_from(head, at)
@@ -34,7 +34,8 @@ def wants_answer(version: int, head: memoryview) -> bool | None:
             raise FrameError("a Produce request with a name that is too long") from None
         return None
     except FieldFaultError as fault:
-        raise FrameError(f"a Produce request that cannot be read{fault}") from None
+        where = "tagged fields of the header, or transactionalId"
+        raise FrameError(f"Produce {version}: {fault.inside(where)}") from None
     return bool(acks)
 
 

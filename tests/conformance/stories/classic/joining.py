@@ -285,7 +285,7 @@ def a_pending_member_must_bring_its_protocols(s: Script) -> None:
 
 @story()
 def a_protocol_without_a_name(s: Script) -> None:
-    """Kafka takes an empty name; from version 7 on the answers leave it out."""
+    """Kafka takes an empty name; from version 7 on JoinGroup answers null in its place."""
     s.join("m1", version=9, protocols={"": b"any"}, error=79)
     s.join("m1", version=9, protocols={"": b"any"}, error=PARKED)
     s.at(3_000, "JoinGroup=0")
