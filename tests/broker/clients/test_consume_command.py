@@ -5,9 +5,9 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import NamedTuple
 
 import pytest
@@ -50,7 +50,12 @@ Ours = Callable[..., "subprocess.Popen[bytes]"]
 @pytest.fixture(scope="module")
 def records(broker: EmbeddedBroker, kafka_admin: KafkaAdminClient) -> None:
     """Four records with and without key, value and headers; and ten in each of two partitions."""
-    topics = [NewTopic(TOPIC, 1, 1), NewTopic(WORDS, 2, 1), NewTopic(PIPE, 1, 1)]
+    kept = {"retention.ms": "-1"}  # some say that they are years old
+    topics = [
+        NewTopic(TOPIC, 1, 1, topic_configs=kept),
+        NewTopic(WORDS, 2, 1),
+        NewTopic(PIPE, 1, 1),
+    ]
     kafka_admin.create_topics(topics, wait_for_metadata=True)
     with closing(KafkaProducer(bootstrap_servers=broker.bootstrap_servers)) as producer:
         for key, value, headers in (
@@ -82,8 +87,18 @@ def ours(broker: EmbeddedBroker, topics: Topics) -> Ours:
     return start
 
 
-def said(process: subprocess.Popen[bytes]) -> Said:
+@contextmanager
+def killed_at_last(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Popen's own `with` would wait for ever for one that does not end."""
     with process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+def said(process: subprocess.Popen[bytes]) -> Said:
+    with killed_at_last(process):
         out, err = process.communicate(timeout=60)
     return Said(process.returncode, out, err)
 
@@ -127,7 +142,8 @@ def test_a_signal_commits_and_leaves(
 ) -> None:
     group = f"console-{protocol}"
     words = ("--topic", WORDS, "--from-beginning", "--group", group)
-    with ours(*words, "--command-property", f"group.protocol={protocol}") as process:
+    process = ours(*words, "--command-property", f"group.protocol={protocol}")
+    with killed_at_last(process):
         assert process.stdout is not None
         found = [process.stdout.readline() for _ in range(20)]
         process.send_signal(number)
@@ -150,7 +166,8 @@ def test_a_group_that_names_itself_leaves_no_offsets(
 
     before = generated()
     words = ("--include", "consumed-w.*", "--from-beginning", "--max-messages", "20")
-    with ours(*words, *MODERN.split()) as process:
+    process = ours(*words, *MODERN.split())
+    with killed_at_last(process):
         [group] = until(
             lambda: generated() - before, seconds=DEADLINE_S, awaited="the group that names itself"
         )
