@@ -148,7 +148,7 @@ class ConsumerScript(Script):
         }
         known = name in self._draft.names
         chosen = name if chosen_id and not known and member is None else member
-        given = dict.fromkeys(protocols.split(), metadata)
+        given = [(protocol, metadata) for protocol in protocols.split()]
         self.join(name, member=chosen, protocols=given, **others)  # type: ignore[arg-type]
 
     def synced(

@@ -22,6 +22,9 @@ from tests.conformance.language.lines import (
     topic_id,
 )
 
+Protocols = Mapping[str, bytes | Json] | Sequence[tuple[str, bytes | Json]]
+"""Names with metadata; pairs where a name comes twice."""
+
 
 class Script:
     """The protocol's verbs for one group; every verb adds one line at the script's current time."""
@@ -67,7 +70,7 @@ class Script:
         *,
         version: int = 5,
         topics: str = "orders",
-        protocols: Mapping[str, bytes | Json] | None = None,
+        protocols: Protocols | None = None,
         protocol_type: str = "consumer",
         session: int = 10_000,
         rebalance: int = 60_000,
@@ -81,6 +84,7 @@ class Script:
         is_first = member is None and name not in self._draft.names
         if protocols is None:
             protocols = {"range": subscription(*topics.split())}
+        named = protocols.items() if isinstance(protocols, Mapping) else protocols
         body: Json = {"groupId": self._group, "sessionTimeoutMs": session}
         if version >= 1:
             body["rebalanceTimeoutMs"] = rebalance
@@ -92,7 +96,7 @@ class Script:
                 "name": protocol,
                 "metadata": metadata if isinstance(metadata, dict) else packed(metadata),
             }
-            for protocol, metadata in protocols.items()
+            for protocol, metadata in named
         ]
         body |= _known(version, 8, "reason", reason)
         self.send("JoinGroup", version, body, error, also, client=name, asks_for_id=is_first)
@@ -223,6 +227,7 @@ class Script:
         self,
         *offsets: str,
         producer: int = 17,
+        producer_epoch: int = 0,
         member: str = "",
         generation: Generation = -1,
         version: int = 3,
@@ -236,7 +241,7 @@ class Script:
             "transactionalId": f"t-{producer}",
             "groupId": self._group,
             "producerId": producer,
-            "producerEpoch": 0,
+            "producerEpoch": producer_epoch,
             "topics": [
                 {**_topic(name, version, ids_since=6), "partitions": partitions}
                 for name, partitions in _committed(offsets, {"committedMetadata": metadata}).items()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType, json
 
 from group_coordinator.codecs.apis.api import Api, Body, Encoder
+from group_coordinator.codecs.field_errors import FieldError
 from group_coordinator.codecs.fields import (
+    ABSENT,
     Int16,
     Int64,
     LogOffset,
@@ -29,6 +31,8 @@ class EndTxnBody(Body):
 
 
 def _to_request(body: EndTxnBody, _version: int) -> requests.EndTxn:
+    if body.producer_id == ABSENT:
+        raise FieldError(f"producerId = {ABSENT}", "a marker has a producer")
     return requests.EndTxn(
         body.group_id,
         body.producer_id,

@@ -71,12 +71,12 @@ def _to_request(body: TxnOffsetCommitBody, version: int) -> requests.TxnOffsetCo
         check_unknown("groupInstanceId", instance_id, None, version)
     return requests.TxnOffsetCommit(
         body.group_id or "",
-        body.producer_id or 0,
+        number_or_none(or_default(body.producer_id, 0)),
         number_or_none(_generation(body)),
         member_id,
         instance_id,
         tuple([_topic_commit(topic, version) for topic in body.topics or ()]),
-        number_or_none(body.producer_epoch),
+        or_default(body.producer_epoch, None),
         or_default(body.markers_end_offset, None),
         body.transactional_id or "",
     )

@@ -32,10 +32,13 @@ from group_coordinator.core.offsets.committing import (
     existing_by_id,
     existing_by_name,
     names_epoch,
+    refused,
 )
 from group_coordinator.core.offsets.earlier_epoch import EarlierEpoch
 from group_coordinator.core.offsets.late_commits import check_in_time
 from group_coordinator.core.offsets.results import merge
+
+_NO_EPOCH = -1
 
 
 def decide(
@@ -55,6 +58,9 @@ def decide(
     records, results = commit_existing(
         group, present, terms, config, lambda: may_commit(group, request, context)
     )
+    if records and not _can_be_written(request):
+        records = None
+        results = [refused(topic, ErrorCode.UNKNOWN_SERVER_ERROR) for topic in present]
     replies = [Reply(context.ticket, TxnOffsetCommitResponse(merge(missing, results)))]
     if records is None:
         return Decision([], replies)
@@ -62,6 +68,11 @@ def decide(
     if group.membership is None:
         changes = (MembershipReplaced(ClassicGroup(state_timestamp_ms=context.now_ms)),)
     return Decision(records, replies, changes)
+
+
+def _can_be_written(request: TxnOffsetCommit) -> bool:
+    """Kafka writes no batch of a producer without epoch; one without producer is in no transaction."""
+    return request.producer_id is None or request.producer_epoch != _NO_EPOCH
 
 
 def may_commit(

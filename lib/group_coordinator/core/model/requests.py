@@ -132,15 +132,16 @@ class OffsetCommit(Value, frozen=True):
 
 
 class TxnOffsetCommit(Value, frozen=True):
-    """TxnOffsetCommit 0-6: the offsets count when the producer's transaction is committed."""
+    """TxnOffsetCommit 0-6: the offsets count when the producer's transaction is committed; without producer, at once."""
 
     group_id: str
-    producer_id: int
+    producer_id: int | None
     generation: int | None
     member_id: str
     group_instance_id: str | None
     topics: tuple[TopicCommit, ...]
     producer_epoch: int | None = None
+    """-1 where the producer has none; None: not said."""
     markers_end_offset: int | None = None
     """Where the partition of __consumer_offsets that gets the group's markers ended when the request came; None: not said."""
     transactional_id: str = ""

@@ -46,7 +46,7 @@ def check_no_group(generation: int | None, version: int, member_epochs_since: in
         )
 
 
-def _refused(topic: TopicCommit, error: ErrorCode) -> TopicResult:
+def refused(topic: TopicCommit, error: ErrorCode) -> TopicResult:
     """One error for every partition of a topic."""
     partitions = (entry.partition for entry in topic.partitions)
     return same_result(topic.name, topic.topic_id, partitions, error)
@@ -87,16 +87,16 @@ def _existing(
     for topic in topics:
         name = topic.name
         if name is None:
-            missing.append(_refused(topic, ErrorCode.UNKNOWN_TOPIC_ID))
+            missing.append(refused(topic, ErrorCode.UNKNOWN_TOPIC_ID))
             continue
         if rights is not None and not rights.has(_NEEDED, ResourceType.TOPIC, name):
-            missing.append(_refused(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
+            missing.append(refused(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
             continue
         known = [p for p in topic.partitions if group.partition_exists(name, p.partition)]
         absent = [p for p in topic.partitions if not group.partition_exists(name, p.partition)]
         if absent:
             unknown = topic.replace(partitions=tuple(absent))
-            missing.append(_refused(unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+            missing.append(refused(unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
         if known:
             present.append(topic.replace(partitions=tuple(known)))
     return present, missing
@@ -132,7 +132,7 @@ def commit_existing(
         if earlier is not None:
             check_partitions(earlier, records, group.topics)
     except CoordinatorError as error:
-        return None, [_refused(topic, error.code) for topic in topics]
+        return None, [refused(topic, error.code) for topic in topics]
     return records, results
 
 

@@ -24,7 +24,8 @@ def check_in_time(group: Group, request: TxnOffsetCommit, now_ms: int) -> None:
     Raises:
         CoordinatorError: INVALID_TXN_STATE, INVALID_PRODUCER_EPOCH.
     """
-    last, since = group.last_markers.get(request.producer_id), request.markers_end_offset
+    producer_id, since = request.producer_id, request.markers_end_offset
+    last = None if producer_id is None else group.last_markers.get(producer_id)
     if last is None or since is None or _is_old(last, now_ms):
         return
     if since <= last.marker_offset:

@@ -334,3 +334,37 @@ def a_commit_in_a_transaction_is_no_sign_of_life(s: Script) -> None:
     s.at(12_999)
     s.at(13_000, "+group")
     s.end_txn()
+
+
+@story()
+def a_producer_without_epoch_cannot_write(s: Script) -> None:
+    """Kafka's batch of records refuses it, once the request is found right; a group is not made either."""
+    s.cluster("orders:2")
+    s.txn_commit("orders-0=1", producer_epoch=-1, generation=3, error=22, also="")
+    s.txn_commit("orders-0=1", "orders-2=1", producer_epoch=-1, error=(-1, 3), also="")
+    s.look()
+    s.commit("orders-0=1")
+    s.txn_commit("orders-0=2", "orders-1=2", producer_epoch=-1, error=-1, also="")
+    s.txn_commit("orders-0=2", producer_epoch=-1, metadata="x" * 4_097, error=12, also="")
+    s.end_txn()
+    s.fetch("orders-0", "orders-1", stable=True)
+
+
+@story()
+def any_other_epoch_of_a_producer_is_written(s: Script) -> None:
+    s.txn_commit("orders-0=1", producer_epoch=-2)
+    s.txn_commit("orders-0=2", producer_epoch=32_767)
+    s.end_txn()
+    s.fetch("orders-0", stable=True)
+
+
+@story()
+def without_a_producer_there_is_no_transaction(s: Script) -> None:
+    """A broker asks the transaction coordinator first, and never gets here; the coordinator takes a plain commit."""
+    s.txn_commit("orders-0=1", producer=1)
+    s.txn_commit("orders-0=2", "orders-1=2", producer=-1)
+    s.fetch("orders-1", stable=True)
+    s.txn_commit("orders-1=3", producer=-1, producer_epoch=-1)
+    s.end_txn(producer=1)
+    s.fetch("orders-0", "orders-1", stable=True)
+    s.look()

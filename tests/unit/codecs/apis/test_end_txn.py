@@ -35,6 +35,12 @@ def test_no_record_is_before_the_first_one() -> None:
         read("EndTxn", 0, body)
 
 
+def test_a_marker_has_a_producer() -> None:
+    body = {"groupId": "g", "producerId": -1, "committed": True}
+    with pytest.raises(InvalidEventError, match=re.escape("body.producerId = -1")):
+        read("EndTxn", 0, body)
+
+
 @pytest.mark.parametrize("field", ["groupId", "producerId", "committed"])
 def test_a_marker_says_whom_it_is_about(field: str) -> None:
     body = {"groupId": "g", "producerId": 17, "committed": True}

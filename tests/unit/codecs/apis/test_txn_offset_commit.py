@@ -57,6 +57,18 @@ def test_a_commit_may_say_where_the_markers_ended() -> None:
             read("TxnOffsetCommit", 3, BODY | {"markersEndOffset": wrong})
 
 
+@pytest.mark.parametrize(("said", "producer_id"), [({}, 0), ({"producerId": -1}, None)])
+def test_a_commit_may_have_no_producer(said: dict[str, int], producer_id: int | None) -> None:
+    assert read("TxnOffsetCommit", 3, said).producer_id == producer_id
+
+
+@pytest.mark.parametrize(("said", "epoch"), [({}, None), ({"producerEpoch": -1}, -1)])
+def test_a_producer_without_epoch_is_not_one_that_names_none(
+    said: dict[str, int], epoch: int | None
+) -> None:
+    assert read("TxnOffsetCommit", 3, said).producer_epoch == epoch
+
+
 @pytest.mark.parametrize(("version", "name", "topic_id"), [(5, "orders", None), (6, None, ORDERS)])
 def test_of_name_and_id_only_the_one_of_the_version_counts(
     version: int, name: str | None, topic_id: str | None
