@@ -8,6 +8,8 @@ Told in: stories/migration/classic_members.py, stories/migration/classic_refusal
 
 from __future__ import annotations
 
+from collections import Counter
+
 from group_coordinator.core.consumer.group_size import check_room
 from group_coordinator.core.consumer.known import known_static_member
 from group_coordinator.core.consumer.member_update import (
@@ -100,12 +102,13 @@ def _check(update: ConsumerUpdate, request: JoinGroup, member_id: str) -> None:
 
 
 def _has_common_protocol(membership: ConsumerGroup, names: set[str]) -> bool:
-    """Whether some protocol is known to every member of the classic protocol, also to the one that joins."""
-    common = set(names)
-    for member in membership.members.values():
-        if member.metadata.classic is not None:
-            common &= {protocol.name for protocol in member.metadata.classic.protocols}
-    return bool(common)
+    """Whether some protocol is known to every member of the classic protocol, also to the one that joins.
+
+    As Kafka counts: a name that a member lists twice is one of two members, so where there is one it is not common.
+    """
+    classic = [m.metadata.classic for m in membership.members.values() if m.metadata.classic]
+    counts = Counter([protocol.name for each in classic for protocol in each.protocols])
+    return any(counts[name] == len(classic) for name in names)
 
 
 def _subscription(request: JoinGroup) -> Subscription:

@@ -204,6 +204,22 @@ def a_member_with_an_expression_becomes_classic(s: ConsumerScript) -> None:
 
 
 @consumer_story()
+def a_protocol_named_twice_is_that_of_two_members(s: ConsumerScript) -> None:
+    """ConsumerGroup counts the entries of all lists, and compares with the number of classic members."""
+    s.cluster("orders:4")
+    s.enter("m1", epoch=2)
+    s.classic("c1", protocols="range range sticky")
+    s.classic("c2", protocols="range", error=23, also="")
+    s.classic("c3", protocols="sticky range")
+    s.classic("c4", protocols="range", error=23, also="")
+    s.classic("c5", protocols="sticky sticky")
+    s.classic("c6", protocols="sticky", error=23, also="")
+    s.classic("c1", protocols="range")
+    s.classic("c6", protocols="sticky range", error=0)
+    s.describe_consumers()
+
+
+@consumer_story()
 def a_rebalance_timeout_below_zero_is_kept(s: ConsumerScript) -> None:
     """Only -1 is none, which leaves the one that is known; the log has any other as it came."""
     s.cluster("orders:4")
