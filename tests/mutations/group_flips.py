@@ -20,8 +20,14 @@ REBALANCES = (
     Flip(
         "the initial delay ends when all have joined",
         "classic/rebalance.py",
-        "in_phase and not self._is_initial_rebalance and",
-        "in_phase and",
+        "is not ClassicState.PREPARING_REBALANCE or self._is_initial_rebalance:",
+        "is not ClassicState.PREPARING_REBALANCE:",
+    ),
+    Flip(
+        "who comes to a short join phase waits for those who look only now and then",
+        "classic/absent_members.py",
+        "return timeout_ms - (now_ms - timer.armed_ms) % timeout_ms if timeout_ms > 0 else 0",
+        "return None",
     ),
     Flip(
         "the join phase has no end",
@@ -336,6 +342,12 @@ TRANSACTIONS = (
         "handlers/txn_offset_commit.py",
         "if request.generation != membership.generation:",
         "if request.generation is None:",
+    ),
+    Flip(
+        "a producer without epoch commits",
+        "handlers/txn_offset_commit.py",
+        "request.producer_epoch != _NO_EPOCH",
+        "True",
     ),
     Flip(
         "a transactional commit knows member epochs a version late",

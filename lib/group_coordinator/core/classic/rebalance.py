@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from group_coordinator.core.classic.absent_members import wait_for_anybody, wait_for_others
 from group_coordinator.core.classic.generation import (
     join_answer,
     metadata_of,
@@ -52,8 +53,6 @@ from group_coordinator.core.model.timers import (
     session_timer,
 )
 
-_SHORTEST_WAIT_MS = 1_000
-
 
 class Rebalance:
     """Changes a copy of a classic group, and collects what must be logged and answered."""
@@ -62,6 +61,7 @@ class Rebalance:
         self, membership: ClassicGroup, now_ms: int, config: CoordinatorConfig, reason: Reason
     ) -> None:
         self.membership = membership.copy()
+        self._before = membership
         self.now_ms = now_ms
         self.config = config
         self.reason = reason
@@ -188,9 +188,14 @@ class Rebalance:
     def maybe_complete_join(self) -> None:
         """End the join phase if all have joined; an initial rebalance always waits for its delay."""
         membership = self.membership
-        in_phase = membership.state is ClassicState.PREPARING_REBALANCE
-        if in_phase and not self._is_initial_rebalance and membership.has_all_members_joined:
+        if membership.state is not ClassicState.PREPARING_REBALANCE or self._is_initial_rebalance:
+            return
+        if membership.has_all_members_joined:
             self.complete_join()
+            return
+        wait_ms = wait_for_others(self._before, membership, self.now_ms)
+        if wait_ms is not None:
+            self.arm(JOIN_TIMER, wait_ms)
 
     def join_timer_fired(self, delay_ms: int) -> None:
         """The join phase has lasted `delay_ms`: extend an initial delay that brought new members, or end it."""
@@ -212,9 +217,7 @@ class Rebalance:
             if member.awaiting_join is None and member.group_instance_id is None:
                 self.remove_member(member.member_id)
         if membership.members and not membership.awaiting_joins:
-            # Only static members are left, and all are absent: wait until their sessions end. Kafka looks again after
-            # any timeout, even one of 0 ms, and spins; what it sees in between is the same.
-            self.arm(JOIN_TIMER, max(membership.rebalance_timeout_ms, _SHORTEST_WAIT_MS))
+            self.arm(JOIN_TIMER, wait_for_anybody(membership.rebalance_timeout_ms))
             return
         membership.generation += 1
         membership.pending_syncs.clear()

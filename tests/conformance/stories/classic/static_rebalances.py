@@ -145,3 +145,28 @@ def a_static_member_comes_back_with_another_subscription(s: Script) -> None:
     s.delete_offsets("orders-0", error=(0, 86), also="")
     s.delete_offsets("refunds-0", also="-offset:refunds-0")
     s.describe()
+
+
+@story()
+def a_short_join_phase_begins_again_until_somebody_comes(s: Script) -> None:
+    """completeClassicGroupJoin looks again after each rebalance timeout: who comes waits for the next of these times."""
+    for name, instance in (("m1", "i1"), ("m2", "i2"), ("m3", "i3")):
+        s.join(name, instance=instance, rebalance=300, error=PARKED)
+    s.at(3_000, "JoinGroup=0 JoinGroup=0 JoinGroup=0")
+    for name, instance in (("m1", "i1"), ("m2", "i2"), ("m3", "i3")):
+        s.sync(name, 1, {}, instance=instance)
+    s.at(12_000)
+    s.heartbeat("m1", 1, instance="i1")
+    s.heartbeat("m2", 1, instance="i2")
+    s.at(13_301)
+    s.join("m1", instance="i1", rebalance=7, error=PARKED, also="")
+    s.at(13_599)
+    s.at(13_600, "JoinGroup=0")
+    s.sync("m1", 2, {}, instance="i1", also="+group")
+    s.at(13_899)
+    s.heartbeat("m2", 1, instance="i2", error=22)
+    s.at(13_900)
+    s.heartbeat("m2", 1, instance="i2", error=25)
+    s.heartbeat("m1", 2, instance="i1", error=27)
+    s.at(14_550)
+    s.join("m1", instance="i1", rebalance=300)

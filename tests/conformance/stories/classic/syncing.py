@@ -189,3 +189,19 @@ def who_leaves_owes_no_sync(s: Script) -> None:
     s.sync("m1", 2, {"m1": b"all"}, also="+group")
     s.at(100_000)
     s.heartbeat("m1", 2)
+
+
+@story()
+def a_phase_of_no_time_ends_at_once(s: Script) -> None:
+    """A rebalance timeout may be any number: within none nobody can send the SyncGroup, and all are out again."""
+    s.join("m1", version=3, rebalance=0, error=PARKED)
+    s.at(3_000, "JoinGroup=0 +group")
+    s.heartbeat("m1", 1, error=25)
+    s.join("m2", version=3, rebalance=-2_147_483_648, error=PARKED)
+    s.at(6_000, "JoinGroup=0 +group")
+    s.join("m3", version=3, rebalance=4_000, error=PARKED)
+    s.at(9_000, "JoinGroup=0")
+    s.sync("m3", 5, {"m3": b"all"}, also="+group")
+    s.join("m3", version=3, rebalance=-1, also="+group")
+    s.heartbeat("m3", 6, error=25)
+    s.describe()

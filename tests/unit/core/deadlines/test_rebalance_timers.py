@@ -127,6 +127,31 @@ def test_a_join_phase_without_time_begins_again_only_now_and_then(
     assert state_of(driver) is EMPTY
 
 
+@pytest.mark.parametrize("rebalance_timeout_ms", [0, -1])
+def test_who_comes_when_there_is_no_time_goes_on_without_the_others(
+    rebalance_timeout_ms: int,
+) -> None:
+    """Kafka looks at the group again and again, so it sees at once who has come."""
+    driver = GroupDriver()
+    joins = [
+        driver.join(version=3),
+        driver.join(instance_id="i", rebalance_timeout_ms=rebalance_timeout_ms),
+        driver.join(instance_id="j", rebalance_timeout_ms=rebalance_timeout_ms),
+    ]
+    driver.at(6_000)
+    leader, *statics = [driver.response_to(join).member_id for join in joins]
+    for member_id in (*statics, leader):
+        driver.sync(member_id, 1)
+    driver.leave(leader)
+    driver.sleep(500)
+    assert state_of(driver) is PREPARING
+
+    join = driver.join(statics[0], instance_id="i", rebalance_timeout_ms=5_000)
+
+    assert join.response.generation == 2
+    assert list(membership_of(driver).members) == statics
+
+
 def test_who_does_not_sync_in_time_is_out() -> None:
     driver = GroupDriver()
     joins = [driver.join(version=3, rebalance_timeout_ms=8_000) for _ in range(2)]
