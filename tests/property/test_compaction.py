@@ -13,6 +13,7 @@ from msgspec import json, structs
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.core.embedded_protocol import parse_assignment
 from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import OffsetRecord, TransactionMarker
@@ -124,6 +125,11 @@ def of_member_row(row: MemberRow) -> tuple[object, ...]:
     )
 
 
+def subscribed(group: ClassicGroup, member: Member) -> list[str] | None:
+    topics = member.protocols[0].topics
+    return None if topics is None or not group.is_of_consumers else sorted(topics)
+
+
 def by_core(group: Group, last_ms: int) -> Shown:
     membership = group.membership
     offsets = {
@@ -156,7 +162,7 @@ def of_classic_members(group: ClassicGroup) -> dict[str, tuple[object, ...]]:
     return {
         member.member_id: (
             *(member.group_instance_id, member.client_id, member.client_host),
-            None if member.protocols[0].topics is None else sorted(member.protocols[0].topics),
+            subscribed(group, member),
             *(member.rebalance_timeout_ms, member.session_timeout_ms, None),
             assigned_count(member.assignment) if group.is_of_consumers else None,
             *(None, set()),
