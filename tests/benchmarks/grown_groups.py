@@ -12,7 +12,8 @@ from group_coordinator.core.model.classic_member import Member, Protocol
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.states import ClassicState
-from group_coordinator.core.model.timers import SYNC_TIMER, Timer, session_timer
+from group_coordinator.core.model.stored_values import StoredValues
+from group_coordinator.core.model.timers import SYNC_TIMER, Timer, Timers, session_timer
 from tests.benchmarks.growing import (
     GROUP_ID,
     MANY,
@@ -94,25 +95,29 @@ def _protocols(number: int) -> tuple[Protocol, ...]:
 
 def _membership(size: int, state: ClassicState) -> ClassicGroup:
     ids = [_member_id(number) for number in range(size)]
-    members = {
-        member_id: Member(
-            member_id,
-            None,
-            "billing",
-            host(number),
-            PATIENCE_MS,
-            SESSION_MS,
-            _protocols(number),
-            encode_assignment({topic_name(0): range(number, number + 10)}),
-        )
-        for number, member_id in enumerate(ids)
-    }
-    timers = {
-        session_timer(member_id): Timer(
-            NOW_MS - number % 3_000 + SESSION_MS, NOW_MS - number % 3_000
-        )
-        for number, member_id in reversed(list(enumerate(ids)))
-    }
+    members = StoredValues.of(
+        {
+            member_id: Member(
+                member_id,
+                None,
+                "billing",
+                host(number),
+                PATIENCE_MS,
+                SESSION_MS,
+                _protocols(number),
+                encode_assignment({topic_name(0): range(number, number + 10)}),
+            )
+            for number, member_id in enumerate(ids)
+        }
+    )
+    timers = Timers(
+        {
+            session_timer(member_id): Timer(
+                NOW_MS - number % 3_000 + SESSION_MS, NOW_MS - number % 3_000
+            )
+            for number, member_id in reversed(list(enumerate(ids)))
+        }
+    )
     return ClassicGroup(
         state,
         ClassicState.PREPARING_REBALANCE,
@@ -162,7 +167,7 @@ def _stable(size: int) -> GrownGroup:
 def _syncing(size: int) -> GrownGroup:
     membership = _membership(size, ClassicState.COMPLETING_REBALANCE)
     membership.timers[SYNC_TIMER] = Timer(NOW_MS + PATIENCE_MS, NOW_MS - 1)
-    membership.pending_syncs.update(membership.members)
+    membership.pending_syncs |= dict.fromkeys(membership.members)
     group = Group(GROUP_ID, membership, clock_ms=NOW_MS - 1)
     assignments = {  # shorter than real ones, as an event has 1 MiB at most
         member_id: number.to_bytes(12) for number, member_id in enumerate(membership.members)

@@ -50,8 +50,8 @@ REBALANCES = (
     Flip(
         "the quickest member sets the rebalance timeout",
         "model/classic_group.py",
-        "return max([member.rebalance_timeout_ms",
-        "return min([member.rebalance_timeout_ms",
+        "return max(self.index.rebalance_timeouts_ms",
+        "return min(self.index.rebalance_timeouts_ms",
     ),
     Flip(
         "a static member that did not join is dropped",
@@ -140,7 +140,7 @@ REBALANCES = (
     Flip(
         "who has synced still owes a SyncGroup",
         "handlers/sync_group.py",
-        "    rebalance.membership.pending_syncs.discard(member.member_id)\n",
+        "    rebalance.membership.pending_syncs.pop(member.member_id, None)\n",
         "",
     ),
     Flip(

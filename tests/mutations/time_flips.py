@@ -31,9 +31,9 @@ CLOCK = (
     ),
     Flip(
         "a timer set anew keeps its old place",
-        "classic/rebalance.py",
-        "        self.cancel(key)\n        due_ms =",
-        "        due_ms =",
+        "model/timers.py",
+        "        self.by_text.pop(text, None)\n        self",
+        "        self",
     ),
     Flip(
         "a timer that was set while the group stays as it was is not looked for",

@@ -34,14 +34,17 @@ def no_partition_is_with_two(driver: GroupDriver) -> None:
     if group is None:
         return
     held = [
-        (topic_id, partition)
+        (topic_id, partition, member.member_id)
         for member in group.members.values()
         for partitions in (member.current.assigned, member.current.pending_revocation)
         for topic_id, of_topic in partitions.items()
         for partition in of_topic
     ]
-    assert len(held) == len(set(held))
-    assert {(t, p) for t, owners in group.owners.items() for p in owners} == set(held)
+    assert len(held) == len({(topic_id, partition) for topic_id, partition, _ in held})
+    assert [group.owner_of(topic_id, partition) for topic_id, partition, _ in held] == [
+        member_id for _, _, member_id in held
+    ]
+    assert sum(map(len, group.owners.by_neighbours.values())) == len(held)
 
 
 @given(Lives)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -13,9 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from group_coordinator.codecs import snapshots
-from group_coordinator.codecs.snapshots import offsets
-from group_coordinator.core.model import group as group_module
-from group_coordinator.core.model.group import Group
+from group_coordinator.core.model import owners, topic_offsets
 from group_coordinator.runtime.call_events import SortedEvents
 from group_coordinator.runtime.group_call import OperatorInput, StoredState, call_group
 from group_coordinator.runtime.known_groups import KnownGroups
@@ -23,6 +20,7 @@ from group_coordinator.runtime.packing import EVENT, HEADER, EventRow
 from group_coordinator.testing import GroupDriver
 from tests.property.consumer_lives import STEPS, Life
 from tests.property.lives import CONTEXT, RETENTION_MS, SLACK_MS, SWEEP_MS, Script, scripts
+from tests.support.forgetful import forgetful
 from tests.support.group_updates import lines_of
 
 Call = tuple[list[EventRow], int]
@@ -31,10 +29,10 @@ Outcome = tuple[bool, StoredState | None, int | None, list[str]]
 
 @contextmanager
 def everything_is_many() -> Iterator[None]:
-    """One offset is enough to remember something of it."""
+    """Two partitions are as many as one part of a snapshot has."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(group_module, "_MANY_OFFSETS", 1)
-        patched.setattr(offsets, "_MANY", 1)
+        patched.setattr(topic_offsets, "_NEIGHBOURS", 2)
+        patched.setattr(owners, "_NEIGHBOURS", 2)
         yield
 
 
@@ -75,15 +73,6 @@ def test_it_makes_no_difference_which_process_does_a_call(
     assert known == list(outcomes(calls, KnownGroups))
 
 
-def forgetful(group: Group) -> Group:
-    """The same group, of which nothing is remembered."""
-    new = copy.deepcopy(group)
-    new._memos.clear()  # noqa: SLF001 - what is remembered is nobody else's business
-    if new.consumer is not None:
-        new.consumer.memo = None
-    return new
-
-
 def lived(steps: list[Callable[[Life], None]], check: Callable[[GroupDriver], None]) -> GroupDriver:
     life = Life(check=check)
     life.learn({"orders": 3, "bills": 2})
@@ -93,7 +82,7 @@ def lived(steps: list[Callable[[Life], None]], check: Callable[[GroupDriver], No
 
 
 @given(st.lists(STEPS, max_size=30), st.randoms(use_true_random=False))
-def test_members_that_stay_packed_are_as_if_packed_anew(
+def test_what_stays_as_bytes_is_as_if_written_anew(
     steps: list[Callable[[Life], None]], random: Random
 ) -> None:
     def check(driver: GroupDriver) -> None:

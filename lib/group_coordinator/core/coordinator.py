@@ -60,7 +60,7 @@ from group_coordinator.core.model.requests import (
     TxnOffsetCommit,
 )
 from group_coordinator.core.model.responses import Reply
-from group_coordinator.core.model.timers import NEVER_MS
+from group_coordinator.core.model.timers import NEVER_MS, Timers
 from group_coordinator.core.rejections import rejection
 from group_coordinator.core.value import Value
 
@@ -204,7 +204,6 @@ def drop_deadlines(group: Group, to_ms: int) -> None:
     group.clock_ms = max(group.clock_ms, to_ms)
     group.wake_ms = 0
     if group.membership is not None:
-        timers_left = {
-            key: timer for key, timer in group.membership.timers.items() if timer.due_ms > to_ms
-        }
-        group.membership.timers = timers_left
+        timers = group.membership.timers.by_text
+        left = {text: timer for text, timer in timers.items() if timer.due_ms > to_ms}
+        group.membership.timers = Timers.of_texts(left)

@@ -51,7 +51,8 @@ from group_coordinator.core.model.records import (
     TransactionMarker,
 )
 from group_coordinator.core.model.states import ClassicState
-from group_coordinator.core.model.timers import NEVER_MS, Timer, TimerKey, TimerKind, session_timer
+from group_coordinator.core.model.stored_values import StoredValues
+from group_coordinator.core.model.timers import NEVER_MS, TimerKey, TimerKind, Timers, session_timer
 from group_coordinator.core.offsets import late_commits, pending
 
 _EMPTY = ClassicState.EMPTY
@@ -134,8 +135,7 @@ def _consumer(group: Group) -> ConsumerGroup:
 
 
 def _set_timer(membership: ConsumerGroup, key: TimerKey, due_ms: int, now_ms: int) -> int:
-    membership.timers.pop(key, None)
-    membership.timers[key] = Timer(due_ms, now_ms)
+    membership.timers.arm(key, due_ms, now_ms)
     return due_ms
 
 
@@ -146,7 +146,7 @@ def _set_rebalance_timer(membership: ConsumerGroup, change: RebalanceTimerSet, n
 
 
 def _cancel_timer(membership: ConsumerGroup, key: TimerKey) -> None:
-    membership.timers.pop(key, None)
+    membership.timers.cancel(key)
     if key.kind is TimerKind.REBALANCE:
         membership.rebalance_epochs.pop(key.member_id, None)
 
@@ -266,6 +266,10 @@ def load_membership(metadata: GroupMetadata, now_ms: int) -> ClassicGroup:
         )
         for entry in metadata.members
     }
+    timers = Timers()
+    for member in members.values():
+        due_ms = now_ms + member.session_timeout_ms
+        timers.arm(session_timer(member.member_id), due_ms, now_ms)
     return ClassicGroup(
         state=ClassicState.STABLE if members else ClassicState.EMPTY,
         state_timestamp_ms=metadata.state_timestamp_ms,
@@ -276,11 +280,8 @@ def load_membership(metadata: GroupMetadata, now_ms: int) -> ClassicGroup:
         subscribed_topics=union_of_subscriptions(
             metadata.protocol_type, (entry.subscription for entry in metadata.members)
         ),
-        members=members,
-        timers={
-            session_timer(member_id): Timer(now_ms + member.session_timeout_ms, now_ms)
-            for member_id, member in members.items()
-        },
+        members=StoredValues.of(members),
+        timers=timers,
     )
 
 
@@ -291,7 +292,6 @@ def _renew_session(group: Group, member_id: str, now_ms: int) -> int:
         message = f"group {group.group_id!r} is not a classic group"
         raise IllegalTransitionError(message)
     key = TimerKey(_SESSION, member_id)
-    membership.timers.pop(key, None)
     due_ms = now_ms + membership.members[member_id].session_timeout_ms
-    membership.timers[key] = Timer(due_ms, now_ms)
+    membership.timers.arm(key, due_ms, now_ms)
     return due_ms

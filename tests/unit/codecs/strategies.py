@@ -23,6 +23,7 @@ from group_coordinator.core.model.records import (
     TransactionMarker,
 )
 from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.core.model.timers import (
     CLASSIC_MEMBER_KINDS,
@@ -31,8 +32,10 @@ from group_coordinator.core.model.timers import (
     Timer,
     TimerKey,
     TimerKind,
+    Timers,
 )
 from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.topic_offsets import TopicOffsets
 
 int32s = st.integers(-(2**31), 2**31 - 1)
 int64s = st.integers(-(2**63), 2**63 - 1)
@@ -103,11 +106,11 @@ def memberships(protocol_type: str | None) -> SearchStrategy[ClassicGroup]:
         leader=st.none() | names,
         subscribed_topics=st.none() | st.frozensets(names, max_size=3),
         members=st.lists(members, max_size=3).map(
-            lambda found: {member.member_id: member for member in found}
+            lambda found: StoredValues.of({member.member_id: member for member in found})
         ),
         pending_joins=st.sets(names, max_size=3),
-        pending_syncs=st.sets(names, max_size=3),
-        timers=st.dictionaries(timer_keys, timers, max_size=4),
+        pending_syncs=st.sets(names, max_size=3).map(dict.fromkeys),
+        timers=st.dictionaries(timer_keys, timers, max_size=4).map(Timers),
         initial_delay_left_ms=st.none() | times_ms,
         new_member_added=st.booleans(),
     )
@@ -123,7 +126,9 @@ groups = st.builds(
     membership=st.none() | protocol_types.flatmap(memberships),
     offsets=st.dictionaries(
         names,
-        st.dictionaries(int32s, lasting_offsets | expiring_offsets, min_size=1, max_size=3),
+        st.dictionaries(int32s, lasting_offsets | expiring_offsets, min_size=1, max_size=3).map(
+            TopicOffsets.of
+        ),
         max_size=3,
     ),
     topics=st.none()

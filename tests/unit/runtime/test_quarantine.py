@@ -106,7 +106,7 @@ def test_a_later_versions_state_stops_the_job() -> None:
     with pytest.raises(UnknownStateVersionError):
         call(StoredState(STATE_VERSION + 1, b""), packed(7))
     later = b"\x91" + bytes([snapshots.SCHEMA_VERSION + 1])
-    with pytest.raises(SnapshotVersionError, match="has schema version 3; this program knows 2"):
+    with pytest.raises(SnapshotVersionError, match="has schema version 4; this program knows 3"):
         call(StoredState(STATE_VERSION, later), packed(7))
 
 

@@ -1,15 +1,15 @@
-"""The membership of a classic group in a snapshot."""
+"""The membership of a classic group in a snapshot: each member by itself, and what they have in common counted."""
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import Raw, Struct, msgpack
 
-from group_coordinator.codecs.snapshots import parked
-from group_coordinator.codecs.snapshots.timers import by_text, key_of
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member
+from group_coordinator.core.model.member_index import MemberIndex
 from group_coordinator.core.model.states import ClassicState
-from group_coordinator.core.model.timers import Timer
+from group_coordinator.core.model.stored_values import StoredValues
+from group_coordinator.core.model.timers import Timer, Timers
 
 
 class PackedClassicGroup(Struct, array_like=True, tag="classic", gc=False):
@@ -23,13 +23,18 @@ class PackedClassicGroup(Struct, array_like=True, tag="classic", gc=False):
     protocol: str | None
     leader: str | None
     subscribed_topics: list[str] | None
-    members: list[Member]
-    """As the core has them: of a group of ten thousand, nothing is made one by one but its members themselves."""
+    members: dict[str, Raw]
+    """By id, as the core has them."""
+    index: MemberIndex
     pending_joins: list[str]
     pending_syncs: list[str]
     timers: dict[str, Timer]
     initial_delay_left_ms: int | None
     new_member_added: bool
+
+
+_encode = msgpack.Encoder().encode
+_decode_member = msgpack.Decoder(Member).decode
 
 
 def pack(membership: ClassicGroup) -> PackedClassicGroup:
@@ -44,15 +49,11 @@ def pack(membership: ClassicGroup) -> PackedClassicGroup:
         membership.protocol,
         membership.leader,
         None if subscribed is None else sorted(subscribed),
-        [
-            member
-            if member.awaiting_join is None and member.awaiting_sync is None
-            else _with_shorter_tickets(member)
-            for member in membership.members.values()
-        ],
+        membership.members.encoded(_encode),
+        membership.index.sorted(),
         sorted(membership.pending_joins),
-        sorted(membership.pending_syncs),
-        by_text(membership.timers),
+        list(membership.pending_syncs),
+        membership.timers.by_text,
         membership.initial_delay_left_ms,
         membership.new_member_added,
     )
@@ -70,17 +71,15 @@ def unpack(membership: PackedClassicGroup) -> ClassicGroup:
         membership.protocol,
         membership.leader,
         None if subscribed is None else frozenset(subscribed),
-        {member.member_id: member for member in membership.members},
+        StoredValues.unread(membership.members, _member),
         set(membership.pending_joins),
-        set(membership.pending_syncs),
-        {key_of(text): timer for text, timer in membership.timers.items()},
+        dict.fromkeys(membership.pending_syncs),
+        Timers.of_texts(membership.timers),
         membership.initial_delay_left_ms,
         membership.new_member_added,
+        membership.index,
     )
 
 
-def _with_shorter_tickets(member: Member) -> Member:
-    return member.replace(
-        awaiting_join=parked.packed(member.awaiting_join),
-        awaiting_sync=parked.packed(member.awaiting_sync),
-    )
+def _member(_member_id: str, encoded: Raw) -> Member:
+    return _decode_member(encoded)

@@ -1,17 +1,19 @@
-"""The membership of a consumer group in a snapshot, made small: a group may have ten thousand members.
+"""The membership of a consumer group in a snapshot: each member, each target and each part of the owners by itself.
 
-What members have in common (names, topic ids, whole subscriptions) is there once and referred to by its place; what
-follows from the members is left out, and times are told from the group's clock. How it is made small is in
-consumer_packing.py.
+A group may have ten thousand members, and an event concerns one of them: what it does not ask for is not read, and what it
+does not replace is not written anew. What members subscribe to is there once; all else of a member it has itself, so that
+its bytes depend on nothing but the member.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
 from typing import TypeAlias
 
-from msgspec import Struct
+from msgspec import Raw, Struct, msgpack
 
-from group_coordinator.codecs.snapshots.timers import KINDS
+from group_coordinator.codecs.snapshots.errors import SnapshotError
 from group_coordinator.core.assignors.spec import SubscriptionType
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_group import ConsumerGroup
@@ -25,33 +27,40 @@ from group_coordinator.core.model.consumer_member import (
     ResolvedRegex,
     SubscriptionMetadata,
 )
-from group_coordinator.core.model.timers import Timer, TimerKey
+from group_coordinator.core.model.owners import NeighbourOwners, Owners
+from group_coordinator.core.model.shared_subscriptions import (
+    SharedSubscription,
+    SharedSubscriptions,
+    digest_of,
+)
+from group_coordinator.core.model.stored_values import StoredValues
+from group_coordinator.core.model.timers import Timer, Timers
 
-PackedTarget: TypeAlias = list[tuple[int, list[int]]]
-"""(topic id, partitions)."""
-PackedPartitions: TypeAlias = list[tuple[int, list[int], int | list[int]]]
-"""(topic id, partitions, the assignment epoch of all of them or of each)."""
-PackedTimer: TypeAlias = tuple[int, int | str, int, int]
-"""(beginning of the key, member or its id, how long ago it was set, how long it takes)."""
+PackedTarget: TypeAlias = dict[str, tuple[int, ...]]
+"""Partitions by topic id."""
+PackedPartitions: TypeAlias = dict[str, tuple[list[int], int | list[int]]]
+"""By topic id: partitions, and the assignment epoch of all of them or of each."""
+PackedOwners: TypeAlias = dict[str, list[int]]
+"""Of neighbouring partitions those of each member."""
 
 
 class PackedMember(Struct, array_like=True, gc=False):
-    """A member; numbers are places in the lists of the group."""
+    """A member; its id is the key."""
 
-    member_id: str
     group_instance_id: str | None
     rack_id: str | None
-    client_id: int
-    client_host: int
-    subscription: int
+    client_id: str
+    client_host: str
+    subscription: bytes
+    """The digest of what it subscribes to."""
     rebalance_timeout_ms: int
     classic: tuple[int, list[tuple[str, bytes]]] | None
+    """Session timeout and protocols."""
     epoch: int
     previous_epoch: int
     state: MemberState
     assigned: PackedPartitions
     pending_revocation: PackedPartitions
-    target: PackedTarget | None
 
 
 class PackedConsumerGroup(Struct, array_like=True, tag="consumer", gc=False):
@@ -61,67 +70,121 @@ class PackedConsumerGroup(Struct, array_like=True, tag="consumer", gc=False):
     metadata_hash: int
     assignment_epoch: int
     assignment_timestamp_ms: int
-    texts: list[str]
-    subscriptions: list[tuple[tuple[str, ...], str | None, str | None]]
-    """(topic names, regular expression, server assignor)."""
-    members: list[PackedMember]
-    other_targets: dict[str, PackedTarget]
-    """Of members that the log has told nothing else of."""
+    subscriptions: dict[bytes, SharedSubscription]
+    members: dict[str, Raw]
+    targets: dict[str, Raw]
+    owners: dict[str, Raw]
+    static_members: dict[str, str]
+    classic_member_count: int
     regexes: dict[str, ResolvedRegex]
-    timers: list[PackedTimer]
+    timers: dict[str, Timer]
     rebalance_epochs: dict[str, int]
     metadata_deadline_ms: int
-    former_instance_ids: dict[str, str]
-    """Empty. As in Kafka 4.3, members kept their former instance ids; what was written then is passed by."""
-    former_subscription_type: SubscriptionType | None = None
+    former_subscription_type: SubscriptionType | None
 
 
-def unpack(packed: PackedConsumerGroup, clock_ms: int) -> ConsumerGroup:
-    """The membership that was packed."""
-    texts = packed.texts
+_encode = msgpack.Encoder().encode
+_decode_member = msgpack.Decoder(PackedMember).decode
+_decode_target = msgpack.Decoder(PackedTarget).decode
+_decode_owners = msgpack.Decoder(PackedOwners).decode
+
+
+def pack(membership: ConsumerGroup) -> PackedConsumerGroup:
+    """The membership as it is written."""
+    return PackedConsumerGroup(
+        membership.epoch,
+        membership.metadata_hash,
+        membership.assignment_epoch,
+        membership.assignment_timestamp_ms,
+        membership.subscriptions.by_digest,
+        membership.members.encoded(_encoded_member),
+        membership.targets.encoded(_encode),
+        membership.owners.by_neighbours.encoded(_encoded_owners),
+        membership.static_members,
+        membership.classic_member_count,
+        membership.regexes,
+        membership.timers.by_text,
+        membership.rebalance_epochs,
+        membership.metadata_deadline_ms,
+        membership.former_subscription_type,
+    )
+
+
+def unpack(packed: PackedConsumerGroup) -> ConsumerGroup:
+    """The inverse of pack."""
+    subscriptions = packed.subscriptions
     membership = ConsumerGroup(
         packed.epoch,
         packed.metadata_hash,
         packed.assignment_epoch,
         packed.assignment_timestamp_ms,
-        targets={
-            member_id: _target(target, texts) for member_id, target in packed.other_targets.items()
-        },
-        regexes=packed.regexes,
-        timers=dict(_timer(timer, packed, clock_ms) for timer in packed.timers),
-        rebalance_epochs=packed.rebalance_epochs,
-        metadata_deadline_ms=packed.metadata_deadline_ms,
+        StoredValues.unread(packed.members, partial(_member, subscriptions)),
+        StoredValues.unread(packed.targets, _target),
+        packed.regexes,
+        Timers.of_texts(packed.timers),
+        packed.rebalance_epochs,
+        packed.metadata_deadline_ms,
+        packed.static_members,
+        Owners(StoredValues.unread(packed.owners, _owners)),
+        SharedSubscriptions(subscriptions),
+        classic_member_count=packed.classic_member_count,
         former_subscription_type=packed.former_subscription_type,
     )
-    membership.restore({member.member_id: _member(member, packed) for member in packed.members})
-    for member in packed.members:
-        if member.target is not None:
-            membership.targets[member.member_id] = _target(member.target, texts)
+    membership.count_subscribers()
     return membership
 
 
-def _member(member: PackedMember, packed: PackedConsumerGroup) -> ConsumerMember:
-    texts = packed.texts
-    names, regex, assignor = packed.subscriptions[member.subscription]
+# Members.
+
+
+def _encoded_member(member: ConsumerMember) -> bytes:
+    metadata, current, classic = member.metadata, member.current, member.metadata.classic
+    return _encode(
+        PackedMember(
+            metadata.group_instance_id,
+            metadata.rack_id,
+            metadata.client_id,
+            metadata.client_host,
+            digest_of(metadata),
+            metadata.rebalance_timeout_ms,
+            None
+            if classic is None
+            else (classic.session_timeout_ms, [(p.name, p.metadata) for p in classic.protocols]),
+            current.epoch,
+            current.previous_epoch,
+            current.state,
+            _packed_partitions(current.assigned),
+            _packed_partitions(current.pending_revocation),
+        )
+    )
+
+
+def _member(
+    subscriptions: dict[bytes, SharedSubscription], member_id: str, encoded: Raw
+) -> ConsumerMember:
+    member = _decode_member(encoded)
+    subscription = subscriptions.get(member.subscription)
+    if subscription is None:
+        raise SnapshotError(f"the subscription of member {member_id!r} is missing")
     return ConsumerMember(
-        member.member_id,
+        member_id,
         SubscriptionMetadata(
             member.group_instance_id,
             member.rack_id,
-            texts[member.client_id],
-            texts[member.client_host],
-            names,
-            regex,
+            member.client_id,
+            member.client_host,
+            subscription.topic_names,
+            subscription.topic_regex,
             member.rebalance_timeout_ms,
-            assignor,
+            subscription.server_assignor,
             _classic(member),
         ),
         CurrentAssignment(
             member.epoch,
             member.previous_epoch,
             member.state,
-            _partitions(member.assigned, texts),
-            _partitions(member.pending_revocation, texts),
+            _partitions(member.assigned),
+            _partitions(member.pending_revocation),
         ),
     )
 
@@ -136,23 +199,41 @@ def _classic(member: PackedMember) -> ClassicMetadata | None:
     )
 
 
-def _partitions(packed: PackedPartitions, texts: list[str]) -> OwnedPartitions:
+def _packed_partitions(held: OwnedPartitions) -> PackedPartitions:
     return {
-        texts[topic]: dict.fromkeys(partitions, epochs)
-        if isinstance(epochs, int)
-        else dict(zip(partitions, epochs, strict=True))
-        for topic, partitions, epochs in packed
+        topic_id: (list(partitions), _packed_epochs(partitions.values()))
+        for topic_id, partitions in held.items()
     }
 
 
-def _target(packed: PackedTarget, texts: list[str]) -> Assignment:
-    return {texts[topic]: tuple(partitions) for topic, partitions in packed}
+def _packed_epochs(epochs: Iterable[int]) -> int | list[int]:
+    each = list(epochs)
+    return each[0] if each and each.count(each[0]) == len(each) else each
 
 
-def _timer(
-    timer: PackedTimer, packed: PackedConsumerGroup, clock_ms: int
-) -> tuple[TimerKey, Timer]:
-    kind, member, age_ms, delay_ms = timer
-    member_id = member if isinstance(member, str) else packed.members[member].member_id
-    armed_ms = clock_ms - age_ms
-    return TimerKey(KINDS[packed.texts[kind]], member_id), Timer(armed_ms + delay_ms, armed_ms)
+def _partitions(packed: PackedPartitions) -> OwnedPartitions:
+    return {
+        topic_id: dict.fromkeys(partitions, epochs)
+        if isinstance(epochs, int)
+        else dict(zip(partitions, epochs, strict=True))
+        for topic_id, (partitions, epochs) in packed.items()
+    }
+
+
+# Targets and owners.
+
+
+def _target(_member_id: str, encoded: Raw) -> Assignment:
+    return _decode_target(encoded)
+
+
+def _encoded_owners(owners: NeighbourOwners) -> bytes:
+    by_member: PackedOwners = {}
+    for number, member_id in sorted(owners.items()):
+        by_member.setdefault(member_id, []).append(number)
+    return _encode(by_member)
+
+
+def _owners(_key: str, encoded: Raw) -> NeighbourOwners:
+    by_member = _decode_owners(encoded)
+    return {number: member_id for member_id, numbers in by_member.items() for number in numbers}

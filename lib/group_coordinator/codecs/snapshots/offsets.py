@@ -1,34 +1,52 @@
-"""Committed offsets in a snapshot: a topic with many of them is encoded again only if one of them has changed."""
+"""Committed offsets in a snapshot: neighbouring partitions of a topic together, with what is asked of all of them."""
 
 from __future__ import annotations
 
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from msgspec import Raw, msgpack
 
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.offset import CommittedOffset
+from group_coordinator.core.model.offset import CommittedOffset, OffsetAges
+from group_coordinator.core.model.topic_offsets import OffsetBucket, TopicOffsets
 
-Offsets: TypeAlias = dict[str, dict[int, CommittedOffset]]
-"""By topic and partition."""
-
-_MANY = 64
-"""Offsets of a topic: to encode fewer of them takes no longer than to find out that they are as before."""
+PackedOffsets: TypeAlias = dict[str, dict[int, tuple[int, OffsetAges, Raw]]]
+"""By topic and bucket: how many offsets there are, when the first one is due, and they themselves by partition."""
 
 _encode = msgpack.Encoder().encode
+_decode_bucket = msgpack.Decoder(dict[int, CommittedOffset]).decode
 
 
-def packed(group: Group) -> Offsets:
-    """The offsets as they are written: msgspec writes bytes that are encoded already as they are."""
-    found: dict[str, dict[int, CommittedOffset] | Raw] = {
-        topic: partitions if len(partitions) < _MANY else _encoded(group, topic)
-        for topic, partitions in group.offsets.items()
+def pack(group: Group) -> PackedOffsets:
+    """The offsets as they are written; only what has changed is encoded."""
+    return {topic: _packed(offsets) for topic, offsets in group.offsets.items()}
+
+
+def _packed(offsets: TopicOffsets) -> dict[int, tuple[int, OffsetAges, Raw]]:
+    return {
+        number: (
+            bucket.size,
+            bucket.known_ages or offsets.ages_in(bucket),
+            bucket.encoded or _encoded(bucket),
+        )
+        for number, bucket in offsets.buckets.items()
     }
-    return cast("Offsets", found)
 
 
-def _encoded(group: Group, topic: str) -> Raw:
-    memo = group.memo(topic)
-    if memo.encoded is None:
-        memo.encoded = _encode(group.offsets[topic])
-    return Raw(memo.encoded)
+def _encoded(bucket: OffsetBucket) -> Raw:
+    bucket.encoded = Raw(_encode(bucket.offsets))
+    return bucket.encoded
+
+
+def unpack(packed: PackedOffsets) -> dict[str, TopicOffsets]:
+    """The inverse of pack."""
+    return {
+        topic: TopicOffsets(
+            {
+                number: OffsetBucket(size, ages, None, encoded)
+                for number, (size, ages, encoded) in buckets.items()
+            },
+            _decode_bucket,
+        )
+        for topic, buckets in packed.items()
+    }

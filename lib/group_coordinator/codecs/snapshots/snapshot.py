@@ -1,7 +1,8 @@
 """The state of a group as bytes: what one call of the stateful operator leaves to the next.
 
 The layout is positional msgpack. Whatever changes it, in core's values too, needs a new SCHEMA_VERSION, and an entry in
-UPCASTERS that brings the layout before it to the new one (but see parked.py and transactions.py). tests/golden keeps what each version wrote.
+UPCASTERS that brings the layout before it to the new one. tests/golden keeps what each version wrote.
+What an event may do without is in it as bytes of its own: members, targets, owners and offsets are read when somebody asks.
 """
 
 from __future__ import annotations
@@ -9,26 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from msgspec import Struct, convert, msgpack
+from msgspec import Struct, msgpack
 
-from group_coordinator.codecs.snapshots import (
-    classic,
-    consumer,
-    consumer_packing,
-    offsets,
-    packed_members,
-    transactions,
-)
+from group_coordinator.codecs.snapshots import classic, consumer, offsets, transactions, version_2
 from group_coordinator.codecs.snapshots.classic import PackedClassicGroup
 from group_coordinator.codecs.snapshots.consumer import PackedConsumerGroup
-from group_coordinator.codecs.snapshots.offsets import Offsets
+from group_coordinator.codecs.snapshots.errors import SnapshotError, SnapshotVersionError
+from group_coordinator.codecs.snapshots.offsets import PackedOffsets
 from group_coordinator.codecs.snapshots.transactions import PlacedTransactions, Waiting
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.topic import Topic
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 Layout: TypeAlias = list[Any]
 """A snapshot as msgpack holds it, the version first."""
@@ -51,16 +46,13 @@ def _from_1(layout: Layout) -> Layout:
     ]
 
 
-UPCASTERS: dict[int, Callable[[Layout], Layout]] = {1: _from_1}
-"""By version: its layout becomes that of the next version, the new number included."""
+def _from_2(layout: Layout) -> Layout:
+    """In version 2 a group had to be read as a whole, and is."""
+    return msgpack.decode(dump(version_2.group_of(layout)), type=Layout)
 
 
-class SnapshotError(ValueError):
-    """The bytes are no snapshot, or one of a version that is not known here."""
-
-
-class SnapshotVersionError(SnapshotError):
-    """A later version of this program wrote the bytes."""
+UPCASTERS: dict[int, Callable[[Layout], Layout]] = {1: _from_1, 2: _from_2}
+"""By version: its layout becomes that of a later version, the new number included."""
 
 
 class _Snapshot(Struct, array_like=True, gc=False):
@@ -71,7 +63,7 @@ class _Snapshot(Struct, array_like=True, gc=False):
 
     version: int
     membership: PackedClassicGroup | PackedConsumerGroup | None
-    offsets: Offsets
+    offsets: PackedOffsets
     topics: list[Topic] | None
     clock_ms: int
     pending: list[Waiting]
@@ -101,7 +93,7 @@ def dump(group: Group) -> bytes:
     usual = (
         SCHEMA_VERSION,
         _packed_membership(group),
-        offsets.packed(group),
+        offsets.pack(group),
         None if group.topics is None else list(group.topics.values()),
         group.clock_ms,
         transactions.packed(group) if group.pending else [],
@@ -125,8 +117,8 @@ def load(group_id: str, blob: bytes) -> Group:
     placed = snapshot.placed
     return Group(
         group_id,
-        _unpacked_membership(snapshot, blob),
-        snapshot.offsets,
+        _unpacked_membership(snapshot.membership),
+        offsets.unpack(snapshot.offsets),
         None if snapshot.topics is None else {topic.name: topic for topic in snapshot.topics},
         snapshot.clock_ms,
         pending=transactions.unpacked(snapshot.pending, placed),
@@ -152,7 +144,7 @@ def _of_an_earlier_version(group_id: str, blob: bytes) -> _WholeSnapshot:
         layout = msgpack.decode(blob, type=Layout)
         while layout[0] in UPCASTERS:
             layout = UPCASTERS[layout[0]](layout)
-        snapshot = convert(layout, _WholeSnapshot)
+        snapshot = _decode(_encode(layout))
     except (ValueError, RecursionError, IndexError) as fault:
         raise SnapshotError(_complaint(group_id, blob)) from fault
     if snapshot.version != SCHEMA_VERSION:
@@ -172,17 +164,15 @@ def _refuse_later_version(group_id: str, blob: bytes) -> None:
 def _packed_membership(group: Group) -> PackedClassicGroup | PackedConsumerGroup | None:
     membership = group.membership
     if isinstance(membership, ConsumerGroup):
-        return consumer_packing.pack(membership, group.clock_ms)
+        return consumer.pack(membership)
     return None if membership is None else classic.pack(membership)
 
 
-def _unpacked_membership(snapshot: _Snapshot, blob: bytes) -> ClassicGroup | ConsumerGroup | None:
-    membership = snapshot.membership
+def _unpacked_membership(
+    membership: PackedClassicGroup | PackedConsumerGroup | None,
+) -> ClassicGroup | ConsumerGroup | None:
     if isinstance(membership, PackedConsumerGroup):
-        unpacked = consumer.unpack(membership, snapshot.clock_ms)
-        if membership.members:
-            packed_members.remember(unpacked, membership, blob)
-        return unpacked
+        return consumer.unpack(membership)
     return None if membership is None else classic.unpack(membership)
 
 

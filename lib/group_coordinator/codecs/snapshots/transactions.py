@@ -1,8 +1,4 @@
-"""Offsets of open transactions in a snapshot; what depends on the place of a marker needs no other SCHEMA_VERSION.
-
-It comes behind all else, where earlier versions pass it by: gone back to one of these, such offsets count as never
-committed, and nothing waits for ever for a marker that they do not look for. Without any, the bytes are the same as theirs.
-"""
+"""Offsets of open transactions in a snapshot: those that any marker ends, and, behind all else, what depends on places of markers."""
 
 from __future__ import annotations
 

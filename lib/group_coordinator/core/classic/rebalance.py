@@ -48,7 +48,6 @@ from group_coordinator.core.model.timers import (
     JOIN_TIMER,
     NEVER_MS,
     SYNC_TIMER,
-    Timer,
     TimerKey,
     session_timer,
 )
@@ -84,9 +83,8 @@ class Rebalance:
 
     def arm(self, key: TimerKey, delay_ms: int) -> None:
         """Set a timer, or set it anew behind all others."""
-        self.cancel(key)
         due_ms = self.now_ms + max(0, delay_ms)
-        self.membership.timers[key] = Timer(due_ms, self.now_ms)
+        self.membership.timers.arm(key, due_ms, self.now_ms)
         self._soonest_ms = min(self._soonest_ms, due_ms)
 
     def arm_session(self, member: Member) -> None:
@@ -95,7 +93,7 @@ class Rebalance:
 
     def cancel(self, key: TimerKey) -> None:
         """Forget a timer; no error if it is not set."""
-        self.membership.timers.pop(key, None)
+        self.membership.timers.cancel(key)
 
     def transition_to(self, state: ClassicState) -> None:
         """Enter a state; IllegalTransitionError if the table has no such move."""
@@ -139,7 +137,7 @@ class Rebalance:
         if membership.leader == member_id:
             membership.leader = min(membership.members, default=None)
         membership.pending_joins.discard(member_id)
-        membership.pending_syncs.discard(member_id)
+        membership.pending_syncs.pop(member_id, None)
         self.cancel(session_timer(member_id))
 
     def replace_static_member(self, old: Member, new_member_id: str) -> Member:
@@ -247,7 +245,7 @@ class Rebalance:
             )
             self.arm_session(member)
             self.put(member.replace(is_new=False))
-            membership.pending_syncs.add(member_id)
+            membership.pending_syncs[member_id] = None
         self.arm(SYNC_TIMER, membership.rebalance_timeout_ms)
 
     def complete_sync(self, assignments: Mapping[str, bytes]) -> None:

@@ -11,8 +11,9 @@ from functools import lru_cache
 
 from group_coordinator.core.assignors.spec import SubscriptionType
 from group_coordinator.core.assignors.subscriptions import subscription_type
-from group_coordinator.core.model.consumer_group import ConsumerGroup, add_to_counts
+from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import ConsumerMember, SubscriptionMetadata
+from group_coordinator.core.model.counts import add_to_counts
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.topics.hash import group_hash, topic_hash
 

@@ -13,8 +13,6 @@ sweep is armed by the sweep before it: of the timers of its millisecond, those t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from group_coordinator.core.acls.rights import Rights
 from group_coordinator.core.deadlines import classic, consumer
 from group_coordinator.core.deadlines.outages import Outages, due_after, since
@@ -23,7 +21,7 @@ from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.timers import NEVER_MS, Timer, TimerKey, TimerKind
+from group_coordinator.core.model.timers import NEVER_MS, REGEX_TIMER, Timer, TimerKey, Timers
 from group_coordinator.core.offsets import expiration
 from group_coordinator.core.value import Value
 
@@ -54,23 +52,21 @@ def first_deadline(
     return Deadline(timer.due_ms, key, max(swept_ms, timer_swept_ms))
 
 
-def _first_timer(timers: Mapping[TimerKey, Timer], outages: Outages) -> tuple[TimerKey, Timer]:
+def _first_timer(timers: Timers, outages: Outages) -> tuple[TimerKey, Timer]:
     """The timer that runs out first, with the time at which it does."""
     if outages:
-        outages = since(min(timer.armed_ms for timer in timers.values()), outages)
+        outages = since(min(timer.armed_ms for timer in timers.by_text.values()), outages)
     if not outages:
-        soonest_ms = min([timer.due_ms for timer in timers.values()])
-        return next(item for item in timers.items() if item[1].due_ms == soonest_ms)
+        return timers.soonest()
     put_off = (
         (
-            key,
-            timer
-            if key.kind is TimerKind.REGEX
-            else Timer(due_after(timer, outages), timer.armed_ms),
+            text,
+            timer if text == REGEX_TIMER.text else Timer(due_after(timer, outages), timer.armed_ms),
         )
-        for key, timer in timers.items()
+        for text, timer in timers.by_text.items()
     )
-    return min(put_off, key=lambda item: item[1].due_ms)
+    text, timer = min(put_off, key=lambda item: item[1].due_ms)
+    return TimerKey.of(text), timer
 
 
 def _end_of_memory(group: Group, config: CoordinatorConfig) -> Deadline | None:

@@ -102,7 +102,7 @@ def _has_room(membership: ClassicGroup, member_id: str, group_max_size: int) -> 
         case ClassicState.PREPARING_REBALANCE:
             member = membership.members.get(member_id)
             is_waiting = member is not None and member.awaiting_join is not None
-            return is_waiting or len(membership.awaiting_joins) < group_max_size
+            return is_waiting or membership.index.joined < group_max_size
         case ClassicState.COMPLETING_REBALANCE | ClassicState.STABLE:
             return member_id in membership.members or len(membership.members) < group_max_size
         case _:

@@ -70,7 +70,7 @@ def _sorted_out(
 
 
 def _tombstones(group: Group, topic: str, partitions: list[int]) -> list[OffsetRecord]:
-    committed = group.offsets.get(topic, {})
+    committed = group.committed(topic)
     return [
         OffsetRecord(topic, partition, None, Reason.OFFSET_DELETED)
         for partition in partitions

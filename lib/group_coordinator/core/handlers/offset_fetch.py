@@ -98,14 +98,14 @@ def _all_topics(group: Group) -> list[FetchedTopic]:
 
 def _topic_id(group: Group, name: str) -> str | None:
     """The id that offsets were committed under, else the topic's id of today."""
-    committed = group.offsets.get(name, {}).values()
+    committed = group.committed(name).values()
     stored = next((offset.topic_id for offset in committed if offset.topic_id), None)
     known = (group.topics or {}).get(name)
     return stored or (known.topic_id if known else None)
 
 
 def _named_topic(group: Group, topic: TopicPartitions) -> FetchedTopic:
-    committed = group.offsets.get(topic.name or "", {})
+    committed = group.committed(topic.name or "")
     partitions = tuple(_fetched(p, committed.get(p)) for p in topic.partitions)
     return FetchedTopic(topic.name, None, partitions)
 
@@ -141,7 +141,7 @@ def _topics_by_id(
 
 
 def _known_topic(group: Group, topic: TopicPartitions, named: Topic) -> FetchedTopic:
-    committed = group.offsets.get(named.name, {})
+    committed = group.committed(named.name)
     partitions = [_of_topic_id(p, committed.get(p), named.topic_id) for p in topic.partitions]
     return FetchedTopic(named.name, named.topic_id, tuple(partitions))
 

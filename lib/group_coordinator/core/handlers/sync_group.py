@@ -43,7 +43,7 @@ def decide(
     if membership.state is ClassicState.PREPARING_REBALANCE:
         raise CoordinatorError(ErrorCode.REBALANCE_IN_PROGRESS)
     rebalance = Rebalance(membership, context.now_ms, config, Reason.SYNC)
-    rebalance.membership.pending_syncs.discard(member.member_id)
+    rebalance.membership.pending_syncs.pop(member.member_id, None)
     if not rebalance.membership.pending_syncs:
         rebalance.cancel(SYNC_TIMER)
     if rebalance.membership.state is ClassicState.STABLE:

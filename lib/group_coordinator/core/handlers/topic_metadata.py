@@ -65,7 +65,7 @@ def _partitions_of(group: Group, name: str, topic_ids: set[str]) -> list[int]:
     """
     committed = [
         partition
-        for partition, offset in group.offsets.get(name, {}).items()
+        for partition, offset in group.committed(name).items()
         if offset.topic_id is None or offset.topic_id in topic_ids
     ]
     pending = [

@@ -28,7 +28,8 @@ from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import Assignment, ConsumerMember
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.states import ClassicState
-from group_coordinator.core.model.timers import CLASSIC_MEMBER_KINDS
+from group_coordinator.core.model.stored_values import StoredValues
+from group_coordinator.core.model.timers import CLASSIC_MEMBER_KINDS, Timers
 from group_coordinator.core.model.tombstones import consumer_group_tombstones
 
 
@@ -123,8 +124,10 @@ def _stable_group(update: ConsumerUpdate, members: Mapping[str, ConsumerMember])
         generation=update.membership.epoch,
         protocol_type=CONSUMER_PROTOCOL_TYPE,
         leader=next(iter(members)),
-        members={member_id: _classic_member(member) for member_id, member in members.items()},
-        timers={key: timer for key, timer in timers if key.kind in CLASSIC_MEMBER_KINDS},
+        members=StoredValues.of(
+            {member_id: _classic_member(member) for member_id, member in members.items()}
+        ),
+        timers=Timers({key: timer for key, timer in timers if key.kind in CLASSIC_MEMBER_KINDS}),
     )
     classic.protocol = classic.select_protocol()
     classic.subscribed_topics = subscription_of_members(classic)

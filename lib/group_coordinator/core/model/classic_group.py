@@ -8,7 +8,8 @@ from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.member_index import MemberIndex
 from group_coordinator.core.model.states import ClassicState
-from group_coordinator.core.model.timers import Timer, TimerKey
+from group_coordinator.core.model.stored_values import StoredValues
+from group_coordinator.core.model.timers import Timers
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
 
@@ -17,8 +18,7 @@ CONSUMER_PROTOCOL_TYPE = "consumer"
 class ClassicGroup:
     """Membership under the classic protocol (ClassicGroup in Kafka).
 
-    A *simple* group is a ClassicGroup without protocol type: it only stores offsets. `timers` is in the order the
-    timers were set.
+    A *simple* group is a ClassicGroup without protocol type: it only stores offsets.
     """
 
     state: ClassicState = ClassicState.EMPTY
@@ -30,17 +30,19 @@ class ClassicGroup:
     leader: str | None = None
     subscribed_topics: frozenset[str] | None = None
     """Union of the members' subscriptions at the last join; None: not known."""
-    members: dict[str, Member] = field(default_factory=dict)
+    members: StoredValues[Member] = field(default_factory=StoredValues)
+    """Once somebody has asked for the index, only put and remove change them."""
     pending_joins: set[str] = field(default_factory=set)
     """Ids given out with MEMBER_ID_REQUIRED whose owners have not come back yet."""
-    pending_syncs: set[str] = field(default_factory=set)
-    timers: dict[TimerKey, Timer] = field(default_factory=dict)
+    pending_syncs: dict[str, None] = field(default_factory=dict)
+    """Ids of the members whose SyncGroup has not come yet, ascending."""
+    timers: Timers = field(default_factory=Timers)
     initial_delay_left_ms: int | None = None
     """How much the initial rebalance delay may still be extended; None outside an initial rebalance."""
     new_member_added: bool = False
     """A member came during the current initial delay, so that it will be extended."""
-    _index: MemberIndex | None = field(default=None, compare=False, repr=False)
-    """Of `members`; None: nobody has asked for it yet. Once it is there, only put and remove change members."""
+    known_index: MemberIndex | None = field(default=None, compare=False, repr=False)
+    """None: nobody has asked for the index yet."""
 
     def copy(self) -> ClassicGroup:
         """A group that can be changed without touching this one; its values are immutable and shared."""
@@ -53,38 +55,39 @@ class ClassicGroup:
             self.protocol,
             self.leader,
             self.subscribed_topics,
-            dict(self.members),
-            set(self.pending_joins),
-            set(self.pending_syncs),
-            dict(self.timers),
+            self.members.copy(),
+            self.pending_joins.copy(),
+            self.pending_syncs.copy(),
+            self.timers.copy(),
             self.initial_delay_left_ms,
             self.new_member_added,
-            None if self._index is None else self._index.copy(),
+            None if self.known_index is None else self.known_index.copy(),
         )
 
     def put(self, member: Member) -> None:
         """Store a member in place of the one with its id."""
         old = self.members.get(member.member_id)
         self.members[member.member_id] = member
-        if self._index is None:
+        if self.known_index is None:
             return
         if old is None:
-            self._index.add(member)
+            self.known_index.add(member)
         else:
-            self._index.replace(old, member)
+            self.known_index.replace(old, member)
 
     def remove(self, member_id: str) -> Member | None:
         """Forget a member; None: it is not known."""
         old = self.members.pop(member_id, None)
-        if old is not None and self._index is not None:
-            self._index.remove(old)
+        if old is not None and self.known_index is not None:
+            self.known_index.remove(old)
         return old
 
     @property
-    def _asked(self) -> MemberIndex:
-        if self._index is None:
-            self._index = MemberIndex.of(self.members.values())
-        return self._index
+    def index(self) -> MemberIndex:
+        """What follows from all members together."""
+        if self.known_index is None:
+            self.known_index = MemberIndex.of(self.members.values())
+        return self.known_index
 
     @property
     def is_of_consumers(self) -> bool:
@@ -99,12 +102,12 @@ class ClassicGroup:
     @property
     def has_all_members_joined(self) -> bool:
         """Whether every member has joined, and every id that was given out has come back."""
-        return not self.pending_joins and self._asked.joined == len(self.members)
+        return not self.pending_joins and self.index.joined == len(self.members)
 
     @property
     def rebalance_timeout_ms(self) -> int:
         """The longest rebalance timeout of the members: how long a phase of a rebalance may take."""
-        return max([member.rebalance_timeout_ms for member in self.members.values()], default=0)
+        return max(self.index.rebalance_timeouts_ms, default=0)
 
     def is_subscribed_to(self, topic: str) -> bool:
         """Whether the topic's offsets are in use; an unknown subscription of consumers covers every topic."""
@@ -114,7 +117,7 @@ class ClassicGroup:
 
     def static_member_id(self, group_instance_id: str) -> str | None:
         """The member id that a static member has at present."""
-        return next(iter(self._asked.static_ids.get(group_instance_id, ())), None)
+        return next(iter(self.index.static_ids.get(group_instance_id, ())), None)
 
     def check_member(self, member_id: str, group_instance_id: str | None) -> Member:
         """The member that sent a request.
@@ -128,10 +131,9 @@ class ClassicGroup:
                 raise CoordinatorError(ErrorCode.FENCED_INSTANCE_ID)
             if existing is None:
                 raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
-        member = self.members.get(member_id)
-        if member is None:
+        if member_id not in self.members:
             raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
-        return member
+        return self.members[member_id]
 
     def supports_protocols(self, protocol_type: str, names: set[str]) -> bool:
         """Whether a member that speaks these protocols could be in the group with the present members."""
@@ -144,7 +146,7 @@ class ClassicGroup:
 
     def common_protocols(self) -> set[str]:
         """Names of the protocols that every member lists."""
-        supporters = self._asked.supporters.items()
+        supporters = self.index.supporters.items()
         return {name for name, number in supporters if number == len(self.members)}
 
     def select_protocol(self) -> str:

@@ -6,18 +6,25 @@ What the log says comes first and changes by replay alone, so that the log rebui
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from group_coordinator.core.assignors.spec import SubscriptionType
 from group_coordinator.core.assignors.subscriptions import subscription_type
-from group_coordinator.core.model.consumer_member import Assignment, ConsumerMember, ResolvedRegex
+from group_coordinator.core.model.consumer_member import (
+    Assignment,
+    ConsumerMember,
+    ResolvedRegex,
+    SubscriptionMetadata,
+)
+from group_coordinator.core.model.counts import add_to_counts
+from group_coordinator.core.model.owners import Owners
+from group_coordinator.core.model.shared_subscriptions import (
+    SharedSubscription,
+    SharedSubscriptions,
+)
 from group_coordinator.core.model.states import ConsumerState
-from group_coordinator.core.model.timers import Timer, TimerKey
-
-Name = TypeVar("Name", str, str | None)
+from group_coordinator.core.model.stored_values import StoredValues
+from group_coordinator.core.model.timers import Timers
 
 _FIRST_EPOCH = 1
 
@@ -32,14 +39,14 @@ class ConsumerGroup:
     assignment_epoch: int = _FIRST_EPOCH
     """The group epoch that `targets` were computed for; less than `epoch`: new ones are due."""
     assignment_timestamp_ms: int = 0
-    members: dict[str, ConsumerMember] = field(default_factory=dict)
-    targets: dict[str, Assignment] = field(default_factory=dict)
+    members: StoredValues[ConsumerMember] = field(default_factory=StoredValues)
+    """Only put and remove change them."""
+    targets: StoredValues[Assignment] = field(default_factory=StoredValues)
     """The target assignments by member id."""
     regexes: dict[str, ResolvedRegex] = field(default_factory=dict)
     """What subscribed patterns matched; one that is not resolved yet is missing."""
 
-    timers: dict[TimerKey, Timer] = field(default_factory=dict)
-    """In the order they were set."""
+    timers: Timers = field(default_factory=Timers)
     rebalance_epochs: dict[str, int] = field(default_factory=dict)
     """The member epoch for which a member's rebalance timer was set, by member id; at another one it has no effect."""
     metadata_deadline_ms: int = 0
@@ -47,8 +54,8 @@ class ConsumerGroup:
 
     static_members: dict[str, str] = field(default_factory=dict)
     """Member ids by group instance id."""
-    owners: dict[str, dict[int, str]] = field(default_factory=dict)
-    """Who has a partition, or has yet to give it back: topic id -> partition -> member id."""
+    owners: Owners = field(default_factory=Owners)
+    subscriptions: SharedSubscriptions = field(default_factory=SharedSubscriptions)
     topic_subscribers: dict[str, int] = field(default_factory=dict)
     """How many members subscribe to a topic by name."""
     regex_subscribers: dict[str, int] = field(default_factory=dict)
@@ -60,8 +67,6 @@ class ConsumerGroup:
 
     former_subscription_type: SubscriptionType | None = None
     """The type before the last record of a regular expression: Kafka keeps it until a record of a member follows."""
-    memo: object | None = field(default=None, compare=False, repr=False)
-    """What codecs found out about the members, and need not find out again; the core does not know what it is."""
 
     @property
     def state(self) -> ConsumerState:
@@ -105,8 +110,7 @@ class ConsumerGroup:
 
     def owner_of(self, topic_id: str, partition: int) -> str | None:
         """The member that has the partition, or has yet to give it back."""
-        partitions = self.owners.get(topic_id)
-        return None if partitions is None else partitions.get(partition)
+        return self.owners.owner_of(topic_id, partition)
 
     def put(self, member: ConsumerMember) -> None:
         """Store a member in place of the one with its id; for replay alone."""
@@ -120,18 +124,10 @@ class ConsumerGroup:
             self._forget_partitions(old)
             self._note_partitions(member)
 
-    def restore(self, members: dict[str, ConsumerMember]) -> None:
-        """Give a group without members all of them at once, as put does one by one; for snapshots."""
-        self.members = members
-        metadata = [member.metadata for member in members.values()]
-        wishes = Counter([(m.topic_names, m.topic_regex, m.server_assignor) for m in metadata])
-        for (names, regex, assignor), number in wishes.items():
-            self._count_wishes(names, regex, assignor, number)
-        self.classic_member_count = len([m for m in metadata if m.classic is not None])
-        for member in members.values():
-            if member.metadata.group_instance_id is not None:
-                self.static_members[member.metadata.group_instance_id] = member.member_id
-            self._note_partitions(member)
+    def count_subscribers(self) -> None:
+        """Find out from the subscriptions who wants what, as put does one by one; for snapshots."""
+        for shared in self.subscriptions:
+            self._count_wishes(shared, shared.subscribers)
 
     def remove(self, member_id: str) -> None:
         """Forget a member, if it is known; for replay alone."""
@@ -155,7 +151,8 @@ class ConsumerGroup:
         metadata = member.metadata
         if metadata.group_instance_id is not None:
             self.static_members[metadata.group_instance_id] = member.member_id
-        self._count_wishes(metadata.topic_names, metadata.topic_regex, metadata.server_assignor, 1)
+        self.subscriptions.add(metadata)
+        self._count_wishes(metadata, 1)
         self.classic_member_count += metadata.classic is not None
 
     def _forget_metadata(self, member: ConsumerMember | None) -> None:
@@ -164,42 +161,24 @@ class ConsumerGroup:
         metadata = member.metadata
         if metadata.group_instance_id is not None:
             self.static_members.pop(metadata.group_instance_id, None)
-        self._count_wishes(metadata.topic_names, metadata.topic_regex, metadata.server_assignor, -1)
+        self.subscriptions.remove(metadata)
+        self._count_wishes(metadata, -1)
         self.classic_member_count -= metadata.classic is not None
 
-    def _count_wishes(
-        self, names: tuple[str, ...], regex: str | None, assignor: str | None, change: int
-    ) -> None:
-        add_to_counts(self.topic_subscribers, names, change)
-        if regex:
-            add_to_counts(self.regex_subscribers, (regex,), change)
-        add_to_counts(self.assignor_votes, (assignor,), change)
+    def _count_wishes(self, wishes: SubscriptionMetadata | SharedSubscription, change: int) -> None:
+        add_to_counts(self.topic_subscribers, wishes.topic_names, change)
+        if wishes.topic_regex:
+            add_to_counts(self.regex_subscribers, (wishes.topic_regex,), change)
+        add_to_counts(self.assignor_votes, (wishes.server_assignor,), change)
 
     def _note_partitions(self, member: ConsumerMember) -> None:
         for held in (member.current.assigned, member.current.pending_revocation):
             for topic_id, partitions in held.items():
-                owners = self.owners.setdefault(topic_id, {})
-                owners.update(dict.fromkeys(partitions, member.member_id))
+                self.owners.give(topic_id, partitions, member.member_id)
 
     def _forget_partitions(self, member: ConsumerMember | None) -> None:
-        """In a compacted log another member may have got a partition already: it keeps it."""
         if member is None:
             return
         for held in (member.current.assigned, member.current.pending_revocation):
             for topic_id, partitions in held.items():
-                owners = self.owners.get(topic_id, {})
-                for partition in partitions:
-                    if owners.get(partition) == member.member_id:
-                        del owners[partition]
-                if not owners:
-                    self.owners.pop(topic_id, None)
-
-
-def add_to_counts(counts: dict[Name, int], names: Iterable[Name], change: int = 1) -> None:
-    """Add to the count of each name, and remove names whose count is zero."""
-    for name in names:
-        number = counts.get(name, 0) + change
-        if number:
-            counts[name] = number
-        else:
-            del counts[name]
+                self.owners.take(topic_id, partitions, member.member_id)

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.consumer_group import ConsumerGroup
-from group_coordinator.core.model.offset import (
-    CommittedOffset,
-    LastMarker,
-    OffsetAges,
-    PendingOffset,
-    TopicMemo,
-    ages_of,
-)
+from group_coordinator.core.model.offset import CommittedOffset, LastMarker, PendingOffset
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.topic_offsets import TopicOffsets
 
-_MANY_OFFSETS = 1_000
-"""Of a topic: in these it is worth while to follow each change, and not to look at all of them once more."""
+_NO_OFFSETS = TopicOffsets()
 
 
 def is_empty(membership: ClassicGroup | ConsumerGroup) -> bool:
@@ -34,11 +28,8 @@ class Group:
 
     group_id: str
     membership: ClassicGroup | ConsumerGroup | None = None
-    offsets: dict[str, dict[int, CommittedOffset]] = field(default_factory=dict)
-    """Committed offsets by topic name and partition; no empty inner dictionaries.
-
-    Once there are memos of them, only store_offset and remove_offset change them.
-    """
+    offsets: dict[str, TopicOffsets] = field(default_factory=dict)
+    """Committed offsets by topic name and partition; no topic without any."""
     topics: dict[str, Topic] | None = None
     """The cluster's topics by name; None: not known, so existence is not checked."""
     clock_ms: int = 0
@@ -62,8 +53,6 @@ class Group:
     """Whether `topics` are all topics of the cluster; if not, others may exist."""
     last_markers: dict[int, LastMarker] = field(default_factory=dict)
     """By producer id, in the order in which the group was told: what tells a late commit (core/offsets/late_commits.py)."""
-    _memos: dict[str, TopicMemo] = field(default_factory=dict, compare=False, repr=False)
-    """By topic: what need not be found out again of a group with very many offsets."""
 
     @property
     def classic(self) -> ClassicGroup | None:
@@ -91,41 +80,29 @@ class Group:
         """Put an offset in the place of the one that was there."""
         partitions = self.offsets.get(topic)
         if partitions is None:
-            partitions = self.offsets[topic] = {}
-        memo = self._memos.pop(topic, None)
-        if memo is not None and memo.ages is not None and len(partitions) >= _MANY_OFFSETS:
-            self._memos[topic] = TopicMemo(memo.ages.after(partitions.get(partition), offset))
+            partitions = self.offsets[topic] = TopicOffsets()
         partitions[partition] = offset
 
     def remove_offset(self, topic: str, partition: int) -> None:
         """Forget an offset, if it is known."""
-        partitions = self.offsets.get(topic, {})
+        partitions = self.offsets.get(topic)
+        if partitions is None:
+            return
         partitions.pop(partition, None)
         if not partitions:
-            self.offsets.pop(topic, None)
-        self._memos.pop(topic, None)
+            del self.offsets[topic]
 
-    def memo(self, topic: str) -> TopicMemo:
-        """What was found out about the topic's offsets as they are, and room for more."""
-        memo = self._memos.get(topic)
-        if memo is None:
-            memo = self._memos[topic] = TopicMemo()
-        return memo
-
-    def offset_ages(self, topic: str) -> OffsetAges:
-        """The ages of a topic's offsets."""
-        memo = self.memo(topic)
-        if memo.ages is None:
-            memo.ages = ages_of(self.offsets[topic].values())
-        return memo.ages
+    def committed(self, topic: str) -> Mapping[int, CommittedOffset]:
+        """The topic's committed offsets by partition."""
+        return self.offsets.get(topic, _NO_OFFSETS)
 
     def holds_offset(self, topic: str, partition: int) -> bool:
         """Whether the partition has a committed offset, or one that waits for its transaction."""
-        return partition in self.offsets.get(topic, ()) or (topic, partition) in self.pending
+        return partition in self.committed(topic) or (topic, partition) in self.pending
 
     def count_offsets(self) -> int:
         """How many partitions hold an offset; a look at every topic, not at every partition."""
-        waiting = sum(p not in self.offsets.get(topic, ()) for topic, p in self.pending)
+        waiting = sum(p not in self.committed(topic) for topic, p in self.pending)
         return waiting + sum(map(len, self.offsets.values()))
 
     def topics_by_id(self) -> dict[str, Topic]:

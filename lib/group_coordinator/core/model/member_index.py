@@ -7,12 +7,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from operator import attrgetter
+from typing import TypeVar
+
+from msgspec import Struct, field
 
 from group_coordinator.core.model.classic_member import Member, Protocol
+from group_coordinator.core.model.counts import add_to_counts
 
 _NAME = attrgetter("name")
+
+Key = TypeVar("Key", str, int)
+Found = TypeVar("Found")
 
 
 def _names(member: Member) -> tuple[str, ...]:
@@ -31,9 +37,12 @@ def _lists_of_names(members: Iterable[Member]) -> Counter[tuple[str, ...]]:
     return found
 
 
-@dataclass(slots=True)
-class MemberIndex:
-    """Follows from the members, and changes with each of them."""
+def _sorted(found: dict[Key, Found]) -> dict[Key, Found]:
+    return found if len(found) < 2 else {key: found[key] for key in sorted(found)}  # noqa: PLR2004
+
+
+class MemberIndex(Struct, array_like=True):
+    """Follows from the members, and changes with each of them; a snapshot has it too, sorted."""
 
     joined: int = 0
     """How many members have a JoinGroup parked."""
@@ -41,6 +50,8 @@ class MemberIndex:
     """How many members list a protocol, by its name."""
     static_ids: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Member ids by instance id, in the order of the members; only a log of somebody else's has several."""
+    rebalance_timeouts_ms: dict[int, int] = field(default_factory=dict)
+    """How many members have a rebalance timeout."""
 
     @classmethod
     def of(cls, members: Iterable[Member]) -> MemberIndex:
@@ -51,11 +62,26 @@ class MemberIndex:
             index._count_protocols(names, number)
         for member in [member for member in members if member.group_instance_id is not None]:
             index._add_static(member)
+        index.rebalance_timeouts_ms = Counter([member.rebalance_timeout_ms for member in members])
         return index
 
     def copy(self) -> MemberIndex:
         """An index that can be changed without touching this one."""
-        return MemberIndex(self.joined, dict(self.supporters), dict(self.static_ids))
+        return MemberIndex(
+            self.joined,
+            self.supporters.copy(),
+            self.static_ids.copy(),
+            self.rebalance_timeouts_ms.copy(),
+        )
+
+    def sorted(self) -> MemberIndex:
+        """The same, whatever order its members came in."""
+        return MemberIndex(
+            self.joined,
+            _sorted(self.supporters),
+            _sorted(self.static_ids),
+            _sorted(self.rebalance_timeouts_ms),
+        )
 
     def add(self, member: Member) -> None:
         """A member that comes behind all others."""
@@ -81,6 +107,9 @@ class MemberIndex:
         if new.protocols is not old.protocols:
             self._count_protocols(_names(old), -1)
             self._count_protocols(_names(new), 1)
+        if new.rebalance_timeout_ms != old.rebalance_timeout_ms:
+            add_to_counts(self.rebalance_timeouts_ms, (old.rebalance_timeout_ms,), -1)
+            add_to_counts(self.rebalance_timeouts_ms, (new.rebalance_timeout_ms,))
 
     def _add_static(self, member: Member) -> None:
         instance_id = member.group_instance_id or ""
@@ -90,12 +119,7 @@ class MemberIndex:
     def _count(self, member: Member, change: int) -> None:
         self.joined += change * (member.awaiting_join is not None)
         self._count_protocols(_names(member), change)
+        add_to_counts(self.rebalance_timeouts_ms, (member.rebalance_timeout_ms,), change)
 
     def _count_protocols(self, names: tuple[str, ...], change: int) -> None:
-        supporters = self.supporters
-        for name in set(names):
-            number = supporters.get(name, 0) + change
-            if number:
-                supporters[name] = number
-            else:
-                del supporters[name]
+        add_to_counts(self.supporters, set(names), change)

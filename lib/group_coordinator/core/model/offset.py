@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from group_coordinator.core.value import Value
 
@@ -56,13 +55,11 @@ def ages_of(offsets: Collection[CommittedOffset]) -> OffsetAges:
     return OffsetAges(oldest_ms, min(expiries_ms, default=None))
 
 
-@dataclass(slots=True)
-class TopicMemo:
-    """What was found out about the offsets of a topic, and is true until one of them changes."""
-
-    ages: OffsetAges | None = None
-    encoded: bytes | None = None
-    """As a snapshot has them; the core does not know how."""
+def soonest_of(ages: Collection[OffsetAges]) -> OffsetAges:
+    """The ages of all the offsets whose ages these are."""
+    oldest_ms = [each.oldest_commit_ms for each in ages if each.oldest_commit_ms is not None]
+    expiries_ms = [each.soonest_expiry_ms for each in ages if each.soonest_expiry_ms is not None]
+    return OffsetAges(min(oldest_ms, default=None), min(expiries_ms, default=None))
 
 
 class PendingOffset(Value, frozen=True):

@@ -157,7 +157,7 @@ class Limits:
         if entry.metadata and _is_too_large(entry.metadata, self._config.offset_metadata_max_bytes):
             return ErrorCode.OFFSET_METADATA_TOO_LARGE
         # Asked here already, as nearly all commits are updates.
-        if entry.partition in self._group.offsets.get(topic, ()):
+        if entry.partition in self._group.committed(topic):
             return _NONE
         if self._group.holds_offset(topic, entry.partition) or self._admits(topic, entry.partition):
             return _NONE

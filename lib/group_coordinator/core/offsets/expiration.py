@@ -9,6 +9,7 @@ Told in: stories/offsets/expiration.py, stories/offsets/live_expiration.py, stor
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Literal
 
 from group_coordinator.core.group_configs.in_effect import offsets_retention_ms
@@ -137,8 +138,8 @@ def _soonest_due_ms(group: Group, rule: ExpirationRule, retention_ms: int) -> in
     """When the first offset that no open transaction holds is due."""
     held = {topic for topic, _ in group.pending}
     ages = [
-        _ages_of_free(group, topic) if topic in held else group.offset_ages(topic)
-        for topic in group.offsets
+        _ages_of_free(group, topic) if topic in held else offsets.ages
+        for topic, offsets in group.offsets.items()
         if not rule.protects(topic)
     ]
     return min([rule.soonest_due_ms(each, retention_ms) for each in ages], default=NEVER_MS)
@@ -175,7 +176,7 @@ def sweep(group: Group, now_ms: int, config: CoordinatorConfig) -> Decision:
 def offsets_in_order(group: Group) -> list[tuple[str, int, CommittedOffset]]:
     """All committed offsets, sorted by topic and partition."""
     return [
-        (topic, partition, partitions[partition])
-        for topic, partitions in sorted(group.offsets.items())
-        for partition in sorted(partitions)
+        (topic, partition, offset)
+        for topic in sorted(group.offsets)
+        for partition, offset in sorted(group.offsets[topic].items(), key=itemgetter(0))
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from group_coordinator.codecs import snapshots
@@ -18,11 +20,13 @@ from group_coordinator.core.model.consumer_member import (
     SubscriptionMetadata,
 )
 from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.timers import (
     REGEX_TIMER,
     Timer,
     TimerKey,
     TimerKind,
+    Timers,
     session_timer,
 )
 
@@ -40,14 +44,16 @@ def group_with_everything() -> Group:
         -8,
         6,
         900,
-        targets={"m1": {ORDERS_ID: (0, 1)}, "lost": {BILLS_ID: (3,)}},
+        targets=StoredValues.of({"m1": {ORDERS_ID: (0, 1)}, "lost": {BILLS_ID: (3,)}}),
         regexes={"b.*": ResolvedRegex(("bills",), 3, 800)},
-        timers={
-            session_timer("m2"): Timer(45_700, 700),
-            TimerKey(TimerKind.REBALANCE, "m1"): Timer(60_900, 900),
-            session_timer("gone"): Timer(45_000, 0),
-            REGEX_TIMER: Timer(1_000, 1_000),
-        },
+        timers=Timers(
+            {
+                session_timer("m2"): Timer(45_700, 700),
+                TimerKey(TimerKind.REBALANCE, "m1"): Timer(60_900, 900),
+                session_timer("gone"): Timer(45_000, 0),
+                REGEX_TIMER: Timer(1_000, 1_000),
+            }
+        ),
         rebalance_epochs={"m1": 5},
         metadata_deadline_ms=2_147_484_000,
     )
@@ -65,7 +71,46 @@ def group_with_everything() -> Group:
     return Group("g", membership, clock_ms=1_000)
 
 
+FIRST = bytes.fromhex("7a369586c75b17875b06604e8602e81a")
+SECOND = bytes.fromhex("3db959402fcf946f176a7412adee8f9a")
 LAYOUT = [
+    "consumer",
+    7,
+    -8,
+    6,
+    900,
+    {
+        FIRST: [["orders"], "b.*", "range", 1],
+        SECOND: [["orders"], None, "range", 1],
+    },
+    {
+        "m1": [
+            "i", "r1", "client", "/10.0.0.1", FIRST, 60_000, None, 5, 4, 1,
+            {ORDERS_ID: [[0, 1], [3, 4]]}, {BILLS_ID: [[0, 2], 4]},
+        ],
+        "m2": [
+            None, None, "client", "/10.0.0.1", SECOND, 60_000, [10_000, [["range", SUBSCRIPTION]]],
+            0, -1, 0, {}, {},
+        ],
+    },
+    {"m1": {ORDERS_ID: [0, 1]}, "lost": {BILLS_ID: [3]}},
+    {f"0:{ORDERS_ID}": {"m1": [0, 1]}, f"0:{BILLS_ID}": {"m1": [0, 2]}},
+    {"i": "m1"},
+    1,
+    {"b.*": [["bills"], 3, 800]},
+    {
+        "session:m2": [45_700, 700],
+        "rebalance:m1": [60_900, 900],
+        "session:gone": [45_000, 0],
+        "regex": [1_000, 1_000],
+    },
+    {"m1": 5},
+    2_147_484_000,
+    "heterogeneous",
+]  # fmt: skip
+
+
+LAYOUT_2 = [
     "consumer",
     7,
     -8,
@@ -114,26 +159,40 @@ def test_the_layout_changes_only_with_the_schema_version() -> None:
     assert snapshots.dump(restored) == blob
 
 
-def test_former_instance_ids_that_were_stored_are_passed_by() -> None:
-    version, layout, *others = msgspec.msgpack.decode(snapshots.dump(group_with_everything()))
-    layout[13] = {"former": "m1"}
-
-    restored = snapshots.load("g", msgspec.msgpack.encode([version, layout, *others]))
-
-    assert restored == group_with_everything()
+def of_version_2(layout: list[Any]) -> Group:
+    _, _, *others = msgspec.msgpack.decode(snapshots.dump(group_with_everything()))
+    return snapshots.load("g", msgspec.msgpack.encode([2, layout, *others]))
 
 
-def test_what_follows_from_the_members_is_not_stored() -> None:
+def test_version_2_had_what_members_share_in_lists_and_times_by_the_clock() -> None:
+    assert of_version_2(LAYOUT_2) == group_with_everything()
+
+
+def test_former_instance_ids_that_version_2_stored_are_passed_by() -> None:
+    layout = [*LAYOUT_2[:13], {"former": "m1"}, LAYOUT_2[14]]
+
+    assert of_version_2(layout) == group_with_everything()
+
+
+def test_what_follows_from_the_members_comes_back() -> None:
     restored = snapshots.load("g", snapshots.dump(group_with_everything())).consumer
 
     assert restored is not None
-    assert restored.owners == {ORDERS_ID: {0: "m1", 1: "m1"}, BILLS_ID: {0: "m1", 2: "m1"}}
+    owned = {(topic_id, n) for topic_id in (ORDERS_ID, BILLS_ID) for n in range(4)}
+    assert {each for each in owned if restored.owner_of(*each) == "m1"} == {
+        (ORDERS_ID, 0),
+        (ORDERS_ID, 1),
+        (BILLS_ID, 0),
+        (BILLS_ID, 2),
+    }
+    assert restored.static_members == {"i": "m1"}
+    assert restored.assignor_votes == {"range": 2}
     assert restored.topic_subscribers == {"orders": 2}
     assert restored.regex_subscribers == {"b.*": 1}
     assert restored.classic_member_count == 1
 
 
-def test_a_member_with_ten_partitions_takes_less_than_132_bytes() -> None:
+def test_a_member_with_ten_partitions_takes_less_than_370_bytes() -> None:
     membership = ConsumerGroup(9, 1, 9, 1_700_000_000_000)
     wish = SubscriptionMetadata(
         None, None, "client", "/10.0.0.1", ("orders",), None, 60_000, None, None
@@ -150,4 +209,4 @@ def test_a_member_with_ten_partitions_takes_less_than_132_bytes() -> None:
 
     blob = snapshots.dump(Group("g", membership, clock_ms=1_700_000_005_000))
 
-    assert len(blob) < 132_000
+    assert len(blob) < 370_000

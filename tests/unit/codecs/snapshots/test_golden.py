@@ -23,6 +23,7 @@ from group_coordinator.core.model.consumer_member import (
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset, PendingOffset
 from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.core.model.timers import (
     JOIN_TIMER,
@@ -30,9 +31,11 @@ from group_coordinator.core.model.timers import (
     Timer,
     TimerKey,
     TimerKind,
+    Timers,
     session_timer,
 )
 from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.topic_offsets import TopicOffsets
 from tests.golden import story
 
 VERSIONS = sorted(story.FILES.glob("snapshots-*.json"))
@@ -67,8 +70,12 @@ def member(
     )
 
 
-def by_id(*members: Member) -> dict[str, Member]:
-    return {each.member_id: each for each in members}
+def by_id(*members: Member) -> StoredValues[Member]:
+    return StoredValues.of({each.member_id: each for each in members})
+
+
+def of_orders(committed: CommittedOffset) -> dict[str, TopicOffsets]:
+    return {"orders": TopicOffsets.of({0: committed})}
 
 
 def timer(armed_ms: int, timeout_ms: int = TIMEOUT_MS) -> Timer:
@@ -80,9 +87,7 @@ def offset(number: int, at_ms: int, expires_ms: int | None = None) -> CommittedO
 
 
 def simple(group_id: str, committed: CommittedOffset) -> Group:
-    return Group(
-        group_id, ClassicGroup(state_timestamp_ms=T), {"orders": {0: committed}}, clock_ms=T
-    )
+    return Group(group_id, ClassicGroup(state_timestamp_ms=T), of_orders(committed), clock_ms=T)
 
 
 def in_transaction() -> Group:
@@ -103,9 +108,9 @@ def stable() -> Group:
         LEADER,
         frozenset({"orders"}),
         by_id(member(LEADER), member(STATIC, instance_id="i")),
-        timers={session_timer(STATIC): timer(6_000), session_timer(LEADER): timer(8_000)},
+        timers=Timers({session_timer(STATIC): timer(6_000), session_timer(LEADER): timer(8_000)}),
     )
-    return Group("stable", membership, {"orders": {0: offset(46, 8_000)}}, None, T + 8_000)
+    return Group("stable", membership, of_orders(offset(46, 8_000)), None, T + 8_000)
 
 
 def left() -> Group:
@@ -117,7 +122,7 @@ def left() -> Group:
         "consumer",
         subscribed_topics=frozenset(),
     )
-    return Group("left", membership, {"orders": {0: offset(47, 5_000)}}, None, T + 6_000)
+    return Group("left", membership, of_orders(offset(47, 5_000)), None, T + 6_000)
 
 
 def rebalancing() -> Group:
@@ -133,12 +138,14 @@ def rebalancing() -> Group:
         frozenset({"orders"}),
         by_id(member(FIRST), member(SECOND, b"").replace(is_new=True, awaiting_join=parked)),
         {PENDING},
-        timers={
-            session_timer(FIRST): timer(4_000),
-            session_timer(SECOND): timer(5_000, NEW_MEMBER_MS),
-            JOIN_TIMER: timer(5_000),
-            session_timer(PENDING): timer(6_000),
-        },
+        timers=Timers(
+            {
+                session_timer(FIRST): timer(4_000),
+                session_timer(SECOND): timer(5_000, NEW_MEMBER_MS),
+                JOIN_TIMER: timer(5_000),
+                session_timer(PENDING): timer(6_000),
+            }
+        ),
     )
     return Group("rebalancing", membership, clock_ms=T + 6_000)
 
@@ -155,12 +162,14 @@ def syncing() -> Group:
         SYNC_LEADER,
         frozenset({"orders"}),
         by_id(member(SYNC_LEADER, b""), member(FOLLOWER, b"").replace(awaiting_sync=parked)),
-        pending_syncs={SYNC_LEADER},
-        timers={
-            session_timer(FOLLOWER): timer(6_000),
-            session_timer(SYNC_LEADER): timer(6_000),
-            SYNC_TIMER: timer(6_000),
-        },
+        pending_syncs={SYNC_LEADER: None},
+        timers=Timers(
+            {
+                session_timer(FOLLOWER): timer(6_000),
+                session_timer(SYNC_LEADER): timer(6_000),
+                SYNC_TIMER: timer(6_000),
+            }
+        ),
     )
     return Group("syncing", membership, clock_ms=T + 7_000)
 
@@ -181,13 +190,15 @@ def of_consumers() -> Group:
         -4193354978451464271,
         4,
         T + 3_001,
-        targets={"m1": {ORDERS_ID: (0,)}, "m2": {ORDERS_ID: (1,)}},
+        targets=StoredValues.of({"m1": {ORDERS_ID: (0,)}, "m2": {ORDERS_ID: (1,)}}),
         regexes={"o.*": ResolvedRegex(("orders",), 1, T + 2_001)},
-        timers={
-            session_timer("m2"): timer(2_001, SESSION_MS),
-            TimerKey(TimerKind.REBALANCE, "m1"): timer(3_001),
-            session_timer("m1"): timer(3_001, SESSION_MS),
-        },
+        timers=Timers(
+            {
+                session_timer("m2"): timer(2_001, SESSION_MS),
+                TimerKey(TimerKind.REBALANCE, "m1"): timer(3_001),
+                session_timer("m1"): timer(3_001, SESSION_MS),
+            }
+        ),
         rebalance_epochs={"m1": 2},
         metadata_deadline_ms=T + 2_001 + 2**31 - 1,
     )

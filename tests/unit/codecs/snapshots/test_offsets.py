@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import copy
-
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset
+from tests.support.forgetful import forgetful
 
 
 def committed(offset: int) -> CommittedOffset:
@@ -21,7 +20,7 @@ def with_many_offsets() -> Group:
 
 def as_if_new(group: Group) -> bytes:
     """The snapshot of a group of which nothing is remembered."""
-    return snapshots.dump(Group("g", offsets=copy.deepcopy(group.offsets)))
+    return snapshots.dump(forgetful(group))
 
 
 def test_a_commit_is_in_the_next_snapshot() -> None:

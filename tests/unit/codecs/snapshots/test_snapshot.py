@@ -16,9 +16,11 @@ from group_coordinator.core.model.classic_member import Member, Protocol
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset, LastMarker, PendingOffset
 from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.ticket import Ticket
-from group_coordinator.core.model.timers import JOIN_TIMER, Timer, session_timer
+from group_coordinator.core.model.timers import JOIN_TIMER, Timer, Timers, session_timer
 from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.topic_offsets import TopicOffsets
 from tests.unit.codecs import strategies
 
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
@@ -47,14 +49,16 @@ def group_with_everything() -> Group:
         "range",
         "m",
         frozenset({"orders", "audits"}),
-        {"m": member},
+        StoredValues.of({"m": member}),
         {"p2", "p1"},
-        {"m"},
-        {session_timer("m"): Timer(11_000, 1_000), JOIN_TIMER: Timer(5_000, 1_001)},
+        {"m": None},
+        Timers({session_timer("m"): Timer(11_000, 1_000), JOIN_TIMER: Timer(5_000, 1_001)}),
         initial_delay_left_ms=3_000,
         new_member_added=True,
     )
-    offsets = {"orders": {2: CommittedOffset(42, 3, "note", 1_000, None, ORDERS_ID)}}
+    offsets = {
+        "orders": TopicOffsets.of({2: CommittedOffset(42, 3, "note", 1_000, None, ORDERS_ID)})
+    }
     topics = {"orders": Topic("orders", ORDERS_ID, 3)}
     waiting = PendingOffset(CommittedOffset(43, None, "", 1_200, None, None), 1)
     pending = {("orders", 3): {17: (waiting,)}}
@@ -74,7 +78,7 @@ def group_with_everything() -> Group:
 
 
 CONFIGS = {"consumer.session.timeout.ms": "50000"}
-MEMBERSHIP = [
+MEMBERSHIP_2 = [
     "classic",
     "Stable",
     "CompletingRebalance",
@@ -105,13 +109,46 @@ MEMBERSHIP = [
     3_000,
     True,
 ]
-OFFSETS = {"orders": {2: [42, 3, "note", 1_000, None, ORDERS_ID]}}
+MEMBERSHIP = [
+    "classic",
+    "Stable",
+    "CompletingRebalance",
+    1_000,
+    4,
+    "consumer",
+    "range",
+    "m",
+    ["audits", "orders"],
+    {
+        "m": [
+            "m",
+            "i",
+            "client",
+            "/10.0.0.1",
+            20_000,
+            10_000,
+            [["range", bytes.fromhex("0000 00000001 0006 6f7264657273 ffffffff")]],
+            b"\x01",
+            True,
+            ["events-0-1", "c-1", 9, None],
+            ["events-0-2", None, 5, None],
+        ]
+    },
+    [1, {"range": 1}, {"i": ["m"]}, {20_000: 1}],
+    ["p1", "p2"],
+    ["m"],
+    {"session:m": [11_000, 1_000], "join": [5_000, 1_001]},
+    3_000,
+    True,
+]
+OFFSETS_2 = {"orders": {2: [42, 3, "note", 1_000, None, ORDERS_ID]}}
+OFFSETS = {"orders": {0: [1, [1_000, None], {2: [42, 3, "note", 1_000, None, ORDERS_ID]}]}}
 PENDING = [["orders", 3, {17: [[43, None, "", 1_200, None, None], 1]}]]
-LAYOUT_1 = [1, MEMBERSHIP, OFFSETS, [["orders", ORDERS_ID, 3]], 1_500, PENDING]
+LAYOUT_1 = [1, MEMBERSHIP_2, OFFSETS_2, [["orders", ORDERS_ID, 3]], 1_500, PENDING]
 LAYOUT_2 = [
     2,
-    MEMBERSHIP,
-    OFFSETS,
+    MEMBERSHIP_2,
+    OFFSETS_2,
     [["orders", ORDERS_ID, 3, None]],
     1_500,
     PENDING,
@@ -120,34 +157,42 @@ LAYOUT_2 = [
     CONFIGS,
     False,
 ]
+LAYOUT_3 = [3, MEMBERSHIP, OFFSETS, *LAYOUT_2[3:]]
 
 
 def test_the_layout_changes_only_with_the_schema_version() -> None:
     blob = snapshots.dump(group_with_everything())
 
-    assert SCHEMA_VERSION == 2
-    assert msgspec.msgpack.decode(blob) == LAYOUT_2
-    assert snapshots.load("g", msgspec.msgpack.encode(LAYOUT_2)) == group_with_everything()
+    assert SCHEMA_VERSION == 3
+    assert msgspec.msgpack.decode(blob, strict=False) == LAYOUT_3
+    for layout in (LAYOUT_2, LAYOUT_3):
+        assert snapshots.load("g", msgspec.msgpack.encode(layout)) == group_with_everything()
 
 
-def test_a_parked_request_keeps_where_its_client_reads_and_earlier_versions_pass_by_it() -> None:
+def test_a_parked_request_keeps_where_its_client_reads() -> None:
     group = group_with_everything()
     assert isinstance(group.membership, ClassicGroup)
     member = group.membership.members["m"]
     parked = Ticket("events-0-1", "c-1", 9, reply_partition=3)
     group.membership.put(member.replace(awaiting_join=parked))
 
-    blob = snapshots.dump(group)
-
-    assert snapshots.load("g", blob) == group
-    _, membership, *_ = msgspec.msgpack.decode(blob)
-    [[*_, awaiting_join, awaiting_sync]] = membership[9]
-    assert awaiting_join == ["events-0-1", "c-1", 9, 3]
-    assert awaiting_sync == ["events-0-2", None, 5]
-    assert msgspec.convert(awaiting_join, TicketOf020) == TicketOf020("events-0-1", "c-1", 9)
+    assert snapshots.load("g", snapshots.dump(group)) == group
 
 
-def test_offsets_that_know_their_marker_come_last_and_earlier_versions_pass_by_them() -> None:
+def test_in_version_2_it_had_no_place_where_there_was_one_client_alone() -> None:
+    [*before, awaiting_join, awaiting_sync] = MEMBERSHIP_2[9][0]
+    with_place = [*before, [*awaiting_join, 3], awaiting_sync]
+    membership = [*MEMBERSHIP_2[:9], [with_place], *MEMBERSHIP_2[10:]]
+
+    read = snapshots.load("g", msgspec.msgpack.encode([2, membership, *LAYOUT_2[2:]]))
+
+    assert isinstance(read.membership, ClassicGroup)
+    member = read.membership.members["m"]
+    assert member.awaiting_join == Ticket("events-0-1", "c-1", 9, reply_partition=3)
+    assert member.awaiting_sync == Ticket("events-0-2", None, 5)
+
+
+def test_offsets_that_know_their_marker_come_last() -> None:
     group = group_with_everything()
     waiting = CommittedOffset(43, None, "", 1_200, None, None)
     since_7 = PendingOffset(CommittedOffset(44, None, "", 1_300, None, None), 2, 7, 3)
@@ -157,18 +202,10 @@ def test_offsets_that_know_their_marker_come_last_and_earlier_versions_pass_by_t
     blob = snapshots.dump(group)
 
     assert snapshots.load("g", blob) == group
-    *what_020_knows, placed = msgspec.msgpack.decode(blob)
-    assert what_020_knows == LAYOUT_2
+    *others, placed = msgspec.msgpack.decode(blob)
+    assert others == LAYOUT_3
     offset = [44, None, "", 1_300, None, None]
     assert placed == [[["orders", 3, 17, [offset, 2, 7, 3]]], {17: [6, 1, 1_400]}]
-
-
-class TicketOf020(msgspec.Struct, array_like=True):
-    """As version 0.2.0 reads it."""
-
-    event_id: str
-    correlation_id: str | None
-    version: int
 
 
 def test_the_first_version_knew_neither_versions_of_topics_nor_settings() -> None:
@@ -186,10 +223,9 @@ def test_a_group_that_is_nothing_yet_is_small() -> None:
 
 def test_an_offset_takes_less_than_64_bytes() -> None:
     group = Group("g", ClassicGroup())
-    group.offsets["orders"] = {
-        partition: CommittedOffset(10**12, 5, "", 1_700_000_000_000, None, ORDERS_ID)
-        for partition in range(1_000)
-    }
+    for partition in range(1_000):
+        offset = CommittedOffset(10**12, 5, "", 1_700_000_000_000, None, ORDERS_ID)
+        group.store_offset("orders", partition, offset)
 
     assert len(snapshots.dump(group)) < 64_000
 
@@ -216,8 +252,8 @@ def test_a_restored_group_can_be_changed() -> None:
 
 
 def test_a_version_of_the_future_is_named() -> None:
-    for layout in ([3, "whatever"], [3, *LAYOUT_2[1:]]):
-        message = "the state of group 'g' has schema version 3; this program knows 2"
+    for layout in ([4, "whatever"], [4, *LAYOUT_3[1:]]):
+        message = "the state of group 'g' has schema version 4; this program knows 3"
         with pytest.raises(SnapshotError, match=re.escape(message)):
             snapshots.load("g", msgspec.msgpack.encode(layout))
 
@@ -233,7 +269,11 @@ def test_an_earlier_version_is_brought_to_the_present_one_step_by_step(
     )
 
     assert snapshots.load("g", oldest) == Group(
-        "g", None, {"orders": {2: CommittedOffset(42, 3, "", 1_000, None, None)}}, None, 7_000
+        "g",
+        None,
+        {"orders": TopicOffsets.of({2: CommittedOffset(42, 3, "", 1_000, None, None)})},
+        None,
+        7_000,
     )
 
 
@@ -252,7 +292,7 @@ def test_damage_is_told() -> None:
     with pytest.raises(SnapshotError, match="the state of group 'g' is not readable"):
         snapshots.load("g", blob[:-1])
     with pytest.raises(SnapshotError, match="the state of group 'g' is damaged"):
-        snapshots.load("g", msgspec.msgpack.encode([2, "consumer?", {}, None, 0, 0]))
+        snapshots.load("g", msgspec.msgpack.encode([3, "consumer?", {}, None, 0, 0]))
 
 
 @given(st.binary(max_size=40))

@@ -222,7 +222,7 @@ def test_a_rebalance_takes_the_place_of_a_sync_phase() -> None:
     driver.leave(leader)
 
     assert set(membership_of(driver).timers) == {JOIN_TIMER, session_timer(follower)}
-    assert membership_of(driver).pending_syncs == set()
+    assert membership_of(driver).pending_syncs == {}
 
 
 def test_once_all_have_synced_nothing_is_left_of_the_phase() -> None:

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import msgpack
+
+from group_coordinator.codecs.snapshots import offsets
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.offset import CommittedOffset, OffsetAges, ages_of
+from group_coordinator.core.model.topic_offsets import TopicOffsets
+
+PARTITIONS = st.sampled_from([0, 1, 63, 64, 127, 128, 2**31 - 1])
+TIMES_MS = st.integers(0, 5)
+OFFSETS = st.builds(
+    lambda at_ms, expire_ms: CommittedOffset(7, None, "", at_ms, expire_ms, None),
+    TIMES_MS,
+    st.none() | TIMES_MS,
+)
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("set"), PARTITIONS, OFFSETS),
+        st.tuples(st.just("delete"), PARTITIONS),
+        st.tuples(st.sampled_from(["ages", "write", "write and read"])),
+    )
+)
+
+
+def committed(at_ms: int, expire_ms: int | None = None) -> CommittedOffset:
+    return CommittedOffset(7, None, "", at_ms, expire_ms, None)
+
+
+def read_again(topic: TopicOffsets) -> TopicOffsets:
+    encoded = msgpack.encode(offsets.pack(Group("g", offsets={"orders": topic})))
+    return offsets.unpack(msgpack.decode(encoded, type=offsets.PackedOffsets))["orders"]
+
+
+@pytest.fixture
+def neighbours() -> TopicOffsets:
+    """Three buckets of two partitions each, in a snapshot."""
+    return read_again(TopicOffsets.of({p: committed(p) for p in (0, 1, 64, 65, 128, 129)}))
+
+
+def test_only_the_neighbours_of_a_partition_are_read(neighbours: TopicOffsets) -> None:
+    assert neighbours[65] == committed(65)
+    assert [bucket.offsets is None for bucket in neighbours.buckets.values()] == [True, False, True]
+    assert (len(neighbours), neighbours.ages) == (6, OffsetAges(0, None))
+
+
+def test_only_the_neighbours_of_a_commit_are_written(neighbours: TopicOffsets) -> None:
+    neighbours[65] = committed(9)
+
+    assert [bucket.encoded is None for bucket in neighbours.buckets.values()] == [
+        False,
+        True,
+        False,
+    ]
+
+
+def test_what_is_not_there_is_not_there(neighbours: TopicOffsets) -> None:
+    assert 2 not in neighbours
+    assert neighbours.get(640) is None
+    with pytest.raises(KeyError):
+        del neighbours[2]
+    with pytest.raises(KeyError):
+        del neighbours[640]
+
+
+@given(STEPS)
+def test_they_are_as_a_dictionary(steps: list[tuple[Any, ...]]) -> None:
+    topic, expected = TopicOffsets(), dict[int, CommittedOffset]()
+    for step in steps:
+        match step:
+            case "set", partition, offset:
+                topic[partition] = expected[partition] = offset
+            case "delete", partition:
+                assert topic.pop(partition, None) == expected.pop(partition, None)
+            case ("ages",):
+                assert topic.ages == ages_of(expected.values())
+            case ("write",):
+                offsets.pack(Group("g", offsets={"orders": topic}))
+            case ("write and read",):
+                topic = read_again(topic)
+        assert (len(topic), bool(topic)) == (len(expected), bool(expected))
+    assert topic == expected
+    assert sorted(topic) == sorted(expected)
+    assert topic.ages == ages_of(expected.values())
