@@ -27,7 +27,7 @@ class InProcessGroups:
     ) -> None:
         config = replace(settings.load().coordinator, **overrides)
         self.job = InProcessJob(config, on_sighting=self._see, delay_s=delay_s)
-        self._listing = GroupListing(self.job, lambda: view.brokers, None, ANSWER_TIMEOUT_MS)
+        self._listing = GroupListing(self.job, None, ANSWER_TIMEOUT_MS)
         self._settings = GroupSettings(self.job, None, ANSWER_TIMEOUT_MS)
         self._view = view
         self.apis = GroupApis(

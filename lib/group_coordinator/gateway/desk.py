@@ -28,6 +28,7 @@ from group_coordinator.gateway.groups.config_requests import (
     with_groups,
 )
 from group_coordinator.gateway.groups.known_topics import KnownTopics
+from group_coordinator.gateway.groups.node_shares import NodeShares
 from group_coordinator.gateway.rights.checked_groups import CheckedGroups
 from group_coordinator.gateway.rights.rights_questions import Right
 from group_coordinator.gateway.served import Api, Way
@@ -47,7 +48,7 @@ class Desk:
         topics: KnownTopics,
     ) -> None:
         self._groups = groups
-        self._checked = CheckedGroups(groups, topics)
+        self._checked = CheckedGroups(NodeShares(groups, coordinators), topics)
         self._addresses = addresses
         self._coordinators = coordinators
         self._counters = counters

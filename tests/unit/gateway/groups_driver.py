@@ -86,7 +86,6 @@ class Groups:
         self,
         topics: Topics | None = None,
         *,
-        node_ids: Sequence[int] = (1,),
         tables: FreshTables | None = None,
         answer_timeout_ms: int = 9_000,
         delay_s: tuple[float, float] = (0.0, 0.0),
@@ -100,7 +99,7 @@ class Groups:
         self.job = InProcessJob(
             config, on_sighting=self._see, delay_s=delay_s, now_ms=lambda: self.now_ms
         )
-        self._listing = GroupListing(self.job, lambda: node_ids, tables, answer_timeout_ms)
+        self._listing = GroupListing(self.job, tables, answer_timeout_ms)
         self._settings = GroupSettings(self.job, tables, answer_timeout_ms)
         self.ends = TransactionEnds(self.topics)
         self.apis = GroupApis(

@@ -178,21 +178,6 @@ async def test_filters_ignore_case() -> None:
 
 
 @in_loop
-async def test_each_node_lists_the_groups_that_it_coordinates() -> None:
-    groups = Groups(node_ids=(1, 2, 3))
-    for name in ("billing", "audit", "fraud", "stock", "mail"):
-        await commit(groups, name)
-
-    shares = {}
-    for node_id in (1, 2, 3):
-        answer = await groups.ask("ListGroups", 5, node_id=node_id)
-        shares[node_id] = sorted(each["groupId"] for each in answer["groups"])
-
-    assert shares == {1: ["audit", "billing", "mail"], 2: ["fraud"], 3: ["stock"]}
-    assert len(await listed(groups)) == 5
-
-
-@in_loop
 async def test_a_silent_job_leaves_groups_as_they_were_known_last() -> None:
     groups = Groups(answer_timeout_ms=20)
     member_id = await groups.stable("billing")
@@ -285,7 +270,7 @@ async def test_tables_that_cannot_be_read_stay_as_they_were(tmp_path: Path) -> N
 
 @in_loop
 async def test_lists_of_all_nodes_share_the_questions() -> None:
-    groups = Groups(node_ids=(1, 2))
+    groups = Groups()
     await commit(groups, "a")
     asked = len(groups.job.asked)
 

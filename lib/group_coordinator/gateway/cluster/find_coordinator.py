@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from group_coordinator.core.model.errors import ErrorCode
@@ -44,6 +44,13 @@ class Coordinators:
             found = find(body["key"])
             return {**found, "errorMessage": _MESSAGES.get(found.get("errorCode", 0), "")}
         return {"coordinators": [{"key": key, **find(key)} for key in body["coordinatorKeys"]]}
+
+    def share_of(self, node_id: int, group_ids: Iterable[str]) -> frozenset[str]:
+        """The groups that clients look for at this node."""
+        node_ids = self._node_ids()
+        if not node_ids:
+            return frozenset()
+        return frozenset(each for each in group_ids if coordinator_of(each, node_ids) == node_id)
 
     def _find(self, group_id: str) -> dict[str, Any]:
         node_ids = self._node_ids()

@@ -63,7 +63,7 @@ class GroupApis:
         if fields is not None:
             return self._about_several(fields, api, version, body, caller)
         if api == "ListGroups":
-            return self._listing.answer(body, caller)
+            return self._listing.answer(body)
         return self._about(api, version, OfOneGroup(body["groupId"], body), caller)
 
     def _about_several(

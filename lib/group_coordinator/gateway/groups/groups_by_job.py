@@ -54,7 +54,7 @@ class _GroupsByJob:
         self._pulse = JobPulse(self._channel, timeout_ms)
         tables = _tables_of(job)
         list_timeout_ms = min(timeout_ms, _LIST_TIMEOUT_MS)
-        self._listing = GroupListing(self._pulse, lambda: view.brokers, tables, list_timeout_ms)
+        self._listing = GroupListing(self._pulse, tables, list_timeout_ms)
         self._group_settings = GroupSettings(self._pulse, tables, list_timeout_ms)
         self._ends = TransactionEnds(view, view.access)
         self._apis = GroupApis(

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Iterable
 
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.cluster.coordinators import coordinator_of
 from group_coordinator.gateway.groups.fresh_tables import FreshTables
 from group_coordinator.gateway.groups.group_picture import GroupPicture
 from group_coordinator.gateway.groups.group_tables import TableOfGroups
 from group_coordinator.gateway.job.questions import ASKER, Body, Job, NoAnswerError, Question
 from group_coordinator.gateway.job.sightings import ListedGroup, Sighting
-from group_coordinator.gateway.login.caller import Caller
 
 
 class GroupListing:
-    """Every group there is, and each node's share of them: clients put the lists of all nodes together."""
+    """Every group there is; which node's port shows which of them: node_shares.py."""
 
-    def __init__(
-        self,
-        job: Job,
-        node_ids: Callable[[], Collection[int]],
-        tables: FreshTables | None,
-        answer_timeout_ms: int,
-    ) -> None:
+    def __init__(self, job: Job, tables: FreshTables | None, answer_timeout_ms: int) -> None:
         """Without tables, groups that nobody has spoken of since the gateway started are not known."""
         self._job = job
-        self._node_ids = node_ids
         self._tables = tables
         self._timeout_s = answer_timeout_ms / 1000
         self._picture = GroupPicture()
@@ -41,7 +32,7 @@ class GroupListing:
         """Whether the group is known to be classic; false: it may be all the same."""
         return self._picture.is_classic(group_id)
 
-    async def answer(self, body: Body, caller: Caller) -> Body:
+    async def answer(self, body: Body) -> Body:
         """A ListGroups; filters ignore case."""
         table = await self._table()
         await self._ask_about(self._picture.in_doubt(table))
@@ -51,7 +42,6 @@ class GroupListing:
             for group_id, group in self._picture.listed(table).items()
             if (not states or group.state.lower() in states)
             and (not types or group.group_type in types)
-            and self._is_of(caller.node_id, group_id)
         ]
         return {"throttleTimeMs": 0, "errorCode": ErrorCode.NONE, "groups": groups}
 
@@ -60,12 +50,6 @@ class GroupListing:
             return None
         await self._tables.refresh()
         return self._tables.groups
-
-    def _is_of(self, node_id: int | None, group_id: str) -> bool:
-        if node_id is None:
-            return True
-        node_ids = self._node_ids()
-        return bool(node_ids) and coordinator_of(group_id, node_ids) == node_id
 
     async def _ask_about(self, group_ids: Iterable[str]) -> None:
         """Several listings at once, one of each node, share the questions."""
