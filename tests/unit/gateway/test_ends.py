@@ -60,6 +60,25 @@ def test_a_client_that_waits_for_the_job_alone_stays_and_its_next_request_finds_
     asyncio.run(scene())
 
 
+def test_a_client_whose_answer_needs_a_broker_that_went_is_hung_up_on() -> None:
+    """Which groups it may see is asked when the job has answered."""
+
+    async def scene() -> None:
+        async with staged(has_authorizer=True) as stage:
+            client = await stage.client()
+            client.ask("ListGroups", 5)
+            question = await stage.job.asked()
+            [connection] = stage.gateway._connections  # noqa: SLF001 - it sees that the broker went
+            for writer in tuple(stage.broker.writers):
+                writer.transport.abort()
+            await until(lambda: connection.exchange.upstream is None)
+            question.answer.set_result({"groups": [{"groupId": "billing"}]})
+
+            assert await client.is_hung_up()
+
+    asyncio.run(scene())
+
+
 def test_clients_of_a_node_that_is_away_are_hung_up_on_which_is_told_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

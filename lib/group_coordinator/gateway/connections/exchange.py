@@ -158,6 +158,7 @@ class Exchange:
     def _filled(self, slot: Slot, done: Future[bytes]) -> None:
         self._answering.discard(done)
         if done.cancelled():
+            self._give_up(slot)
             return
         error = done.exception()
         if error is not None:
@@ -165,3 +166,8 @@ class Exchange:
             return
         slot.answer = done.result()
         self.flush()
+
+    def _give_up(self, slot: Slot) -> None:
+        """The broker went before it said what the answer depends on: no other one can leave before this one does."""
+        if slot in self.slots and self.client is not None:
+            self.client.close()
