@@ -24,10 +24,10 @@ def rewritten(version: int, frame: memoryview) -> bytes:
     Raises:
         WireError: it does not parse.
     """
-    correlation_id, body = wire.response_body("ApiVersions", _version_of(version, frame), frame)
-    if body["errorCode"] == ErrorCode.UNSUPPORTED_VERSION:
-        # The broker is older than this gateway and says so in version 0.
-        return wire.response("ApiVersions", 0, correlation_id, body)
+    answered = _version_of(version, frame)
+    correlation_id, body = wire.response_body("ApiVersions", answered, frame)
+    if body["errorCode"] != ErrorCode.NONE:
+        return wire.response("ApiVersions", answered, correlation_id, body)
     body["apiKeys"] = _served([*filter(None, map(_shown, body["apiKeys"]))])
     for features in _FEATURES:
         if features in body:
@@ -36,7 +36,7 @@ def rewritten(version: int, frame: memoryview) -> bytes:
 
 
 def _version_of(version: int, frame: memoryview) -> int:
-    """An answer that begins with UNSUPPORTED_VERSION is in version 0."""
+    """A broker that is older than this gateway begins with UNSUPPORTED_VERSION, and says so in version 0."""
     error_code = int.from_bytes(frame[4:6], signed=True)
     return 0 if error_code == ErrorCode.UNSUPPORTED_VERSION else version
 

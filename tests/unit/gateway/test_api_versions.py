@@ -100,6 +100,12 @@ def test_a_broker_that_is_older_than_the_client_says_so_in_version_0() -> None:
     asyncio.run(scene())
 
 
+def test_an_error_of_the_broker_stays_one() -> None:
+    body = asked_in(4, {"errorCode": 42})
+
+    assert (body["errorCode"], body["apiKeys"]) == (42, [])
+
+
 def test_the_job_takes_every_version_of_a_group_api_that_clients_may_use() -> None:
     read_by_job = {
         api.name: api.versions
