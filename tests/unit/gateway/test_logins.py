@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from group_coordinator.codecs import wire
 from group_coordinator.gateway.connections.connection import Connection
 from group_coordinator.gateway.login import login as login_module
 from tests.unit.gateway.scripted_broker import Asked
@@ -255,6 +256,24 @@ def test_a_broker_that_hears_nothing_is_asked_something_and_the_client_never_hea
             assert (kept.api, fetch.api) == ("ApiVersions", "Fetch")
             frame = await client.frame()
             assert (int.from_bytes(frame[:4]), frame[5:]) == (number, b"fetched")
+
+    asyncio.run(scene())
+
+
+def test_a_broker_is_asked_nothing_in_the_middle_of_a_request() -> None:
+    async def scene() -> None:
+        async with staged(login=LOGIN) as stage:
+            client, connection = await logged_in(stage)
+            partition = {"index": 0, "records": b64encode(bytes(1_000)).decode()}
+            topics = [{"name": "orders", "partitionData": [partition]}]
+            body = {"acks": 0, "timeoutMs": 100, "topicData": topics}
+            request = wire.request("Produce", 9, 5, "a-client", body)
+            client.writer.write(request[:500])
+            await until(lambda: not connection.client.is_between_frames)
+            connection.keep_broker(asyncio.get_running_loop().time() + FOUR_MINUTES_S + 1)
+            client.writer.write(request[500:])
+
+            assert (await stage.broker.asked()).frame == request[4:]
 
     asyncio.run(scene())
 

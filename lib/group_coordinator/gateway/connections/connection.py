@@ -90,6 +90,8 @@ class Connection:
             return
         if self.login.has_ended:
             return  # the broker would hang up; a client that is back logs in again first
+        if not self.client.is_between_frames:
+            return  # the broker may have the beginning of a request, and would take the question for its rest
         if now_s - upstream.used_at_s > _KEEP_AFTER_S:
             self.exchange.owed.append(None)
             upstream.write(_ANY_QUESTION)
