@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, NamedTuple, TypeAlias
@@ -13,6 +14,8 @@ HandOver: TypeAlias = Callable[[], Awaitable[Body]]
 """Asks the job at once, and gives what will be the answer."""
 LookUp: TypeAlias = Callable[[], Awaitable[None]]
 """Asks the brokers for what the question to the job must say; it raises nothing."""
+
+_log = logging.getLogger(__name__)
 
 
 class _Turn(NamedTuple):
@@ -48,14 +51,24 @@ class Turns:
     async def _serve(self, group_id: str) -> None:
         line = self._lines[group_id]
         while line:
-            turn = line[0]
-            if turn.look_up is not None:
-                await turn.look_up()
+            await _begin(line[0])
             line.popleft()
-            # A client that is gone has cancelled it.
-            if not turn.begun.done():
-                turn.begun.set_result(turn.hand_over())
         del self._lines[group_id]
+
+
+async def _begin(turn: _Turn) -> None:
+    """A defect ends this turn alone, those behind it go on."""
+    try:
+        if turn.look_up is not None:
+            await turn.look_up()
+        # A client that is gone has cancelled it.
+        if not turn.begun.done():
+            turn.begun.set_result(turn.hand_over())
+    except Exception as defect:  # noqa: BLE001 - it is the answer to one request
+        if turn.begun.done():
+            _log.exception("A client that is gone asked what met a defect")
+        else:
+            turn.begun.set_exception(defect)
 
 
 def _answer(turn: _Turn) -> Coroutine[Any, Any, Body]:
