@@ -76,7 +76,7 @@ class Gateway:
         listen, host = self._options.listen, self._options.advertised_host
         nodes = {node: self._listeners.address_of(node) for node in sorted(self._view.brokers)}
         at_ports = ", ".join(f"node {n} at {a.port}" for n, a in nodes.items() if a is not None)
-        return f"Gateway at {listen.host}:{listen.port}, clients see {host}: {at_ports}"
+        return f"Gateway at {listen}, clients see {host}: {at_ports}"
 
     def drain_check(self) -> str | None:
         """For readiness."""
@@ -161,14 +161,14 @@ class Gateway:
         """
         loop = asyncio.get_running_loop()
         failures = []
-        for host, port in self._view.addresses_of(node_id):
+        for broker in self._view.addresses_of(node_id):
             try:
                 async with asyncio.timeout(CONNECT_TIMEOUT_S):
                     await loop.create_connection(
-                        lambda: upstream, host, port, ssl=self._view.access.tls
+                        lambda: upstream, *broker, ssl=self._view.access.tls
                     )
             except OSError as error:  # TimeoutError is one
-                failures.append(f"{host}:{port}: {str(error) or 'no answer'}")
+                failures.append(f"{broker}: {str(error) or 'no answer'}")
             else:
                 self._unreachable.discard(node_id)
                 return

@@ -20,7 +20,7 @@ from group_coordinator.gateway.cluster.broker_access import (
     listener_context,
 )
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
-from group_coordinator.gateway.cluster.host_and_port import listen_address
+from group_coordinator.gateway.cluster.host_and_port import bare_host, listen_address
 from group_coordinator.gateway.connections.open_files import raise_open_files
 from group_coordinator.gateway.gateway import Gateway, Options
 from group_coordinator.gateway.group_part import GroupService
@@ -61,7 +61,8 @@ def run_gateway(job: JobSettings, connection: Connection, open_groups: OpenGroup
 
 def _options(job: JobSettings) -> Options:
     listen = listen_address("gateway.listen", job.gateway_listen)
-    host = job.gateway_advertised_host or listen.host
+    # In Kafka's answers a host has no brackets.
+    host = bare_host(job.gateway_advertised_host) or listen.host
     if host in _ANYWHERE:
         raise GatewayStartError(
             f"gateway.listen = {job.gateway_listen}: clients need a host to connect to, by --advertise HOST"

@@ -47,6 +47,7 @@ def test_options_win_over_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         (["--listen", "19092"], "gateway.listen = 19092: it must be HOST:PORT"),
         (["--listen", "me:0"], "gateway.listen = me:0: it must be HOST:PORT"),
         (["--listen", "0.0.0.0:19092"], "clients need a host to connect to, by --advertise HOST"),
+        (["--advertise", "[::]"], "clients need a host to connect to, by --advertise HOST"),
         (
             ["--set", "gateway.ssl.keystore.location=none.pem"],
             "gateway.ssl.keystore.location = none.pem: [Errno 2] No such file or directory",

@@ -21,6 +21,10 @@ class Address(NamedTuple):
     host: str
     port: int
 
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
 
 class Nodes(Protocol):
     """The brokers, each behind a port of the gateway."""

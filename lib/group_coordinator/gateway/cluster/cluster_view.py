@@ -173,7 +173,7 @@ class ClusterView:
             try:
                 return await BrokerLink.open(address, self.access)
             except (OSError, EOFError) as error:
-                failures.append(f"{address.host}:{address.port}: {error}")
+                failures.append(f"{address}: {error}")
         raise ConnectionError("; ".join(failures))
 
     def _take(self, answer: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from group_coordinator.gateway.connections.exchange import Exchange
 from group_coordinator.gateway.connections.frames import FrameError
 from group_coordinator.gateway.connections.line import Line
 from group_coordinator.gateway.connections.requests import Desk, RequestReader
-from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.login.caller import Caller, client_host
 from group_coordinator.gateway.login.login import Login
 from group_coordinator.gateway.rights.rights import Rights
 
@@ -73,7 +73,8 @@ class Connection:
 
     def caller(self, client_id: str | None) -> Caller:
         """Who asks."""
-        return Caller(client_id, f"/{self.client.peer_host}", self.login.principal, self.node_id)
+        host = client_host(self.client.peer_host)
+        return Caller(client_id, host, self.login.principal, self.node_id)
 
     def close(self) -> None:
         """Send what was written, then hang up."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from ipaddress import IPv6Address
+from struct import Struct
 from typing import NamedTuple
+
+_GROUPS = Struct(">8H")
 
 
 class Caller(NamedTuple):
@@ -13,3 +17,10 @@ class Caller(NamedTuple):
     principal: str
     node_id: int | None
     """Whose port the client uses; None: the bootstrap port."""
+
+
+def client_host(address: str) -> str:
+    """Where a peer is, in Java's words: IPv6 has all its eight numbers there, "/0:0:0:0:0:0:0:1"."""
+    if ":" not in address:
+        return f"/{address}"
+    return "/" + ":".join(f"{number:x}" for number in _GROUPS.unpack(IPv6Address(address).packed))
