@@ -50,8 +50,8 @@ class Behind:
 
     def batch_done(self, _batch_id: int, found: MirroredBatch) -> None:
         self.records += found.records
-        if found.newest is not None:
-            self.seconds.append(time.time() - found.newest.timestamp())
+        if found.newest_ms is not None:
+            self.seconds.append(time.time() - found.newest_ms / 1000)
 
 
 def commit_for(servers: str, rate: int, seconds: float) -> int:

@@ -113,6 +113,24 @@ def test_only_what_was_committed_counts_and_nothing_behind_an_open_transaction(
     assert [row["offset"] for row in mirror.rows()] == [1, 3, 4]
 
 
+def test_a_record_of_a_time_that_no_calendar_shows_is_at_the_last_that_one_does(
+    mirror: Mirror, broker: EmbeddedBroker, admin: KafkaAdminClient
+) -> None:
+    topic = new_topic(admin, "mirror-far-times", 1, message_timestamp_after_max_ms=str(2**63 - 1))
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
+    for at_ms in (253_402_300_800_000, 9_000_000_000_000_000, 1_700_000_000_000):
+        key, value = commit(at_ms)
+        producer.produce(topic, value, key, timestamp=at_ms)
+    assert producer.flush(30) == 0
+    mirror.run(topic)
+
+    assert [(row["offset"], row["event_time"].isoformat()) for row in mirror.rows()] == [
+        (253_402_300_800_000, "9999-12-31T23:59:59.999000+00:00"),
+        (9_000_000_000_000_000, "9999-12-31T23:59:59.999000+00:00"),
+        (1_700_000_000_000, "2023-11-14T22:13:20+00:00"),
+    ]
+
+
 def test_groups_of_real_clients_are_in_the_tables_until_a_signal(
     mirror: Mirror, broker: EmbeddedBroker, admin: KafkaAdminClient
 ) -> None:

@@ -33,8 +33,8 @@ class MirrorProgress:
     def batch_done(self, batch_id: int, found: MirroredBatch) -> None:
         """A batch is in the tables."""
         self._records += found.records + found.dead_letters
-        if found.newest is not None:
-            self._behind_s = max(0.0, self._now_ms() / 1000 - found.newest.timestamp())
+        if found.newest_ms is not None:
+            self._behind_s = max(0.0, (self._now_ms() - found.newest_ms) / 1000)
         if found.dead_letters:
             _log.warning(
                 "batch %d: %d messages could not be decoded: dead_letters has them and says why",

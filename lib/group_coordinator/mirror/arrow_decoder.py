@@ -24,6 +24,7 @@ from group_coordinator.mirror.byte_columns import ByteColumn
 from group_coordinator.mirror.commit_values import read_commit_values
 from group_coordinator.mirror.home_partition import HomePartitions
 from group_coordinator.mirror.key_facts import KeyFacts
+from group_coordinator.tables.instants import FIRST_MS, LAST_MS
 
 DECODED = (
     "group_id STRING, record_type INT, key STRING, value STRING, topic STRING, partition INT, member_id STRING, "
@@ -76,7 +77,7 @@ def decode_batch(
         "partition": keys.column("partition"),
         "member_id": keys.column("member_id"),
         "offset": says.offsets(),
-        "event_time": batch["timestamp"],
+        "event_time": _shown(batch["timestamp"]),
         "source_partition": partitions,
         "source_offset": batch["offset"],
         "seq": pa.array(_positions(partitions.to_numpy(), counts)),
@@ -84,6 +85,13 @@ def decode_batch(
     }
     columns = _with_raw_messages(columns, says.raw_messages)
     return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+
+
+def _shown(times: pa.TimestampArray) -> pa.TimestampArray:
+    """As tables/instants.py: a record of a client may have times that no calendar shows."""
+    microseconds = times.view(pa.int64())
+    shown = pc.min_element_wise(pc.max_element_wise(microseconds, FIRST_MS * 1000), LAST_MS * 1000)
+    return shown.view(times.type)
 
 
 def _with_raw_messages(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import NamedTuple
 
 from pyspark import StorageLevel
@@ -37,11 +36,11 @@ class GroupsMovedError(RuntimeError):
 
 
 class MirroredBatch(NamedTuple):
-    """What there was in a batch; `newest` is the time of its last record."""
+    """What there was in a batch; `newest_ms` is the time of its last record, None: it had none."""
 
     records: int
     dead_letters: int
-    newest: datetime | None
+    newest_ms: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +143,7 @@ _VOLUME = (
     "count_if(letter IS NULL) AS records",
     "count_if(letter IS NOT NULL) AS dead_letters",
     f"count_if(value IS NULL AND record_type IN {EXPLAINED}) AS tombstones",
-    "max(event_time) AS newest",
+    "unix_millis(max(event_time)) AS newest_ms",
     "coalesce(sum(octet_length(key) + coalesce(octet_length(value), 0)), 0) AS log_bytes",
     "coalesce(sum(octet_length(letter.key) + coalesce(octet_length(letter.value), 0)), 0) AS letter_bytes",
     f"count_if(startswith(letter.reason, '{MOVED}')) AS moved",
@@ -154,7 +153,7 @@ _VOLUME = (
 def _volume(batch: DataFrame) -> _Volume:
     [row] = batch.selectExpr(*_VOLUME).collect()
     return _Volume(
-        MirroredBatch(row.records, row.dead_letters, row.newest),
+        MirroredBatch(row.records, row.dead_letters, row.newest_ms),
         row.tombstones,
         Size(row.records + row.dead_letters, row.log_bytes),
         Size(row.dead_letters, row.letter_bytes),

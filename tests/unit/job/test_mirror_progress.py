@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import logging
-from datetime import UTC, datetime
 
 import pytest
 
@@ -10,8 +9,7 @@ from group_coordinator.job.mirror_progress import MirrorProgress
 from group_coordinator.mirror.sinks import MirroredBatch
 from group_coordinator.tables.position import Position
 
-NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-NOON_MS = int(NOON.timestamp()) * 1000
+NOON_MS = 1_767_268_800_000
 
 
 class Time:
@@ -44,12 +42,12 @@ def test_a_line_every_fifteen_seconds_if_something_was_read(
     progress: MirrorProgress, time: Time, caplog: pytest.LogCaptureFixture
 ) -> None:
     time.s = 4
-    progress.batch_done(0, MirroredBatch(2_000, 0, NOON))
+    progress.batch_done(0, MirroredBatch(2_000, 0, NOON_MS))
     time.s = 14.9
     progress.look(None)
     assert caplog.messages == []
     time.s = 16
-    progress.batch_done(1, MirroredBatch(400, 0, datetime(2026, 1, 1, 12, 0, 13, tzinfo=UTC)))
+    progress.batch_done(1, MirroredBatch(400, 0, NOON_MS + 13_000))
     progress.look(None)
     time.s = 40
     progress.look(None)

@@ -155,6 +155,19 @@ def test_rows_are_counted_by_source_partition_over_the_batches_of_a_task() -> No
     assert [each["source_partition"].to_pylist() for each in decoded] == [[0, 0], [3], [0]]
 
 
+def test_times_that_no_calendar_shows_are_the_nearest_that_one_does() -> None:
+    """Of a record a client may say any time."""
+    batch = batch_of([commit()] * 3)
+    times = pa.array([-(2**63), 1_700_000_000_000_000, 2**63 - 1], batch.schema.field(4).type)
+    rows = decode_batch(batch.set_column(4, "timestamp", times), {}).to_pylist()
+
+    assert [row["event_time"].isoformat() for row in rows] == [
+        "0001-01-01T00:00:00+00:00",
+        "2023-11-14T22:13:20+00:00",
+        "9999-12-31T23:59:59.999000+00:00",
+    ]
+
+
 def test_times_and_places_stay_as_they_are() -> None:
     rows = decode_batch(batch_of([commit()] * 3), {}).to_pylist()
 
