@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
 
 from group_coordinator.core.model.responses import ConfigSource
 from group_coordinator.gateway.groups.fresh_tables import FreshTables
@@ -22,6 +21,7 @@ class GroupSettings:
         self._tables = tables
         self._timeout_s = answer_timeout_ms / 1000
         self._altered: set[str] = set()
+        self._asking: set[asyncio.Task[None]] = set()
         self._has_settings: dict[str, bool] = {}
 
     def see(self, sighting: Sighting) -> None:
@@ -33,7 +33,7 @@ class GroupSettings:
         """Ids of the groups, in their order; a group need not exist."""
         if self._tables is not None:
             await self._tables.refresh()
-        await self._ask_about(tuple(self._altered))
+        await self._ask_about_altered()
         found = set() if self._tables is None else set(self._tables.configured)
         for group_id, has_settings in self._has_settings.items():
             if has_settings:
@@ -42,10 +42,15 @@ class GroupSettings:
                 found.discard(group_id)
         return sorted(found)
 
-    async def _ask_about(self, group_ids: Iterable[str]) -> None:
+    async def _ask_about_altered(self) -> None:
+        """Several lists at once share the questions; who goes meanwhile takes none of them with it."""
+        for group_id in self._altered:
+            task = asyncio.create_task(self._describe(group_id))
+            self._asking.add(task)
+            task.add_done_callback(self._asking.discard)
         # What is altered from here on is in doubt again.
         self._altered.clear()
-        await asyncio.gather(*(self._describe(group_id) for group_id in group_ids))
+        await asyncio.gather(*map(asyncio.shield, self._asking))
 
     async def _describe(self, group_id: str) -> None:
         resource = {
