@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from time import monotonic
@@ -112,7 +113,10 @@ class Desk:
         of_groups, others = split(body["resources"])
         if not of_groups:
             return SentOn(request.frame, None)
-        ours = self._configs_of_groups(request, {**body, "resources": of_groups}, client)
+        # The client may go before the broker answers, and then nobody waits for it.
+        ours = asyncio.ensure_future(
+            self._configs_of_groups(request, {**body, "resources": of_groups}, client)
+        )
         if not others:
             return MadeHere(_when_encoded(request, ours))
 

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from typing import Any
 
-from tests.unit.gateway.stage import staged
+import pytest
+
+from tests.unit.gateway.stage import staged, until
 
 TOPIC, BROKER, METRICS, GROUP = 2, 4, 16, 32
 
@@ -52,6 +55,23 @@ def test_what_groups_and_others_are_set_to_comes_in_the_order_asked() -> None:
             assert body["throttleTimeMs"] == 9
 
     asyncio.run(scene())
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_client_that_goes_before_its_broker_answers_leaves_no_answer_behind() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            asked = [resource(GROUP, "billing"), resource(TOPIC, "orders")]
+            client.ask("DescribeConfigs", 4, {"resources": asked})
+            question = await stage.job.asked()
+            await stage.broker.asked()
+            client.leave()
+            await until(lambda: stage.gateway.gauges().connections == 0)
+            question.answer.set_result({"results": [resource(GROUP, "billing")]})
+
+    asyncio.run(scene())
+    gc.collect()
 
 
 def test_a_request_for_groups_alone_is_the_jobs_and_one_without_is_the_brokers() -> None:
