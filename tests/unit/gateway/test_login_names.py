@@ -84,6 +84,14 @@ def test_another_claim_of_a_token(content: bytes, name: str | None) -> None:
     assert first_name("OAUTHBEARER", first, "azp") == name
 
 
+@pytest.mark.parametrize("rest", [b"[" * 100_000, b'"\xff"}', b'"'])
+def test_a_token_that_cannot_be_read_names_nobody(rest: bytes) -> None:
+    claims = urlsafe_b64encode(b'{"sub":"billing","more":' + rest)
+    first = b"n,,\x01auth=Bearer e30." + claims.rstrip(b"=") + b".signature\x01\x01"
+
+    assert first_name("OAUTHBEARER", first, "sub") is None
+
+
 def test_other_mechanisms_are_not_read() -> None:
     assert first_name("GSSAPI", b"\0billing\0secret", "sub") is None
 

@@ -10,6 +10,9 @@ from msgspec import DecodeError, json
 from group_coordinator.gateway.job.questions import Body
 from group_coordinator.gateway.job.sightings import Response, Sighting, sighted
 
+_UNREADABLE = (DecodeError, UnicodeDecodeError, RecursionError)
+"""What msgspec says of bytes that are no JSON, or are nested too deep: anybody may have written them."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -30,7 +33,7 @@ def read(value: bytes, name: str) -> Arrival | None:
         if (response.correlation_id or "").startswith(name):
             body = json.decode(response.body, type=Body)
             return Arrival(response.correlation_id, body, _sighted(response))
-    except DecodeError:
+    except _UNREADABLE:
         _log.warning("not a response of the coordinator: %r", value[:200])
         return None
     sighting = _sighted(response)
@@ -40,6 +43,6 @@ def read(value: bytes, name: str) -> Arrival | None:
 def _sighted(response: Response) -> Sighting | None:
     try:
         return sighted(response)
-    except DecodeError:
+    except _UNREADABLE:
         # Who waits for it hears what is wrong with it.
         return None

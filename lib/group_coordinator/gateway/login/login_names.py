@@ -70,7 +70,7 @@ def _subject(token: bytes, subject_claim: str) -> str | None:
         return None
     try:
         claims = json.decode(urlsafe_b64decode(parts[1] + b"=" * (-len(parts[1]) % 4)), type=Claims)
-    except (Error, DecodeError):
+    except (Error, DecodeError, UnicodeDecodeError, RecursionError):  # the last: nested too deep
         return None
     subject = claims.get(subject_claim)
     return subject.strip() or None if isinstance(subject, str) else None
