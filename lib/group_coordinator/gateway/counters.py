@@ -35,17 +35,25 @@ class Counters:
         self.malformed = 0
         self.answers: dict[str, AnswerTimes] = {}
 
+    def count_request(self, api: Api, version: int, node_id: int | None) -> None:
+        """A request was taken; ApiVersions is in every version."""
+        self.requests[api.name, _counted(api, version), node_id] += 1
+
     def count_refused(self, api: Api | None, version: int) -> None:
-        """Strangers choose keys and versions: all that is above or below the served ones counts as one."""
+        """A request was not taken."""
         if api is None:
             self.refused["unknown", None] += 1
         else:
-            nearest = min(max(version, api.versions[0] - 1), api.versions[-1] + 1)
-            self.refused[api.name, nearest] += 1
+            self.refused[api.name, _counted(api, version)] += 1
 
     def count_answer(self, api: str, seconds: float) -> None:
         """The job answered, after so long."""
         self.answers.setdefault(api, AnswerTimes()).add(seconds)
+
+
+def _counted(api: Api, version: int) -> int:
+    """Strangers choose keys and versions: all that is above or below the served ones counts as one."""
+    return min(max(version, api.versions[0] - 1), api.versions[-1] + 1)
 
 
 class Gauges(NamedTuple):

@@ -84,7 +84,7 @@ class Desk:
 
     def count(self, api: Api, version: int, node_id: int | None) -> None:
         """A request was taken."""
-        self._counters.requests[api.name, version, node_id] += 1
+        self._counters.count_request(api, version, node_id)
 
     def count_refused(self, api: Api | None, version: int) -> None:
         """The API or its version is not served."""

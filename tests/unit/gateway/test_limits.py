@@ -59,7 +59,16 @@ def test_refused_versions_are_counted_and_strangers_cannot_make_the_counters_gro
                 client.writer.write(struct.pack(">ihhi", 8, key, version, 1))
                 assert await client.is_hung_up()
 
+            for version in (6, 77, -5):
+                client = await stage.client()
+                client.writer.write(struct.pack(">ihhih", 10, 18, version, 1, -1))
+                await client.frame()
+
             assert stage.gateway.counters.refused == {("JoinGroup", 10): 2, ("unknown", None): 2}
+            assert stage.gateway.counters.requests == {
+                ("ApiVersions", 6, None): 2,
+                ("ApiVersions", -1, None): 1,
+            }
 
     asyncio.run(scene())
 
