@@ -81,7 +81,8 @@ class Line(asyncio.BufferedProtocol):
         self._is_encrypted = transport.get_extra_info("sslcontext") is not None
         peer: socket.socket = transport.get_extra_info("socket")
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        self.peer_host = str(transport.get_extra_info("peername", ("",))[0])
+        # None of a peer that has hung up already.
+        self.peer_host = str((transport.get_extra_info("peername") or ("",))[0])
         self.used_at_s = asyncio.get_running_loop().time()
         self._owner.line_made(self)
 
