@@ -196,6 +196,34 @@ def test_a_defect_in_the_answer_for_one_client_is_told_and_leaves_the_others_alo
     assert "ZeroDivisionError: planted" in caplog.text
 
 
+def test_what_a_broker_says_to_a_client_that_met_a_defect_is_no_other_defect(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            client.ask("Fetch", 12, FETCH)
+            client.ask("Heartbeat", 4, HEARTBEAT)
+            asked, beat = await stage.broker.asked(), await stage.job.asked()
+            content = asked.correlation_id.to_bytes(4) + b"\0fetched"
+            frame = len(content).to_bytes(4) + content
+            asked.writer.write(frame[:10])
+            assert await client.reader.readexactly(10) == frame[:10]
+            beat.answer.set_exception(ZeroDivisionError("planted"))
+            await asyncio.sleep(
+                0
+            )  # the rest comes when the defect is told, and the client is still there
+            asked.writer.write(frame[10:])
+
+            assert await client.is_hung_up()
+
+    with caplog.at_level(logging.ERROR):
+        asyncio.run(scene())
+    [line] = caplog.records
+    assert "ZeroDivisionError: planted" in caplog.text
+    assert line.getMessage() == "Hung up on 127.0.0.1"
+
+
 def test_a_drain_waits_for_answers_but_not_for_joins_and_takes_no_new_requests() -> None:
     async def scene() -> None:
         async with staged() as stage:

@@ -187,6 +187,8 @@ class Connection:
     def _fail(self, error: BaseException) -> None:
         self._gateway.failed(self, error)
         self.exchange.forget()
+        if self.exchange.upstream is not None:
+            self.exchange.upstream.close()  # nothing that comes has a place any more
         self.client.abort()
 
     def _connect(self) -> None:
