@@ -113,10 +113,7 @@ class Desk:
         of_groups, others = split(body["resources"])
         if not of_groups:
             return SentOn(request.frame, None)
-        # The client may go before the broker answers, and then nobody waits for it.
-        ours = asyncio.ensure_future(
-            self._configs_of_groups(request, {**body, "resources": of_groups}, client)
-        )
+        ours = self._configs_of_groups(request, {**body, "resources": of_groups}, client)
         if not others:
             return MadeHere(_when_encoded(request, ours))
 
@@ -136,9 +133,11 @@ class Desk:
         )
         return SentOn(theirs, together)
 
-    def _configs_of_groups(self, request: Request, body: Body, client: Client) -> Awaitable[Body]:
+    def _configs_of_groups(
+        self, request: Request, body: Body, client: Client
+    ) -> asyncio.Future[Body]:
         if request.api.name == "AlterConfigs":
-            return _told(refused_groups(body["resources"]))
+            return asyncio.ensure_future(_told(refused_groups(body["resources"])))
         return self._asked(request, body, client)
 
     def _config_resources(self, request: Request, body: Body, _client: Client) -> Plan:
@@ -153,8 +152,11 @@ class Desk:
 
         return SentOn(request.frame, with_ours)
 
-    def _asked(self, request: Request, body: Body, client: Client) -> Awaitable[Body]:
-        """The job is asked before this returns: the order of a group's requests is that of their coming."""
+    def _asked(self, request: Request, body: Body, client: Client) -> asyncio.Future[Body]:
+        """The job is asked before this returns: the order of a group's requests is that of their coming.
+
+        A client may go at any time, also before its broker answers to the rest: then nobody waits for this.
+        """
         asked_at_s = monotonic()
         client_id = wire.request_header(memoryview(request.frame)[4:]).client_id
         answer = self._checked.answer(
@@ -166,7 +168,7 @@ class Desk:
             self._counters.count_answer(request.api.name, monotonic() - asked_at_s)
             return found
 
-        return timed()
+        return asyncio.ensure_future(timed())
 
 
 def _api_versions(request: Request) -> Plan:

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
+from typing import Any
 
 import pytest
 
+from group_coordinator.codecs import wire
 from group_coordinator.gateway.cluster.addresses import Address
 from tests.unit.gateway.stage import LOOPBACK, NODE, Client, staged, until
 
@@ -196,32 +199,48 @@ def test_a_defect_in_the_answer_for_one_client_is_told_and_leaves_the_others_alo
     assert "ZeroDivisionError: planted" in caplog.text
 
 
-def test_what_a_broker_says_to_a_client_that_met_a_defect_is_no_other_defect(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_connection_that_met_a_defect_takes_nothing_more_from_its_broker() -> None:
+    """Nothing that comes has a place any more, and would meet another defect."""
+
     async def scene() -> None:
         async with staged() as stage:
             client = await stage.client()
             client.ask("Fetch", 12, FETCH)
-            client.ask("Heartbeat", 4, HEARTBEAT)
-            asked, beat = await stage.broker.asked(), await stage.job.asked()
-            content = asked.correlation_id.to_bytes(4) + b"\0fetched"
-            frame = len(content).to_bytes(4) + content
-            asked.writer.write(frame[:10])
-            assert await client.reader.readexactly(10) == frame[:10]
-            beat.answer.set_exception(ZeroDivisionError("planted"))
-            await asyncio.sleep(
-                0
-            )  # the rest comes when the defect is told, and the client is still there
-            asked.writer.write(frame[10:])
+            await stage.broker.asked()
+            [connection] = stage.gateway._connections  # noqa: SLF001 - one of its lines fails
+            upstream = connection.exchange.upstream
+            assert upstream is not None
+            connection.line_failed(connection.client, ZeroDivisionError("planted"))
 
+            assert not upstream.is_open
             assert await client.is_hung_up()
 
-    with caplog.at_level(logging.ERROR):
-        asyncio.run(scene())
-    [line] = caplog.records
-    assert "ZeroDivisionError: planted" in caplog.text
-    assert line.getMessage() == "Hung up on 127.0.0.1"
+    asyncio.run(scene())
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_defect_of_the_next_request_leaves_nothing_behind_of_the_one_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            ask = stage.job.answer
+
+            def asked_once(*question: Any) -> asyncio.Future[dict[str, Any]]:
+                if stage.job.questions:
+                    raise ZeroDivisionError("planted")
+                return ask(*question)
+
+            monkeypatch.setattr(stage.job, "answer", asked_once)
+            client = await stage.client()
+            beats = [wire.request("Heartbeat", 4, number, None, HEARTBEAT) for number in (1, 2)]
+            client.writer.write(b"".join(beats))
+
+            assert await client.is_hung_up()
+            assert len(stage.job.questions) == 1
+
+    asyncio.run(scene())
+    gc.collect()
 
 
 def test_a_drain_waits_for_answers_but_not_for_joins_and_takes_no_new_requests() -> None:
