@@ -70,8 +70,8 @@ EPOCHS = (
     Flip(
         "a copy's target is logged twice",
         "consumer/target_assignment.py",
-        "    return {**membership.targets, updated.member_id: membership.targets[replaced_id]}\n",
-        "    return membership.targets\n",
+        " | {updated.member_id: membership.targets[replaced_id]}\n",
+        "\n",
     ),
     Flip(
         "a former instance id is kept",

@@ -54,7 +54,7 @@ def members_after(
     instance_id = updated.group_instance_id
     before_id = membership.static_members.get(instance_id or "") or updated.member_id
     replaced_id = None if before_id == updated.member_id else before_id
-    members = {**membership.members, updated.member_id: updated}
+    members = dict(membership.members.items()) | {updated.member_id: updated}
     targets = targets_before(membership, updated)
     return {
         member_id: (members[member_id], targets.get(member_id, {}))
@@ -129,8 +129,8 @@ def targets_before(membership: ConsumerGroup, updated: ConsumerMember) -> Mappin
     """The present targets; since Kafka 4.4 a static member has that of the member whose place it takes."""
     replaced_id = membership.static_members.get(updated.group_instance_id or "", updated.member_id)
     if replaced_id == updated.member_id or replaced_id not in membership.targets:
-        return membership.targets
-    return {**membership.targets, updated.member_id: membership.targets[replaced_id]}
+        return dict(membership.targets.items())
+    return dict(membership.targets.items()) | {updated.member_id: membership.targets[replaced_id]}
 
 
 def target_records(
