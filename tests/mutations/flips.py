@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.mutations.consumer_flips import CONSUMERS
 from tests.mutations.group_flips import REBALANCES, REFUSALS, TRANSACTIONS
+from tests.mutations.kept_bytes_flips import KEPT_BYTES
 from tests.mutations.migration_flips import CONSUMER_OFFSETS, CONVERSIONS, MIXED
 from tests.mutations.rights_flips import RIGHTS
 from tests.mutations.time_flips import CLOCK, EXPIRATION, SESSIONS
@@ -20,4 +21,5 @@ FLIPS = (
     *CONVERSIONS,
     *MIXED,
     *RIGHTS,
+    *KEPT_BYTES,
 )
