@@ -41,8 +41,9 @@ class BrokerLinks:
             return await link.ask(api, body)
         except BaseException:
             # Its answer may come later, and would be taken for another's.
-            self._links.pop(broker, None)
             link.close()
+            if self._links.get(broker) is link:
+                del self._links[broker]
             raise
 
     def close(self) -> None:
