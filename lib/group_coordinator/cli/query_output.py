@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import sys
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
+from io import StringIO
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
@@ -25,13 +27,19 @@ _PARQUET = "parquet"
 
 def write_csv(answer: pa.Table, out: TextIO) -> None:
     """RFC 4180 with a line of headings; null is an empty field."""
+    rows = rows_of(answer)
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(answer.column_names)
-    writer.writerows([cell_text(value) for value in row] for row in rows_of(answer))
+    writer.writerows([cell_text(value) for value in row] for row in rows)
 
 
 def write_json(answer: pa.Table, out: TextIO) -> None:
-    """An array with one object a row; times as ISO 8601, bytes as base64."""
+    """An array with one object a row; times as ISO 8601, bytes as base64.
+
+    Raises:
+        click.ClickException: several columns have one name.
+    """
+    _check_names(answer)
     document = json.encode(
         [dict(zip(answer.column_names, row, strict=True)) for row in rows_of(answer)], enc_hook=str
     )
@@ -70,25 +78,63 @@ def show(
     printed: str,
     output: tuple[str, Path] | None,
 ) -> None:
-    """Print the answer, or write it into a file."""
+    """Print the answer, or write it into a file, which stays as it is where the answer cannot be written."""
     if output is None:
         writers[printed](answer, sys.stdout)
         return
     kind, file = output
+    content = _parquet(answer) if kind == _PARQUET else _text(writers[kind], answer)
     try:
-        if kind == _PARQUET:
-            parquet.write_table(without_views(answer), file)
-        else:
-            with file.open("w", encoding="utf-8", newline="") as out:
-                writers[kind](answer, out)
+        file.write_bytes(content)
     except OSError as error:
         raise click.FileError(str(file), error.strerror) from error
 
 
+def _text(writer: Writer, answer: pa.Table) -> bytes:
+    out = StringIO(newline="")
+    writer(answer, out)
+    return out.getvalue().encode()
+
+
+def _parquet(answer: pa.Table) -> pa.Buffer:
+    """A file with two columns of one name can be written, and most programs do not read it."""
+    _check_names(answer)
+    out = pa.BufferOutputStream()
+    try:
+        parquet.write_table(without_views(answer), out)
+    except pa.ArrowNotImplementedError as error:
+        raise click.ClickException(
+            f"Parquet does not have a type of the answer ({error}): CAST the column AS STRING"
+        ) from error
+    return out.getvalue()
+
+
+def _check_names(answer: pa.Table) -> None:
+    for name, count in Counter(answer.column_names).items():
+        if count > 1:
+            raise click.ClickException(
+                f"the answer has several columns called {name}: name them with AS"
+            )
+
+
 def rows_of(answer: pa.Table) -> list[tuple[Any, ...]]:
-    """A tuple a row, of Python's own values."""
-    columns = [_in_microseconds(column).to_pylist() for column in answer.columns]
+    """A tuple a row, of Python's own values.
+
+    Raises:
+        click.ClickException: Python has no such value.
+    """
+    columns = [_values(*column) for column in zip(answer.column_names, answer.columns, strict=True)]
     return list(zip(*columns, strict=True))
+
+
+def _values(name: str, column: pa.ChunkedArray) -> list[Any]:
+    try:
+        return _in_microseconds(column).to_pylist()  # type: ignore[no-any-return]
+    except (OverflowError, ValueError) as error:
+        raise click.ClickException(
+            f"column {name} has a value that cannot be shown, such as a time beyond the year 9999 ({error}): "
+            "CAST it AS STRING"
+        ) from error
 
 
 def _in_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -95,6 +95,71 @@ def test_a_wrong_query_leaves_a_file_as_it_is(tables: str, tmp_path: Path) -> No
     assert file.read_text() == "before"
 
 
+TWICE = (
+    "SELECT o.topic, g.group_id, o.group_id FROM offsets o JOIN groups g ON g.group_id = o.group_id"
+)
+
+
+@pytest.mark.parametrize("kind", ["json", "parquet"])
+def test_columns_of_one_name_are_refused_where_names_count(
+    tables: str, tmp_path: Path, kind: str
+) -> None:
+    file = tmp_path / "offsets"
+    file.write_text("before")
+
+    result = sql(tables, TWICE, "--output", kind, str(file))
+
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "Error: the answer has several columns called group_id: name them with AS\n",
+    )
+    assert file.read_text() == "before"
+
+
+def test_columns_of_one_name_may_stand_side_by_side(tables: str) -> None:
+    result = sql(tables, f"{TWICE} ORDER BY topic LIMIT 1", "--format", "csv")
+
+    assert result.stdout == "topic,group_id,group_id\norders,billing,billing\n"
+
+
+LATE = "SELECT to_timestamp_millis(253402300800000) AS late"
+
+
+@pytest.mark.parametrize("kind", ["csv", "json", "table"])
+def test_a_time_that_python_has_not(tables: str, tmp_path: Path, kind: str) -> None:
+    file = tmp_path / "late"
+    file.write_text("before")
+
+    printed = sql(tables, LATE, "--format", kind)
+    written = sql(tables, LATE, "--output", kind, str(file))
+
+    assert (printed.exit_code, printed.stdout) == (1, "")
+    assert printed.stderr.startswith(
+        "Error: column late has a value that cannot be shown, such as a time beyond the year 9999 ("
+    )
+    assert printed.stderr.endswith("): CAST it AS STRING\n")
+    assert written.stderr == printed.stderr
+    assert file.read_text() == "before"
+
+
+def test_such_a_time_as_a_text(tables: str) -> None:
+    result = sql(tables, LATE.replace(" AS late", "::STRING AS late"), "--format", "csv")
+
+    assert result.stdout == "late\n+10000-01-01T00:00:00\n"
+
+
+def test_a_type_that_parquet_has_not(tables: str, tmp_path: Path) -> None:
+    file = tmp_path / "month.parquet"
+    file.write_text("before")
+
+    result = sql(tables, "SELECT INTERVAL '1' MONTH AS month", "--output", "parquet", str(file))
+
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: Parquet does not have a type of the answer (")
+    assert result.stderr.endswith("): CAST the column AS STRING\n")
+    assert file.read_text() == "before"
+
+
 @pytest.mark.parametrize(
     "time", ["1970-01-01T00:00:59.999Z", "1970-01-01 00:00:59", "1970-01-01T02:00:00+02:00"]
 )
