@@ -21,6 +21,7 @@ pytestmark = pytest.mark.spark
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)
 SETTINGS = {"offsets_retention_ms": 60_000, "offsets_retention_check_interval_ms": 10_000}
+CLIENT_ID = '\x01\t\r\n\b\fsay "hi" \\n \\\\ $name café \\'
 QUICK = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
@@ -34,6 +35,7 @@ def classic_group() -> GroupHistory:
     """Commits, a rewind, a reset, a deletion, an expiry, and a second life."""
     group = GroupHistory("billing", **SETTINGS)
     group.principal = "User:billing"
+    group.client_id = CLIENT_ID
     [member] = group.form()
     generation = group.group.membership.generation  # type: ignore[union-attr]
     group.commit({"orders": {0: 40, 1: 50}}, member, generation, metadata='"producerId":17')
@@ -72,6 +74,7 @@ def transactions() -> GroupHistory:
 def consumer_group() -> GroupHistory:
     """Two members, of whom one falls silent."""
     group = GroupHistory("consumers", group_consumer_session_timeout_ms=45_000)
+    group.client_id = CLIENT_ID
     group.learn_topics(ORDERS)
     group.consumers.join("a", ["orders"])
     group.consumers.join("b", ["orders"])
@@ -118,6 +121,11 @@ def test_views_of_a_catalog_answer_as_the_command_line_does(
                 (column.name, column.dataType.simpleString(), column.metadata["comment"])
                 for column in found.schema
             ] == [(column.name, column.type, column.meaning) for column in view.columns]
+
+        clients = spark.table(schema.location("audit")).where("change = 'rewind'")
+        assert r"\u0001" + CLIENT_ID[1:] in {
+            row.client_id for row in clients.select("client_id").collect()
+        }
 
 
 def test_a_catalog_that_takes_no_views_is_left_without(spark: SparkSession) -> None:

@@ -8,7 +8,13 @@ oldest kind of an offset for the one that came after it.
 
 from __future__ import annotations
 
-from group_coordinator.tables.views.definition import number_in, number_of, text_in
+from group_coordinator.tables.views.definition import (
+    any_text_in,
+    escaped_text_in,
+    number_in,
+    number_of,
+    text_in,
+)
 
 _MOST_OF_A_BATCH = 2**28
 """More records than a batch has of one group. A batch's number has the other 35 bits: ten batches a second for a hundred years."""
@@ -19,8 +25,9 @@ _OF_GROUP = "PARTITION BY cluster_id, group_id ORDER BY batch_id, seq"
 _SO_FAR = f"({_OF_GROUP} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
 
 _MEMBER_COUNT = number_of("value", "'\"memberId\":'")
-_CLIENT = text_in("value", "clientId")
-_CLIENT_COUNT = number_of("value", f"""concat('"clientId":"', {_CLIENT}, '"')""")
+_CLIENT = any_text_in("value", "clientId")
+_SAME_CLIENT = f"""concat('"clientId":"', {escaped_text_in("value", "clientId")}, '"')"""
+_CLIENT_COUNT = number_of("value", _SAME_CLIENT)
 _HALF = 2147483648
 
 
