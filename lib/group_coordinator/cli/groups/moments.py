@@ -13,6 +13,8 @@ _DURATION = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _UNITS_MS = {"days": 86_400_000, "hours": 3_600_000, "minutes": 60_000, "seconds": 1_000}
+_LONGEST_MS = 2**62
+"""146 million years: so long before or behind today there is still a time that Kafka's protocol can say."""
 
 
 def duration_ms(text: str) -> int:
@@ -28,6 +30,8 @@ def duration_ms(text: str) -> int:
     total = sum(
         float(part.replace(",", ".")) * _UNITS_MS[name] for name, part in parts.items() if part
     )
+    if not abs(total) <= _LONGEST_MS:  # infinite numbers, and what is left of two of them
+        raise click.BadParameter("Text cannot be parsed to a Duration: overflow")
     return round(-total if found["sign"] == "-" else total)
 
 

@@ -134,7 +134,7 @@ _OTHERS = (
     ),
     click.option(
         "--timeout",
-        type=click.IntRange(min=1),
+        type=click.IntRange(1, 2**31 - 1),
         metavar="MS",
         help="How long to wait for an answer. [request.timeout.ms]",
     ),

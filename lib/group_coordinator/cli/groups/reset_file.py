@@ -26,7 +26,8 @@ def read_plans(path: Path, groups: Sequence[str]) -> dict[str, dict[TopicPartiti
         click.UsageError: the file cannot be read, or a line is not as it should be.
     """
     try:
-        lines = csv.reader(path.read_text(encoding="utf-8").splitlines())
+        # Spreadsheets put a mark before the text.
+        lines = csv.reader(path.read_text(encoding="utf-8-sig").splitlines())
         rows = [(number, row) for number, row in enumerate(lines, 1) if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise click.UsageError(f"{path}: {error}") from error

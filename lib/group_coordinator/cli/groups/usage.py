@@ -58,6 +58,10 @@ _EXCLUDES = (
 _OWN_SCOPE = frozenset({"from-file", "to-group"})
 """Scenarios that say which partitions they are about."""
 
+_LAST_PARTITION = 2**31 - 1
+_LONGEST_NUMBER = 100
+"""Of digits, zeros before it included: Python refuses to read a few thousand of them."""
+
 
 class TopicChoice(NamedTuple):
     """What a `--topic` asks for; partitions None: all of them."""
@@ -201,7 +205,11 @@ def topic_choice(text: str) -> TopicChoice:
         raise click.UsageError(f"Invalid topic arg '{text}', expected topic name and partitions")
     numbers = rest[0].split(",")
     for number in numbers:
-        if not number.isdecimal():
+        if not _is_partition(number):
             # The second quote at the end is Kafka's.
             raise click.UsageError(f"Invalid partition '{number}' specified in topic arg '{text}''")
     return TopicChoice(topic, tuple(map(int, numbers)))
+
+
+def _is_partition(text: str) -> bool:
+    return text.isdecimal() and len(text) <= _LONGEST_NUMBER and int(text) <= _LAST_PARTITION

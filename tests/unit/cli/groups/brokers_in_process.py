@@ -11,6 +11,9 @@ from group_coordinator.clients.cluster.cluster import Broker
 Log = tuple[int, int]
 """Where it begins and ends; a record each second since the epoch, the first one at second 0."""
 
+_LATEST = -1
+"""Where a broker is asked for a time: the end of the log."""
+
 
 class BrokersInProcess:
     """As Cluster."""
@@ -41,6 +44,8 @@ class BrokersInProcess:
     def offsets_since(
         self, partitions: Collection[TopicPartition], timestamp_ms: int
     ) -> dict[TopicPartition, int]:
+        if timestamp_ms == _LATEST:
+            return self.end_offsets(partitions)
         second = -(-timestamp_ms // 1_000)
         return {
             one: max(second, self._logs[one][0])

@@ -34,6 +34,18 @@ def test_no_duration(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        *("P99999999999999D", "-P99999999999999D", f"PT{'9' * 400}S", f"PT{'9' * 5_000}H"),
+        f"P{'9' * 400}DT-{'9' * 400}H",
+    ],
+)
+def test_longer_than_time_is(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="Text cannot be parsed to a Duration: overflow"):
+        duration_ms(text)
+
+
+@pytest.mark.parametrize(
     ("text", "milliseconds"),
     [
         ("2023-11-14T22:13:20.000", 1_700_000_000_000),

@@ -142,6 +142,14 @@ def test_to_a_time(run: Run) -> None:
     )
 
 
+def test_no_time_before_1970_is_kafkas_mark_for_the_end_of_the_log(run: Run) -> None:
+    said = run(
+        "--reset-offsets --group billing --topic orders --to-datetime 1969-12-31T23:59:59.999 --export --dry-run"
+    )
+
+    assert said == (0, "orders,0,10\norders,1,0\n\n", "")
+
+
 def test_a_partition_without_a_leader(run: Run, brokers: BrokersInProcess) -> None:
     brokers.leaderless.add(ORDERS_1)
 

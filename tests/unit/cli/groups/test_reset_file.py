@@ -60,3 +60,10 @@ def test_a_file_that_cannot_be_used(
 
     with pytest.raises(click.UsageError, match=complaint):
         read_plans(file, groups)
+
+
+def test_the_mark_that_spreadsheets_begin_a_file_with_is_no_part_of_a_topic(tmp_path: Path) -> None:
+    file = tmp_path / "plan.csv"
+    file.write_bytes(b"\xef\xbb\xbforders,0,5\n")
+
+    assert read_plans(file, ["billing"]) == {"billing": {ORDERS_0: 5}}

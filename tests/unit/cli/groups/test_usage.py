@@ -53,6 +53,12 @@ WRONG_USAGE = {
     "--delete-offsets --group g --topic t:x": (
         "Invalid partition 'x' specified in topic arg 't:x''"
     ),
+    "--delete-offsets --group g --topic t:2147483648": (
+        "Invalid partition '2147483648' specified in topic arg 't:2147483648''"
+    ),
+    f"--reset-offsets --group g --topic t:{'1' * 5_000} --to-latest": (
+        f"Invalid partition '{'1' * 5_000}' specified in topic arg"
+    ),
     "--delete-offsets --group g --topic t:": (
         "Invalid topic arg 't:', expected topic name and partitions"
     ),
@@ -92,6 +98,7 @@ WRONG_USAGE = {
     "--delete-offsets --regex g": "Option(s) [regex] are unavailable given other options",
     "--list --output xml": "'xml' is not one of 'table', 'json', 'yaml'",
     "--list --timeout 0": "Invalid value for '--timeout'",
+    "--list --timeout 2147483648": "Invalid value for '--timeout': 2147483648 is not in the range",
     "--list --command-config missing": "'missing' does not exist",
 }
 
