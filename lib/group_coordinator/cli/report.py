@@ -113,7 +113,7 @@ def command(
     def report() -> Report:
         end = as_of or datetime.fromtimestamp(time.time_ns() / 1_000_000_000, UTC)
         moment = None if as_of is None else Moment(as_of, loaded.coordinator)
-        return ask(root, Scope(end - timedelta(hours=hours), end, cluster), moment)
+        return ask(root, Scope(_begin(end, hours), end, cluster), moment)
 
     try:
         if watch:
@@ -122,6 +122,15 @@ def command(
             _write(page(report()), output)
     except ClientError as error:
         raise click.ClickException(str(error)) from error
+
+
+def _begin(end: datetime, hours: int) -> datetime:
+    try:
+        return end - timedelta(hours=hours)
+    except OverflowError as error:
+        raise click.BadParameter(
+            f"{hours} hours before {end:%Y-%m-%d} there is no time", param_hint="'--hours'"
+        ) from error
 
 
 def _write(text: str, output: Path) -> None:

@@ -15,18 +15,18 @@ _DURATION = re.compile(rf"([0-9]+)({'|'.join(_UNITS_MS)})")
 
 
 def time_of(text: str) -> datetime:
-    """A time of ISO 8601; without a zone it is UTC, as all times in the tables are.
+    """A time of ISO 8601, in UTC, as all times in the tables are; without a zone it is meant so.
 
     Raises:
         click.BadParameter: it is none.
     """
     try:
         found = datetime.fromisoformat(text)
-    except ValueError as error:
+        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    except (OverflowError, ValueError) as error:
         raise click.BadParameter(
             f"{text!r} is no time; 2024-01-02T03:04:05Z and 2024-01-02 03:04 (UTC) are"
         ) from error
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def as_of_option(function: Function) -> Function:

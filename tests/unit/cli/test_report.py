@@ -96,6 +96,35 @@ def test_an_address_that_is_none(address: str) -> None:
     assert f"'{address}' is no HOST:PORT; 127.0.0.1:8090 is" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--hours", "100000000"), "100000000 hours before 1970-01-01 there is no time"),
+        (("--hours", "9" * 30), "9" * 30 + " hours before 1970-01-01 there is no time"),
+        (("--as-of", "0001-01-01"), "24 hours before 1-01-01 there is no time"),
+        (("--as-of", "0001-01-01T00:00+01:00"), "'0001-01-01T00:00+01:00' is no time;"),
+    ],
+)
+def test_no_time_is_before_the_first_year(
+    tables: str, tmp_path: Path, arguments: tuple[str, str], complaint: str
+) -> None:
+    file = tmp_path / "report.html"
+
+    result = report("--tables", tables, "--output", str(file), "--as-of", "1970-01-01", *arguments)
+
+    assert result.exit_code == 2
+    assert complaint in result.stderr
+    assert not file.exists()
+
+
+def test_the_end_is_told_in_utc(tables: str, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+
+    report("--tables", tables, "--output", str(file), "--as-of", "1970-01-01T04:00+02:00")
+
+    assert "<title>Consumer groups of eu-1, 1970-01-01 02:00 UTC</title>" in file.read_text("utf-8")
+
+
 def test_what_was_is_not_watched() -> None:
     result = report("--watch", "--as-of", "1970-01-01")
 
