@@ -9,6 +9,7 @@ from group_coordinator.clients.cluster.coordinator_topics import TopicsError
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.mirror.query import UnreadError
+from group_coordinator.streaming.checkpoint.folder import DamagedFileError
 from group_coordinator.streaming.checkpoint.lock import CheckpointInUseError
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError
 from group_coordinator.streaming.rebuild.starting_offsets import ForeignLogError
@@ -22,6 +23,7 @@ _CAUSES = (
     ClientError,
     CheckpointError,
     CheckpointInUseError,
+    DamagedFileError,
     ForeignLogError,
     MissingTablesError,
     NotTheWriterError,

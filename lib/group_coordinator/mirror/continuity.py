@@ -156,7 +156,7 @@ class Continuity:
 
     def _read(self) -> _Known | None:
         text = self._folder.read_newest(_FILES)
-        return None if text is None else json.decode(text, type=_Known)
+        return None if text is None else self._folder.decoded(_FILES, text, _Known)
 
     def _write(self, known: _Known) -> None:
         if known != self._read():

@@ -124,7 +124,7 @@ class Lookback:
 
     def _read(self) -> _Wish | None:
         text = self._folder.read_newest(_FILES)
-        return None if text is None else json.decode(text, type=_Wish)
+        return None if text is None else self._folder.decoded(_FILES, text, _Wish)
 
     def _write(self, wish: _Wish) -> None:
         self._folder.write_next(_FILES, json.encode(wish).decode())

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
+from msgspec import DecodeError, json
 from pyspark.sql import SparkSession
 
 from group_coordinator.streaming.checkpoint.file_manager import file_managers
+
+Content = TypeVar("Content")
+
+
+class DamagedFileError(RuntimeError):
+    """A file of ours in a checkpoint does not have what we write; the message names it."""
 
 
 class CheckpointFolder:
@@ -75,6 +82,20 @@ class CheckpointFolder:
         self.write(f"{name}/{0 if before is None else before + 1}", text)
         if before is not None:
             self.remove(f"{name}/{before}")
+
+    def decoded(self, name: str, text: str, kind: type[Content]) -> Content:
+        """What JSON says that was read from a file, or from the newest one in a folder.
+
+        Raises:
+            DamagedFileError: it is none, or says something else.
+        """
+        try:
+            return json.decode(text, type=kind)
+        except DecodeError as error:
+            raise DamagedFileError(
+                f"{self.address(name)} is damaged ({error}): put a copy of it there, or take the checkpoint away and "
+                "start again, which tells how to make it anew"
+            ) from error
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""

@@ -65,7 +65,7 @@ class Origin:
 def read_origin(folder: CheckpointFolder) -> Origin | None:
     """What `write_origin` wrote; None: the checkpoint was not rebuilt."""
     text = folder.read(_ORIGIN)
-    return None if text is None else json.decode(text, type=Origin)
+    return None if text is None else folder.decoded(_ORIGIN, text, Origin)
 
 
 def write_origin(folder: CheckpointFolder, origin: Origin) -> None:

@@ -277,7 +277,7 @@ def _who(folder: CheckpointFolder) -> str | None:
 
 def _read(folder: CheckpointFolder) -> Identity | None:
     text = folder.read(_IDENTITY)
-    return None if text is None else json.decode(text, type=Identity)
+    return None if text is None else folder.decoded(_IDENTITY, text, Identity)
 
 
 def _write(folder: CheckpointFolder, identity: Identity) -> None:

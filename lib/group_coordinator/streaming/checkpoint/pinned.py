@@ -132,4 +132,4 @@ def _source(job: JobSettings, *, checks_acls: bool) -> AclsSource:
 
 def _read(folder: CheckpointFolder) -> Pinned | None:
     text = folder.read_newest(_FILE)
-    return None if text is None else json.decode(text, type=Pinned)
+    return None if text is None else folder.decoded(_FILE, text, Pinned)
