@@ -32,7 +32,11 @@ def command() -> None:
 )
 def start(data_dir: Path | None, port: int | None) -> None:
     """Start the broker and print its address."""
-    click.echo(daemon.start(data_dir, port).bootstrap_servers)
+    try:
+        started = daemon.start(data_dir, port)
+    except OSError as error:
+        raise click.ClickException(f"{error.filename or data_dir}: {error.strerror}") from error
+    click.echo(started.bootstrap_servers)
 
 
 @command.command()

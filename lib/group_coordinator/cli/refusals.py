@@ -10,7 +10,7 @@ import click
 from group_coordinator.gateway.start_errors import GatewayStartError
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.local.broker import BrokerError
-from group_coordinator.local.daemon import AlreadyRunsError
+from group_coordinator.local.daemon import AlreadyRunsError, DamagedRecordError
 from group_coordinator.local.jars import JarsError
 from group_coordinator.local.java import JavaMissingError
 from group_coordinator.streaming.spark_lines import UnknownSparkError
@@ -18,6 +18,7 @@ from group_coordinator.streaming.spark_lines import UnknownSparkError
 _REFUSALS = (
     AlreadyRunsError,
     BrokerError,
+    DamagedRecordError,
     GatewayStartError,
     JarsError,
     JavaMissingError,

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
 
-from msgspec import Struct, json
+from msgspec import DecodeError, Struct, json
 from psutil import NoSuchProcess, Process, TimeoutExpired
 
 from group_coordinator.local.broker import EmbeddedBroker
@@ -35,6 +35,10 @@ class AlreadyRunsError(RuntimeError):
         super().__init__(f"A broker already runs at {daemon.bootstrap_servers}")
 
 
+class DamagedRecordError(RuntimeError):
+    """What is kept of a broker cannot be read, so that nobody knows whether one runs."""
+
+
 def start(data_dir: Path | None, port: int | None) -> Daemon:
     """Start the broker.
 
@@ -44,6 +48,7 @@ def start(data_dir: Path | None, port: int | None) -> Daemon:
 
     Raises:
         AlreadyRunsError: one runs already.
+        DamagedRecordError: as for `find`.
         BrokerError: it does not come up.
     """
     with only_one_process(_run_folder() / ".lock"):
@@ -65,7 +70,11 @@ def start(data_dir: Path | None, port: int | None) -> Daemon:
 
 
 def stop() -> Daemon | None:
-    """Stop the broker that runs; None if there is none."""
+    """Stop the broker that runs; None if there is none.
+
+    Raises:
+        DamagedRecordError: as for `find`.
+    """
     with only_one_process(_run_folder() / ".lock"):
         daemon = find()
         if daemon is not None:
@@ -76,11 +85,19 @@ def stop() -> Daemon | None:
 
 
 def find() -> Daemon | None:
-    """The broker that runs, if there is one."""
+    """The broker that runs, if there is one.
+
+    Raises:
+        DamagedRecordError: the file that says so is empty, or says something else.
+    """
     try:
         daemon = json.decode(_record().read_bytes(), type=Daemon)
     except FileNotFoundError:
         return None
+    except DecodeError as error:
+        raise DamagedRecordError(
+            f"{_record()} is damaged ({error}): end the broker if one still runs, and delete the file"
+        ) from error
     return daemon if _is_alive(daemon) else None
 
 
