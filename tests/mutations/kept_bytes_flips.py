@@ -8,8 +8,8 @@ KEPT_BYTES = (
     Flip(
         "a value that is set keeps the bytes of the one before",
         "model/stored_values.py",
-        "        self._encoded[key] = _REPLACED\n",
-        "        self._encoded.setdefault(key, _REPLACED)\n",
+        "        self._stored[key] = _REPLACED\n",
+        "        self._stored.setdefault(key, _REPLACED)\n",
     ),
     Flip(
         "a commit leaves the bytes of its neighbours as they were",

@@ -12,7 +12,9 @@ from group_coordinator.core.model.topic_offsets import TopicOffsets
 def forgetful(group: Group) -> Group:
     """The same group as one that never was in a snapshot."""
     new = copy.copy(group)
-    new.offsets = {topic: TopicOffsets.of(offsets) for topic, offsets in group.offsets.items()}
+    new.offsets = StoredValues.of(
+        {topic: TopicOffsets.of(offsets) for topic, offsets in group.offsets.items()}
+    )
     if group.classic is not None:
         new.membership = classic = group.classic.copy()
         classic.members = StoredValues.of(classic.members)

@@ -130,7 +130,7 @@ groups = st.builds(
             TopicOffsets.of
         ),
         max_size=3,
-    ),
+    ).map(StoredValues.of),
     topics=st.none()
     | st.lists(topics, max_size=3).map(lambda found: {topic.name: topic for topic in found}),
     clock_ms=times_ms,

@@ -49,7 +49,7 @@ def pack(membership: ClassicGroup) -> PackedClassicGroup:
         membership.protocol,
         membership.leader,
         None if subscribed is None else sorted(subscribed),
-        membership.members.encoded(_encode),
+        membership.members.stored(_stored_member),
         membership.index.sorted(),
         sorted(membership.pending_joins),
         list(membership.pending_syncs),
@@ -79,6 +79,10 @@ def unpack(membership: PackedClassicGroup) -> ClassicGroup:
         membership.new_member_added,
         membership.index,
     )
+
+
+def _stored_member(member: Member) -> Raw:
+    return Raw(_encode(member))
 
 
 def _member(_member_id: str, encoded: Raw) -> Member:

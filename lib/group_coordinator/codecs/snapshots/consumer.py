@@ -97,9 +97,9 @@ def pack(membership: ConsumerGroup) -> PackedConsumerGroup:
         membership.assignment_epoch,
         membership.assignment_timestamp_ms,
         membership.subscriptions.by_digest,
-        membership.members.encoded(_encoded_member),
-        membership.targets.encoded(_encode),
-        membership.owners.by_neighbours.encoded(_encoded_owners),
+        membership.members.stored(_stored_member),
+        membership.targets.stored(_stored_target),
+        membership.owners.by_neighbours.stored(_stored_owners),
         membership.static_members,
         membership.classic_member_count,
         membership.regexes,
@@ -137,24 +137,29 @@ def unpack(packed: PackedConsumerGroup) -> ConsumerGroup:
 # Members.
 
 
-def _encoded_member(member: ConsumerMember) -> bytes:
+def _stored_member(member: ConsumerMember) -> Raw:
     metadata, current, classic = member.metadata, member.current, member.metadata.classic
-    return _encode(
-        PackedMember(
-            metadata.group_instance_id,
-            metadata.rack_id,
-            metadata.client_id,
-            metadata.client_host,
-            digest_of(metadata),
-            metadata.rebalance_timeout_ms,
-            None
-            if classic is None
-            else (classic.session_timeout_ms, [(p.name, p.metadata) for p in classic.protocols]),
-            current.epoch,
-            current.previous_epoch,
-            current.state,
-            _packed_partitions(current.assigned),
-            _packed_partitions(current.pending_revocation),
+    return Raw(
+        _encode(
+            PackedMember(
+                metadata.group_instance_id,
+                metadata.rack_id,
+                metadata.client_id,
+                metadata.client_host,
+                digest_of(metadata),
+                metadata.rebalance_timeout_ms,
+                None
+                if classic is None
+                else (
+                    classic.session_timeout_ms,
+                    [(p.name, p.metadata) for p in classic.protocols],
+                ),
+                current.epoch,
+                current.previous_epoch,
+                current.state,
+                _packed_partitions(current.assigned),
+                _packed_partitions(current.pending_revocation),
+            )
         )
     )
 
@@ -223,15 +228,19 @@ def _partitions(packed: PackedPartitions) -> OwnedPartitions:
 # Targets and owners.
 
 
+def _stored_target(target: Assignment) -> Raw:
+    return Raw(_encode(target))
+
+
 def _target(_member_id: str, encoded: Raw) -> Assignment:
     return _decode_target(encoded)
 
 
-def _encoded_owners(owners: NeighbourOwners) -> bytes:
+def _stored_owners(owners: NeighbourOwners) -> Raw:
     by_member: PackedOwners = {}
     for number, member_id in sorted(owners.items()):
         by_member.setdefault(member_id, []).append(number)
-    return _encode(by_member)
+    return Raw(_encode(by_member))
 
 
 def _owners(_key: str, encoded: Raw) -> NeighbourOwners:

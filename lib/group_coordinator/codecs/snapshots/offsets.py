@@ -6,47 +6,51 @@ from typing import TypeAlias
 
 from msgspec import Raw, msgpack
 
-from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset, OffsetAges
-from group_coordinator.core.model.topic_offsets import OffsetBucket, TopicOffsets
+from group_coordinator.core.model.stored_values import StoredValues
+from group_coordinator.core.model.topic_offsets import OffsetBucket, StoredTopic, TopicOffsets
 
-PackedOffsets: TypeAlias = dict[str, dict[int, tuple[int, OffsetAges, Raw]]]
-"""By topic and bucket: how many offsets there are, when the first one is due, and they themselves by partition."""
+PackedBuckets: TypeAlias = dict[int, tuple[int, OffsetAges, Raw]]
+"""By number: how many offsets there are, when the first one is due, and they themselves by partition."""
 
 _encode = msgpack.Encoder().encode
+_decode_buckets = msgpack.Decoder(PackedBuckets).decode
 _decode_bucket = msgpack.Decoder(dict[int, CommittedOffset]).decode
 
 
-def pack(group: Group) -> PackedOffsets:
+def pack(offsets: StoredValues[TopicOffsets, StoredTopic]) -> dict[str, StoredTopic]:
     """The offsets as they are written; only what has changed is encoded."""
-    return {topic: _packed(offsets) for topic, offsets in group.offsets.items()}
+    return offsets.stored(_packed)
 
 
-def _packed(offsets: TopicOffsets) -> dict[int, tuple[int, OffsetAges, Raw]]:
-    return {
-        number: (
-            bucket.size,
-            bucket.known_ages or offsets.ages_in(bucket),
-            bucket.encoded or _encoded(bucket),
-        )
+def _packed(offsets: TopicOffsets) -> StoredTopic:
+    if len(offsets.buckets) == 1:
+        ((number, bucket),) = offsets.buckets.items()
+        return StoredTopic(bucket.size, offsets.ages, number, _encoded(bucket))
+    buckets = {
+        number: (bucket.size, offsets.ages_in(bucket), _encoded(bucket))
         for number, bucket in offsets.buckets.items()
     }
+    return StoredTopic(offsets.size, offsets.ages, None, Raw(_encode(buckets)))
 
 
 def _encoded(bucket: OffsetBucket) -> Raw:
-    bucket.encoded = Raw(_encode(bucket.offsets))
+    if bucket.encoded is None:
+        bucket.encoded = Raw(_encode(bucket.offsets))
     return bucket.encoded
 
 
-def unpack(packed: PackedOffsets) -> dict[str, TopicOffsets]:
+def unpack(packed: dict[str, StoredTopic]) -> StoredValues[TopicOffsets, StoredTopic]:
     """The inverse of pack."""
-    return {
-        topic: TopicOffsets(
-            {
-                number: OffsetBucket(size, ages, None, encoded)
-                for number, (size, ages, encoded) in buckets.items()
-            },
-            _decode_bucket,
-        )
-        for topic, buckets in packed.items()
+    return StoredValues.unread(packed, _unpacked)
+
+
+def _unpacked(_topic: str, stored: StoredTopic) -> TopicOffsets:
+    if stored.bucket is not None:
+        bucket = OffsetBucket(stored.size, stored.ages, None, stored.encoded)
+        return TopicOffsets({stored.bucket: bucket}, _decode_bucket)
+    buckets = {
+        number: OffsetBucket(size, ages, None, encoded)
+        for number, (size, ages, encoded) in _decode_buckets(stored.encoded).items()
     }
+    return TopicOffsets(buckets, _decode_bucket)

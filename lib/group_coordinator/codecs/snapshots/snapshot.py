@@ -16,12 +16,12 @@ from group_coordinator.codecs.snapshots import classic, consumer, offsets, trans
 from group_coordinator.codecs.snapshots.classic import PackedClassicGroup
 from group_coordinator.codecs.snapshots.consumer import PackedConsumerGroup
 from group_coordinator.codecs.snapshots.errors import SnapshotError, SnapshotVersionError
-from group_coordinator.codecs.snapshots.offsets import PackedOffsets
 from group_coordinator.codecs.snapshots.transactions import PlacedTransactions, Waiting
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.topic_offsets import StoredTopic
 
 SCHEMA_VERSION = 3
 
@@ -63,7 +63,7 @@ class _Snapshot(Struct, array_like=True, gc=False):
 
     version: int
     membership: PackedClassicGroup | PackedConsumerGroup | None
-    offsets: PackedOffsets
+    offsets: dict[str, StoredTopic]
     topics: list[Topic] | None
     clock_ms: int
     pending: list[Waiting]
@@ -93,7 +93,7 @@ def dump(group: Group) -> bytes:
     usual = (
         SCHEMA_VERSION,
         _packed_membership(group),
-        offsets.pack(group),
+        offsets.pack(group.offsets),
         None if group.topics is None else list(group.topics.values()),
         group.clock_ms,
         transactions.packed(group) if group.pending else [],

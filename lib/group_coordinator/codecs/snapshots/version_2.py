@@ -132,7 +132,9 @@ def group_of(layout: list[Any]) -> Group:
     return Group(
         "",
         _membership(snapshot),
-        {topic: TopicOffsets.of(offsets) for topic, offsets in snapshot.offsets.items()},
+        StoredValues.of(
+            {topic: TopicOffsets.of(offsets) for topic, offsets in snapshot.offsets.items()}
+        ),
         None if snapshot.topics is None else {topic.name: topic for topic in snapshot.topics},
         snapshot.clock_ms,
         pending=unpacked(snapshot.pending, placed),

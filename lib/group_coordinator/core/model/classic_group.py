@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from msgspec import Raw
+
 from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.member_index import MemberIndex
@@ -30,7 +32,7 @@ class ClassicGroup:
     leader: str | None = None
     subscribed_topics: frozenset[str] | None = None
     """Union of the members' subscriptions at the last join; None: not known."""
-    members: StoredValues[Member] = field(default_factory=StoredValues)
+    members: StoredValues[Member, Raw] = field(default_factory=StoredValues)
     """Once somebody has asked for the index, only put and remove change them."""
     pending_joins: set[str] = field(default_factory=set)
     """Ids given out with MEMBER_ID_REQUIRED whose owners have not come back yet."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from msgspec import Raw
+
 from group_coordinator.core.assignors.spec import SubscriptionType
 from group_coordinator.core.assignors.subscriptions import subscription_type
 from group_coordinator.core.model.consumer_member import (
@@ -39,9 +41,9 @@ class ConsumerGroup:
     assignment_epoch: int = _FIRST_EPOCH
     """The group epoch that `targets` were computed for; less than `epoch`: new ones are due."""
     assignment_timestamp_ms: int = 0
-    members: StoredValues[ConsumerMember] = field(default_factory=StoredValues)
+    members: StoredValues[ConsumerMember, Raw] = field(default_factory=StoredValues)
     """Only put and remove change them."""
-    targets: StoredValues[Assignment] = field(default_factory=StoredValues)
+    targets: StoredValues[Assignment, Raw] = field(default_factory=StoredValues)
     """The target assignments by member id."""
     regexes: dict[str, ResolvedRegex] = field(default_factory=dict)
     """What subscribed patterns matched; one that is not resolved yet is missing."""

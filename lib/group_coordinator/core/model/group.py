@@ -9,8 +9,9 @@ from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.offset import CommittedOffset, LastMarker, PendingOffset
 from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.topic import Topic
-from group_coordinator.core.model.topic_offsets import TopicOffsets
+from group_coordinator.core.model.topic_offsets import StoredTopic, TopicOffsets
 
 _NO_OFFSETS = TopicOffsets()
 
@@ -28,8 +29,8 @@ class Group:
 
     group_id: str
     membership: ClassicGroup | ConsumerGroup | None = None
-    offsets: dict[str, TopicOffsets] = field(default_factory=dict)
-    """Committed offsets by topic name and partition; no topic without any."""
+    offsets: StoredValues[TopicOffsets, StoredTopic] = field(default_factory=StoredValues)
+    """Committed offsets by topic name and partition; no topic without any. Only store_offset and remove_offset change them."""
     topics: dict[str, Topic] | None = None
     """The cluster's topics by name; None: not known, so existence is not checked."""
     clock_ms: int = 0
@@ -78,18 +79,21 @@ class Group:
 
     def store_offset(self, topic: str, partition: int, offset: CommittedOffset) -> None:
         """Put an offset in the place of the one that was there."""
-        partitions = self.offsets.get(topic)
-        if partitions is None:
-            partitions = self.offsets[topic] = TopicOffsets()
+        try:
+            partitions = self.offsets[topic]
+        except KeyError:
+            partitions = TopicOffsets()
         partitions[partition] = offset
+        self.offsets[topic] = partitions
 
     def remove_offset(self, topic: str, partition: int) -> None:
         """Forget an offset, if it is known."""
         partitions = self.offsets.get(topic)
-        if partitions is None:
+        if partitions is None or partitions.pop(partition, None) is None:
             return
-        partitions.pop(partition, None)
-        if not partitions:
+        if partitions:
+            self.offsets[topic] = partitions
+        else:
             del self.offsets[topic]
 
     def committed(self, topic: str) -> Mapping[int, CommittedOffset]:
@@ -103,7 +107,7 @@ class Group:
     def count_offsets(self) -> int:
         """How many partitions hold an offset; a look at every topic, not at every partition."""
         waiting = sum(p not in self.committed(topic) for topic, p in self.pending)
-        return waiting + sum(map(len, self.offsets.values()))
+        return waiting + sum([offsets.size for _, offsets in self.offsets.read_or_stored()])
 
     def topics_by_id(self) -> dict[str, Topic]:
         """The known topics by their ids."""

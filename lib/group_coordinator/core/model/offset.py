@@ -57,6 +57,8 @@ def ages_of(offsets: Collection[CommittedOffset]) -> OffsetAges:
 
 def soonest_of(ages: Collection[OffsetAges]) -> OffsetAges:
     """The ages of all the offsets whose ages these are."""
+    if len(ages) == 1:
+        return next(iter(ages))
     oldest_ms = [each.oldest_commit_ms for each in ages if each.oldest_commit_ms is not None]
     expiries_ms = [each.soonest_expiry_ms for each in ages if each.soonest_expiry_ms is not None]
     return OffsetAges(min(oldest_ms, default=None), min(expiries_ms, default=None))

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from msgspec import Raw
+
 from group_coordinator.core.model.stored_values import StoredValues
 
 NeighbourOwners: TypeAlias = dict[int, str]
@@ -18,7 +20,7 @@ _NEIGHBOURS = 256
 class Owners:
     """A member owns what it is assigned, and what it has yet to give back."""
 
-    by_neighbours: StoredValues[NeighbourOwners] = field(default_factory=StoredValues)
+    by_neighbours: StoredValues[NeighbourOwners, Raw] = field(default_factory=StoredValues)
     """By partition // 256 and topic id as one text; none is empty."""
 
     def owner_of(self, topic_id: str, partition: int) -> str | None:

@@ -1,4 +1,4 @@
-"""Values by their ids, some of them still as bytes of a snapshot: each is read when somebody asks for it.
+"""Values by their ids, some of them still as a snapshot has them: each is read when somebody asks for it.
 
 A group of ten thousand members is more than an event needs: a heartbeat asks for one of them. And what nobody has replaced
 since it was read need not be written anew.
@@ -8,32 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, Iterator, Mapping, MutableMapping, ValuesView
 from dataclasses import dataclass, field, replace
-from typing import Any, Self, TypeVar
-
-from msgspec import Raw
+from typing import Any, Generic, Self, TypeVar
 
 Item = TypeVar("Item")
+Stored = TypeVar("Stored")
+"""A value as a snapshot has it."""
 
-_REPLACED = Raw()
-"""In place of the bytes of a value that was set: the ones before it are not its own."""
+_REPLACED: Any = object()
+"""In place of the stored form of a value that was set: the one before it is not its own."""
 
 
-def _nothing_is_unread(key: str, encoded: Raw) -> Any:
-    message = f"{key!r} is not stored: {bytes(encoded)!r}"
+def _nothing_is_unread(key: str, stored: Any) -> Any:
+    message = f"{key!r} is not stored: {stored!r}"
     raise TypeError(message)
 
 
 @dataclass(slots=True, eq=False)
-class StoredValues(MutableMapping[str, Item]):
-    """As a dictionary, in the order in which ids were first set. A value is replaced, never changed."""
+class StoredValues(MutableMapping[str, Item], Generic[Item, Stored]):
+    """As a dictionary, in the order in which ids were first set. A value that has changed is set anew."""
 
-    _encoded: dict[str, Raw] = field(default_factory=dict)
+    _stored: dict[str, Stored] = field(default_factory=dict)
     """Has all ids."""
-    _read: Callable[[str, Raw], Item] = _nothing_is_unread
+    _read: Callable[[str, Stored], Item] = _nothing_is_unread
     _values: dict[str, Item] = field(default_factory=dict)
     """Those that have been read or set."""
     _are_in_order: bool = True
-    """All have been read: `_values` has the ids of `_encoded`, in their order."""
+    """All have been read: `_values` has the ids of `_stored`, in their order."""
 
     @classmethod
     def of(cls, values: Mapping[str, Item]) -> Self:
@@ -41,20 +41,25 @@ class StoredValues(MutableMapping[str, Item]):
         return cls(dict.fromkeys(values, _REPLACED), _values=dict(values))
 
     @classmethod
-    def unread(cls, encoded: dict[str, Raw], read: Callable[[str, Raw], Item]) -> Self:
+    def unread(cls, stored: dict[str, Stored], read: Callable[[str, Stored], Item]) -> Self:
         """Values as they are stored, and how one of them is read; the dictionary belongs to them from now on."""
-        return cls(encoded, read, _are_in_order=not encoded)
+        return cls(stored, read, _are_in_order=not stored)
 
     def copy(self) -> Self:
         """Values that can be replaced without touching these."""
-        return replace(self, _encoded=self._encoded.copy(), _values=self._values.copy())
+        return replace(self, _stored=self._stored.copy(), _values=self._values.copy())
 
-    def encoded(self, encode: Callable[[Item], bytes]) -> dict[str, Raw]:
-        """All values as bytes; only those are encoded that are not yet. Not to be changed."""
-        replaced = [key for key, encoded in self._encoded.items() if encoded is _REPLACED]
+    def stored(self, store: Callable[[Item], Stored]) -> dict[str, Stored]:
+        """All values as they are stored; only those are made that are not there yet. Not to be changed."""
+        replaced = [key for key, stored in self._stored.items() if stored is _REPLACED]
         for key in replaced:
-            self._encoded[key] = Raw(encode(self._values[key]))
-        return self._encoded
+            self._stored[key] = store(self._values[key])
+        return self._stored
+
+    def read_or_stored(self) -> list[tuple[str, Item | Stored]]:
+        """All ids, with the value where it has been read or set, else as it is stored."""
+        values = self._values
+        return [(key, values.get(key, stored)) for key, stored in self._stored.items()]
 
     # As a dictionary has it.
 
@@ -70,8 +75,8 @@ class StoredValues(MutableMapping[str, Item]):
         if not self._are_in_order:
             known, read = self._values, self._read
             self._values = {
-                key: known[key] if key in known else read(key, encoded)
-                for key, encoded in self._encoded.items()
+                key: known[key] if key in known else read(key, stored)
+                for key, stored in self._stored.items()
             }
             self._are_in_order = True
         return self._values
@@ -80,22 +85,22 @@ class StoredValues(MutableMapping[str, Item]):
         try:
             return self._values[key]
         except KeyError:
-            value = self._values[key] = self._read(key, self._encoded[key])
+            value = self._values[key] = self._read(key, self._stored[key])
             return value
 
     def __setitem__(self, key: str, value: Item) -> None:
         self._values[key] = value
-        self._encoded[key] = _REPLACED
+        self._stored[key] = _REPLACED
 
     def __delitem__(self, key: str) -> None:
-        del self._encoded[key]
+        del self._stored[key]
         self._values.pop(key, None)
 
     def __contains__(self, key: object) -> bool:
-        return key in self._encoded
+        return key in self._stored
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._encoded)
+        return iter(self._stored)
 
     def __len__(self) -> int:
-        return len(self._encoded)
+        return len(self._stored)

@@ -10,12 +10,22 @@ from collections.abc import Callable, ItemsView, Iterator, Mapping, MutableMappi
 from dataclasses import dataclass, field
 from typing import Self
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from group_coordinator.core.model.offset import CommittedOffset, OffsetAges, ages_of, soonest_of
 
 _NEIGHBOURS = 64
 """Partitions of a bucket. To encode so many takes some microseconds; a hundred thousand are 1,563 buckets."""
+
+
+class StoredTopic(Struct, frozen=True, array_like=True, gc=False):
+    """The offsets of a topic as a snapshot has them, with what is asked of all topics."""
+
+    size: int
+    ages: OffsetAges
+    bucket: int | None
+    """The only one; None: there are several."""
+    encoded: Raw
 
 
 @dataclass(slots=True)
@@ -53,11 +63,15 @@ class TopicOffsets(MutableMapping[int, CommittedOffset]):
         return found
 
     @property
+    def size(self) -> int:
+        """How many offsets there are."""
+        return sum([bucket.size for bucket in self.buckets.values()])
+
+    @property
     def ages(self) -> OffsetAges:
         """What says when the first of the offsets is due."""
         if self._known_ages is None:
-            ages = [self.ages_in(bucket) for bucket in self.buckets.values()]
-            self._known_ages = ages[0] if len(ages) == 1 else soonest_of(ages)
+            self._known_ages = soonest_of([self.ages_in(each) for each in self.buckets.values()])
         return self._known_ages
 
     def ages_in(self, bucket: OffsetBucket) -> OffsetAges:
@@ -122,7 +136,7 @@ class TopicOffsets(MutableMapping[int, CommittedOffset]):
         return iter(self._all())
 
     def __len__(self) -> int:
-        return sum([bucket.size for bucket in self.buckets.values()])
+        return self.size
 
     def __bool__(self) -> bool:
         return bool(self.buckets)

@@ -18,7 +18,12 @@ from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.group import Group, is_empty
-from group_coordinator.core.model.offset import CommittedOffset, OffsetAges, ages_of
+from group_coordinator.core.model.offset import (
+    CommittedOffset,
+    OffsetAges,
+    ages_of,
+    soonest_of,
+)
 from group_coordinator.core.model.records import OffsetRecord, Reason, Record
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.timers import NEVER_MS
@@ -139,10 +144,10 @@ def _soonest_due_ms(group: Group, rule: ExpirationRule, retention_ms: int) -> in
     held = {topic for topic, _ in group.pending}
     ages = [
         _ages_of_free(group, topic) if topic in held else offsets.ages
-        for topic, offsets in group.offsets.items()
+        for topic, offsets in group.offsets.read_or_stored()
         if not rule.protects(topic)
     ]
-    return min([rule.soonest_due_ms(each, retention_ms) for each in ages], default=NEVER_MS)
+    return rule.soonest_due_ms(soonest_of(ages), retention_ms)
 
 
 def _ages_of_free(group: Group, topic: str) -> OffsetAges:

@@ -112,13 +112,13 @@ def test_what_stays_as_it_was_is_not_written_again(
     assert group.consumer is not None
     change(group.consumer)
     written: list[str] = []
-    encoded = consumer._encoded_member  # noqa: SLF001 - nobody else can say what it does
+    encoded = consumer._stored_member  # noqa: SLF001 - nobody else can say what it does
 
-    def noted(each: ConsumerMember) -> bytes:
+    def noted(each: ConsumerMember) -> object:
         written.append(each.member_id)
         return encoded(each)
 
-    monkeypatch.setattr(consumer, "_encoded_member", noted)
+    monkeypatch.setattr(consumer, "_stored_member", noted)
     snapshots.dump(group)
 
     assert len(written) <= 1

@@ -7,6 +7,7 @@ from base64 import b64decode
 from pathlib import Path
 
 import pytest
+from msgspec import Raw
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.embedded_protocol import encode_subscription
@@ -35,7 +36,7 @@ from group_coordinator.core.model.timers import (
     session_timer,
 )
 from group_coordinator.core.model.topic import Topic
-from group_coordinator.core.model.topic_offsets import TopicOffsets
+from group_coordinator.core.model.topic_offsets import StoredTopic, TopicOffsets
 from tests.golden import story
 
 VERSIONS = sorted(story.FILES.glob("snapshots-*.json"))
@@ -70,12 +71,12 @@ def member(
     )
 
 
-def by_id(*members: Member) -> StoredValues[Member]:
+def by_id(*members: Member) -> StoredValues[Member, Raw]:
     return StoredValues.of({each.member_id: each for each in members})
 
 
-def of_orders(committed: CommittedOffset) -> dict[str, TopicOffsets]:
-    return {"orders": TopicOffsets.of({0: committed})}
+def of_orders(committed: CommittedOffset) -> StoredValues[TopicOffsets, StoredTopic]:
+    return StoredValues.of({"orders": TopicOffsets.of({0: committed})})
 
 
 def timer(armed_ms: int, timeout_ms: int = TIMEOUT_MS) -> Timer:

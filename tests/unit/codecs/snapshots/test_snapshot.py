@@ -56,9 +56,9 @@ def group_with_everything() -> Group:
         initial_delay_left_ms=3_000,
         new_member_added=True,
     )
-    offsets = {
-        "orders": TopicOffsets.of({2: CommittedOffset(42, 3, "note", 1_000, None, ORDERS_ID)})
-    }
+    offsets = StoredValues.of(
+        {"orders": TopicOffsets.of({2: CommittedOffset(42, 3, "note", 1_000, None, ORDERS_ID)})}
+    )
     topics = {"orders": Topic("orders", ORDERS_ID, 3)}
     waiting = PendingOffset(CommittedOffset(43, None, "", 1_200, None, None), 1)
     pending = {("orders", 3): {17: (waiting,)}}
@@ -142,7 +142,7 @@ MEMBERSHIP = [
     True,
 ]
 OFFSETS_2 = {"orders": {2: [42, 3, "note", 1_000, None, ORDERS_ID]}}
-OFFSETS = {"orders": {0: [1, [1_000, None], {2: [42, 3, "note", 1_000, None, ORDERS_ID]}]}}
+OFFSETS = {"orders": [1, [1_000, None], 0, {2: [42, 3, "note", 1_000, None, ORDERS_ID]}]}
 PENDING = [["orders", 3, {17: [[43, None, "", 1_200, None, None], 1]}]]
 LAYOUT_1 = [1, MEMBERSHIP_2, OFFSETS_2, [["orders", ORDERS_ID, 3]], 1_500, PENDING]
 LAYOUT_2 = [
@@ -271,7 +271,9 @@ def test_an_earlier_version_is_brought_to_the_present_one_step_by_step(
     assert snapshots.load("g", oldest) == Group(
         "g",
         None,
-        {"orders": TopicOffsets.of({2: CommittedOffset(42, 3, "", 1_000, None, None)})},
+        StoredValues.of(
+            {"orders": TopicOffsets.of({2: CommittedOffset(42, 3, "", 1_000, None, None)})}
+        ),
         None,
         7_000,
     )

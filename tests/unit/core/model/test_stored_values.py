@@ -24,11 +24,11 @@ def read(key: str, encoded: Raw) -> tuple[str, int]:
     return key, msgpack.decode(encoded, type=int)
 
 
-def encode(value: tuple[str, int]) -> bytes:
-    return msgpack.encode(value[1])
+def store(value: tuple[str, int]) -> Raw:
+    return Raw(msgpack.encode(value[1]))
 
 
-def stored(**numbers: int) -> StoredValues[tuple[str, int]]:
+def stored(**numbers: int) -> StoredValues[tuple[str, int], Raw]:
     encoded = {key: Raw(msgpack.encode(number)) for key, number in numbers.items()}
     return StoredValues.unread(encoded, read)
 
@@ -55,22 +55,32 @@ def test_a_value_is_read_when_somebody_asks_and_only_once() -> None:
     assert asked == ["b", "a", "c"]
 
 
-def test_only_what_was_replaced_is_encoded() -> None:
+def test_only_what_was_replaced_is_stored_anew() -> None:
     values = stored(a=1, b=2)
     assert values["b"] == ("b", 2)
     values["a"] = ("a", 3)
-    encoded: list[Any] = []
+    made: list[Any] = []
 
-    def noted(value: tuple[str, int]) -> bytes:
-        encoded.append(value)
-        return encode(value)
+    def noted(value: tuple[str, int]) -> Raw:
+        made.append(value)
+        return store(value)
 
     for _ in range(2):
-        assert {key: bytes(raw) for key, raw in values.encoded(noted).items()} == {
+        assert {key: bytes(raw) for key, raw in values.stored(noted).items()} == {
             "a": b"\x03",
             "b": b"\x02",
         }
-    assert encoded == [("a", 3)]
+    assert made == [("a", 3)]
+
+
+def test_what_has_been_read_is_told_from_what_is_stored() -> None:
+    values = stored(a=1, b=2)
+    assert values["a"] == ("a", 1)
+    values["c"] = ("c", 3)
+
+    (_, a), (_, b), (_, c) = values.read_or_stored()
+
+    assert (a, bytes(b), c) == (("a", 1), b"\x02", ("c", 3))
 
 
 def test_what_is_not_there_is_not_there() -> None:
@@ -83,15 +93,17 @@ def test_what_is_not_there_is_not_there() -> None:
         del values["b"]
 
 
-def taken(values: StoredValues[tuple[str, int]], step: str) -> StoredValues[tuple[str, int]]:
+def taken(
+    values: StoredValues[tuple[str, int], Raw], step: str
+) -> StoredValues[tuple[str, int], Raw]:
     """The values after a step that leaves them as they are."""
     match step:
         case "all":
             assert len(values.values()) == len(values)
         case "write":
-            values.encoded(encode)
+            values.stored(store)
         case "write and read":
-            return StoredValues.unread(dict(values.encoded(encode)), read)
+            return StoredValues.unread(dict(values.stored(store)), read)
         case "copy":
             copied = values.copy()
             values.clear()

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from msgspec import msgpack
 
 from group_coordinator.codecs.snapshots import offsets
-from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset, OffsetAges, ages_of
-from group_coordinator.core.model.topic_offsets import TopicOffsets
+from group_coordinator.core.model.stored_values import StoredValues
+from group_coordinator.core.model.topic_offsets import StoredTopic, TopicOffsets
 
 PARTITIONS = st.sampled_from([0, 1, 63, 64, 127, 128, 2**31 - 1])
 TIMES_MS = st.integers(0, 5)
@@ -33,8 +33,10 @@ def committed(at_ms: int, expire_ms: int | None = None) -> CommittedOffset:
 
 
 def read_again(topic: TopicOffsets) -> TopicOffsets:
-    encoded = msgpack.encode(offsets.pack(Group("g", offsets={"orders": topic})))
-    return offsets.unpack(msgpack.decode(encoded, type=offsets.PackedOffsets))["orders"]
+    if not topic:
+        return topic
+    encoded = msgpack.encode(offsets.pack(StoredValues.of({"orders": topic})))
+    return offsets.unpack(msgpack.decode(encoded, type=dict[str, StoredTopic]))["orders"]
 
 
 @pytest.fixture
@@ -80,7 +82,7 @@ def test_they_are_as_a_dictionary(steps: list[tuple[Any, ...]]) -> None:
             case ("ages",):
                 assert topic.ages == ages_of(expected.values())
             case ("write",):
-                offsets.pack(Group("g", offsets={"orders": topic}))
+                read_again(topic)
             case ("write and read",):
                 topic = read_again(topic)
         assert (len(topic), bool(topic)) == (len(expected), bool(expected))
