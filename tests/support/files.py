@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+from msgspec import json
+
+Content = TypeVar("Content")
+
 
 class FilesInMemory:
     """Texts by path, with the methods of CheckpointFolder that journals and totals need."""
@@ -17,6 +23,9 @@ class FilesInMemory:
 
     def write(self, name: str, text: str) -> None:
         self.texts[name] = text
+
+    def decoded(self, name: str, text: str, kind: type[Content]) -> Content:  # noqa: ARG002
+        return json.decode(text, type=kind)
 
     def remove(self, name: str) -> None:
         self.texts.pop(name, None)
