@@ -6,6 +6,7 @@ import json
 from typing import NoReturn
 
 import pytest
+from msgspec import msgpack
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.codecs.snapshots import SnapshotVersionError
@@ -34,8 +35,17 @@ COMMIT = {
 
 
 def packed(offset: int) -> bytes:
-    event = {"api": "OffsetCommit", "version": 8, "correlationId": "c", "body": COMMIT}
-    value = json.dumps(event).encode()
+    return packed_event(offset, {"api": "OffsetCommit", "version": 8, "body": COMMIT})
+
+
+def fetched(topic: str) -> bytes:
+    topics = [{"name": topic, "partitionIndexes": [0]}]
+    body = {"groupId": "g", "topics": topics}
+    return packed_event(7, {"api": "OffsetFetch", "version": 7, "body": body})
+
+
+def packed_event(offset: int, event: dict[str, object]) -> bytes:
+    value = json.dumps(event | {"correlationId": "c"}).encode()
     return HEADER.pack(0, offset, NOW_MS, EVENT, len(value)) + value
 
 
@@ -71,6 +81,23 @@ def test_damaged_state_is_kept_and_the_events_are_dead_letters() -> None:
     reason = "defect: SnapshotError: the state of group 'g' is not readable"
     assert letters(result) == [(None, reason), (7, reason), (8, reason)]
     assert (result.write, result.state, result.timeout_ms) == (True, damaged, DAY_MS)
+
+
+def test_damage_in_one_part_of_the_state_concerns_events_about_it_alone() -> None:
+    driver = GroupDriver("g")
+    driver.commit({"orders": {0: 42}, "bills": {0: 43}})
+    layout = msgpack.decode(snapshots.dump(driver.group))
+    layout[2]["bills"][3] = "no offsets"
+    damaged = StoredState(STATE_VERSION, msgpack.encode(layout))
+
+    about_bills = call(damaged, fetched("bills"))
+    about_orders = call(damaged, fetched("orders"))
+
+    reason = "defect: ValidationError: Expected `object`, got `str`"
+    assert letters(about_bills) == [(7, reason)]
+    assert about_bills.state is not None
+    assert msgpack.decode(about_bills.state.snapshot)[2] == layout[2]
+    assert [line[0] for line in lines_of(about_orders)] == ["R"]
 
 
 def test_a_timer_of_a_group_that_cannot_be_read_is_set_for_a_day() -> None:
