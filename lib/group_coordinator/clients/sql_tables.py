@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
@@ -27,6 +28,8 @@ _SESSION = {
     # A join of joins waits for ever where one side is empty (apache/datafusion#21625).
     "datafusion.optimizer.enable_join_dynamic_filter_pushdown": "false",
 }
+_CAUSE = re.compile(r"\s*(\x1b\[\d+m)?↳(\x1b\[\d+m)?\s*")
+"""How deltalake puts what went wrong in a storage below what did not work for that reason."""
 
 
 class TablesUnavailableError(ClientError):
@@ -65,7 +68,7 @@ class Session:
         Raises:
             QueryError: it cannot be answered; the message is one line.
         """
-        with _told_in_one_line():
+        with told_in_one_line():
             return pa.table(self._builder.execute(text))
 
 
@@ -84,7 +87,7 @@ def session(root: str, about: str, moment: Moment | None = None) -> Iterator[Ses
     """
     tables, builder = open_tables(root), QueryBuilder(_SESSION)
     with TemporaryDirectory(prefix="group-coordinator-sql-") as scratch:
-        with _told_in_one_line():
+        with told_in_one_line():
             names: Iterable[str]
             if moment is None:
                 names = _register(builder, tables)
@@ -98,11 +101,12 @@ def session(root: str, about: str, moment: Moment | None = None) -> Iterator[Ses
 
 
 @contextmanager
-def _told_in_one_line() -> Iterator[None]:
+def told_in_one_line(about: str = "") -> Iterator[None]:
+    """Turn the errors of the engine, and of where the tables are stored, into QueryError."""
     try:
         yield
-    except (DeltaError, pa.ArrowException) as error:
-        raise QueryError(" ".join(str(error).split())) from error
+    except (DeltaError, OSError, pa.ArrowException) as error:
+        raise QueryError(about + " ".join(_CAUSE.sub(": ", str(error)).split())) from error
 
 
 def rows(root: str, sql: str) -> list[dict[str, Any]]:
@@ -115,6 +119,7 @@ def open_tables(root: str) -> dict[str, DeltaTable]:
 
     Raises:
         TablesUnavailableError: there are none.
+        QueryError: they cannot be read; the message is one line.
     """
     if not is_folder(root):
         raise TablesUnavailableError(
@@ -122,9 +127,10 @@ def open_tables(root: str) -> dict[str, DeltaTable]:
             "`group-coordinator-job sql QUERY` (jobs/ask_tables.py), or in the catalog's own SQL"
         )
     paths = {name: f"{root.rstrip('/')}/{name}" for name in TABLES}
-    found = {
-        name: DeltaTable(path) for name, path in paths.items() if DeltaTable.is_deltatable(path)
-    }
+    with told_in_one_line(f"tables.root = {root}: "):
+        found = {
+            name: DeltaTable(path) for name, path in paths.items() if DeltaTable.is_deltatable(path)
+        }
     if not found:
         raise TablesUnavailableError(
             f"there are no tables under {root} (tables.root); `group-coordinator init` makes them"

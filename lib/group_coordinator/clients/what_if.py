@@ -8,11 +8,14 @@ from typing import Any
 
 import pyarrow as pa
 from deltalake import QueryBuilder
-from deltalake.exceptions import DeltaError
 
 from group_coordinator.clients.log_by_group import log_by_group
 from group_coordinator.clients.moment import Moment
-from group_coordinator.clients.sql_tables import QueryError, TablesUnavailableError, open_tables
+from group_coordinator.clients.sql_tables import (
+    TablesUnavailableError,
+    open_tables,
+    told_in_one_line,
+)
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.codecs.records.log_entry import RecordError
 from group_coordinator.codecs.records.record_types import OF_SHARE_GROUPS, OF_STREAMS_GROUPS
@@ -58,10 +61,8 @@ def what_if(root: str, moment: Moment, groups: Sequence[str] = ()) -> pa.Table:
     if log is None:
         raise TablesUnavailableError(f"there is no table coordinator_log under {root}")
     builder = QueryBuilder().register("coordinator_log", log)
-    try:
+    with told_in_one_line():
         return pa.Table.from_pylist(list(_rows(builder, moment, groups)), SCHEMA)
-    except (DeltaError, pa.ArrowException) as error:
-        raise QueryError(" ".join(str(error).split())) from error
 
 
 def _rows(builder: QueryBuilder, moment: Moment, groups: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -210,6 +210,25 @@ def test_no_tables(tmp_path: Path) -> None:
     )
 
 
+def test_a_storage_that_cannot_be_reached_is_told() -> None:
+    result = sql("SELECT 1", "--tables", "abfss://nowhere")
+
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "Error: tables.root = abfss://nowhere: Generic MicrosoftAzure error: Account must be specified\n",
+    )
+
+
+def test_a_damaged_table_is_told(tables: Path) -> None:
+    (tables / "offsets" / "_delta_log" / "00000000000000000000.json").write_text("{nonsense")
+
+    result = sql("SELECT 1", "--tables", str(tables))
+
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"Error: tables.root = {tables}: Kernel error: Json error: ")
+    assert result.stderr.count("\n") == 1
+
+
 def test_no_spark_is_imported() -> None:
     code = (
         "import sys, group_coordinator.cli.sql, group_coordinator.cli.groups;"
