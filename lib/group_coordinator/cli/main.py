@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 
 import click
@@ -73,13 +78,38 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; 1 is the status of a refusal, 2 of wrong usage."""
         try:
-            with refusals_shown():
+            with refusals_shown(), _all_written():
                 return super().invoke(ctx)
         except SettingsError as error:
             raise click.UsageError(str(error)) from error
+        except UnicodeEncodeError as error:
+            # Python keeps bytes of an argument that are no text as halves of characters.
+            if error.reason != "surrogates not allowed":
+                raise
+            raise click.UsageError(f"{error.object[: error.end]!r} is not UTF-8") from error
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)
             ctx.exit(_CTRL_C)
+
+
+@contextmanager
+def _all_written() -> Iterator[None]:
+    """Write what is left; that nobody reads it any more ends the command, and a full disk is told."""
+    try:
+        try:
+            yield
+        finally:
+            click.echo(nl=False)
+    except OSError as error:
+        if error.errno not in {errno.EPIPE, errno.ENOSPC}:
+            raise
+        # Python would try again when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if error.errno == errno.EPIPE:
+            raise click.exceptions.Exit(1) from error
+        raise click.ClickException(
+            f"{error.filename or 'standard output'}: {error.strerror}"
+        ) from error
 
 
 @click.group(cls=LazyGroup, context_settings={"max_content_width": 100})

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
+from deltalake import write_deltalake
+from pyarrow import Table
 
 from group_coordinator import __version__
 from group_coordinator.cli.main import COMMANDS, main
@@ -107,3 +112,59 @@ def test_the_page_needs_an_extra_of_its_own(monkeypatch: pytest.MonkeyPatch) -> 
     assert refused.stderr == (
         "Error: report needs altair: pip install 'spark-group-coordinator[report]'\n"
     )
+
+
+def ended(arguments: list[str], stdout: int) -> tuple[int, str]:
+    """Exit status and errors of a process that keeps what it prints until its end, or until the buffer is full."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = subprocess.run(
+        [sys.executable, "-m", "group_coordinator.cli.main", *arguments],
+        env={**environment, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.fixture
+def pipe_without_reader() -> Iterator[int]:
+    reading, writing = os.pipe()
+    os.close(reading)
+    yield writing
+    os.close(writing)
+
+
+@pytest.fixture
+def one_line(tmp_path: Path) -> list[str]:
+    story = tmp_path / "story.jsonl"
+    story.write_text('{"at": 1}\n')
+    return ["replay-events", str(story)]
+
+
+def test_a_reader_that_is_gone_is_no_news(tmp_path: Path, pipe_without_reader: int) -> None:
+    write_deltalake(str(tmp_path / "groups"), Table.from_pydict({"group_id": ["billing"]}))
+    query = ["sql", "SELECT * FROM groups", "--tables", str(tmp_path), "--format", "csv"]
+
+    assert ended(query, pipe_without_reader) == (1, "")
+
+
+def test_neither_is_one_of_what_is_written_line_by_line(
+    one_line: list[str], pipe_without_reader: int
+) -> None:
+    assert ended(one_line, pipe_without_reader) == (1, "")
+
+
+def test_a_full_disk_is_told(one_line: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        told = ended(one_line, full.fileno())
+
+    assert told == (1, "Error: standard output: No space left on device\n")
+
+
+def test_an_argument_that_is_no_text() -> None:
+    refused = CliRunner().invoke(main, ["groups", "--validate-regex", "caf\udce9 au lait"])
+
+    assert refused.exit_code == 2
+    assert refused.stderr.endswith(r"Error: 'caf\udce9' is not UTF-8" + "\n")
