@@ -11,7 +11,7 @@ import click
 
 from group_coordinator import settings
 from group_coordinator.cli.settings_options import settings_options
-from group_coordinator.cli.times import time_of
+from group_coordinator.cli.times import LONGEST_S, time_of
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.moment import Moment
 from group_coordinator.job.python_signals import stop_on_signals_to_python
@@ -30,11 +30,18 @@ def address_of(text: str) -> tuple[str, int]:
         click.BadParameter: it is none.
     """
     host, _, port = text.rpartition(":")
-    if not host or not port.isdecimal() or int(port) >= 1 << 16:
+    if not _is_host(host) or not port.isdecimal() or int(port) >= 1 << 16:
         raise click.BadParameter(
             f"{text!r} is no HOST:PORT; {_LOOPBACK} is, and port 0 takes a free one"
         )
     return host, int(port)
+
+
+def _is_host(text: str) -> bool:
+    try:
+        return text.encode("idna") != b""
+    except UnicodeError:
+        return False
 
 
 @click.command()
@@ -69,7 +76,7 @@ def address_of(text: str) -> tuple[str, int]:
 @click.option(
     "--every",
     "every_s",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, LONGEST_S),
     metavar="SECONDS",
     default=30,
     show_default=True,

@@ -9,6 +9,9 @@ from typing import Any, TypeVar
 
 import click
 
+LONGEST_S = 366 * 86_400
+"""The longest interval at which a command does something again, in seconds."""
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _DURATION = re.compile(rf"([0-9]+)({'|'.join(_UNITS_MS)})")

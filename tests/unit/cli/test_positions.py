@@ -54,7 +54,7 @@ def test_options_win_over_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--every", "0"], "Invalid value for '--every': 0 is not in the range x>=1."),
+        (["--every", "0"], "Invalid value for '--every': 0 is not in the range 1<=x<=31622400."),
         (["--cluster", ""], "cluster.id = : Expected `str` of length >= 1"),
     ],
 )

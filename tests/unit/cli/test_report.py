@@ -87,7 +87,16 @@ def test_a_file_that_cannot_be_written(tables: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["8090", ":8090", "localhost", "localhost:http", "localhost:65536"]
+    "address",
+    [
+        "8090",
+        ":8090",
+        "localhost",
+        "localhost:http",
+        "localhost:65536",
+        "a..b:80",
+        "é" * 80 + ":80",
+    ],
 )
 def test_an_address_that_is_none(address: str) -> None:
     result = report("--watch", "--listen", address)
@@ -115,6 +124,23 @@ def test_no_time_is_before_the_first_year(
     assert result.exit_code == 2
     assert complaint in result.stderr
     assert not file.exists()
+
+
+def test_the_last_moment_of_the_calendar(tables: str, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+
+    result = report(
+        "--tables", tables, "--output", str(file), "--as-of", "9999-12-31T23:59:59.999999"
+    )
+
+    assert (result.exit_code, result.stdout) == (0, f"Written: {file}\n")
+
+
+def test_an_interval_that_no_clock_has() -> None:
+    result = report("--watch", "--every", "9" * 30)
+
+    assert result.exit_code == 2
+    assert "is not in the range 1<=x<=31622400" in result.stderr
 
 
 def test_the_end_is_told_in_utc(tables: str, tmp_path: Path) -> None:

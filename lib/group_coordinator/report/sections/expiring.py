@@ -34,7 +34,7 @@ def _queries(scope: Scope) -> Mapping[str, str]:
     return {
         "offsets": f"""
 SELECT count(*) AS offsets, count(expires_at) AS unprotected,
-  count(CASE WHEN expires_at <= {instant(scope.end + _SOON)} THEN 1 END) AS soon
+  count(CASE WHEN expires_at <= {instant(scope.end)} + INTERVAL '1' DAY THEN 1 END) AS soon
 FROM expiring_soon WHERE {scope.is_of_cluster()}""",
         "expiring": f"""
 SELECT cluster_id, group_id, topic, min(expires_at) AS expires_at, count(*) AS offsets, count(*) OVER () AS total
@@ -68,7 +68,7 @@ def _figure(expiring: Sequence[Row], scope: Scope) -> Figure:
             "now": scope.end.isoformat(),
             "at": row["expires_at"].isoformat(),
             "left": time_left(row["expires_at"], scope.end),
-            "soon": row["expires_at"] <= scope.end + _SOON,
+            "soon": row["expires_at"] - scope.end <= _SOON,
         }
         for place, row in enumerate(expiring)
     ]
