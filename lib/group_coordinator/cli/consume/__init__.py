@@ -30,7 +30,9 @@ _KILLED_BY = 128
 @click.option("--topic", help="The topic to read.")
 @click.option("--include", metavar="REGEX", help="Read all topics that match, from end to end.")
 @click.option(
-    "--partition", type=click.IntRange(min=0), help="Read this partition alone, without a group."
+    "--partition",
+    type=click.IntRange(0, 2**31 - 1),
+    help="Read this partition alone, without a group.",
 )
 @click.option(
     "--offset",
@@ -46,7 +48,11 @@ _KILLED_BY = 128
     "--group", help="The group; its offsets are committed. Without it the group names itself."
 )
 @click.option("--max-messages", type=int, help="End after so many records.")
-@click.option("--timeout-ms", type=int, help="End when no record has come for so long.")
+@click.option(
+    "--timeout-ms",
+    type=click.IntRange(max=2**63 - 1),
+    help="End when no record has come for so long.",
+)
 @click.option(
     "--skip-message-on-error", is_flag=True, help="Leave out a record that cannot be printed."
 )

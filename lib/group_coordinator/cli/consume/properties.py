@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from group_coordinator.cli.groups.client_properties import (
     java_properties,
     known_options,
 )
+
+_NUMBER = re.compile(r"[0-9]{1,100}")
 
 
 def together(file: Path | None, given: Iterable[str]) -> dict[str, str]:
@@ -60,12 +63,14 @@ class Properties:
             raise click.UsageError(f"{name} is one of {', '.join(choices)}, not {value!r}")
         return value and value.casefold()
 
-    def number(self, name: str, default: int) -> int:
-        """Take a number from 0 up."""
+    def number(self, name: str, default: int, most: int = 2**31 - 1) -> int:
+        """Take a number from 0 up; most of Kafka's have 32 bits."""
         value = self.text(name)
-        if value is not None and not value.strip().isdecimal():
-            raise click.UsageError(f"{name} is a number, not {value!r}")
-        return default if value is None else int(value)
+        if value is None:
+            return default
+        if not _NUMBER.fullmatch(value.strip()) or int(value) > most:
+            raise click.UsageError(f"{name} is a number up to {most}, not {value!r}")
+        return int(value)
 
     def is_true(self, name: str) -> bool | None:
         """Take true or false."""

@@ -9,6 +9,8 @@ from secrets import randbelow
 import click
 
 _GENERATED = 100_000
+_NUMBER = re.compile(r"[0-9]{1,100}")
+_LAST_OFFSET = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Options:
             return None
         try:
             return re.compile(self.include)
-        except re.error as error:
+        except (re.error, OverflowError, RecursionError) as error:
             raise click.UsageError(
                 f"--include {self.include!r} is no regular expression: {error}"
             ) from error
@@ -56,7 +58,7 @@ class Options:
         """Where a partition is read from: a number, earliest or latest."""
         if self.offset is None:
             return "earliest" if self.from_beginning else "latest"
-        if self.offset.isdecimal():
+        if _NUMBER.fullmatch(self.offset) and int(self.offset) <= _LAST_OFFSET:
             return int(self.offset)
         if self.offset.casefold() not in {"earliest", "latest"}:
             raise click.UsageError(

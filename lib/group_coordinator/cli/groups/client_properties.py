@@ -59,14 +59,17 @@ def known_options(properties: Iterable[tuple[str, str]], origin: str) -> dict[st
     """Options for kafka-python of properties that are in the origin, such as a file.
 
     Raises:
-        PropertiesError: a property is not one that kafka-python has.
+        PropertiesError: a property is not one that kafka-python has, or is no number where that has one.
     """
     options: dict[str, Any] = {}
     for key, value in properties:
         if key == "sasl.jaas.config":
             options |= {f"sasl_plain_{name}": text for name, text in _LOGIN.findall(value)}
         elif (name := key.replace(".", "_")) in _DEFAULTS:
-            options[name] = _typed(value, _DEFAULTS[name])
+            try:
+                options[name] = _typed(value, _DEFAULTS[name])
+            except ValueError as error:
+                raise PropertiesError(f"{origin}: {key} = {value} is not a number") from error
         else:
             raise PropertiesError(f"{origin}: {key} is not a property that kafka-python has")
     options.pop("bootstrap_servers", None)  # --bootstrap-server gives it
@@ -90,4 +93,4 @@ def _typed(value: str, default: object) -> str | int | bool:
     """The value as what its default is; a password of digits stays a text."""
     if isinstance(default, bool):
         return value.lower() == "true"
-    return int(value) if isinstance(default, int) and value.isdecimal() else value
+    return int(value) if isinstance(default, int) else value

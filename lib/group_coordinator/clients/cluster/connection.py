@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -27,6 +28,8 @@ CONNECT_TIMEOUT_S = 5.0
 BOOTSTRAP_TIMEOUT_MS = 10_000
 _RECONNECT_BACKOFF_MAX_MS = 1_000
 """As Kafka's own clients. kafka-python's is 30 s: after a broker was away for 10 s it would not be tried for as long again."""
+_PORT = re.compile(r"[0-9]{1,5}")
+_LAST_PORT = 65_535
 
 
 class _Closable(Protocol):
@@ -78,6 +81,8 @@ class Connection:
                     return str(probe.getsockname()[0])
             except OSError as error:
                 causes.append(f"{host}:{port}: {error.strerror or error}")
+            except UnicodeError:
+                causes.append(f"{host}:{port}: no name of a host")
         raise BrokerUnreachableError(f"no Kafka broker answers ({'; '.join(causes)})")
 
     def addresses(self) -> Iterator[tuple[str, int]]:
@@ -90,7 +95,7 @@ class Connection:
             host, colon, port = server.strip().rpartition(":")
             if not colon:
                 yield port, DEFAULT_PORT
-            elif port.isdecimal():
+            elif _PORT.fullmatch(port) and int(port) <= _LAST_PORT:
                 yield host.strip("[]"), int(port)
             else:
                 raise BrokerUnreachableError(f"{server!r} is not HOST:PORT")

@@ -63,6 +63,9 @@ def test_a_group_that_has_a_name_commits_unless_told_not_to(named: dict[str, str
             "Options group and partition cannot be specified together.",
         ),
         ({"topic": None, "include": "("}, "is no regular expression"),
+        ({"topic": None, "include": "a{99999999999}"}, "is no regular expression"),
+        ({"partition": 0, "offset": "9" * 5_000}, "The provided offset value '9999"),
+        ({"partition": 0, "offset": str(2**63)}, "The provided offset value '9223372036854775808'"),
     ],
 )
 def test_options_that_do_not_go_together(options: dict[str, Any], told: str) -> None:
@@ -81,7 +84,18 @@ def test_options_that_do_not_go_together(options: dict[str, Any], told: str) -> 
         ),
         ("enable.auto.commit=true", {"partition": 0}, "A partition is read without a group"),
         ("enable.auto.commit=yes", {}, "enable.auto.commit is one of true, false, not 'yes'"),
-        ("session.timeout.ms=long", {}, "session.timeout.ms is a number, not 'long'"),
+        (
+            "session.timeout.ms=long",
+            {},
+            "session.timeout.ms is a number up to 2147483647, not 'long'",
+        ),
+        ("max.poll.records=2147483648", {}, "max.poll.records is a number up to 2147483647, not"),
+        (f"fetch.max.wait.ms={'9' * 5_000}", {}, "fetch.max.wait.ms is a number up to 2147483647"),
+        (
+            f"metadata.max.age.ms={'9' * 400}",
+            {},
+            "metadata.max.age.ms is a number up to 9223372036854775807, not",
+        ),
         ("group.protocol=streams", {}, "group.protocol is one of classic, consumer"),
         ("auto.offset.reset=newest", {}, "auto.offset.reset is one of"),
         ("fetch.min.byte=1", {}, "fetch.min.byte is not a property that kafka-python has"),

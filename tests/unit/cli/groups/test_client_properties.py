@@ -76,6 +76,15 @@ def test_an_escape_that_is_none(tmp_path: Path) -> None:
         read(tmp_path, r"client.id=\u00e")
 
 
+@pytest.mark.parametrize("value", ["soon", "1.5", "", "9" * 5_000])
+def test_a_number_that_is_none(tmp_path: Path, value: str) -> None:
+    with pytest.raises(PropertiesError) as refused:
+        read(tmp_path, f"request.timeout.ms={value}\n")
+
+    file = tmp_path / "client.properties"
+    assert str(refused.value) == f"{file}: request.timeout.ms = {value} is not a number"
+
+
 def test_numbers_and_truth_values_get_their_types(tmp_path: Path) -> None:
     options = read(
         tmp_path,

@@ -36,9 +36,20 @@ def test_nobody_listens() -> None:
     assert str(caught.value) == "no Kafka broker answers (127.0.0.1:1: Connection refused)"
 
 
-def test_an_address_that_is_none() -> None:
-    with pytest.raises(BrokerUnreachableError, match=r"'broker:none' is not HOST:PORT"):
-        Connection("broker:none").local_address()
+@pytest.mark.parametrize(
+    "address", ["broker:none", "broker:65536", f"broker:{'1' * 30}", f"broker:{'1' * 5_000}"]
+)
+def test_an_address_that_is_none(address: str) -> None:
+    with pytest.raises(BrokerUnreachableError, match=f"'{address}' is not HOST:PORT"):
+        Connection(address).local_address()
+
+
+@pytest.mark.parametrize("host", ["a..b", "é" * 80, "\udcff"])
+def test_a_host_that_is_none(host: str) -> None:
+    with pytest.raises(BrokerUnreachableError) as caught:
+        Connection(f"{host}:9092").local_address()
+
+    assert str(caught.value) == f"no Kafka broker answers ({host}:9092: no name of a host)"
 
 
 @pytest.mark.parametrize(
