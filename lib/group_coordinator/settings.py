@@ -170,7 +170,7 @@ def _secrets_of(environment: Mapping[str, str]) -> dict[str, Secret]:
 def _read(file: Traversable) -> dict[str, Any]:
     try:
         document = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, RecursionError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"{file}: {error}") from error
     return {key: _convert(key, value) for key, value in _flat(document)}
 

@@ -150,6 +150,11 @@ def test_a_bad_value_in_a_file_is_named(tmp_path: Path) -> None:
         settings.load(own_file(tmp_path, "timer.slack.ms = true\n"))
 
 
+def test_a_file_that_is_too_deep_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"mine\.toml: maximum recursion depth exceeded"):
+        settings.load(own_file(tmp_path, f"x = {'[' * 2_000}{']' * 2_000}"))
+
+
 def test_a_file_that_is_not_toml_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"mine\.toml: .*line 1"):
         settings.load(own_file(tmp_path, "timer.slack.ms 5\n"))
