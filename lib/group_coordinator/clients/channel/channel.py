@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 import uuid
 from concurrent.futures import Future
@@ -11,11 +10,12 @@ from threading import Event, Thread
 from typing import Any, Self
 
 from kafka.errors import KafkaError
-from msgspec import DecodeError, Struct, json
+from msgspec import json
 
 from group_coordinator.clients.channel.pending_replies import PendingReplies
 from group_coordinator.clients.channel.reply_partition import reply_partition_from_now
 from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.channel.response import read
 from group_coordinator.clients.channel_errors import (
     BrokerUnreachableError,
     ChannelClosedError,
@@ -26,15 +26,6 @@ from group_coordinator.clients.cluster.lasting_producer import LastingProducer
 
 POLL_TIMEOUT_MS = 100
 """Also how late the channel may notice a timeout."""
-
-_log = logging.getLogger(__name__)
-
-
-class _Response(Struct, rename="camel"):
-    """The fields of a response that the channel needs."""
-
-    correlation_id: str | None = None
-    body: Body = {}
 
 
 class RequestChannel:
@@ -144,12 +135,8 @@ class RequestChannel:
             # Other clients' answers pass by here too; a search in the bytes is far cheaper than parsing them.
             if value is None or marker not in value:
                 continue
-            try:
-                response = json.decode(value, type=_Response)
-            except DecodeError:
-                _log.warning("not a response of the coordinator: %r", value[:200])
-                continue
-            if response.correlation_id is not None:
+            response = read(value)
+            if response is not None and response.correlation_id is not None:
                 self._pending.complete(response.correlation_id, response.body)
 
 
