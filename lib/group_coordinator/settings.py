@@ -37,6 +37,7 @@ DEFAULTS: Traversable = resources.files("group_coordinator") / "conf" / "coordin
 """conf/coordinator.toml; the package holds a link to it, and a wheel a copy."""
 
 Text = Annotated[str, Meta(min_length=1)]
+PartitionCount = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 AclsSource: TypeAlias = Literal["none", "cluster", "file"]
 Part = TypeVar("Part")
 
@@ -56,12 +57,12 @@ class JobSettings:
     bootstrap_servers: Text
     cluster_id: Text
     events_topic: Text
-    events_topic_partitions: Positive
+    events_topic_partitions: PartitionCount
     events_topic_retention_ms: Positive
     responses_topic: Text
-    responses_topic_partitions: Positive
+    responses_topic_partitions: PartitionCount
     responses_topic_retention_ms: Positive
-    topics_replication_factor: Positive
+    topics_replication_factor: Annotated[int, Meta(ge=1, le=2**15 - 1)]
     request_timeout_ms: Positive
     response_max_bytes: Annotated[int, Meta(ge=1024, le=67108864)]
     tables_root: Text

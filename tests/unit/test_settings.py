@@ -129,6 +129,14 @@ def test_an_override_wins_over_the_file(tmp_path: Path) -> None:
         ("timer.slack.ms=soon", "timer.slack.ms = soon: Expected `int`, got `str`"),
         ("timer.slack.ms=-1", "timer.slack.ms = -1: Expected `int` >= 0"),
         ("events.topic=", "events.topic = : Expected `str` of length >= 1"),
+        (
+            "events.topic.partitions=2147483648",
+            "events.topic.partitions = 2147483648: Expected `int` <= 2147483647",
+        ),
+        (
+            "topics.replication.factor=32768",
+            "topics.replication.factor = 32768: Expected `int` <= 32767",
+        ),
         ("state.store.provider=disk", "state.store.provider = disk: Expected one of rocksdb, hdfs"),
         (
             "offsets.retention.check.interval.ms=0",

@@ -12,10 +12,17 @@ from javaproperties import InvalidUEscapeError, KeyValue, parse
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
 _LOGIN = re.compile(r'\b(username|password)\s*=\s*"((?:[^"\\]|\\.)*)"')
+_OBJECTS = (
+    *("kafka_client", "metric_reporters", "sasl_oauth_token_provider"),
+    *("selector", "socket_options", "ssl_context"),
+)
+"""No text stands for them."""
 _DEFAULTS = {
     name: value
     for name, value in KafkaAdminClient.DEFAULT_CONFIG.items()
-    if name in KafkaConsumer.DEFAULT_CONFIG and name in KafkaProducer.DEFAULT_CONFIG
+    if name in KafkaConsumer.DEFAULT_CONFIG
+    and name in KafkaProducer.DEFAULT_CONFIG
+    and name not in _OBJECTS
 }
 """Options that all three clients have: a client refuses to start with an option that it does not know."""
 

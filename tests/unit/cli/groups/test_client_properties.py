@@ -76,6 +76,12 @@ def test_an_escape_that_is_none(tmp_path: Path) -> None:
         read(tmp_path, r"client.id=\u00e")
 
 
+@pytest.mark.parametrize("key", ["kafka.client", "selector", "socket.options", "ssl.context"])
+def test_what_no_text_stands_for(tmp_path: Path, key: str) -> None:
+    with pytest.raises(PropertiesError, match=f"{key} is not a property that kafka-python has"):
+        read(tmp_path, f"{key}=x\n")
+
+
 @pytest.mark.parametrize("value", ["soon", "1.5", "", "9" * 5_000])
 def test_a_number_that_is_none(tmp_path: Path, value: str) -> None:
     with pytest.raises(PropertiesError) as refused:
