@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType
 
 from group_coordinator.codecs.field_errors import FieldError
+from group_coordinator.codecs.plain_json import shortened
 
 
 def check_unknown(field: str, value: object, default: object, version: int) -> None:
@@ -14,7 +15,8 @@ def check_unknown(field: str, value: object, default: object, version: int) -> N
         FieldError: it has another value.
     """
     if value is not UNSET and value != default:
-        raise FieldError(field, f"version {version} has no such field")
+        shown = "" if isinstance(value, list) else f" = {shortened(value)}"
+        raise FieldError(f"{field}{shown}", f"version {version} has no such field")
 
 
 def topic_name(name: str | UnsetType | None) -> str:

@@ -34,6 +34,14 @@ def test_a_field_that_the_version_does_not_know_is_refused(asked: tuple[str, int
     assert fault.code is ErrorCode.INVALID_REQUEST
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [(("SyncGroup", 2), 'body.groupInstanceId = "i": '), (("LeaveGroup", 2), "body.members: ")],
+)
+def test_what_the_field_says_is_shown_where_it_is_short(asked: tuple[str, int], said: str) -> None:
+    assert refused(event(*asked, **UNKNOWN_TO_THE_VERSION[asked])).reason.startswith(said)
+
+
 DEFAULTS_OF_UNKNOWN_FIELDS = {
     ("JoinGroup", 4): {"groupInstanceId": None},
     ("SyncGroup", 2): {"groupInstanceId": None},

@@ -39,7 +39,7 @@ def test_what_is_asked() -> None:
         (
             2,
             {"resources": [DESCRIBED], "includeDocumentation": True},
-            "includeDocumentation: version 2 has no such field",
+            "includeDocumentation = true: version 2 has no such field",
         ),
     ],
 )

@@ -110,7 +110,7 @@ def test_two_generations_are_one_too_many() -> None:
 
 @pytest.mark.parametrize(("field", "value"), [*MEMBER.items(), ("generationId", 4)])
 def test_a_version_that_knows_no_member_refuses_one(field: str, value: object) -> None:
-    with pytest.raises(InvalidEventError, match=f"body.{field}: version 2 has no such field"):
+    with pytest.raises(InvalidEventError, match=f"body.{field} = .*: version 2 has no such field"):
         read("TxnOffsetCommit", 2, BODY | {field: value})
 
 
