@@ -72,7 +72,9 @@ def test_empty_lists_are_not_left_out() -> None:
 def test_the_first_version_knows_no_pattern() -> None:
     read("ConsumerGroupHeartbeat", 0, FULL | {"subscribedTopicRegex": None})
 
-    with pytest.raises(InvalidEventError, match="subscribedTopicRegex = .*: version 0 has no such"):
+    with pytest.raises(
+        InvalidEventError, match=r"subscribedTopicRegex = .*: version 0 has no such"
+    ):
         read("ConsumerGroupHeartbeat", 0, FULL)
 
 
