@@ -3,7 +3,7 @@
 Source: GroupMetadataManager.classicGroupJoin in Kafka 4.4; KIP-134 (initial delay), KIP-345 (static members),
 KIP-394 (MEMBER_ID_REQUIRED), KIP-814 (skipAssignment).
 
-Told in: stories/classic/joining.py, stories/classic/static_members.py, stories/classic/group_size.py.
+Told in: stories/classic/joining.py, stories/classic/protocols.py, stories/classic/static_members.py, stories/classic/group_size.py.
 """
 
 from __future__ import annotations

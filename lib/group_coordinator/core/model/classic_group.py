@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from msgspec import Raw
@@ -147,14 +148,29 @@ class ClassicGroup:
         return protocol_type == self.protocol_type and not names.isdisjoint(self.common_protocols())
 
     def common_protocols(self) -> set[str]:
-        """Names of the protocols that every member lists."""
+        """Names that are listed as often as there are members: as Kafka counts, so one that somebody lists twice is none."""
         supporters = self.index.supporters.items()
         return {name for name, number in supporters if number == len(self.members)}
 
     def select_protocol(self) -> str:
-        """The protocol with the most votes; each member votes for its first that all support. Ties: by name."""
+        """The protocol with the most votes; each member votes for its first that all support. Ties: by name.
+
+        Where names that come twice leave somebody without a vote, or with a protocol of others, Kafka's group waits until
+        its members are out; ours goes by the name that most members list.
+        """
         candidates = self.common_protocols()
         votes = dict.fromkeys(sorted(candidates), 0)
         for member in self.members.values():
-            votes[next(p.name for p in member.protocols if p.name in candidates)] += 1
-        return max(votes, key=votes.__getitem__)
+            vote = next((p.name for p in member.protocols if p.name in candidates), None)
+            if vote is None:
+                return self._most_listed_protocol()
+            votes[vote] += 1
+        elected = max(votes, key=votes.__getitem__)
+        is_of_all = all(member.protocol(elected) for member in self.members.values())
+        return elected if is_of_all else self._most_listed_protocol()
+
+    def _most_listed_protocol(self) -> str:
+        """The name that is in the lists of most members. Ties: by name."""
+        lists = [{p.name for p in member.protocols} for member in self.members.values()]
+        listed = Counter(name for names in lists for name in names)
+        return max(sorted(listed), key=listed.__getitem__)

@@ -47,7 +47,7 @@ class MemberIndex(Struct, array_like=True):
     joined: int = 0
     """How many members have a JoinGroup parked."""
     supporters: dict[str, int] = field(default_factory=dict)
-    """How many members list a protocol, by its name."""
+    """How often the members list a protocol, by its name: a name that one of them lists twice counts twice, as in Kafka."""
     static_ids: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Member ids by instance id, in the order of the members; only a log of somebody else's has several."""
     rebalance_timeouts_ms: dict[int, int] = field(default_factory=dict)
@@ -122,4 +122,4 @@ class MemberIndex(Struct, array_like=True):
         add_to_counts(self.rebalance_timeouts_ms, (member.rebalance_timeout_ms,), change)
 
     def _count_protocols(self, names: tuple[str, ...], change: int) -> None:
-        add_to_counts(self.supporters, set(names), change)
+        add_to_counts(self.supporters, names, change)

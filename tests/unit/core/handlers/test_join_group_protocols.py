@@ -84,3 +84,26 @@ def test_only_what_all_have_can_be_chosen() -> None:
     driver.at(6_000)
 
     assert membership_of(driver).protocol == "range"
+
+
+@pytest.mark.parametrize(
+    ("lists", "chosen"),
+    [
+        ([("range", "range")], "range"),
+        ([("range", "range", "sticky"), ("sticky", "sticky")], "sticky"),
+        ([("range", "range", "sticky"), ("sticky", "other")], "sticky"),
+        ([("range", "range", "sticky"), ("sticky",), ("range",)], "range"),
+    ],
+)
+def test_where_a_name_that_comes_twice_leaves_nothing_to_choose_most_decide(
+    lists: list[tuple[str, ...]], chosen: str
+) -> None:
+    """Kafka's group answers nobody until its members are out."""
+    driver = GroupDriver()
+    for names in lists:
+        driver.send(requests.join("", *map(protocol, names)), 3)
+
+    driver.at(6_000)
+
+    assert membership_of(driver).protocol == chosen
+    assert len(membership_of(driver).members) == len(lists)
