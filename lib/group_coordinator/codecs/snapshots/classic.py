@@ -33,6 +33,8 @@ class PackedClassicGroup(Struct, array_like=True, tag="classic", gc=False):
     new_member_added: bool
 
 
+_OF_NO_MEMBERS = MemberIndex()
+
 _encode = msgpack.Encoder().encode
 _decode_member = msgpack.Decoder(Member).decode
 
@@ -50,7 +52,7 @@ def pack(membership: ClassicGroup) -> PackedClassicGroup:
         membership.leader,
         None if subscribed is None else sorted(subscribed),
         membership.members.stored(_stored_member),
-        membership.index.sorted(),
+        membership.index.sorted() if membership.members else _OF_NO_MEMBERS,
         sorted(membership.pending_joins),
         list(membership.pending_syncs),
         membership.timers.by_text,

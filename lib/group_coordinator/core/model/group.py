@@ -79,10 +79,9 @@ class Group:
 
     def store_offset(self, topic: str, partition: int, offset: CommittedOffset) -> None:
         """Put an offset in the place of the one that was there."""
-        try:
-            partitions = self.offsets[topic]
-        except KeyError:
-            partitions = TopicOffsets()
+        partitions = self.offsets.known.get(topic)
+        if partitions is None:
+            partitions = self.offsets.get(topic) or TopicOffsets()
         partitions[partition] = offset
         self.offsets[topic] = partitions
 

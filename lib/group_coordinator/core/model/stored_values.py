@@ -30,15 +30,15 @@ class StoredValues(MutableMapping[str, Item], Generic[Item, Stored]):
     _stored: dict[str, Stored] = field(default_factory=dict)
     """Has all ids."""
     _read: Callable[[str, Stored], Item] = _nothing_is_unread
-    _values: dict[str, Item] = field(default_factory=dict)
-    """Those that have been read or set."""
+    known: dict[str, Item] = field(default_factory=dict)
+    """Those that have been read or set, for a look in the shortest way; not to be changed."""
     _are_in_order: bool = True
-    """All have been read: `_values` has the ids of `_stored`, in their order."""
+    """All have been read: `known` has the ids of `_stored`, in their order."""
 
     @classmethod
     def of(cls, values: Mapping[str, Item]) -> Self:
         """The same values."""
-        return cls(dict.fromkeys(values, _REPLACED), _values=dict(values))
+        return cls(dict.fromkeys(values, _REPLACED), known=dict(values))
 
     @classmethod
     def unread(cls, stored: dict[str, Stored], read: Callable[[str, Stored], Item]) -> Self:
@@ -47,19 +47,19 @@ class StoredValues(MutableMapping[str, Item], Generic[Item, Stored]):
 
     def copy(self) -> Self:
         """Values that can be replaced without touching these."""
-        return replace(self, _stored=self._stored.copy(), _values=self._values.copy())
+        return replace(self, _stored=self._stored.copy(), known=self.known.copy())
 
     def stored(self, store: Callable[[Item], Stored]) -> dict[str, Stored]:
         """All values as they are stored; only those are made that are not there yet. Not to be changed."""
         replaced = [key for key, stored in self._stored.items() if stored is _REPLACED]
         for key in replaced:
-            self._stored[key] = store(self._values[key])
+            self._stored[key] = store(self.known[key])
         return self._stored
 
     def read_or_stored(self) -> list[tuple[str, Item | Stored]]:
         """All ids, with the value where it has been read or set, else as it is stored."""
-        values = self._values
-        return [(key, values.get(key, stored)) for key, stored in self._stored.items()]
+        known = self.known
+        return [(key, known.get(key, stored)) for key, stored in self._stored.items()]
 
     # As a dictionary has it.
 
@@ -73,28 +73,28 @@ class StoredValues(MutableMapping[str, Item], Generic[Item, Stored]):
 
     def _all(self) -> dict[str, Item]:
         if not self._are_in_order:
-            known, read = self._values, self._read
-            self._values = {
+            known, read = self.known, self._read
+            self.known = {
                 key: known[key] if key in known else read(key, stored)
                 for key, stored in self._stored.items()
             }
             self._are_in_order = True
-        return self._values
+        return self.known
 
     def __getitem__(self, key: str) -> Item:
         try:
-            return self._values[key]
+            return self.known[key]
         except KeyError:
-            value = self._values[key] = self._read(key, self._stored[key])
+            value = self.known[key] = self._read(key, self._stored[key])
             return value
 
     def __setitem__(self, key: str, value: Item) -> None:
-        self._values[key] = value
+        self.known[key] = value
         self._stored[key] = _REPLACED
 
     def __delitem__(self, key: str) -> None:
         del self._stored[key]
-        self._values.pop(key, None)
+        self.known.pop(key, None)
 
     def __contains__(self, key: object) -> bool:
         return key in self._stored

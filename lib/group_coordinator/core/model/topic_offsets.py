@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, Iterator, Mapping, MutableMapping, ValuesView
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 from msgspec import Raw, Struct
 
@@ -104,18 +104,18 @@ class TopicOffsets(MutableMapping[int, CommittedOffset]):
     def __getitem__(self, partition: int) -> CommittedOffset:
         return self._in(self.buckets[partition // _NEIGHBOURS])[partition]
 
-    def __contains__(self, partition: object) -> bool:
-        if not isinstance(partition, int):
-            return False
+    def __contains__(self, partition: Any) -> bool:
         bucket = self.buckets.get(partition // _NEIGHBOURS)
-        return bucket is not None and partition in self._in(bucket)
+        return bucket is not None and partition in (bucket.offsets or self._in(bucket))
 
     def __setitem__(self, partition: int, offset: CommittedOffset) -> None:
         number = partition // _NEIGHBOURS
         bucket = self.buckets.get(number)
         if bucket is None:
             bucket = self.buckets[number] = OffsetBucket(0, None, {}, None)
-        offsets = self._in(bucket)
+        offsets = bucket.offsets
+        if offsets is None:
+            offsets = self._in(bucket)
         if self._known_ages is not None:
             self._known_ages = self._known_ages.after(offsets.get(partition), offset)
         offsets[partition] = offset

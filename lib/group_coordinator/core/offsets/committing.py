@@ -156,8 +156,9 @@ class Limits:
         """
         if entry.metadata and _is_too_large(entry.metadata, self._config.offset_metadata_max_bytes):
             return ErrorCode.OFFSET_METADATA_TOO_LARGE
-        # Asked here already, as nearly all commits are updates.
-        if entry.partition in self._group.committed(topic):
+        # Asked here already, as nearly all commits are updates, of what has been committed before in the same call.
+        known = self._group.offsets.known.get(topic)
+        if known is not None and entry.partition in known:
             return _NONE
         if self._group.holds_offset(topic, entry.partition) or self._admits(topic, entry.partition):
             return _NONE
