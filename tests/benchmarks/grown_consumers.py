@@ -70,6 +70,7 @@ def of_consumers(size: int) -> GrownGroup:
             Sent("ConsumerGroupHeartbeat, no change", (_beat(size - 1, 9),)),
             Sent("ConsumerGroupHeartbeat, gives back", (_beat(giving, 8, owned),)),
             Sent("ConsumerGroupHeartbeat, gets more", (_beat(giving, 8, owned), _beat(0, 8))),
+            Sent("ConsumerGroupHeartbeat, joins", (_join(size, names),), answer_grows=True),
         ),
         (Sent("ConsumerGroupHeartbeat", many(lambda n: _beat(n + 1, 9))),),
     )
@@ -120,4 +121,19 @@ def _beat(number: int, epoch: int, owned: Any = None) -> bytes:
         memberId=f"{number:020d}AA",
         memberEpoch=epoch,
         topicPartitions=owned,
+    )
+
+
+def _join(number: int, names: tuple[str, ...]) -> bytes:
+    """It brings a new target for nearly every member."""
+    return event_of(
+        "ConsumerGroupHeartbeat",
+        1,
+        client_host=host(number),
+        groupId=GROUP_ID,
+        memberId=f"{number:020d}AA",
+        memberEpoch=0,
+        rebalanceTimeoutMs=PATIENCE_MS,
+        subscribedTopicNames=names,
+        topicPartitions=[],
     )

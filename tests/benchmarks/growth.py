@@ -49,7 +49,7 @@ _TICK = b'{"api":"Tick","version":0,"correlationId":null,"body":{"groupId":"g"}}
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Of one event, in milliseconds; `answer_grows`: its answer itself has something of every member."""
+    """Of one event, in milliseconds; `answer_grows`: its answers or its records have something of every member."""
 
     group: str
     size: int
@@ -203,7 +203,7 @@ def main() -> None:
     ]
     console = Console(width=140)
     console.print(_table_of_calls(costs))
-    print("* its answer grows with the group")
+    print("* its answers or its records grow with the group")
     console.print(_table_of_further(further))
     print(json.dumps(_summary(costs, further)))
 
