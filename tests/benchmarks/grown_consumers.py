@@ -70,6 +70,7 @@ def of_consumers(size: int) -> GrownGroup:
             Sent("ConsumerGroupHeartbeat, no change", (_beat(size - 1, 9),)),
             Sent("ConsumerGroupHeartbeat, gives back", (_beat(giving, 8, owned),)),
             Sent("ConsumerGroupHeartbeat, gets more", (_beat(giving, 8, owned), _beat(0, 8))),
+            Sent("ConsumerGroupHeartbeat, leaves", (_beat(size - 1, -1),)),
             Sent("ConsumerGroupHeartbeat, joins", (_join(size, names),), answer_grows=True),
         ),
         (Sent("ConsumerGroupHeartbeat", many(lambda n: _beat(n + 1, 9))),),

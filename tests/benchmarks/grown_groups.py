@@ -74,7 +74,23 @@ def _of_offsets(size: int, topics: int) -> GrownGroup:
     fetched = {"groupId": GROUP_ID, "topics": [{"name": name, "partitionIndexes": [partition]}]}
     fetch = event_of("OffsetFetch", 8, groups=[fetched], requireStable=False)
     kind = "offsets in 1 topic" if topics == 1 else f"offsets in {topics} topics"
-    events = (Sent("OffsetCommit", (commit,)), Sent("OffsetFetch", (fetch,)))
+    in_transaction = event_of(
+        "TxnOffsetCommit",
+        3,
+        groupId=GROUP_ID,
+        transactionalId="billing",
+        producerId=17,
+        producerEpoch=0,
+        generationId=-1,
+        memberId="",
+        topics=[{"name": name, "partitions": [committed]}],
+    )
+    events = (
+        Sent("OffsetCommit", (commit,)),
+        Sent("OffsetCommit in an open transaction", (in_transaction, commit)),
+        Sent("OffsetFetch", (fetch,)),
+        Sent("TxnOffsetCommit", (in_transaction,)),
+    )
     return GrownGroup(kind, size, group, events, (Sent("OffsetCommit", (commit,) * MANY),))
 
 

@@ -65,14 +65,14 @@ CONVERSIONS = (
     Flip(
         "a group turns classic while a consumer is left",
         "migration/downgrade.py",
-        "member.uses_classic_protocol for member in staying.values()",
-        "True for member in staying.values()",
+        " and speaking_classic == staying",
+        "",
     ),
     Flip(
         "a group that is empty turns classic",
         "migration/downgrade.py",
-        "0 < len(staying)",
-        "0 <= len(staying)",
+        "0 < staying <=",
+        "0 <= staying <=",
     ),
     Flip(
         "nobody rebalances after a downgrade",

@@ -181,7 +181,7 @@ def begin_sessions(group: Group, now_ms: int, config: CoordinatorConfig) -> None
 
 
 def _begin_timers(membership: ConsumerGroup, now_ms: int, session_timeout_ms: int) -> None:
-    membership.timers.clear()
+    membership.timers = Timers()
     membership.rebalance_epochs.clear()
     for member_id, member in membership.members.items():
         _set_timer(membership, session_timer(member_id), now_ms + session_timeout_ms, now_ms)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from group_coordinator.codecs.snapshots import SnapshotVersionError
+from group_coordinator.codecs.snapshots import SnapshotError, SnapshotVersionError
 from group_coordinator.core.model.group import Group
 from group_coordinator.runtime.outputs import Outputs, Piece
 from group_coordinator.runtime.packing import EventRow
@@ -20,6 +20,9 @@ DEFECT = "defect: "
 
 NOT_OURS = (MemoryError, OSError, UnknownStateVersionError, SnapshotVersionError)
 """Failures of this machine or of this installation: another attempt may do better, so they fail the task."""
+
+OF_THE_WHOLE_CALL = (*NOT_OURS, SnapshotError)
+"""Beside these, damaged state: it may be met in the middle of an event, and half of what that does must not be kept."""
 
 
 def describe(defect: Exception) -> str:

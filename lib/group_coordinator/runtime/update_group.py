@@ -39,7 +39,7 @@ from group_coordinator.core.rejections import rejection
 from group_coordinator.core.topics.needs import NOTHING, TopicNeed, missing_topics, topic_need
 from group_coordinator.runtime.outputs import Outputs, Piece
 from group_coordinator.runtime.packing import EventRow
-from group_coordinator.runtime.quarantine import NOT_OURS, describe
+from group_coordinator.runtime.quarantine import OF_THE_WHOLE_CALL, describe
 from group_coordinator.runtime.spill_file import ScratchFolder, usual_scratch
 from group_coordinator.runtime.taking import (
     event_id_at,
@@ -149,7 +149,7 @@ class _GroupRun:
             self._apply(event, row, now_ms, rights)
         except InvalidEventError as fault:
             self._refuse(row, now_ms, fault)
-        except NOT_OURS:
+        except OF_THE_WHOLE_CALL:
             raise
         except Exception as defect:  # noqa: BLE001 - a group must not stop the stream; the event is kept and counted
             self.output.dead_letter(row, describe(defect), now_ms)
@@ -167,7 +167,7 @@ class _GroupRun:
                 self.group, to_ms, self.context.config, self.context.outages, rights
             ):
                 self.output.step(step, None, None)
-        except NOT_OURS:
+        except OF_THE_WHOLE_CALL:
             raise
         except Exception as defect:  # noqa: BLE001 - as for an event
             coordinator.drop_deadlines(self.group, to_ms)

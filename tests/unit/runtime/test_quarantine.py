@@ -12,6 +12,13 @@ from group_coordinator.codecs import snapshots
 from group_coordinator.codecs.snapshots import SnapshotVersionError
 from group_coordinator.core import coordinator
 from group_coordinator.core.handlers import offset_commit
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.consumer_member import (
+    ConsumerMember,
+    CurrentAssignment,
+    MemberState,
+)
+from group_coordinator.core.model.group import Group
 from group_coordinator.runtime import group_call
 from group_coordinator.runtime.call_events import SortedEvents
 from group_coordinator.runtime.group_call import (
@@ -83,21 +90,40 @@ def test_damaged_state_is_kept_and_the_events_are_dead_letters() -> None:
     assert (result.write, result.state, result.timeout_ms) == (True, damaged, DAY_MS)
 
 
-def test_damage_in_one_part_of_the_state_concerns_events_about_it_alone() -> None:
+def test_damage_in_one_part_of_the_state_concerns_calls_about_it_alone() -> None:
     driver = GroupDriver("g")
     driver.commit({"orders": {0: 42}, "bills": {0: 43}})
     layout = msgpack.decode(snapshots.dump(driver.group))
     layout[2]["bills"][3] = "no offsets"
     damaged = StoredState(STATE_VERSION, msgpack.encode(layout))
 
-    about_bills = call(damaged, fetched("bills"))
+    about_bills = call(damaged, packed(6), fetched("bills"))
     about_orders = call(damaged, fetched("orders"))
 
-    reason = "defect: ValidationError: Expected `object`, got `str`"
-    assert letters(about_bills) == [(7, reason)]
-    assert about_bills.state is not None
-    assert msgpack.decode(about_bills.state.snapshot)[2] == layout[2]
+    reason = "defect: SnapshotError: the stored state of 'bills' is damaged: Expected `object`, got `str`"
+    assert letters(about_bills) == [(None, reason), (6, reason), (7, reason)]
+    assert (about_bills.write, about_bills.state) == (True, damaged)
     assert [line[0] for line in lines_of(about_orders)] == ["R"]
+
+
+def test_what_an_event_did_before_it_met_damage_is_not_kept() -> None:
+    membership = ConsumerGroup(epoch=5, assignment_epoch=5)
+    for number, member_id in enumerate("ab"):
+        has = CurrentAssignment(5, 4, MemberState.STABLE, {"orders-id": {number: 5}}, {})
+        membership.put(ConsumerMember(member_id, current=has))
+    layout = msgpack.decode(snapshots.dump(Group("g", membership, topics={})))
+    owners = layout[1][8]
+    assert owners
+    owners |= dict.fromkeys(owners, "no owners")
+    damaged = StoredState(STATE_VERSION, msgpack.encode(layout))
+    leave = {"groupId": "g", "memberId": "a", "memberEpoch": -1}
+
+    result = call(
+        damaged, packed_event(7, {"api": "ConsumerGroupHeartbeat", "version": 1, "body": leave})
+    )
+
+    assert [offset for offset, _ in letters(result)] == [None, 7]
+    assert (result.write, result.state) == (True, damaged)
 
 
 def test_a_timer_of_a_group_that_cannot_be_read_is_set_for_a_day() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Raw, Struct, msgpack
 
+from group_coordinator.codecs.snapshots.errors import reader_of_a_part
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.member_index import MemberIndex
@@ -87,5 +88,6 @@ def _stored_member(member: Member) -> Raw:
     return Raw(_encode(member))
 
 
+@reader_of_a_part
 def _member(_member_id: str, encoded: Raw) -> Member:
     return _decode_member(encoded)

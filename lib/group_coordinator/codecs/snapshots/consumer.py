@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from msgspec import Raw, Struct, msgpack
 
-from group_coordinator.codecs.snapshots.errors import SnapshotError
+from group_coordinator.codecs.snapshots.errors import SnapshotError, reader_of_a_part
 from group_coordinator.core.assignors.spec import SubscriptionType
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_group import ConsumerGroup
@@ -111,14 +111,20 @@ def pack(membership: ConsumerGroup) -> PackedConsumerGroup:
 
 
 def unpack(packed: PackedConsumerGroup) -> ConsumerGroup:
-    """The inverse of pack."""
+    """The inverse of pack.
+
+    Raises:
+        SnapshotError: it tells of subscriptions that nobody has.
+    """
     subscriptions = packed.subscriptions
+    if any(shared.subscribers < 1 for shared in subscriptions.values()):
+        raise SnapshotError("a subscription without subscribers is stored")
     membership = ConsumerGroup(
         packed.epoch,
         packed.metadata_hash,
         packed.assignment_epoch,
         packed.assignment_timestamp_ms,
-        StoredValues.unread(packed.members, partial(_member, subscriptions)),
+        StoredValues.unread(packed.members, reader_of_a_part(partial(_member, subscriptions))),
         StoredValues.unread(packed.targets, _target),
         packed.regexes,
         Timers.of_texts(packed.timers),
@@ -170,7 +176,7 @@ def _member(
     member = _decode_member(encoded)
     subscription = subscriptions.get(member.subscription)
     if subscription is None:
-        raise SnapshotError(f"the subscription of member {member_id!r} is missing")
+        raise SnapshotError("its subscription is missing")
     return ConsumerMember(
         member_id,
         SubscriptionMetadata(
@@ -232,6 +238,7 @@ def _stored_target(target: Assignment) -> Raw:
     return Raw(_encode(target))
 
 
+@reader_of_a_part
 def _target(_member_id: str, encoded: Raw) -> Assignment:
     return _decode_target(encoded)
 
@@ -243,6 +250,7 @@ def _stored_owners(owners: NeighbourOwners) -> Raw:
     return Raw(_encode(by_member))
 
 
+@reader_of_a_part
 def _owners(_key: str, encoded: Raw) -> NeighbourOwners:
     by_member = _decode_owners(encoded)
     return {number: member_id for member_id, numbers in by_member.items() for number in numbers}

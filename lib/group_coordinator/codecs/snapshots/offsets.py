@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TypeAlias
 
 from msgspec import Raw, msgpack
 
+from group_coordinator.codecs.snapshots.errors import reader_of_a_part
 from group_coordinator.core.model.offset import CommittedOffset, OffsetAges
 from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.topic_offsets import OffsetBucket, StoredTopic, TopicOffsets
@@ -28,7 +30,7 @@ def _packed(offsets: TopicOffsets) -> StoredTopic:
         ((number, bucket),) = offsets.buckets.items()
         return StoredTopic(bucket.size, offsets.ages, number, _encoded(bucket))
     buckets = {
-        number: (bucket.size, offsets.ages_in(bucket), _encoded(bucket))
+        number: (bucket.size, offsets.ages_in(number), _encoded(bucket))
         for number, bucket in offsets.buckets.items()
     }
     return StoredTopic(offsets.size, offsets.ages, None, Raw(_encode(buckets)))
@@ -45,12 +47,18 @@ def unpack(packed: dict[str, StoredTopic]) -> StoredValues[TopicOffsets, StoredT
     return StoredValues.unread(packed, _unpacked)
 
 
-def _unpacked(_topic: str, stored: StoredTopic) -> TopicOffsets:
+@reader_of_a_part
+def _unpacked(topic: str, stored: StoredTopic) -> TopicOffsets:
     if stored.bucket is not None:
         bucket = OffsetBucket(stored.size, stored.ages, None, stored.encoded)
-        return TopicOffsets({stored.bucket: bucket}, _decode_bucket)
+        return TopicOffsets({stored.bucket: bucket}, partial(_bucket, topic))
     buckets = {
         number: OffsetBucket(size, ages, None, encoded)
         for number, (size, ages, encoded) in _decode_buckets(stored.encoded).items()
     }
-    return TopicOffsets(buckets, _decode_bucket)
+    return TopicOffsets(buckets, partial(_bucket, topic))
+
+
+@reader_of_a_part
+def _bucket(_topic: str, encoded: Raw) -> dict[int, CommittedOffset]:
+    return _decode_bucket(encoded)

@@ -36,14 +36,14 @@ from group_coordinator.core.model.tombstones import consumer_group_tombstones
 def remove_or_downgrade(update: ConsumerUpdate, member_ids: Sequence[str]) -> None:
     """Take members out of the group; if all that stay speak the classic protocol, the group turns classic."""
     membership = update.membership
+    if not _may_turn_classic(membership, member_ids, update.config):
+        remove_members(update, member_ids)
+        return
     staying = {
         member_id: membership.members[member_id]
         for member_id in consumer_group_order(membership.members)
         if member_id not in member_ids
     }
-    if not _may_turn_classic(staying, update.config):
-        remove_members(update, member_ids)
-        return
     update.records += consumer_group_tombstones(
         sorted(membership.members), membership, Reason.DOWNGRADE
     )
@@ -82,13 +82,16 @@ def downgrade_by_replacement(
     _turn_classic(update, members, targets, must_rebalance=must_rebalance)
 
 
-def _may_turn_classic(staying: Mapping[str, ConsumerMember], config: CoordinatorConfig) -> bool:
-    fits = 0 < len(staying) <= config.group_max_size
-    return (
-        fits
-        and allows_downgrade(config)
-        and all(member.uses_classic_protocol for member in staying.values())
+def _may_turn_classic(
+    membership: ConsumerGroup, leaving: Sequence[str], config: CoordinatorConfig
+) -> bool:
+    """Whether all that stay speak the classic protocol, and fit into a classic group."""
+    staying = len(membership.members) - len(leaving)
+    speaking_classic = membership.classic_member_count - sum(
+        membership.members[member_id].uses_classic_protocol for member_id in leaving
     )
+    fits = 0 < staying <= config.group_max_size
+    return fits and allows_downgrade(config) and speaking_classic == staying
 
 
 def _turn_classic(

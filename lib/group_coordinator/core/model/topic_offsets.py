@@ -6,7 +6,15 @@ and what says when the first one is due.
 
 from __future__ import annotations
 
-from collections.abc import Callable, ItemsView, Iterator, Mapping, MutableMapping, ValuesView
+from collections.abc import (
+    Callable,
+    Collection,
+    ItemsView,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    ValuesView,
+)
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -71,14 +79,27 @@ class TopicOffsets(MutableMapping[int, CommittedOffset]):
     def ages(self) -> OffsetAges:
         """What says when the first of the offsets is due."""
         if self._known_ages is None:
-            self._known_ages = soonest_of([self.ages_in(each) for each in self.buckets.values()])
+            self._known_ages = soonest_of([self.ages_in(number) for number in self.buckets])
         return self._known_ages
 
-    def ages_in(self, bucket: OffsetBucket) -> OffsetAges:
+    def ages_in(self, number: int) -> OffsetAges:
         """The same of one of the buckets."""
+        bucket = self.buckets[number]
         if bucket.known_ages is None:
-            bucket.known_ages = ages_of(self._in(bucket).values())
+            bucket.known_ages = ages_of(self._in(number).values())
         return bucket.known_ages
+
+    def ages_without(self, partitions: Collection[int]) -> OffsetAges:
+        """What says when the first offset of the other partitions is due."""
+        touched = {partition // _NEIGHBOURS for partition in partitions}
+        return soonest_of(
+            [
+                ages_of([o for p, o in self._in(number).items() if p not in partitions])
+                if number in touched
+                else self.ages_in(number)
+                for number in self.buckets
+            ]
+        )
 
     # As a dictionary has it.
 
@@ -92,21 +113,23 @@ class TopicOffsets(MutableMapping[int, CommittedOffset]):
 
     def _all(self) -> dict[int, CommittedOffset]:
         found: dict[int, CommittedOffset] = {}
-        for bucket in self.buckets.values():
-            found |= self._in(bucket)
+        for number in self.buckets:
+            found |= self._in(number)
         return found
 
-    def _in(self, bucket: OffsetBucket) -> dict[int, CommittedOffset]:
+    def _in(self, number: int) -> dict[int, CommittedOffset]:
+        bucket = self.buckets[number]
         if bucket.offsets is None:
             bucket.offsets = self.read(bucket.encoded or Raw())
         return bucket.offsets
 
     def __getitem__(self, partition: int) -> CommittedOffset:
-        return self._in(self.buckets[partition // _NEIGHBOURS])[partition]
+        return self._in(partition // _NEIGHBOURS)[partition]
 
     def __contains__(self, partition: Any) -> bool:
-        bucket = self.buckets.get(partition // _NEIGHBOURS)
-        return bucket is not None and partition in (bucket.offsets or self._in(bucket))
+        number = partition // _NEIGHBOURS
+        bucket = self.buckets.get(number)
+        return bucket is not None and partition in (bucket.offsets or self._in(number))
 
     def __setitem__(self, partition: int, offset: CommittedOffset) -> None:
         number = partition // _NEIGHBOURS
@@ -115,7 +138,7 @@ class TopicOffsets(MutableMapping[int, CommittedOffset]):
             bucket = self.buckets[number] = OffsetBucket(0, None, {}, None)
         offsets = bucket.offsets
         if offsets is None:
-            offsets = self._in(bucket)
+            offsets = self._in(number)
         if self._known_ages is not None:
             self._known_ages = self._known_ages.after(offsets.get(partition), offset)
         offsets[partition] = offset
@@ -125,7 +148,7 @@ class TopicOffsets(MutableMapping[int, CommittedOffset]):
     def __delitem__(self, partition: int) -> None:
         number = partition // _NEIGHBOURS
         bucket = self.buckets[number]
-        offsets = self._in(bucket)
+        offsets = self._in(number)
         del offsets[partition]
         bucket.size = len(offsets)
         bucket.known_ages = bucket.encoded = self._known_ages = None

@@ -18,12 +18,7 @@ from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.group import Group, is_empty
-from group_coordinator.core.model.offset import (
-    CommittedOffset,
-    OffsetAges,
-    ages_of,
-    soonest_of,
-)
+from group_coordinator.core.model.offset import CommittedOffset, OffsetAges, soonest_of
 from group_coordinator.core.model.records import OffsetRecord, Reason, Record
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.timers import NEVER_MS
@@ -141,18 +136,15 @@ def next_sweep(group: Group, after_ms: int, config: CoordinatorConfig) -> int | 
 
 def _soonest_due_ms(group: Group, rule: ExpirationRule, retention_ms: int) -> int:
     """When the first offset that no open transaction holds is due."""
-    held = {topic for topic, _ in group.pending}
+    held: dict[str, set[int]] = {}
+    for topic, partition in group.pending:
+        held.setdefault(topic, set()).add(partition)
     ages = [
-        _ages_of_free(group, topic) if topic in held else offsets.ages
+        group.offsets[topic].ages_without(held[topic]) if topic in held else offsets.ages
         for topic, offsets in group.offsets.read_or_stored()
         if not rule.protects(topic)
     ]
     return rule.soonest_due_ms(soonest_of(ages), retention_ms)
-
-
-def _ages_of_free(group: Group, topic: str) -> OffsetAges:
-    partitions = group.offsets[topic].items()
-    return ages_of([offset for p, offset in partitions if (topic, p) not in group.pending])
 
 
 def sweep(group: Group, now_ms: int, config: CoordinatorConfig) -> Decision:

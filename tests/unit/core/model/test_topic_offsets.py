@@ -86,6 +86,9 @@ def test_they_are_as_a_dictionary(steps: list[tuple[Any, ...]]) -> None:
             case ("write and read",):
                 topic = read_again(topic)
         assert (len(topic), bool(topic)) == (len(expected), bool(expected))
+        assert topic.ages_without({1, 64}) == ages_of(
+            [offset for partition, offset in expected.items() if partition not in (1, 64)]
+        )
     assert topic == expected
     assert sorted(topic) == sorted(expected)
     assert topic.ages == ages_of(expected.values())
