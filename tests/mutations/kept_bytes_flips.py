@@ -41,4 +41,10 @@ KEPT_BYTES = (
         "        if not shared.subscribers:\n            del self.by_digest[digest]\n",
         "",
     ),
+    Flip(
+        "protocols of classic members that left a consumer group count on",
+        "model/consumer_group.py",
+        "        self._count_classic(metadata.classic, -1)\n",
+        "",
+    ),
 )

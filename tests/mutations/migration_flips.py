@@ -128,7 +128,7 @@ MIXED = (
     Flip(
         "members without a common protocol share a group",
         "migration/classic_join.py",
-        "return any(counts[name] == len(classic) for name in names)",
+        "return any(counts.get(name, 0) == of_all for name in names)",
         "return True",
     ),
     Flip(

@@ -76,6 +76,7 @@ class PackedConsumerGroup(Struct, array_like=True, tag="consumer", gc=False):
     owners: dict[str, Raw]
     static_members: dict[str, str]
     classic_member_count: int
+    classic_protocols: dict[str, int]
     regexes: dict[str, ResolvedRegex]
     timers: dict[str, Timer]
     rebalance_epochs: dict[str, int]
@@ -102,6 +103,7 @@ def pack(membership: ConsumerGroup) -> PackedConsumerGroup:
         membership.owners.by_neighbours.stored(_stored_owners),
         membership.static_members,
         membership.classic_member_count,
+        membership.classic_protocols,
         membership.regexes,
         membership.timers.by_text,
         membership.rebalance_epochs,
@@ -134,6 +136,7 @@ def unpack(packed: PackedConsumerGroup) -> ConsumerGroup:
         Owners(StoredValues.unread(packed.owners, _owners)),
         SharedSubscriptions(subscriptions),
         classic_member_count=packed.classic_member_count,
+        classic_protocols=packed.classic_protocols,
         former_subscription_type=packed.former_subscription_type,
     )
     membership.count_subscribers()

@@ -8,8 +8,6 @@ Told in: stories/migration/classic_members.py, stories/migration/classic_refusal
 
 from __future__ import annotations
 
-from collections import Counter
-
 from group_coordinator.core.consumer.group_size import check_room
 from group_coordinator.core.consumer.known import known_static_member
 from group_coordinator.core.consumer.member_update import (
@@ -106,9 +104,8 @@ def _has_common_protocol(membership: ConsumerGroup, names: set[str]) -> bool:
 
     As Kafka counts: a name that a member lists twice is one of two members, so where there is one it is not common.
     """
-    classic = [m.metadata.classic for m in membership.members.values() if m.metadata.classic]
-    counts = Counter([protocol.name for each in classic for protocol in each.protocols])
-    return any(counts[name] == len(classic) for name in names)
+    counts, of_all = membership.classic_protocols, membership.classic_member_count
+    return any(counts.get(name, 0) == of_all for name in names)
 
 
 def _subscription(request: JoinGroup) -> Subscription:

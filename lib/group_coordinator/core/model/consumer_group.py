@@ -14,6 +14,7 @@ from group_coordinator.core.assignors.spec import SubscriptionType
 from group_coordinator.core.assignors.subscriptions import subscription_type
 from group_coordinator.core.model.consumer_member import (
     Assignment,
+    ClassicMetadata,
     ConsumerMember,
     ResolvedRegex,
     SubscriptionMetadata,
@@ -64,6 +65,8 @@ class ConsumerGroup:
     """How many members subscribe by a regular expression."""
     classic_member_count: int = 0
     """How many members speak the classic protocol."""
+    classic_protocols: dict[str, int] = field(default_factory=dict)
+    """How often they list a protocol, by its name: one that a member lists twice counts twice, as in Kafka."""
     assignor_votes: dict[str | None, int] = field(default_factory=dict)
     """How many members ask for an assignor; None: for none."""
 
@@ -155,7 +158,7 @@ class ConsumerGroup:
             self.static_members[metadata.group_instance_id] = member.member_id
         self.subscriptions.add(metadata)
         self._count_wishes(metadata, 1)
-        self.classic_member_count += metadata.classic is not None
+        self._count_classic(metadata.classic, 1)
 
     def _forget_metadata(self, member: ConsumerMember | None) -> None:
         if member is None:
@@ -165,7 +168,13 @@ class ConsumerGroup:
             self.static_members.pop(metadata.group_instance_id, None)
         self.subscriptions.remove(metadata)
         self._count_wishes(metadata, -1)
-        self.classic_member_count -= metadata.classic is not None
+        self._count_classic(metadata.classic, -1)
+
+    def _count_classic(self, classic: ClassicMetadata | None, change: int) -> None:
+        if classic is not None:
+            self.classic_member_count += change
+            names = [protocol.name for protocol in classic.protocols]
+            add_to_counts(self.classic_protocols, names, change)
 
     def _count_wishes(self, wishes: SubscriptionMetadata | SharedSubscription, change: int) -> None:
         add_to_counts(self.topic_subscribers, wishes.topic_names, change)
