@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,7 @@ from group_coordinator.cli.groups.client_properties import (
     java_properties,
     known_options,
 )
-
-_NUMBER = re.compile(r"[0-9]{1,100}")
+from group_coordinator.cli.whole_numbers import LAST_INT32, whole_number
 
 
 def together(file: Path | None, given: Iterable[str]) -> dict[str, str]:
@@ -63,14 +61,15 @@ class Properties:
             raise click.UsageError(f"{name} is one of {', '.join(choices)}, not {value!r}")
         return value and value.casefold()
 
-    def number(self, name: str, default: int, most: int = 2**31 - 1) -> int:
+    def number(self, name: str, default: int, most: int = LAST_INT32) -> int:
         """Take a number from 0 up; most of Kafka's have 32 bits."""
         value = self.text(name)
         if value is None:
             return default
-        if not _NUMBER.fullmatch(value.strip()) or int(value) > most:
+        number = whole_number(value.strip(), most)
+        if number is None:
             raise click.UsageError(f"{name} is a number up to {most}, not {value!r}")
-        return int(value)
+        return number
 
     def is_true(self, name: str) -> bool | None:
         """Take true or false."""

@@ -8,9 +8,9 @@ from secrets import randbelow
 
 import click
 
+from group_coordinator.cli.whole_numbers import LAST_INT64, whole_number
+
 _GENERATED = 100_000
-_NUMBER = re.compile(r"[0-9]{1,100}")
-_LAST_OFFSET = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,9 @@ class Options:
         """Where a partition is read from: a number, earliest or latest."""
         if self.offset is None:
             return "earliest" if self.from_beginning else "latest"
-        if _NUMBER.fullmatch(self.offset) and int(self.offset) <= _LAST_OFFSET:
-            return int(self.offset)
+        number = whole_number(self.offset, LAST_INT64)
+        if number is not None:
+            return number
         if self.offset.casefold() not in {"earliest", "latest"}:
             raise click.UsageError(
                 f"The provided offset value '{self.offset}' is incorrect. Valid values are 'earliest', 'latest', "

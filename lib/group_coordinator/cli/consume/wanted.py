@@ -11,10 +11,10 @@ import click
 
 from group_coordinator.cli.consume.properties import Properties
 from group_coordinator.cli.consume.usage import Options, generated_group
+from group_coordinator.cli.whole_numbers import LAST_INT64
 from group_coordinator.clients.member.options import MemberOptions
 
 _CLIENT_ID = "console-consumer"
-_LONGEST_MS = 2**63 - 1
 _RESETS = ("earliest", "latest", "none")
 _FETCHING = {
     "fetch.min.bytes": 1,
@@ -72,7 +72,7 @@ def wanted(options: Options, properties: Properties, isolation_level: str) -> Wa
         first_offset=options.first_offset(),
         group_id=named or generated_group(),
         commit_interval_s=_commit_interval_s(options, properties, is_named=named is not None),
-        metadata_max_age_s=properties.number("metadata.max.age.ms", 300_000, _LONGEST_MS) / 1000,
+        metadata_max_age_s=properties.number("metadata.max.age.ms", 300_000, LAST_INT64) / 1000,
         member=_member(properties),
         most=properties.number("max.poll.records", 500),
         fetching={**_fetching(options, properties), "isolation_level": isolation_level},

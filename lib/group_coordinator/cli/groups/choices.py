@@ -84,9 +84,8 @@ def _scenario(options: Options) -> Scenario:
     if options["shift-by"] is not None:
         return ShiftBy(options["shift-by"])
     if options["to-datetime"] is not None:
-        return ToTime(
-            max(0, options["to-datetime"])
-        )  # below are Kafka's marks, -1 the end of the log
+        # Below 0 are Kafka's marks, -1 the end of the log.
+        return ToTime(max(0, options["to-datetime"]))
     if options["by-duration"] is not None:
         return ToTime(max(0, time.time_ns() // 1_000_000 - options["by-duration"]))
     return next(scenario for name, scenario in _PLAIN.items() if options[name])

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import click
 
+from group_coordinator.cli.whole_numbers import LAST_INT32, whole_number
+
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets", "validate-regex")
 VIEWS = ("members", "offsets", "state")
 SCENARIOS = (
@@ -57,10 +59,6 @@ _EXCLUDES = (
 )
 _OWN_SCOPE = frozenset({"from-file", "to-group"})
 """Scenarios that say which partitions they are about."""
-
-_LAST_PARTITION = 2**31 - 1
-_LONGEST_NUMBER = 100
-"""Of digits, zeros before it included: Python refuses to read a few thousand of them."""
 
 
 class TopicChoice(NamedTuple):
@@ -205,11 +203,7 @@ def topic_choice(text: str) -> TopicChoice:
         raise click.UsageError(f"Invalid topic arg '{text}', expected topic name and partitions")
     numbers = rest[0].split(",")
     for number in numbers:
-        if not _is_partition(number):
+        if whole_number(number, LAST_INT32) is None:
             # The second quote at the end is Kafka's.
             raise click.UsageError(f"Invalid partition '{number}' specified in topic arg '{text}''")
     return TopicChoice(topic, tuple(map(int, numbers)))
-
-
-def _is_partition(text: str) -> bool:
-    return text.isdecimal() and len(text) <= _LONGEST_NUMBER and int(text) <= _LAST_PARTITION
