@@ -9,7 +9,6 @@ Told in: stories/offsets/fetches.py, stories/consumer/consumer_fetches.py.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from operator import itemgetter
 
 from group_coordinator.core.acls.needs import ON_TOPICS, TO_SEE_TOPICS
 from group_coordinator.core.acls.rights import Rights
@@ -99,10 +98,12 @@ def _all_topics(group: Group) -> list[FetchedTopic]:
 
 def _topic_id(group: Group, name: str) -> str | None:
     """The id that the first partition's offset was committed under which has one, else the topic's id of today."""
-    committed = sorted(group.committed(name).items(), key=itemgetter(0))
-    stored = next((offset.topic_id for _, offset in committed if offset.topic_id), None)
+    committed = group.committed(name)
+    first = min([number for number, offset in committed.items() if offset.topic_id], default=None)
+    if first is not None:
+        return committed[first].topic_id
     known = (group.topics or {}).get(name)
-    return stored or (known.topic_id if known else None)
+    return known.topic_id if known else None
 
 
 def _named_topic(group: Group, topic: TopicPartitions) -> FetchedTopic:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.responses import (
     FetchedPartition,
     FetchedTopic,
@@ -143,3 +144,15 @@ def test_an_offset_from_before_the_ids_counts() -> None:
     outcome = driver.send(requests.fetch_by_id(ORDERS.topic_id, 0), 10)
 
     assert outcome.response.topics[0].partitions == (FetchedPartition(0, 42),)
+
+
+def test_of_ids_of_one_name_that_of_the_first_partition_is_told_whenever_it_was_committed() -> None:
+    driver = GroupDriver()
+    driver.commit({"orders": {0: 42}})
+    for partition, topic in ((64, ORDERS_ANEW), (1, ORDERS)):
+        offset = CommittedOffset(7, None, "", 0, None, topic.topic_id)
+        driver.group.store_offset("orders", partition, offset)
+
+    response = driver.response_to(driver.fetch(version=10))
+
+    assert [topic.topic_id for topic in response.topics] == [ORDERS.topic_id]
