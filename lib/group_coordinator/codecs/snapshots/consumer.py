@@ -119,8 +119,11 @@ def unpack(packed: PackedConsumerGroup) -> ConsumerGroup:
         SnapshotError: it tells of subscriptions that nobody has.
     """
     subscriptions = packed.subscriptions
-    if any(shared.subscribers < 1 for shared in subscriptions.values()):
-        raise SnapshotError("a subscription without subscribers is stored")
+    for digest, shared in subscriptions.items():
+        if shared.subscribers < 1:
+            raise SnapshotError(
+                f"subscription {digest.hex()}: subscribers = {shared.subscribers}, must be at least 1"
+            )
     membership = ConsumerGroup(
         packed.epoch,
         packed.metadata_hash,

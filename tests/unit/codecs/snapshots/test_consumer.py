@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.assignors.spec import SubscriptionType
@@ -211,3 +212,11 @@ def test_a_member_with_ten_partitions_takes_less_than_370_bytes() -> None:
     blob = snapshots.dump(Group("g", membership, clock_ms=1_700_000_005_000))
 
     assert len(blob) < 370_000
+
+
+def test_a_subscription_that_nobody_has_is_damage() -> None:
+    version, layout, *others = msgspec.msgpack.decode(snapshots.dump(group_with_everything()))
+    layout[5][FIRST][3] = 0
+
+    with pytest.raises(snapshots.SnapshotError, match=f"{FIRST.hex()}: subscribers = 0, must be"):
+        snapshots.load("g", msgspec.msgpack.encode([version, layout, *others]))
