@@ -43,6 +43,7 @@ from tests.broker.clients.side_by_side import SideBySide
 from tests.broker.clients.topics import Topics
 from tests.peers.suites.kafka_tools import KAFKA_TOOLS, tools_in_one_process
 from tests.peers.suites.kafka_tools_story import CONSUMER_GROUPS
+from tests.support.until import until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("groups")]
 
@@ -96,8 +97,14 @@ def groups(
     kafka: KafkaAsChannel,
     same_kafka: AdminClient,
     topic_ids: Mapping[str, str],
+    kafka_admin: KafkaAdminClient,
     invoices: None,  # noqa: ARG001
 ) -> Iterator[None]:
+    def others_have_no_members() -> bool:
+        return all(group["group_state"] in ("Empty", "Dead") for group in kafka_admin.list_groups())
+
+    # A member that another test left behind would lapse between the two tools' looks.
+    until(others_have_no_members, seconds=60, awaited="the end of other tests' members")
     with groups_of_every_kind(kafka, same_kafka, topic_ids):
         yield
 
