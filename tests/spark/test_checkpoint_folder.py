@@ -9,13 +9,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from group_coordinator.job.refusal_causes import refusals_told
-from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.job.topic_interests import TopicInterests
 from group_coordinator.streaming.checkpoint.file_manager import PACKAGES
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.journal import FEW_FILES
-from group_coordinator.streaming.checkpoint.layout import read_origin
 
 pytestmark = pytest.mark.spark
 
@@ -144,25 +141,3 @@ class EarlierVersion:
 
     def _path(self, name: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(str(self._root / name))
-
-
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("", "Input data was truncated"),
-        ('{"first_batch_id": "1"}', "Expected `int`, got `str` - at `$.first_batch_id`"),
-    ],
-)
-def test_a_damaged_file_is_named(
-    spark: SparkSession, tmp_path: Path, text: str, fault: str
-) -> None:
-    (tmp_path / "rebuild").mkdir()
-    (tmp_path / "rebuild" / "origin.json").write_text(text)
-
-    with pytest.raises(JobRefusedError) as refused, refusals_told():
-        read_origin(CheckpointFolder(spark, str(tmp_path)))
-
-    assert str(refused.value) == (
-        f"{tmp_path}/rebuild/origin.json is damaged ({fault}): put a copy of it there, or take the checkpoint away and "
-        "start again, which tells how to make it anew"
-    )

@@ -24,15 +24,19 @@ class FilesInMemory:
     def write(self, name: str, text: str) -> None:
         self.texts[name] = text
 
-    def decoded(self, name: str, text: str, kind: type[Content]) -> Content:  # noqa: ARG002
-        return json.decode(text, type=kind)
+    def read_as(self, name: str, kind: type[Content], _remedy: str = "") -> Content | None:
+        text = self.read(name)
+        return None if text is None else json.decode(text, type=kind)
+
+    def read_newest_as(self, name: str, kind: type[Content], _remedy: str = "") -> Content | None:
+        newest = self._newest(name)
+        return None if newest is None else self.read_as(f"{name}/{newest}", kind)
 
     def remove(self, name: str) -> None:
         self.texts.pop(name, None)
 
-    def read_newest(self, name: str) -> str | None:
-        newest = max((int(file) for file in self.names_in(name)), default=None)
-        return None if newest is None else self.read(f"{name}/{newest}")
+    def _newest(self, name: str) -> int | None:
+        return max((int(file) for file in self.names_in(name)), default=None)
 
     def write_next(self, name: str, text: str) -> None:
         numbers = {int(file) for file in self.names_in(name)}

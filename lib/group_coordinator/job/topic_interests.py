@@ -34,7 +34,6 @@ Interests: TypeAlias = dict[str, Interest]
 """By group id."""
 
 _decode_need = json.Decoder(TopicNeedLine).decode
-_decode_all = json.Decoder(Interests).decode
 
 
 class TopicInterests:
@@ -53,10 +52,9 @@ class TopicInterests:
         interests = self._journal.read()
         if interests is not None:
             return interests
-        text = files.read(_FILE_OF_0_2_0)
-        if text is None:
+        interests = files.read_as(_FILE_OF_0_2_0, Interests)
+        if interests is None:
             return {}
-        interests = _decode_all(text)
         self._journal.keep(interests, interests)
         return interests
 

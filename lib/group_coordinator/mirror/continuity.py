@@ -155,8 +155,7 @@ class Continuity:
         remove_sparks_own(self._folder)
 
     def _read(self) -> _Known | None:
-        text = self._folder.read_newest(_FILES)
-        return None if text is None else self._folder.decoded(_FILES, text, _Known)
+        return self._folder.read_newest_as(_FILES, _Known)
 
     def _write(self, known: _Known) -> None:
         if known != self._read():

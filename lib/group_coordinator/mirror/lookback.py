@@ -123,8 +123,7 @@ class Lookback:
         )
 
     def _read(self) -> _Wish | None:
-        text = self._folder.read_newest(_FILES)
-        return None if text is None else self._folder.decoded(_FILES, text, _Wish)
+        return self._folder.read_newest_as(_FILES, _Wish)
 
     def _write(self, wish: _Wish) -> None:
         self._folder.write_next(_FILES, json.encode(wish).decode())

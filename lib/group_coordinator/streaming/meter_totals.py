@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct, field, json
 from pyspark.sql import Column, SparkSession
@@ -30,10 +30,15 @@ from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.denials import DENIALS
 
+Content = TypeVar("Content")
+
 CountTables = Callable[[int, int], Mapping[str, int]]
 """What the batches between two others, both left out, have added to the meters."""
 
 _FOLDER = "meters"
+_COUNTED_ANEW = (
+    "put a copy of it there, or delete it, and the totals are counted anew in the tables"
+)
 
 _decode_line = json.Decoder(RebalancingLine).decode
 
@@ -41,8 +46,8 @@ _decode_line = json.Decoder(RebalancingLine).decode
 class Files(Protocol):
     """The part of CheckpointFolder that totals need."""
 
-    def read_newest(self, name: str) -> str | None:
-        """The text that was written last; None: there is none."""
+    def read_newest_as(self, name: str, kind: type[Content], remedy: str) -> Content | None:
+        """What was written last; None: there is none."""
         ...
 
     def write_next(self, name: str, text: str) -> None:
@@ -64,14 +69,16 @@ class MeterTotals:
     Args:
         files: the coordinator's checkpoint.
         count_tables: asked once at most, and only if the run before was killed or had no meters.
+
+    Raises:
+        DamagedFileError: what is kept of them does not say so.
     """
 
     def __init__(self, files: Files, count_tables: CountTables) -> None:
         self._files = files
         self._count_tables = count_tables
         self._lock = Lock()
-        text = files.read_newest(_FOLDER)
-        self._totals = Totals() if text is None else json.decode(text, type=Totals)
+        self._totals = files.read_newest_as(_FOLDER, Totals, _COUNTED_ANEW) or Totals()
         self._kept = self._totals.batch_id
         self._first: int | None = None
         """Of this run; None: it has none yet."""

@@ -34,6 +34,9 @@ class OutageLog:
         plans: of the batches.
         rest_after: for how many milliseconds a batch lay idle before it ended, by Spark's number.
         limit: max.offsets.per.trigger; 0: there is none.
+
+    Raises:
+        DamagedFileError: what is kept of them does not say so.
     """
 
     def __init__(
@@ -51,8 +54,7 @@ class OutageLog:
         self._limit = limit
         self._late_answers = LateAnswers()
         self._lock = Lock()
-        text = folder.read_newest(_FILE)
-        self._outages: Outages = () if text is None else json.decode(text, type=Outages)
+        self._outages: Outages = folder.read_newest_as(_FILE, Outages) or ()
         self._last_of_an_earlier_run = last_planned_batch(folder)
         self._begun_ms = 0
 

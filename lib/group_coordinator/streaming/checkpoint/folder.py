@@ -11,6 +11,9 @@ from group_coordinator.streaming.checkpoint.file_manager import file_managers
 
 Content = TypeVar("Content")
 
+MADE_ANEW = "put a copy of it there, or take the checkpoint away and start again, which tells how to make it anew"
+"""What to do about a file without which the checkpoint cannot go on."""
+
 
 class DamagedFileError(RuntimeError):
     """A file of ours in a checkpoint does not have what we write; the message names it."""
@@ -70,8 +73,8 @@ class CheckpointFolder:
 
     def read_newest(self, name: str) -> str | None:
         """The text that `write_next` wrote last in a folder; None if there is none."""
-        newest = self._newest(name)
-        return None if newest is None else self.read(f"{name}/{newest}")
+        newest = self.newest(name)
+        return None if newest is None else self.read(newest)
 
     def write_next(self, name: str, text: str) -> None:
         """Write a file with the next number, as Spark's own logs do, then remove the one before.
@@ -83,19 +86,44 @@ class CheckpointFolder:
         if before is not None:
             self.remove(f"{name}/{before}")
 
-    def decoded(self, name: str, text: str, kind: type[Content]) -> Content:
-        """What JSON says that was read from a file, or from the newest one in a folder.
+    def newest(self, name: str) -> str | None:
+        """The file that `write_next` wrote last in a folder; None if there is none."""
+        newest = self._newest(name)
+        return None if newest is None else f"{name}/{newest}"
+
+    def read_as(self, name: str, kind: type[Content], remedy: str = MADE_ANEW) -> Content | None:
+        """What a file of JSON says; None if there is no such file.
+
+        Args:
+            name: the file.
+            kind: of what it says.
+            remedy: what to do if it is damaged, the end of a sentence.
 
         Raises:
-            DamagedFileError: it is none, or says something else.
+            DamagedFileError: it is no JSON, or says something else.
         """
+        text = self.read(name)
+        if text is None:
+            return None
         try:
             return json.decode(text, type=kind)
-        except DecodeError as error:
-            raise DamagedFileError(
-                f"{self.address(name)} is damaged ({error}): put a copy of it there, or take the checkpoint away and "
-                "start again, which tells how to make it anew"
-            ) from error
+        except (DecodeError, RecursionError) as error:
+            raise self.damaged(name, error, remedy) from error
+
+    def read_newest_as(
+        self, name: str, kind: type[Content], remedy: str = MADE_ANEW
+    ) -> Content | None:
+        """As `read_as`, of the file that `write_next` wrote last in a folder.
+
+        Raises:
+            DamagedFileError: as for `read_as`.
+        """
+        newest = self.newest(name)
+        return None if newest is None else self.read_as(newest, kind, remedy)
+
+    def damaged(self, name: str, fault: object, remedy: str = MADE_ANEW) -> DamagedFileError:
+        """The error that tells of a damaged file: what is wrong with it, and what to do."""
+        return DamagedFileError(f"{self.address(name)} is damaged ({fault}): {remedy}")
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""

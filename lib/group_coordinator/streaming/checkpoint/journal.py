@@ -13,6 +13,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from msgspec import json
 
 Value = TypeVar("Value")
+Content = TypeVar("Content")
 
 FEW_FILES = 20
 """So many, and small ones among them: the next file takes these over."""
@@ -25,8 +26,8 @@ class Files(Protocol):
         """What is in a folder; nothing if it is missing."""
         ...
 
-    def read(self, name: str) -> str | None:
-        """A file's text; None if there is no such file."""
+    def read_as(self, name: str, kind: type[Content]) -> Content | None:
+        """What a file says; None if there is no such file."""
         ...
 
     def write(self, name: str, text: str) -> None:
@@ -55,13 +56,17 @@ class Journal(Generic[Value]):
     def __init__(self, files: Files, name: str, value: type[Value]) -> None:
         self._files = files
         self._name = name
-        self._decode = json.Decoder(dict[str, value | None]).decode  # type: ignore[valid-type]
+        self._kind = dict[str, value | None]  # type: ignore[valid-type]
         self._written: list[_File] = []
         """The oldest first."""
         self._next = 0
 
     def read(self) -> dict[str, Value] | None:
-        """The values as they were kept last, once, before the first `keep`; None: none ever were."""
+        """The values as they were kept last, once, before the first `keep`; None: none ever were.
+
+        Raises:
+            DamagedFileError: a file does not say what `keep` writes.
+        """
         values: dict[str, Value] = {}
         for number in self._numbers():
             changes = self._changes(number)
@@ -99,8 +104,7 @@ class Journal(Generic[Value]):
         return sorted(int(file) for file in self._files.names_in(self._name) if file.isdecimal())
 
     def _changes(self, number: int) -> dict[str, Value | None]:
-        text = self._files.read(self._path(number))
-        return {} if text is None else self._decode(text)
+        return self._files.read_as(self._path(number), self._kind) or {}
 
     def _path(self, number: int) -> str:
         return f"{self._name}/{number}"

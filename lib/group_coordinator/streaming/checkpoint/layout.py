@@ -64,8 +64,7 @@ class Origin:
 
 def read_origin(folder: CheckpointFolder) -> Origin | None:
     """What `write_origin` wrote; None: the checkpoint was not rebuilt."""
-    text = folder.read(_ORIGIN)
-    return None if text is None else folder.decoded(_ORIGIN, text, Origin)
+    return folder.read_as(_ORIGIN, Origin)
 
 
 def write_origin(folder: CheckpointFolder, origin: Origin) -> None:

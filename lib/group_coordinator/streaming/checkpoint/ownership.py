@@ -276,8 +276,7 @@ def _who(folder: CheckpointFolder) -> str | None:
 
 
 def _read(folder: CheckpointFolder) -> Identity | None:
-    text = folder.read(_IDENTITY)
-    return None if text is None else folder.decoded(_IDENTITY, text, Identity)
+    return folder.read_as(_IDENTITY, Identity)
 
 
 def _write(folder: CheckpointFolder, identity: Identity) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from msgspec import Struct, convert, json, to_builtins
+from msgspec import Struct, ValidationError, convert, json, to_builtins
 from pyspark.sql import SparkSession
 
 import group_coordinator
@@ -71,13 +71,14 @@ def settings_of_open_batch(
 
     Raises:
         CheckpointError: another version of the program began it, and that may not be.
+        DamagedFileError: the settings that it began with cannot be read.
     """
     folder = coordinator_folder(spark, settings.job)
     batch_id, pinned = last_planned_batch(folder), _read(folder)
     if batch_id <= last_done_batch(folder) or pinned == _pinned(settings):
         return None
     if pinned is not None and pinned.program_version == group_coordinator.__version__:
-        return batch_id, _with(settings, pinned)
+        return batch_id, _with(settings, pinned, _coordinator(folder, pinned))
     if allows_other_version or folder.read(_EMPTY) == str(batch_id):
         return None
     version = "0.2.0" if pinned is None else pinned.program_version
@@ -102,7 +103,14 @@ def _pinned(settings: Settings) -> Pinned:
     )
 
 
-def _with(settings: Settings, pinned: Pinned) -> Settings:
+def _coordinator(folder: CheckpointFolder, pinned: Pinned) -> CoordinatorConfig:
+    try:
+        return convert(pinned.coordinator, CoordinatorConfig)
+    except ValidationError as error:
+        raise folder.damaged(folder.newest(_FILE) or _FILE, error) from error
+
+
+def _with(settings: Settings, pinned: Pinned, coordinator: CoordinatorConfig) -> Settings:
     job = replace(
         settings.job,
         timer_slack_ms=pinned.timer_slack_ms,
@@ -116,7 +124,7 @@ def _with(settings: Settings, pinned: Pinned) -> Settings:
         max_offsets_per_trigger=pinned.max_offsets_per_trigger,
         acls_source=_source(settings.job, checks_acls=pinned.checks_acls),
     )
-    return Settings(convert(pinned.coordinator, CoordinatorConfig), job)
+    return Settings(coordinator, job)
 
 
 def _some_or_none(interval_ms: int, *, is_some: bool) -> int:
@@ -131,5 +139,4 @@ def _source(job: JobSettings, *, checks_acls: bool) -> AclsSource:
 
 
 def _read(folder: CheckpointFolder) -> Pinned | None:
-    text = folder.read_newest(_FILE)
-    return None if text is None else folder.decoded(_FILE, text, Pinned)
+    return folder.read_newest_as(_FILE, Pinned)

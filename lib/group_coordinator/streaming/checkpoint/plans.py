@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Struct, json
+from msgspec import DecodeError, Struct, json
 
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import (
@@ -34,7 +34,10 @@ class _Metadata(Struct):
 
 
 class Plans:
-    """Reads a plan once: to ask costs a read. One batch at a time, by the thread that begins it."""
+    """Reads a plan once: to ask costs a read. One batch at a time, by the thread that begins it.
+
+    A file that does not say what Spark writes raises DamagedFileError: Spark would trip over it later.
+    """
 
     def __init__(self, folder: CheckpointFolder) -> None:
         self._folder = folder
@@ -63,16 +66,35 @@ class Plans:
         ]
 
     def _read(self, batch_id: int) -> Plan | None:
-        text = self._folder.read(f"{OFFSETS}/{batch_id}")
-        if text is None:
+        name = f"{OFFSETS}/{batch_id}"
+        lines = self._lines(name, at_least=3)
+        if lines is None:
             return None
-        _version, metadata, events, *_ = text.splitlines()
-        return Plan(json.decode(metadata, type=_Metadata).batchTimestampMs, _offsets(events))
+        _version, metadata, events, *_ = lines
+        try:
+            return Plan(json.decode(metadata, type=_Metadata).batchTimestampMs, _offsets(events))
+        except DecodeError as error:
+            raise self._folder.damaged(name, error) from error
 
     def _initial_offsets(self) -> Offsets:
         """The first line has a version."""
-        text = self._folder.read(_INITIAL_OFFSETS)
-        return {} if text is None else _offsets(text.splitlines()[-1])
+        lines = self._lines(_INITIAL_OFFSETS, at_least=2)
+        if lines is None:
+            return {}
+        try:
+            return _offsets(lines[-1])
+        except DecodeError as error:
+            raise self._folder.damaged(_INITIAL_OFFSETS, error) from error
+
+    def _lines(self, name: str, *, at_least: int) -> list[str] | None:
+        text = self._folder.read(name)
+        if text is None:
+            return None
+        lines = text.splitlines()
+        if len(lines) < at_least:
+            fault = f"it has {len(lines)} lines, and Spark writes at least {at_least}"
+            raise self._folder.damaged(name, fault)
+        return lines
 
 
 def offsets_read(folder: CheckpointFolder, topic: str) -> dict[int, int]:
