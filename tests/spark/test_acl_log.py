@@ -14,7 +14,7 @@ from group_coordinator.core.acls.rule import Acls, Operation, ResourceType
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.acl_log import PROPERTY, AclLog
-from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder, DamagedFileError
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.pinned import pin
 from group_coordinator.streaming.operator.batch_context import in_this_task
@@ -129,6 +129,46 @@ def test_a_query_that_fails_and_begins_anew_goes_by_the_same_rules(
     log.begin(0)
 
     assert may_read(spark, configured) is True
+
+
+@pytest.mark.parametrize(
+    ("cut", "fault"),
+    [
+        (0, "Error -5 while decompressing data: incomplete or truncated stream"),
+        (10, "Incorrect padding"),
+        (12, "Error -5 while decompressing data: incomplete or truncated stream"),
+    ],
+)
+def test_rules_of_an_open_batch_that_are_damaged_are_told_before_it_begins(
+    spark: SparkSession, folder: CheckpointFolder, cut: int, fault: str
+) -> None:
+    run_with(READER, spark, folder)
+    plan(folder, 0)
+    kept = folder.read("acls/0")
+    assert kept is not None
+    folder.write("acls/0", kept[:cut])
+
+    again = AclLog(spark, folder)
+    again.take(NOBODY)
+    with pytest.raises(DamagedFileError) as refused:
+        again.before_query()
+
+    assert str(refused.value) == (
+        f"{folder.location}/acls/0 is damaged ({fault}): put a copy of it there, or take the checkpoint away and start "
+        "again, which tells how to make it anew"
+    )
+    assert folder.read("acls/0") == kept[:cut]
+
+
+def test_damaged_rules_that_no_batch_needs_are_replaced(
+    spark: SparkSession, configured: Settings, folder: CheckpointFolder
+) -> None:
+    run_with(READER, spark, folder)
+    folder.write("acls/0", "")
+
+    run_with(NOBODY, spark, folder).begin(0)
+
+    assert may_read(spark, configured) is False
 
 
 def test_rules_that_kafka_4_4_would_not_take_are_known_as_they_are(

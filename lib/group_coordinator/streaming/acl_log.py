@@ -45,11 +45,25 @@ class AclLog:
         """Write down what the query's first batch goes by, unless that has begun before, with rules.
 
         Called before the settings of the query are written down.
+
+        Raises:
+            DamagedFileError: the rules that it began with cannot be read.
         """
         self._begun = last_planned_batch(self._folder)
         is_open = self._begun > last_done_batch(self._folder)
-        if not (is_open and began_with_rules(self._folder)):
+        if is_open and began_with_rules(self._folder):
+            self._check_pinned()
+        else:
             self._pin()
+
+    def _check_pinned(self) -> None:
+        """A task that cannot read them would fail without naming the file."""
+        if self._pinned is None:
+            return
+        try:
+            unpacked(self._pinned)
+        except (ValueError, zlib.error) as error:
+            raise self._folder.damaged(self._folder.newest(_FILE) or _FILE, error) from error
 
     def begin(self, batch_id: int) -> None:
         """Let the tasks of this batch, by Spark's number, know the rules; this thread begins them next."""
