@@ -26,6 +26,7 @@ from group_coordinator import settings
 from group_coordinator.tables.append import append_on_disk
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.maintenance import LOOK_EVERY_S, Maintenance, Notebook
+from group_coordinator.tables.upkeep_due import UpkeepNote
 from tests.benchmarks.measured import show
 
 NOON_MS = 1_764_000_000_000
@@ -67,9 +68,9 @@ def run(way: str, appends: int) -> Iterator[Mapping[str, float]]:
 
 def maintenance_of(root: str) -> Maintenance:
     """With the default settings."""
-    pages: list[str] = []
+    pages: list[dict[str, UpkeepNote]] = []
     job = settings.load(overrides=[f"tables.root={root}"]).job
-    notebook = Notebook(lambda: pages[-1] if pages else None, pages.append)
+    notebook = Notebook(lambda: pages[-1] if pages else {}, pages.append)
     return Maintenance(NO_SPARK, job, [COORDINATOR_LOG], notebook)
 
 

@@ -27,6 +27,7 @@ from group_coordinator.tables.maintenance import Maintenance, Notebook
 from group_coordinator.tables.members import MEMBERS
 from group_coordinator.tables.offsets import OFFSETS
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_id_rows
+from group_coordinator.tables.upkeep_due import UpkeepNote
 from tests.support.log_rows import Log
 from tests.support.mirrored_log import table_rows
 from tests.unit.tables.compaction.test_share_fold import ORDERS
@@ -148,8 +149,8 @@ def test_files_are_put_together_and_sorted_cluster_by_cluster(
         schema = GROUPS.no_rows().schema
         write_deltalake(folder, pa.Table.from_pylist([given], schema), mode="append")
     job = replace(configured.job, tables_root=elsewhere.root, cluster_id="test")
-    pages: list[str] = []
-    notebook = Notebook(lambda: pages[-1] if pages else None, pages.append)
+    pages: list[dict[str, UpkeepNote]] = []
+    notebook = Notebook(lambda: pages[-1] if pages else {}, pages.append)
 
     Maintenance(spark, job, [MEMBERS, GROUPS], notebook).look(NOON)
     Maintenance(spark, job, [MEMBERS, GROUPS], notebook).look(NOON + 1)

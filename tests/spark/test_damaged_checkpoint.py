@@ -17,8 +17,11 @@ from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder, read_origin
 from group_coordinator.streaming.checkpoint.pinned import pin, settings_of_open_batch
 from group_coordinator.streaming.checkpoint.plans import Plans
+from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.streaming.meter_totals import MeterTotals
 from group_coordinator.streaming.outage_log import OutageLog
+from group_coordinator.streaming.upkeep import notebook_of
+from group_coordinator.tables.upkeep_due import UpkeepNote
 
 pytestmark = pytest.mark.spark
 
@@ -166,4 +169,37 @@ def test_settings_that_a_batch_began_with_are_told_if_they_are_damaged(
         spark,
         folder,
         f"{folder.location}/settings/0 is damaged (Expected `int`, got `str` - at `$.group_max_size`): {MADE_ANEW}",
+    )
+
+
+def test_upkeep_needs_no_notes(
+    spark: SparkSession, configured: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    notebook = notebook_of(spark, configured.job, "coordinator")
+    folder = coordinator_folder(spark, configured.job)
+    folder.write("maintenance.json", '{"coordinator_log": {"files": ')
+
+    assert notebook.notes() == {}
+    assert caplog.messages == [
+        (
+            f"{folder.location}/maintenance.json is damaged (Input data was truncated): nothing need be done, the tables "
+            "have their upkeep once more, and it is written anew"
+        )
+    ]
+    notebook.replace({"groups": UpkeepNote(3)})
+    assert notebook.notes() == {"groups": UpkeepNote(3)}
+
+
+def test_a_compaction_that_does_not_know_whose_it_is_ends(
+    spark: SparkSession, configured: Settings
+) -> None:
+    location = f"{configured.job.checkpoint_location}/compaction"
+    CheckpointFolder(spark, location).write("cluster", "")
+
+    with pytest.raises(JobRefusedError) as refused, refusals_told():
+        CompactionQuery(spark, configured).drain()
+
+    assert str(refused.value) == (
+        f"{location}/cluster is damaged (it is empty): write the cluster.id of its rows into it, or take the checkpoint "
+        "away, and compaction begins anew"
     )

@@ -14,7 +14,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.batch_gate import BatchGate
-from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder, DamagedFileError
 from group_coordinator.streaming.checkpoint.layout import checkpoint_of
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError
 from group_coordinator.streaming.pools import started_in_pool
@@ -33,6 +33,7 @@ from group_coordinator.tables.maintenance import Maintenance
 
 QUERY_NAME = "compaction"
 _CLUSTER = "cluster"
+_BEGUN_ANEW = "write the cluster.id of its rows into it, or take the checkpoint away, and compaction begins anew"
 _NO_BATCH = -1
 _POLL_S = 1
 _PAUSE_S = 30
@@ -60,6 +61,7 @@ class CompactionQuery:
 
         Raises:
             CheckpointError: the checkpoint is that of another cluster.
+            DamagedFileError: it does not say whose it is.
         """
         self._or_without_what_was_remembered(lambda done: self._run(stop, done))
 
@@ -77,6 +79,7 @@ class CompactionQuery:
 
         Raises:
             CheckpointError: the checkpoint is that of another cluster.
+            DamagedFileError: it does not say whose it is.
         """
         keep_trying(
             lambda: self.run(stop),
@@ -91,6 +94,7 @@ class CompactionQuery:
 
         Raises:
             CheckpointError: the checkpoint is that of another cluster.
+            DamagedFileError: it does not say whose it is.
         """
         self._or_without_what_was_remembered(self._drain)
 
@@ -122,6 +126,8 @@ class CompactionQuery:
         cluster_id, present = self.settings.job.cluster_id, self._folder.read(_CLUSTER)
         if present is None:
             self._folder.write(_CLUSTER, cluster_id)
+        elif not present:
+            raise self._folder.damaged(_CLUSTER, "it is empty", _BEGUN_ANEW)
         elif present != cluster_id:
             raise CheckpointError(
                 f"checkpoint {self._folder.location} compacts the rows of cluster.id = {present}, not {cluster_id}: "
@@ -172,7 +178,9 @@ class CompactionQuery:
 
 
 def _may_pass(failure: BaseException) -> bool:
-    return isinstance(failure, Exception) and not isinstance(failure, CheckpointError)
+    return isinstance(failure, Exception) and not isinstance(
+        failure, CheckpointError | DamagedFileError
+    )
 
 
 def _say(failure: BaseException, _attempt: int) -> None:

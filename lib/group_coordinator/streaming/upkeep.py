@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
+from typing import TypeAlias
 
+from msgspec import json
 from pyspark.sql import SparkSession
 
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder, DamagedFileError
 from group_coordinator.streaming.checkpoint.layout import checkpoint_of
 from group_coordinator.streaming.checkpoint.ownership import WRITTEN
 from group_coordinator.tables.claims import WRITERS
@@ -15,12 +18,18 @@ from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.maintenance import Maintenance, Notebook
 from group_coordinator.tables.snapshots import SNAPSHOTS
+from group_coordinator.tables.upkeep_due import UpkeepNote
 
 OF_THE_COORDINATOR = (*WRITTEN, WRITERS)
 """What it appends to; a mirror does so in its place."""
 OF_COMPACTION = (*COMPACTED, SNAPSHOTS)
 
+Notes: TypeAlias = dict[str, UpkeepNote]
+"""By table."""
+
 _FILE = "maintenance.json"
+_ONCE_MORE = "nothing need be done, the tables have their upkeep once more, and it is written anew"
+_log = logging.getLogger(__name__)
 
 
 def maintenance_of(
@@ -36,4 +45,12 @@ def maintenance_of(
 def notebook_of(spark: SparkSession, job: JobSettings, query_name: str) -> Notebook:
     """What is remembered, in the checkpoint of a query, or in a folder beside it."""
     folder = CheckpointFolder(spark, checkpoint_of(job, query_name))
-    return Notebook(lambda: folder.read(_FILE), lambda text: folder.write(_FILE, text))
+
+    def notes() -> Notes:
+        try:
+            return folder.read_as(_FILE, Notes, _ONCE_MORE) or {}
+        except DamagedFileError as damaged:
+            _log.warning("%s", damaged)
+            return {}
+
+    return Notebook(notes, lambda kept: folder.write(_FILE, json.encode(kept).decode()))

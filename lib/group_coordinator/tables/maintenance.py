@@ -18,7 +18,6 @@ from delta.tables import DeltaTable as SparkTable
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 from filelock import Timeout
-from msgspec import json
 from msgspec.structs import replace
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -59,17 +58,10 @@ _log = logging.getLogger(__name__)
 class Notebook:
     """Where the notes are kept between two runs; without them a table has its upkeep once more."""
 
-    read: Callable[[], str | None]
-    write: Callable[[str], None]
-
-    def notes(self) -> dict[str, UpkeepNote]:
-        """By table."""
-        text = self.read()
-        return {} if text is None else json.decode(text, type=dict[str, UpkeepNote])
-
-    def replace(self, notes: dict[str, UpkeepNote]) -> None:
-        """Keep these."""
-        self.write(json.encode(notes).decode())
+    notes: Callable[[], dict[str, UpkeepNote]]
+    """By table."""
+    replace: Callable[[dict[str, UpkeepNote]], None]
+    """Keep these."""
 
 
 class Maintenance:

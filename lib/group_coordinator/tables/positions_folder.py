@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import CommitProperties, DeltaTable, QueryBuilder, Transaction, write_deltalake
-from msgspec import json, structs
+from msgspec import convert, structs
 
 from group_coordinator.tables.append import commit_rows, write_errors
 from group_coordinator.tables.catalog import TableCatalog
@@ -143,19 +143,18 @@ class PositionsFolder:
 
     def notebook(self) -> Notebook:
         """Where the upkeep of both tables of samples is remembered: beside the rows, as there is no checkpoint."""
-        return Notebook(self._read_note, self._write_note)
+        return Notebook(self._read_notes, self._write_notes)
 
-    def _read_note(self) -> str | None:
+    def _read_notes(self) -> dict[str, UpkeepNote]:
         table = DeltaTable(self.location)
         notes = {}
         for of in SAMPLED:
             known = {name: table.transaction_version(self._mark(name, of)) for name in _NOTED}
             if None not in known.values():
-                notes[of.name] = known
-        return json.encode(notes).decode()
+                notes[of.name] = convert(known, UpkeepNote)
+        return notes
 
-    def _write_note(self, text: str) -> None:
-        notes = json.decode(text, type=dict[str, UpkeepNote])
+    def _write_notes(self, notes: dict[str, UpkeepNote]) -> None:
         marks = [
             Transaction(self._mark(name, of), getattr(notes[of.name], name))
             for of in SAMPLED

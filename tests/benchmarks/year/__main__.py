@@ -25,6 +25,7 @@ from group_coordinator import settings
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.maintenance import Maintenance, Notebook
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
+from group_coordinator.tables.upkeep_due import UpkeepNote
 from tests.benchmarks.measured import show
 from tests.benchmarks.year.cluster import Cluster
 from tests.benchmarks.year.questions import ABOUT_ALL, by_command, by_query, by_spark, examples
@@ -58,8 +59,8 @@ def make(root: Path, groups: int, days: int, now_ms: int) -> Mapping[str, float]
 def _look_after(root: Path, now_ms: int) -> None:
     job = settings.load(overrides=[f"tables.root={root}"]).job
     job = replace(job, history_full_ms=RULE.full_ms, history_hourly_ms=RULE.hourly_ms)
-    pages: list[str] = []
-    notebook = Notebook(lambda: pages[-1] if pages else None, pages.append)
+    pages: list[dict[str, UpkeepNote]] = []
+    notebook = Notebook(lambda: pages[-1] if pages else {}, pages.append)
     Maintenance(None, job, [COORDINATOR_LOG, TOPIC_POSITIONS], notebook).look(now_ms)
 
 

@@ -20,6 +20,7 @@ from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.maintenance import Maintenance, Notebook
+from group_coordinator.tables.upkeep_due import UpkeepNote
 
 HOUR = 3_600_000
 NOON = 490_000 * HOUR
@@ -36,8 +37,8 @@ def job(tmp_path: Path) -> JobSettings:
 
 @pytest.fixture
 def notebook() -> Notebook:
-    pages: list[str] = []
-    return Notebook(lambda: pages[-1] if pages else None, pages.append)
+    pages: list[dict[str, UpkeepNote]] = []
+    return Notebook(lambda: pages[-1] if pages else {}, pages.append)
 
 
 def made(job: JobSettings, table: TableDefinition) -> Path:
@@ -225,12 +226,12 @@ def test_what_fails_does_not_end_the_run(
     folder = made(job, DEAD_LETTERS)
     append(folder, DEAD_LETTERS, 5)
 
-    def away() -> str:
+    def away() -> dict[str, UpkeepNote]:
         raise OSError("no route to host")
 
     Maintenance(NO_SPARK, job, [COORDINATOR_LOG, DEAD_LETTERS], notebook).look(NOON)
     assert files(folder)[0] == 1
-    Maintenance(NO_SPARK, job, [DEAD_LETTERS], Notebook(away, notebook.write)).look(NOON)
+    Maintenance(NO_SPARK, job, [DEAD_LETTERS], Notebook(away, notebook.replace)).look(NOON)
 
     assert [record.args[0] for record in caplog.records if isinstance(record.args, tuple)] == [
         "coordinator_log",

@@ -17,6 +17,7 @@ from group_coordinator.tables import maintenance
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.history.rule import OPEN_MS
 from group_coordinator.tables.maintenance import Maintenance, Notebook
+from group_coordinator.tables.upkeep_due import UpkeepNote
 from tests.support import commit_rows
 
 DAY, DAY_MS = 24 * 60, 24 * 3_600_000
@@ -34,8 +35,8 @@ def job(tmp_path: Path) -> JobSettings:
 
 @pytest.fixture
 def notebook() -> Notebook:
-    pages: list[str] = []
-    return Notebook(lambda: pages[-1] if pages else None, pages.append)
+    pages: list[dict[str, UpkeepNote]] = []
+    return Notebook(lambda: pages[-1] if pages else {}, pages.append)
 
 
 def log(job: JobSettings) -> DeltaTable:
