@@ -83,8 +83,6 @@ _ON_THIS_MACHINE = {
     "spark.driver.memory": "1536m",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    # Without Hadoop's native library each file that is made starts a process, `chmod`: its checksum would be a second one.
-    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
 }
 
 
@@ -106,7 +104,22 @@ def local_session(job: JobSettings, jars: Iterable[Path], scratch: Path) -> Spar
     finally:
         tempfile.tempdir = usual
     rename_plainly(spark)
+    _leave_checksums_out(spark)
     return spark
+
+
+def _leave_checksums_out(spark: SparkSession) -> None:
+    """Keep Hadoop from having a checksum beside each file on this machine.
+
+    Without its native library each file that is made starts a process, `chmod`: the checksum would be a second one. A class
+    without checksums in fs.file.impl would not do: RocksDB's snapshots come and go through FileSystem.getLocal, which
+    refuses all but Hadoop's own.
+    """
+    session: Any = spark
+    hadoop = session._jsc.hadoopConfiguration()  # noqa: SLF001 - PySpark has no public way
+    files = session._jvm.org.apache.hadoop.fs.FileSystem.getLocal(hadoop)  # noqa: SLF001
+    files.setWriteChecksum(False)
+    files.setVerifyChecksum(False)
 
 
 def _on_this_machine(job: JobSettings, jars: Iterable[Path], scratch: Path) -> dict[str, str]:
