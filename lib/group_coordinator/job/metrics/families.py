@@ -27,8 +27,12 @@ class Figures:
 
 
 def gauge(name: str, meaning: str, labels: Sequence[str], points: Iterable[Point]) -> Metric:
-    """A family of gauges."""
+    """A family of gauges.
+
+    A name from outside may have the character 0, at which Prometheus gives up the whole page (model/textparse/promlex.l):
+    the series has U+FFFD in its place.
+    """
     family = GaugeMetricFamily(name, meaning, labels=labels)
     for values, number in points:
-        family.add_metric(values, number)
+        family.add_metric([value.replace("\0", "\ufffd") for value in values], number)
     return family

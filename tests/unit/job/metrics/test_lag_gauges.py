@@ -62,6 +62,14 @@ def test_by_partition_there_is_what_is_known_and_nothing_else() -> None:
     }
 
 
+def test_a_name_that_prometheus_cannot_read_does_not_take_the_page_with_it() -> None:
+    groups = pa.table({"group_id": ["a\0b"], "member_count": [1]})
+
+    assert shown(lag_families(groups, LAG.slice(0, 0), "group")) == {
+        'kafka_consumergroup_members{consumergroup="a\ufffdb"}': 1
+    }
+
+
 def test_by_topic_there_are_sums() -> None:
     assert shown(lag_families(GROUPS, LAG, "topic")) == MEMBERS | BY_TOPIC
 
