@@ -42,7 +42,7 @@ from group_coordinator.streaming.operator.worker_process import until_dropped
 _MOST_ROWS = 2_000
 """In one Arrow batch that is sent."""
 _MOST_BYTES = 16 * 1024 * 1024
-"""Of outputs in it; a row has many."""
+"""Of outputs and states in it. A row has many outputs, and the timers of many large groups fire in one batch."""
 
 _NO_TIMESTAMP = -1
 
@@ -197,6 +197,7 @@ class _Output:
         self._states_type: pa.StructType = serializer.result_state_pdf_arrow_type
         self._rows = rows
         self._states: list[tuple[bytes, bytes, bytes | None, int]] = []
+        self._state_bytes = 0
 
     def add(self, group_id: str, piece: Piece) -> None:
         """Outputs of a call."""
@@ -205,11 +206,12 @@ class _Output:
     def write(self, received: _Received, result: OperatorResult) -> None:
         """Add a state row. A group that stays as it is needs none: the JVM changes only the groups that have one."""
         self._states.append(_state_row(received, result))
+        self._state_bytes += 0 if result.state is None else len(result.state.snapshot)
 
     @property
     def is_full(self) -> bool:
         """Whether it must be sent before more is added."""
-        return self._length >= _MOST_ROWS or self._rows.bytes >= _MOST_BYTES
+        return self._length >= _MOST_ROWS or self._rows.bytes + self._state_bytes >= _MOST_BYTES
 
     @property
     def is_empty(self) -> bool:
@@ -222,7 +224,7 @@ class _Output:
     def flushed(self) -> pa.RecordBatch:
         """All as one Arrow batch; its first row says how many rows of the other two columns are filled."""
         rows, states = self._rows.take(), self._states
-        self._states = []
+        self._states, self._state_bytes = [], 0
         length = max(len(rows), len(states))
         counts = [(len(rows), len(states))]
         columns = [
