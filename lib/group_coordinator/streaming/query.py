@@ -26,6 +26,8 @@ from group_coordinator.streaming.source import read_events, read_groups
 _OF_THE_QUERY = {
     # To write Java for its plans takes a batch longer than it saves; of large ones as of small ones the time is the workers'.
     "spark.sql.codegen.wholeStage": "false",
+    # Deadlines come without events too; whoever has many queries may have set it for those.
+    "spark.sql.streaming.noDataMicroBatches.enabled": "true",
 }
 
 
