@@ -95,15 +95,29 @@ def decode(value: bytes) -> Event:
     try:
         return _decode(value)
     except _UnsupportedError as fault:
-        raise _invalid(value, str(fault), ErrorCode.UNSUPPORTED_VERSION) from None
+        raise unfit(value, str(fault), ErrorCode.UNSUPPORTED_VERSION) from None
     except FieldError as fault:
-        raise _invalid(value, str(fault), ErrorCode.INVALID_REQUEST) from None
+        raise unfit(value, str(fault), ErrorCode.INVALID_REQUEST) from None
     except UnicodeDecodeError as fault:
-        raise _invalid(value, f"not UTF-8: {fault}", ErrorCode.INVALID_REQUEST) from None
+        raise unfit(value, f"not UTF-8: {fault}", ErrorCode.INVALID_REQUEST) from None
     except RecursionError:
-        raise _invalid(value, "nested too deeply", ErrorCode.INVALID_REQUEST) from None
+        raise unfit(value, "nested too deeply", ErrorCode.INVALID_REQUEST) from None
     except DecodeError as fault:
-        raise _invalid(value, f"not JSON: {fault}", ErrorCode.INVALID_REQUEST) from None
+        raise unfit(value, f"not JSON: {fault}", ErrorCode.INVALID_REQUEST) from None
+
+
+def unfit(value: bytes, reason: str, code: ErrorCode) -> InvalidEventError:
+    """Why an event cannot be taken, with what it says about itself as far as that can be read."""
+    tree = plain_tree(value)
+    return InvalidEventError(
+        reason,
+        code,
+        api=_text(tree.get("api")),
+        version=_version(tree.get("version")),
+        correlation_id=_text(tree.get("correlationId")),
+        reply_partition=_partition(tree.get("replyPartition")),
+        group_id=_group_id(tree.get(_BODY)),
+    )
 
 
 def check_size(size: int, config: CoordinatorConfig) -> None:
@@ -163,19 +177,6 @@ def _request(value: bytes, envelope: _Envelope, api: Api[Any]) -> Request:
         return api.to_request(envelope.body, envelope.version)
     except FieldError as fault:
         raise FieldError(f"{_BODY}.{fault.path}", fault.why) from None
-
-
-def _invalid(value: bytes, reason: str, code: ErrorCode) -> InvalidEventError:
-    tree = plain_tree(value)
-    return InvalidEventError(
-        reason,
-        code,
-        api=_text(tree.get("api")),
-        version=_version(tree.get("version")),
-        correlation_id=_text(tree.get("correlationId")),
-        reply_partition=_partition(tree.get("replyPartition")),
-        group_id=_group_id(tree.get(_BODY)),
-    )
 
 
 def _text(value: object) -> str | None:

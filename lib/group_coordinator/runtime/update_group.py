@@ -174,15 +174,15 @@ class _GroupRun:
             self.output.dead_letter(None, describe(defect), to_ms)
 
     def _decode(self, row: EventRow) -> Event:
-        if row.key_fault is not None or row.value is None:
+        if row.value is None:
             raise InvalidEventError(row.key_fault or "the value is null", ErrorCode.INVALID_REQUEST)
         events.check_size(row.cut_from or len(row.value), self.context.config)
+        if row.key_fault is not None:
+            raise events.unfit(row.value, row.key_fault, ErrorCode.INVALID_REQUEST)
         event = events.decode(row.value)
         if event.request.group_id != self.group.group_id:
-            raise InvalidEventError(
-                f"groupId = {event.request.group_id!r}: differs from the record's key",
-                ErrorCode.INVALID_REQUEST,
-            )
+            reason = f"groupId = {event.request.group_id!r}: differs from the record's key"
+            raise events.unfit(row.value, reason, ErrorCode.INVALID_REQUEST)
         return event
 
     def _apply(self, event: Event, row: EventRow, now_ms: int, rights: Rights | None) -> None:

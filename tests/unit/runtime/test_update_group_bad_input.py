@@ -97,6 +97,36 @@ def test_who_asks_badly_is_told_and_the_letter_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        (row(COMMIT, 2_000, 7, "the record's key is null"), "the record's key is null"),
+        (
+            row(COMMIT | {"body": COMMIT["body"] | {"groupId": "h"}}, 2_000, 7),
+            "groupId = 'h': differs from the record's key",
+        ),
+    ],
+)
+def test_who_asks_under_a_wrong_key_is_told(bad: EventRow, reason: str) -> None:
+    before = committed()
+
+    update = call(bad, at_ms=2_500, state=before.state)
+
+    (_, answer), (_, letter) = lines(update)
+    assert tags(update) == "RD"
+    assert answer == {
+        "id": "group-events-3-7",
+        "correlationId": COMMIT["correlationId"],
+        "api": "OffsetCommit",
+        "version": COMMIT["version"],
+        "groupId": "g",
+        "at": 2_000,
+        "body": {"errorCode": 42, "errorMessage": reason},
+    }
+    assert letter["reason"] == reason
+    assert update.state == before.state
+
+
+@pytest.mark.parametrize(
     ("event", "message"),
     [
         (COMMIT | {"version": 11}, "version = 11: OffsetCommit is supported from 1 to 10"),
