@@ -56,7 +56,7 @@ from group_coordinator.core.model.records import (
     TargetRecord,
 )
 from group_coordinator.core.model.requests import TopicPartitions
-from group_coordinator.core.model.timers import TimerKey, TimerKind
+from group_coordinator.core.model.timers import TimerKey, TimerKind, session_timer
 from group_coordinator.core.model.tombstones import member_tombstones
 from group_coordinator.core.value import Value
 
@@ -148,10 +148,13 @@ def update_assignment(
 def replace_static_member(
     update: ConsumerUpdate, old: ConsumerMember, member_id: str
 ) -> ConsumerMember:
-    """A static member comes back under another id: the new id takes over everything, at epoch 0."""
+    """A static member comes back under another id: the new id takes over everything, at epoch 0.
+
+    Timers of the old id run on but for its session, which begins anew with each return; they count if it comes back in time.
+    """
     new = ConsumerMember(member_id, old.metadata, old.current.replace(epoch=0, previous_epoch=0))
     target = update.membership.target_of(old.member_id)
-    update.cancel_timers_of(old.member_id)
+    update.cancel(session_timer(old.member_id))
     update.records += member_tombstones(old.member_id, update.reason)
     update.records += [
         MemberRecord(member_id, new.metadata, update.reason),

@@ -53,6 +53,21 @@ def a_classic_member_does_not_join_again_in_time(s: ConsumerScript) -> None:
 
 
 @consumer_story()
+def timers_of_a_replaced_member_wait_for_its_id(s: ConsumerScript) -> None:
+    """A copy takes the place of a member that has yet to sync; whoever comes back under the old id is out when that time is over."""
+    s.cluster("orders:4")
+    s.enter("m1")
+    s.classic("d1", chosen_id=False, instance="i1", rebalance=12_000, session=30_000)
+    s.at(2_000)
+    s.enter("s1", instance="i1")
+    s.pause("s1")
+    s.at(3_000)
+    s.enter("d1", instance="i1")
+    s.at(12_999)
+    s.at(13_000, "-current:d1 -target:d1 -member:d1 +epoch=4")
+
+
+@consumer_story()
 def a_classic_member_joins_again_in_time(s: ConsumerScript) -> None:
     """testClassicGroupHeartbeatToConsumerGroupRebalanceInProgress: its join ends one timer and starts another."""
     s.cluster("orders:4")
