@@ -51,6 +51,12 @@ def print_failure(error: ClientError) -> None:
     print_error(f"{FAILED}{error.kafka_text}")
 
 
+def print_failure_of_group(group: str, error: ClientError) -> None:
+    """The same of one group; few of Kafka's messages name it."""
+    is_named = group and group in str(error)
+    print_error(f"{FAILED}{error.kafka_text}" + ("" if is_named else f" (group '{group}')"))
+
+
 def list_groups(
     session: Session,
     is_wanted: Callable[[str], bool],
@@ -141,10 +147,10 @@ def _print_notice(group: GroupDescription) -> None:
 
 def _print_failures(groups: Collection[GroupDescription]) -> bool:
     """After the tables, so that one wrong name does not hide the other groups as it does in Kafka's tool."""
-    errors = [group.error for group in groups if group.error is not None]
-    for error in errors:
-        print_failure(error)
-    return not errors
+    failed = {group.group_id: group.error for group in groups if group.error is not None}
+    for group, error in failed.items():
+        print_failure_of_group(group, error)
+    return not failed
 
 
 def delete_groups(session: Session, groups: Collection[str]) -> bool:

@@ -11,7 +11,11 @@ from kafka import TopicPartition
 
 from group_coordinator.cli.groups import format as layout
 from group_coordinator.cli.groups import reset_file
-from group_coordinator.cli.groups.actions import FAILED, print_error, print_failure
+from group_coordinator.cli.groups.actions import (
+    FAILED,
+    print_error,
+    print_failure_of_group,
+)
 from group_coordinator.cli.groups.output import show_table
 from group_coordinator.cli.groups.session import Session
 from group_coordinator.clients.admin.descriptions import GroupDescription
@@ -129,7 +133,7 @@ def _plans(
 
 def _plan(planner: ResetPlanner, group: GroupDescription, request: ResetRequest) -> Plan | None:
     if group.error is not None and not isinstance(group.error, GroupIdNotFoundError):
-        print_failure(group.error)
+        print_failure_of_group(group.group_id, group.error)
         return None
     if group.state not in _RESETTABLE:
         print_error(
@@ -168,7 +172,7 @@ def _execute(session: Session, group: str, plan: Plan) -> bool:
     try:
         session.admin.commit_reset(group, plan.offsets).all()
     except ClientError as error:
-        print_error(f"{FAILED}{error}")
+        print_failure_of_group(group, error)
         return False
     return True
 

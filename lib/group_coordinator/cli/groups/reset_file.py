@@ -38,12 +38,20 @@ def read_plans(path: Path, groups: Sequence[str]) -> dict[str, dict[TopicPartiti
         if len(row) != len(columns):
             raise click.UsageError(f"{path}:{number}: not {','.join(columns)}")
         *group, topic, partition, offset = row
-        try:
-            key = TopicPartition(topic, int(partition))
-            plans.setdefault(group[0] if group else groups[0], {})[key] = int(offset)
-        except ValueError as error:
-            raise click.UsageError(f"{path}:{number}: {error}") from error
+        place = f"{path}:{number}"
+        key = TopicPartition(topic, _number(place, "PARTITION", partition))
+        of_group = plans.setdefault(group[0] if group else groups[0], {})
+        of_group[key] = _number(place, "OFFSET", offset)
     return plans
+
+
+def _number(place: str, column: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:
+        raise click.UsageError(
+            f"{place}: {column} is {text!r}, which is no whole number (the file has no headings)"
+        ) from error
 
 
 def export(plans: Mapping[str, Offsets], *, with_groups: bool) -> str:

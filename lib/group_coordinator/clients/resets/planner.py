@@ -52,8 +52,9 @@ class ResetPlanner:
         """
         whole = [topic for topic, numbers in topics.items() if numbers is None]
         known = self._cluster.partitions(whole)
-        if not known.keys() >= set(whole):
-            raise UnknownTopicOrPartitionError
+        unknown = sorted(set(whole) - known.keys())
+        if unknown:
+            raise UnknownTopicOrPartitionError(f'The topics "{",".join(unknown)}" do not exist')
         return frozenset(
             TopicPartition(topic, number)
             for topic, numbers in topics.items()

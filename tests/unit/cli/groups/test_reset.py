@@ -162,6 +162,27 @@ def test_a_partition_without_a_leader(run: Run, brokers: BrokersInProcess) -> No
     assert brokers.is_closed
 
 
+def test_topics_that_do_not_exist_are_named(run: Run) -> None:
+    said = run(
+        "--reset-offsets --group billing --topic orders --topic order --topic refund --to-latest --dry-run"
+    )
+
+    assert said.status == 1
+    assert said.err == (
+        '\nError: Executing consumer group command failed due to The topics "order,refund" do not exist\n'
+    )
+
+
+def test_a_group_that_cannot_be_described_is_named(run: Run) -> None:
+    said = run("--reset-offsets --group= --group billing --topic orders --to-latest --dry-run")
+
+    assert said.status == 1
+    assert said.err == (
+        "\nError: Executing consumer group command failed due to org.apache.kafka.common.errors."
+        "InvalidGroupIdException: The group id is invalid. (group '')\n"
+    )
+
+
 def test_a_file_without_the_group(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "plan.csv"
     file.write_text("archive,orders,0,11\n")

@@ -47,7 +47,9 @@ def test_what_is_exported_can_be_read(
     ("text", "groups", "complaint"),
     [
         ("orders,0\n", ["g"], ":1: not TOPIC,PARTITION,OFFSET"),
-        ("orders,0,1\norders,x,1\n", ["g"], ":2: invalid literal"),
+        ("orders,0,1\norders,x,1\n", ["g"], ":2: PARTITION is 'x', which is no whole number"),
+        ("topic,partition,offset\n", ["g"], ":1: PARTITION is 'partition'.*no headings"),
+        ("orders,0,ten\n", ["g"], ":1: OFFSET is 'ten', which is no whole number"),
         ("orders,0,1\n", ["g", "h"], ":1: not GROUP,TOPIC,PARTITION,OFFSET"),
         ("g,orders,0,1\norders,0,1\n", ["g"], ":2: not GROUP,TOPIC,PARTITION,OFFSET"),
     ],
