@@ -7,6 +7,7 @@ from shutil import rmtree
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
 from kafka import KafkaAdminClient, TopicPartition
 from pyspark.sql import SparkSession
 
@@ -51,6 +52,31 @@ def test_a_clusters_rows_have_one_writer(
         mirror.run(OFFSETS)
     mirror.run(topic, cluster_id="eu-2")
     assert {row["cluster_id"] for row in mirror.rows()} == {"eu-1", "eu-2"}
+
+
+@pytest.mark.parametrize("at_ms", [-((2**63) // 1000) - 1, (2**63 - 1) // 1000 + 1])
+def test_a_record_whose_time_spark_cannot_read_is_told(
+    mirror: Mirror, broker: EmbeddedBroker, admin: KafkaAdminClient, at_ms: int
+) -> None:
+    topic = new_topic(
+        admin, f"mirror-no-time-{at_ms}", 2, message_timestamp_after_max_ms=str(2**63 - 1)
+    )
+    for partition in (0, 1):
+        produce(broker, topic, [commit(1), commit(2)], partition)
+    mirror.run(topic)
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
+    for timestamp in (5, at_ms):
+        key, value = commit(3)
+        producer.produce(topic, value, key, partition=1, timestamp=timestamp)
+        assert producer.flush(30) == 0
+
+    with pytest.raises(JobRefusedError) as refused:
+        mirror.run(topic)
+
+    assert str(refused.value).startswith(
+        f"topic {topic} at {broker.bootstrap_servers} has a record in partition 1 at offset 3, of {at_ms} ms, whose "
+        "timestamp Spark cannot read: it is not within 9223372036854775 ms of 1970. Write a newer record with its key"
+    )
 
 
 def test_a_lost_checkpoint_is_made_again_from_the_log(

@@ -13,7 +13,12 @@ from pyspark.sql.streaming.query import StreamingQuery
 from group_coordinator.clients.channel_errors import BrokerUnreachableError
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.topic_facts import TopicFacts, topic_facts
-from group_coordinator.job.query_failures import has_lost_records
+from group_coordinator.clients.cluster.unreadable_time import unreadable_time
+from group_coordinator.job.query_failures import (
+    has_lost_records,
+    has_unreadable_time,
+    unreadable_time_told,
+)
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.mirror.continuity import Continuity
 from group_coordinator.mirror.lookback import Lookback
@@ -21,7 +26,12 @@ from group_coordinator.mirror.query import MIRROR, Reading, TopicChangedError
 from group_coordinator.mirror.sinks import GroupsMovedError
 from group_coordinator.mirror.source import MessageSource
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.checkpoint.layout import Origin, read_origin
+from group_coordinator.streaming.checkpoint.layout import (
+    Origin,
+    last_planned_batch,
+    read_origin,
+)
+from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.tables.catalog import TableCatalog
 
 _LOOK_S = 30
@@ -110,12 +120,30 @@ class MirroredTopic:
         self._continuity.all_is_read(since_ms)
 
     def may_go_on(self, failure: StreamingQueryException) -> bool:
-        """Whether the query is to be started again after a failure: the topic is not what it was."""
+        """Whether the query is to be started again after a failure: the topic is not what it was.
+
+        Raises:
+            JobRefusedError: the topic has a record that Spark cannot read; the message says where.
+            ChannelError: the cluster does not answer, or does not let us in.
+        """
+        if has_unreadable_time(str(failure)):
+            told = unreadable_time_told(self._job, self._where_unreadable())
+            raise JobRefusedError(told) from failure
         if GroupsMovedError.__name__ in str(failure):
             self._continuity.groups_have_moved(self._now_ms())
             return True
         return has_lost_records(str(failure)) and self._continuity.is_broken(
             self._ask(), self._now_ms()
+        )
+
+    def _where_unreadable(self) -> str:
+        """In the batch that failed: what lies before it was read."""
+        batch = Plans(self._folder).ranges_of(last_planned_batch(self._folder))
+        found = unreadable_time(self._connection, self._job.events_topic, batch)
+        if found is None:
+            return ""
+        return (
+            f"in partition {found.partition} at offset {found.offset}, of {found.timestamp_ms} ms, "
         )
 
     def _ask(self) -> TopicFacts:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 from pyspark.errors import StreamingQueryException
 
+from group_coordinator.clients.cluster.unreadable_time import LAST_MS
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.settings import JobSettings
 
@@ -23,6 +24,9 @@ _OUTAGE = re.compile(
 _REFUSAL = re.compile(rf"{_KAFKA}\w*(?:Authorization|Authentication)Exception: ([^\n]*)")
 _LOST = re.compile(
     r"KAFKA_DATA_LOSS|Some data may have been lost because they are not available in Kafka"
+)
+_UNREADABLE_TIME = re.compile(
+    r"ArithmeticException: long overflow(?:\s+at [^\n]*){1,20}KafkaRecordToRowConverter"
 )
 _OURS = re.compile(
     r"(?:TableWriteError|NotTheWriterError|AccessDeniedError|LoginRefusedError): ([^\n]*)"
@@ -56,6 +60,21 @@ def has_lost_records(text: str) -> bool:
     return _LOST.search(text) is not None
 
 
+def has_unreadable_time(text: str) -> bool:
+    """Whether the query failed at a record whose timestamp Spark's Kafka source cannot read, though nobody asks for it."""
+    return _UNREADABLE_TIME.search(text) is not None
+
+
+def unreadable_time_told(job: JobSettings, where: str) -> str:
+    """What the user can do about such a record; `where` says which it is, with a space behind it."""
+    return (
+        f"topic {job.events_topic} at {job.bootstrap_servers} has a record {where}whose timestamp Spark cannot read: it is "
+        f"not within {LAST_MS} ms of 1970. Write a newer record with its key, or a tombstone, and start again when the log "
+        "cleaner has removed it, or mirror a copy of the topic that is without it under another name. "
+        "message.timestamp.before.max.ms and message.timestamp.after.max.ms of the topic keep such records out"
+    )
+
+
 def sentence(text: str, job: JobSettings) -> str | None:
     """What the user can mend, and where; None: not known."""
     refusal = _REFUSAL.search(text)
@@ -71,14 +90,21 @@ def sentence(text: str, job: JobSettings) -> str | None:
             f"tables.root = {job.tables_root}, checkpoint.location = {job.checkpoint_location}"
         )
         return f"a folder of the job cannot be written ({folders}): {broken.strip()}"
+    about_topic = _about_topic(text, job)
+    if about_topic is not None:
+        return about_topic
+    waited = outage(text)
+    return None if waited is None else f"Kafka at {job.bootstrap_servers} does not answer: {waited}"
+
+
+def _about_topic(text: str, job: JobSettings) -> str | None:
     if has_lost_records(text):
         return (
             f"topic {job.events_topic} at {job.bootstrap_servers} has lost records that were not read yet: they are older "
             "than its retention, or the topic was made anew. What they said is not in the tables, so this run cannot go "
             "on; a run with another cluster.id, and a checkpoint of its own, begins with what the topic has now"
         )
-    waited = outage(text)
-    return None if waited is None else f"Kafka at {job.bootstrap_servers} does not answer: {waited}"
+    return unreadable_time_told(job, "") if has_unreadable_time(text) else None
 
 
 def _found(pattern: re.Pattern[str], text: str) -> str | None:

@@ -73,6 +73,24 @@ def test_records_are_gone_that_were_not_read(loss: str) -> None:
     )
 
 
+def test_a_timestamp_that_spark_cannot_read_is_told_where_its_kafka_source_met_it() -> None:
+    overflow = (
+        "java.lang.ArithmeticException: long overflow\n"
+        "\tat java.base/java.lang.Math.multiplyExact(Math.java:1004)\n"
+        "\tat org.apache.spark.sql.catalyst.util.SparkDateTimeUtils.millisToMicros(SparkDateTimeUtils.scala:100)\n"
+    )
+    source = "\tat org.apache.spark.sql.kafka010.KafkaRecordToRowConverter$.$anonfun$x$1(KafkaRecordToRowConverter.scala:41)"
+
+    told = sentence(caused_by(overflow + source), JOB)
+
+    assert told is not None
+    assert told.startswith(
+        "topic group-events at localhost:9092 has a record whose timestamp Spark cannot read: "
+        "it is not within 9223372036854775 ms of 1970. "
+    )
+    assert sentence(caused_by(overflow), JOB) is None
+
+
 def test_a_defect_of_ours_is_not_told_as_the_users() -> None:
     assert sentence(caused_by("java.lang.IllegalStateException: a defect"), JOB) is None
 
