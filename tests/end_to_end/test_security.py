@@ -288,8 +288,8 @@ def test_a_user_without_acls(cluster: SecuredCluster, tmp_path: Path) -> None:
         assert init.wait(120) == 1
 
     assert init.log == (
-        "Error: topic group-events is not there for us, and we may not make it: "
-        "ACL CREATE or DESCRIBE is missing\n"
+        f"Error: topic group-events is not there for us, and {cluster.broker.bootstrap_servers} does not make it: "
+        "TOPIC_AUTHORIZATION_FAILED (29), Authorization failed: ACL CREATE, or DESCRIBE if it is there, is missing\n"
     )
 
 

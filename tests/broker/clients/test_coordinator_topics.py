@@ -7,10 +7,12 @@ from contextlib import closing
 from itertools import count
 
 import pytest
+from click.testing import CliRunner
 from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType, NewTopic
 
 from group_coordinator import settings
+from group_coordinator.cli.main import main
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import (
     TopicsError,
@@ -85,3 +87,55 @@ def test_a_missing_topic_is_named(job: JobSettings) -> None:
 
     with pytest.raises(TopicsError, match=f"topic {job.responses_topic} missing"):
         check_topics(Connection.of(job), job)
+
+
+@pytest.mark.parametrize(
+    ("setting", "topic", "told"),
+    [
+        (
+            *("topics.replication.factor=2", None),
+            (
+                "INVALID_REPLICATION_FACTOR (38), Unable to replicate the partition 2 time(s): The target replication factor of 2 "
+                "cannot be reached because only 1 broker(s) are registered or some brokers have all their log directories "
+                "cordoned: set topics.replication.factor to no more than there are brokers"
+            ),
+        ),
+        (
+            *("events.topic=bad/name", "bad/name"),
+            (
+                "INVALID_TOPIC (17), Topic name is invalid: 'bad/name' contains one or more characters other than ASCII "
+                "alphanumerics, '.', '_' and '-': give it another name, by events.topic or responses.topic"
+            ),
+        ),
+        (
+            *("events.topic.partitions=100000000", None),
+            (
+                "POLICY_VIOLATION (44), Excessively large number of partitions per request: set events.topic.partitions, "
+                "responses.topic.partitions and topics.replication.factor as the brokers' policy wants them, or make the topic "
+                "with Kafka's own tool"
+            ),
+        ),
+    ],
+)
+def test_what_the_broker_answers_to_a_topic_that_it_does_not_make_is_told(
+    job: JobSettings, setting: str, topic: str | None, told: str
+) -> None:
+    server = job.bootstrap_servers
+    name = topic or f"events-of-nobody-{next(_numbers)}"
+
+    init = CliRunner().invoke(
+        main,
+        [
+            "init",
+            "--topics-only",
+            "--bootstrap-server",
+            server,
+            f"--set=events.topic={name}",
+            f"--set={setting}",
+        ],
+    )
+
+    assert (init.exit_code, init.stderr) == (
+        1,
+        f"Error: topic {name} is not there for us, and {server} does not make it: {told}\n",
+    )

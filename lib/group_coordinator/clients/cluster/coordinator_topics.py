@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType, NewTopic
-from kafka.errors import TopicAlreadyExistsError, TopicAuthorizationFailedError
+from kafka.errors import (
+    ClusterAuthorizationFailedError,
+    InvalidConfigurationError,
+    InvalidPartitionsError,
+    InvalidReplicationFactorError,
+    InvalidTopicError,
+    NoError,
+    PolicyViolationError,
+    TopicAlreadyExistsError,
+    TopicAuthorizationFailedError,
+    for_code,
+)
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.topic_extent import offsets_present
@@ -13,6 +24,20 @@ from group_coordinator.settings import RECORD_OVERHEAD, JobSettings
 _TIMESTAMP_TYPE = "message.timestamp.type"
 _LOG_APPEND_TIME = "LogAppendTime"
 _MAX_MESSAGE_BYTES = "max.message.bytes"
+_SIZES = "events.topic.partitions, responses.topic.partitions and topics.replication.factor"
+_RIGHTS = "ACL CREATE, or DESCRIBE if it is there, is missing"
+_REMEDIES = {
+    ClusterAuthorizationFailedError: _RIGHTS,
+    InvalidConfigurationError: "set the topics' retention and response.max.bytes as the brokers take them",
+    InvalidPartitionsError: f"set {_SIZES} as the brokers take them",
+    InvalidReplicationFactorError: "set topics.replication.factor to no more than there are brokers",
+    InvalidTopicError: "give it another name, by events.topic or responses.topic",
+    PolicyViolationError: (
+        f"set {_SIZES} as the brokers' policy wants them, or make the topic with Kafka's own tool"
+    ),
+    TopicAuthorizationFailedError: _RIGHTS,
+}
+_ANY_OTHER = "the brokers' logs may say more"
 
 
 class TopicsError(RuntimeError):
@@ -34,7 +59,9 @@ def create_topics(connection: Connection, job: JobSettings) -> list[str]:
         # A user who may not create topics may still use those that an administrator made.
         present = set(admin.list_topics())
         missing = [topic for topic in wanted if topic.name not in present]
-        created = [topic.name for topic in missing if _create(admin, topic)]
+        created = [
+            topic.name for topic in missing if _create(admin, topic, connection.bootstrap_servers)
+        ]
         _check_clock(admin, job.events_topic)
         _check_room(admin, job)
     return created
@@ -77,15 +104,18 @@ def _responses_topic(job: JobSettings) -> NewTopic:
     return topic
 
 
-def _create(admin: KafkaAdminClient, topic: NewTopic) -> bool:
-    try:
-        admin.create_topics([topic], wait_for_metadata=True)
-    except TopicAlreadyExistsError:
+def _create(admin: KafkaAdminClient, topic: NewTopic, servers: str) -> bool:
+    [answer] = admin.create_topics([topic], raise_errors=False)["topics"]
+    error = for_code(answer["error_code"])
+    if error is TopicAlreadyExistsError:
         return False
-    except TopicAuthorizationFailedError as error:
+    if error is not NoError:
+        said = answer["error_message"] or error.description
         raise TopicsError(
-            f"topic {topic.name} is not there for us, and we may not make it: ACL CREATE or DESCRIBE is missing"
-        ) from error
+            f"topic {topic.name} is not there for us, and {servers} does not make it: {error.message} ({error.errno}), "
+            f"{said.rstrip('.')}: {_REMEDIES.get(error, _ANY_OTHER)}"
+        )
+    admin.wait_for_topics([topic.name])
     return True
 
 
