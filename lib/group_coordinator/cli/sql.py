@@ -20,7 +20,16 @@ from group_coordinator.clients.moment import Moment
 FORMATS = {"table": print_table, **PLAIN_FORMATS}
 
 
-@click.command()
+class _Asking(click.Command):
+    """Takes a query that begins with a comment for no option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(
+            ctx, [f"\n{one}" if one.startswith("-- ") else one for one in args]
+        )
+
+
+@click.command(cls=_Asking)
 @click.argument("query")
 @as_of_option
 @format_option(FORMATS, default="table")

@@ -99,6 +99,12 @@ def test_what_is_no_question_has_no_rows(tables: Path) -> None:
     assert (result.exit_code, result.stdout.split()) == (0, ["0", "rows"])
 
 
+def test_a_query_may_begin_with_a_comment(tables: Path) -> None:
+    query = "-- as the pages have them\nSELECT count(*) AS offsets FROM offsets"
+
+    assert sql(query, "--tables", str(tables), "--format", "csv").stdout == "offsets\n2\n"
+
+
 def test_a_terminal_that_is_too_narrow_gets_a_line_a_value(
     tables: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
