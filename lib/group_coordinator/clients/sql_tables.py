@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
@@ -14,6 +13,7 @@ from deltalake.exceptions import DeltaError
 
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.moment import Moment
+from group_coordinator.tables.delta_errors import in_one_line
 from group_coordinator.tables.roots import is_folder
 from group_coordinator.tables.views.all_views import VIEWS, named_in
 from group_coordinator.tables.views.definition import DATAFUSION
@@ -28,8 +28,6 @@ _SESSION = {
     # A join of joins waits for ever where one side is empty (apache/datafusion#21625).
     "datafusion.optimizer.enable_join_dynamic_filter_pushdown": "false",
 }
-_CAUSE = re.compile(r"\s*(\x1b\[\d+m)?↳(\x1b\[\d+m)?\s*")
-"""How deltalake puts what went wrong in a storage below what did not work for that reason."""
 
 
 class TablesUnavailableError(ClientError):
@@ -106,7 +104,7 @@ def told_in_one_line(about: str = "") -> Iterator[None]:
     try:
         yield
     except (DeltaError, OSError, pa.ArrowException) as error:
-        raise QueryError(about + " ".join(_CAUSE.sub(": ", str(error)).split())) from error
+        raise QueryError(about + in_one_line(error)) from error
 
 
 def rows(root: str, sql: str) -> list[dict[str, Any]]:

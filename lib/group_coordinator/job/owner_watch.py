@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from group_coordinator.streaming.checkpoint.ownership import check_still_owner
+from group_coordinator.tables.delta_errors import in_one_line
 from group_coordinator.tables.writer import Writer
 
 _INTERVAL_S = 15
@@ -38,4 +39,6 @@ class OwnerWatch:
         try:
             check_still_owner(self._spark, self._writer)
         except (DeltaError, OSError, PySparkException, Py4JError) as failure:
-            _log.warning("the table writers cannot be read, and is asked again: %s", failure)
+            _log.warning(
+                "the table writers cannot be read, and is asked again: %s", in_one_line(failure)
+            )

@@ -24,6 +24,7 @@ from pyspark.sql import functions as F
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.commit_lock import commit_of_deltalake
 from group_coordinator.tables.definition import TableDefinition
+from group_coordinator.tables.delta_errors import in_one_line
 from group_coordinator.tables.driver_limits import MOST_BYTES, MOST_ROWS
 from group_coordinator.tables.old_log import LEFT_TO_UPKEEP
 
@@ -214,7 +215,7 @@ def write_errors(folder: Path | str) -> Iterator[None]:
     try:
         yield
     except (DeltaError, OSError) as error:
-        raise TableWriteError(f"{folder} cannot be written: {error}") from error
+        raise TableWriteError(f"{folder} cannot be written: {in_one_line(error)}") from error
 
 
 def running_query_id(spark: SparkSession) -> str:

@@ -9,6 +9,7 @@ from time import monotonic
 from deltalake.exceptions import DeltaError
 
 from group_coordinator.gateway.groups.group_tables import GroupTables, TableOfGroups
+from group_coordinator.tables.delta_errors import in_one_line
 
 _FRESH_S = 1.0
 
@@ -34,7 +35,10 @@ class FreshTables:
             try:
                 self.groups, self.configured = await asyncio.to_thread(self._read)
             except (DeltaError, OSError) as error:
-                _log.warning("groups are listed as they were, the tables cannot be read: %s", error)
+                _log.warning(
+                    "groups are listed as they were, the tables cannot be read: %s",
+                    in_one_line(error),
+                )
             self._read_s = monotonic()
 
     def _read(self) -> tuple[TableOfGroups | None, frozenset[str]]:

@@ -1,0 +1,74 @@
+"""Errors of the deltalake package where the environment asks Rust for backtraces: users read sentences all the same."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from group_coordinator.tables.delta_errors import in_one_line
+
+WRITE = """
+import sys
+from deltalake import DeltaTable
+from group_coordinator.tables.append import write_errors
+with write_errors(sys.argv[1]):
+    DeltaTable(sys.argv[1])
+"""
+SQL = """
+import sys
+from pathlib import Path
+from group_coordinator.cli.main import main
+main(["sql", "SELECT 1", "--set", f"tables.root={Path(sys.argv[1]).parent}"])
+"""
+
+
+@pytest.fixture
+def damaged(tmp_path: Path) -> Path:
+    log = tmp_path / "groups" / "_delta_log"
+    log.mkdir(parents=True)
+    (log / "00000000000000000000.json").write_text("{damaged\n")
+    return log.parent
+
+
+def last_words(program: str, folder: Path) -> list[str]:
+    """What is on standard error, in a process of its own: Rust looks at the variable once."""
+    ended = subprocess.run(
+        [sys.executable, "-c", program, str(folder)],
+        env={**os.environ, "RUST_BACKTRACE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return ended.stderr.splitlines()
+
+
+def test_a_table_that_cannot_be_written(damaged: Path) -> None:
+    assert last_words(WRITE, damaged)[-1] == (
+        f"group_coordinator.tables.append.TableWriteError: {damaged} cannot be written: "
+        "Kernel error: Json error: Encountered unexpected 'd' whilst parsing object"
+    )
+
+
+def test_tables_that_cannot_be_read(damaged: Path) -> None:
+    assert last_words(SQL, damaged) == [
+        f"Error: tables.root = {damaged.parent}: Kernel error: Json error: Encountered unexpected 'd' whilst parsing object"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "OSError"),
+        ("no field\nvalid fields are a.", "no field valid fields are a."),
+        ("a\n   0: std::backtrace\n             at lib.rs:1:2\n  12: clone3\n", "a"),
+        ("a\nstack backtrace:\n   0: <unknown>", "a"),
+        ("away\n   \x1b[31m↳\x1b[0m refused", "away: refused"),
+        ("10: 0: is no call", "10: 0: is no call"),
+    ],
+)
+def test_a_sentence_is_left(text: str, told: str) -> None:
+    assert in_one_line(OSError(text)) == told
