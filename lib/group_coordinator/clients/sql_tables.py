@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
@@ -28,6 +29,11 @@ _SESSION = {
     # A join of joins waits for ever where one side is empty (apache/datafusion#21625).
     "datafusion.optimizer.enable_join_dynamic_filter_pushdown": "false",
 }
+_CHANGE = re.compile(
+    r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(COPY|CREATE|DROP|INSERT|UPDATE|DELETE|TRUNCATE|MERGE|ALTER|SET)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The engine would write what it can, and say of the rest that it is done."""
 
 
 class TablesUnavailableError(ClientError):
@@ -48,8 +54,11 @@ def query(root: str, sql: str, moment: Moment | None = None) -> pa.Table:
 
     Raises:
         TablesUnavailableError: there are no tables under the root.
-        QueryError: the query cannot be answered; the message is one line.
+        QueryError: the query cannot be answered, or is none; the message is one line.
     """
+    change = _CHANGE.match(sql)
+    if change:
+        raise QueryError(f"{change[1].upper()} is no question, and nothing is changed here")
     with session(root, sql, moment) as tables:
         return tables.sql(sql)
 

@@ -93,10 +93,21 @@ def test_a_table_of_thousands_of_rows_is_aligned_as_a_whole(tables: Path) -> Non
     ]
 
 
-def test_what_is_no_question_has_no_rows(tables: Path) -> None:
-    result = sql("CREATE VIEW one AS SELECT 1", "--tables", str(tables))
+@pytest.mark.parametrize(
+    "statement", ["DROP TABLE offsets", "-- all\n/* of\nit */ copy offsets TO '{tables}/copy.csv'"]
+)
+def test_what_would_change_something_is_refused(tables: Path, statement: str) -> None:
+    result = sql(statement.format(tables=tables), "--tables", str(tables))
 
-    assert (result.exit_code, result.stdout.split()) == (0, ["0", "rows"])
+    assert result.exit_code == 1
+    assert "is no question, and nothing is changed here" in result.stderr
+    assert [entry.name for entry in tables.iterdir()] == ["offsets"]
+
+
+def test_a_question_about_changes_is_none(tables: Path) -> None:
+    query = "/* DROP */ SELECT 'DELETE' AS \"set\" -- TRUNCATE"
+
+    assert sql(query, "--tables", str(tables), "--format", "csv").stdout == "set\nDELETE\n"
 
 
 def test_a_query_may_begin_with_a_comment(tables: Path) -> None:
@@ -192,8 +203,8 @@ def test_the_root_may_be_a_setting(tables: Path) -> None:
         ("SELEC 1", "Error: SQL error: ParserError("),
         ("SELECT * FROM nonsense", "table 'datafusion.public.nonsense' not found"),
         ("", "Error: Error during planning: No SQL statements were provided"),
-        ("INSERT INTO offsets (group_id) VALUES ('g')", "Error: "),
-        ("DELETE FROM offsets", "Error: "),
+        ("INSERT INTO offsets (group_id) VALUES ('g')", "Error: INSERT is no question"),
+        ("DELETE FROM offsets", "Error: DELETE is no question"),
         ("SELECT 1/0", "Error: "),
     ],
 )
