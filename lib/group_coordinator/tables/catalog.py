@@ -15,10 +15,12 @@ from group_coordinator.tables.roots import URL, is_folder
 
 _PART = r"(?:`[^`]+`|[^\s`./:]+)"
 _SCHEMA_OF_A_CATALOG = re.compile(rf"{_PART}\.{_PART}")
+_NOT_FOR_A_DISK = re.compile(r"[\x00-\x1f\\\[\]^|]|%[0-9A-Fa-f]{2}")
+"""What the deltalake package does not write in a path, or reads back as another path."""
 
 
 class TablesRootError(ValueError):
-    """The tables' root is neither a folder nor a schema of a catalog; the message names it."""
+    """The tables' root is neither a folder nor a schema of a catalog, or no table can be there; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +28,23 @@ class TableCatalog:
     """All tables under one root: a folder, which has a slash or a scheme, or `catalog.schema`, quoted or not.
 
     Raises:
-        TablesRootError: the root is neither.
+        TablesRootError: the root is neither, or a folder of this machine whose path Delta's tables cannot have.
     """
 
     root: str
 
     def __post_init__(self) -> None:
-        if self._is_folder or _SCHEMA_OF_A_CATALOG.fullmatch(self.root):
-            return
-        raise TablesRootError(
-            f"tables.root = {self.root}: a folder is written with a slash, ./{self.root}, and the schema of a catalog as "
-            "catalog.schema, with ` around a part that has dots or spaces"
-        )
+        if not self._is_folder and not _SCHEMA_OF_A_CATALOG.fullmatch(self.root):
+            raise TablesRootError(
+                f"tables.root = {self.root}: a folder is written with a slash, ./{self.root}, and the schema of a catalog "
+                "as catalog.schema, with ` around a part that has dots or spaces"
+            )
+        refused = _NOT_FOR_A_DISK.search(str(self.local_root or ""))
+        if refused is not None:
+            raise TablesRootError(
+                f"tables.root = {self.local_root}: tables cannot be written to a path with {refused[0]!r}; "
+                "give another folder"
+            )
 
     @property
     def _is_folder(self) -> bool:

@@ -3,8 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from deltalake import DeltaTable, Transaction
 
+from group_coordinator.tables.append import append_on_disk
 from group_coordinator.tables.catalog import TableCatalog, TablesRootError
+from group_coordinator.tables.group_configs import GROUP_CONFIGS
 
 
 @pytest.mark.parametrize(
@@ -53,3 +56,26 @@ def test_what_is_neither_is_refused(root: str) -> None:
     with pytest.raises(TablesRootError, match="a folder is written with a slash") as refusal:
         TableCatalog(root)
     assert str(refusal.value).startswith(f"tables.root = {root}: ")
+
+
+@pytest.mark.parametrize("odd", ["a[b", "a]b", "a\\b", "a^b", "a|b", "a\tb", "a%20b"])
+def test_a_folder_that_the_deltalake_package_cannot_write_is_refused(
+    tmp_path: Path, odd: str
+) -> None:
+    root = tmp_path / odd / "tables"
+
+    with pytest.raises(TablesRootError, match="cannot be written to a path with") as refusal:
+        TableCatalog(str(root))
+
+    assert str(refusal.value).startswith(f"tables.root = {root}: ")
+
+
+@pytest.mark.parametrize("odd", ["a b", "it's", "{a,b}", "a*b?", "a#b", "50%", "é", "\U0001f600"])
+def test_any_other_folder_takes_rows(tmp_path: Path, odd: str) -> None:
+    folder = TableCatalog(str(tmp_path / odd / "tables")).local_folder(GROUP_CONFIGS.name)
+    assert folder is not None
+    GROUP_CONFIGS.create_on_disk(folder)
+
+    append_on_disk(DeltaTable(folder), folder, GROUP_CONFIGS.no_rows(), Transaction("a", 1))
+
+    assert DeltaTable(folder).transaction_version("a") == 1
