@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,14 @@ def test_an_alert_says_what_it_means_and_what_to_do() -> None:
     for rule in found:
         assert rule["labels"]["severity"] in {"critical", "warning", "info"}
         assert {"summary", "description"} == set(rule["annotations"])
+
+
+def test_groups_of_one_name_in_two_clusters_are_not_taken_for_one() -> None:
+    """Each cluster has a job, or a mirror, and so an instance of its own."""
+    kept = [words for rule in rules() for words in re.findall(r"(?:by|on) \((.*?)\)", rule["expr"])]
+
+    assert [words for words in kept if "instance" not in words] == []
+    assert "instance, consumergroup" in kept
 
 
 def test_every_panel_of_the_dashboard_has_a_place_of_its_own() -> None:
