@@ -142,14 +142,17 @@ def _check(group: Group, classic: ClassicGroup, config: CoordinatorConfig) -> No
 
 
 def _converted_members(group: Group, classic: ClassicGroup) -> list[Converted]:
-    """The members, in Kafka's order."""
-    ids = upgraded_group_order(classic_group_order(list(classic.members)))
+    """The members, in Kafka's order; of several faults the one counts that Kafka meets first."""
+    ids = classic_group_order(list(classic.members))
+    members: dict[str, Converted] = {}
+    held: OwnedPartitions = {}
     try:
-        members = [_converted(group, classic, classic.members[member_id]) for member_id in ids]
+        for member_id in ids:
+            members[member_id] = _converted(group, classic, classic.members[member_id])
+            _hold(held, members[member_id].target)
     except MalformedProtocolError:
         raise _refusal(group, "the embedded consumer protocol is malformed") from None
-    _check_owners(members)
-    return members
+    return [members[member_id] for member_id in upgraded_group_order(ids)]
 
 
 def _records(group: Group, classic: ClassicGroup, members: list[Converted]) -> list[ConsumerRecord]:
@@ -236,11 +239,10 @@ def _last_assignment(group: Group, member: Member, topics: Mapping[str, Topic]) 
     return by_topic_id(assignment.assigned, topics)
 
 
-def _check_owners(members: list[Converted]) -> None:
-    held: OwnedPartitions = {}
-    for member in members:
-        for topic_id, partitions in member.target.items():
-            others = held.setdefault(topic_id, {})
-            if not others.keys().isdisjoint(partitions):
-                raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR)
-            others.update(dict.fromkeys(partitions, 0))
+def _hold(held: OwnedPartitions, target: Assignment) -> None:
+    """Note whose partitions are taken; no other member may have them."""
+    for topic_id, partitions in target.items():
+        others = held.setdefault(topic_id, {})
+        if not others.keys().isdisjoint(partitions):
+            raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR)
+        others.update(dict.fromkeys(partitions, 0))

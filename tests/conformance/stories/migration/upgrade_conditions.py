@@ -87,6 +87,18 @@ def an_upgrade_of_lengths_beyond_the_end(s: ConsumerScript) -> None:
         group.look()
 
 
+@consumer_story()
+def an_upgrade_with_two_faults(s: ConsumerScript) -> None:
+    """One member's subscription cannot be read, another does not know the protocol: Kafka's table decides who is looked at first."""
+    s.cluster("orders:4")
+    readable = embedded_subscription(["orders"])
+    s.join("c1", version=3, protocols={"sticky": b"", "range": readable}, error=PARKED)
+    s.at(4_000, "JoinGroup=0")
+    s.join("c2", version=3, protocols={"range": readable}, error=PARKED)
+    s.enter("m1", error=NO_GROUP, also="JoinGroup=27")
+    s.look()
+
+
 @consumer_story(group_consumer_migration_policy="disabled")
 def no_upgrade_where_it_is_disabled(s: ConsumerScript) -> None:
     """testUpgradeWithDisabledMigrationPolicy."""
