@@ -28,9 +28,20 @@ def wait_for_others(before: ClassicGroup, membership: ClassicGroup, now_ms: int)
     timer = membership.timers.get(JOIN_TIMER)
     if timer is None or timer.due_ms - timer.armed_ms >= 2 * _SHORTEST_WAIT_MS:
         return None
-    if before.awaiting_joins or not membership.awaiting_joins:
-        return None
     timeout_ms = before.rebalance_timeout_ms
-    if timer.due_ms - timer.armed_ms <= max(timeout_ms, 0):
+    length_ms = timer.due_ms - timer.armed_ms
+    if length_ms <= max(timeout_ms, 0) or length_ms != wait_for_anybody(timeout_ms):
+        return None
+    if not _began_again(before) or not membership.awaiting_joins:
         return None
     return timeout_ms - (now_ms - timer.armed_ms) % timeout_ms if timeout_ms > 0 else 0
+
+
+def _began_again(before: ClassicGroup) -> bool:
+    """Whether nobody came to the join phase: static members alone are left, and an initial delay is over."""
+    if not before.members or before.initial_delay_left_ms is not None:
+        return False
+    return all(
+        member.group_instance_id is not None and member.awaiting_join is None
+        for member in before.members.values()
+    )

@@ -186,9 +186,9 @@ class Rebalance:
     def maybe_complete_join(self) -> None:
         """End the join phase if all have joined; an initial rebalance always waits for its delay."""
         membership = self.membership
-        if membership.state is not ClassicState.PREPARING_REBALANCE or self._is_initial_rebalance:
+        if membership.state is not ClassicState.PREPARING_REBALANCE:
             return
-        if membership.has_all_members_joined:
+        if membership.has_all_members_joined and not self._is_initial_rebalance:
             self.complete_join()
             return
         wait_ms = wait_for_others(self._before, membership, self.now_ms)

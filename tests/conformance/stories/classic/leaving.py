@@ -173,3 +173,19 @@ def a_pending_member_that_leaves_a_stable_group_makes_it_rebalance(s: Script) ->
     s.join("m1", error=PARKED)
     s.join("m2", also="JoinGroup=0")
     s.sync_all("m1", "m2", generation=2)
+
+
+@story()
+def an_id_that_is_pending_when_all_have_left(s: Script) -> None:
+    """It holds back whoever joins then, until the phase has lasted as long as those who left might have taken."""
+    s.join("m1", version=3, rebalance=1_000, error=PARKED)
+    s.join("m2", version=3, rebalance=1_000, error=PARKED)
+    s.at(3_000, "JoinGroup=0 JoinGroup=0")
+    s.sync_all("m1", "m2", generation=1)
+    s.leave("m2")
+    s.join("m3", error=79)
+    s.leave("m1")
+    s.at(3_500)
+    s.join("m4", version=3, error=PARKED, also="")
+    s.at(3_999)
+    s.at(4_000, "JoinGroup=0")

@@ -99,6 +99,18 @@ def an_upgrade_with_two_faults(s: ConsumerScript) -> None:
     s.look()
 
 
+@consumer_story()
+def a_static_member_is_told_to_join_again_and_stays_away(s: ConsumerScript) -> None:
+    """The upgrade fails, but has answered it: at the end of the initial delay the group begins to wait for anybody."""
+    s.classic("d1", chosen_id=False, instance="i1", rebalance=100, session=30_000, error=PARKED)
+    s.enter("m1", error=-1, also="JoinGroup=27")
+    s.at(4_000)
+    s.at(10_030)
+    s.classic("d2", chosen_id=False, instance="i2", rebalance=100, error=PARKED, also="")
+    s.at(10_099)
+    s.at(10_100, "JoinGroup=0")
+
+
 @consumer_story(group_consumer_migration_policy="disabled")
 def no_upgrade_where_it_is_disabled(s: ConsumerScript) -> None:
     """testUpgradeWithDisabledMigrationPolicy."""
