@@ -135,9 +135,12 @@ def resolve(update: ConsumerUpdate, rights: Rights | None) -> None:
     """
     group, membership = update.group, update.membership
     visible = _visible(group, rights)
-    names = set(membership.topic_subscribers)
+    subscribers = membership.regex_subscribers
+    # What an expression matched counts also after its last subscriber took another member's place.
+    left = [found.topics for regex, found in membership.regexes.items() if regex not in subscribers]
+    names = set(membership.topic_subscribers).union(*left)
     has_changed = False
-    for regex in sorted(membership.regex_subscribers):
+    for regex in sorted(subscribers):
         topics = tuple(sorted(matching_names(regex, visible)))
         resolved = ResolvedRegex(topics, group.topics_version, update.now_ms)
         before = membership.regexes.get(regex)

@@ -116,3 +116,17 @@ def an_instance_id_is_not_taken_back(s: ConsumerScript) -> None:
     s.send("ConsumerGroupHeartbeat", 1, body | wishes)
     s.enter("n1", instance="i1", error=UNRELEASED)
     s.look()
+
+
+@consumer_story()
+def a_member_with_an_expression_takes_another_place(s: ConsumerScript) -> None:
+    """What the expression matched counts on, though nobody subscribes by it any more."""
+    s.cluster("orders:2", "audit:2", "billing:2")
+    s.enter("m1", None, regex="or.*")
+    s.at(12_000)
+    s.enter("m2", "audit", instance="i2")
+    s.enter("m3", None, regex="bil.*")
+    s.pause("m2")
+    s.enter("m1", "audit", instance="i2")
+    s.at(23_000)
+    s.beat("m3", also="+current:m3 +regex:bil.*")
