@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from group_coordinator import __version__
 from group_coordinator.cli.groups import moments
 from group_coordinator.cli.groups.output import FORMATS
 
@@ -138,6 +139,7 @@ _OTHERS = (
         metavar="MS",
         help="How long to wait for an answer. [request.timeout.ms]",
     ),
+    click.version_option(__version__, prog_name="group-coordinator"),
 )
 
 

@@ -7,6 +7,7 @@ from click.testing import CliRunner, Result
 from deltalake import write_deltalake
 from pyarrow import table
 
+from group_coordinator import __version__
 from group_coordinator.cli.groups import command, usage
 from group_coordinator.cli.groups.usage import TopicChoice
 
@@ -110,6 +111,12 @@ def test_wrong_usage(arguments: str) -> None:
     assert result.exit_code == 2
     assert WRONG_USAGE[arguments] in " ".join(result.stderr.split())
     assert result.stdout == ""
+
+
+def test_version() -> None:
+    result = groups("--version")
+
+    assert (result.exit_code, result.stdout.split()[-1]) == (0, __version__)
 
 
 def test_partitions_of_a_topic() -> None:
