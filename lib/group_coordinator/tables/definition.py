@@ -147,7 +147,13 @@ def column_in_sql(column: StructField) -> str:
     """A column as CREATE TABLE and ADD COLUMNS write it."""
     needed = "" if column.nullable else " NOT NULL"
     comment = quoted(column.metadata["comment"])
-    return f"`{column.name}` {column.dataType.simpleString()}{needed} COMMENT {comment}"
+    # A plain `timestamp` is what the session says, and may be one without time zone.
+    kind = (
+        "timestamp_ltz"
+        if isinstance(column.dataType, TimestampType)
+        else column.dataType.simpleString()
+    )
+    return f"`{column.name}` {kind}{needed} COMMENT {comment}"
 
 
 def quoted(text: str) -> str:
