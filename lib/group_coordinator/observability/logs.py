@@ -6,6 +6,8 @@ import logging
 
 _TOLD_BY_ERRORS = ("kafka.net.", "py4j.")
 """They log every attempt to connect, and every exception on its way to Java; the final error is raised anyway."""
+_EACH_ATTEMPT = ("No node available for metadata refresh", "Metadata refresh: failed")
+"""Likewise of kafka.cluster: twenty lines a second while Kafka is away, among which ours could not be found."""
 
 
 def set_up_logs() -> None:
@@ -14,5 +16,11 @@ def set_up_logs() -> None:
         level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s", datefmt="%H:%M:%S"
     )
     for handler in logging.getLogger().handlers:
-        handler.addFilter(lambda record: not record.name.startswith(_TOLD_BY_ERRORS))
+        handler.addFilter(_is_worth_a_line)
     logging.getLogger("group_coordinator").setLevel(logging.INFO)
+
+
+def _is_worth_a_line(record: logging.LogRecord) -> bool:
+    if record.name.startswith(_TOLD_BY_ERRORS):
+        return False
+    return not (record.name == "kafka.cluster" and str(record.msg).startswith(_EACH_ATTEMPT))
