@@ -8,7 +8,7 @@ Told in: stories/offsets/topics.py, stories/consumer/consumer_endings.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from group_coordinator.core.model.changes import Change, MetadataDeadlineSet, TopicsLearned
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -38,11 +38,11 @@ def decide(
         for name, topic_ids in sorted(deleted_ids.items())
         for partition in _partitions_of(group, name, topic_ids)
     ]
-    topics = {topic.name: topic for topic in request.topics}
+    topics, are_complete = _known_then(group, request, deleted_ids)
     version = group.topics_version + 1 if request.version is None else request.version
     known_ids = group.topics_by_id()
     brings_new_ones = any(topic.topic_id not in known_ids for topic in request.topics)
-    learned = TopicsLearned(topics, version, brings_new_ones, request.is_complete)
+    learned = TopicsLearned(topics, version, brings_new_ones, are_complete)
     return Decision(records, [], (learned, *_refresh(group, topics)))
 
 
@@ -56,6 +56,25 @@ def told_along(group: Group, request: ConsumerGroupHeartbeat) -> Decision:
     version = group.topics_version + 1
     learned = TopicsLearned(topics, version, brings_new_ones=True, are_complete=False)
     return Decision([], [], (learned,))
+
+
+def _known_then(
+    group: Group, request: TopicMetadata, deleted_ids: Mapping[str, Collection[str]]
+) -> tuple[dict[str, Topic], bool]:
+    """The topics that the group will know, and whether they are all there are.
+
+    Who was told of all keeps them when told of some: the job tells of those that its cluster has, and somebody else may
+    have told of others.
+    """
+    told = {topic.name: topic for topic in request.topics}
+    if request.is_complete or group.topics is None or not group.topics_are_complete:
+        return told, request.is_complete
+    kept = {
+        name: topic
+        for name, topic in group.topics.items()
+        if topic.topic_id not in deleted_ids.get(name, ())
+    }
+    return kept | told, True
 
 
 def _partitions_of(group: Group, name: str, topic_ids: set[str]) -> list[int]:

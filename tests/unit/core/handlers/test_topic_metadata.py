@@ -29,6 +29,34 @@ def test_what_a_group_knows_is_replaced() -> None:
     assert driver.group.topics == {"refunds": REFUNDS}
 
 
+def test_who_was_told_of_all_topics_keeps_them_when_told_of_some() -> None:
+    driver = GroupDriver()
+    driver.learn_topics(ORDERS)
+
+    driver.send(TopicMetadata("g", (), (), is_complete=False), 0)
+    assert driver.group.topics == {"orders": ORDERS}
+
+    driver.send(TopicMetadata("g", (REFUNDS,), (), is_complete=False), 0)
+    assert driver.group.topics == {"orders": ORDERS, "refunds": REFUNDS}
+    assert not driver.group.partition_exists("audit", 0)
+
+    driver.send(TopicMetadata("g", (ORDERS_ANEW,), (), is_complete=False), 0)
+    assert driver.group.topics == {"orders": ORDERS_ANEW, "refunds": REFUNDS}
+
+    driver.send(TopicMetadata("g", (), (("refunds", REFUNDS.topic_id),), is_complete=False), 0)
+    assert driver.group.topics == {"orders": ORDERS_ANEW}
+
+
+def test_who_was_told_of_some_topics_knows_those_alone() -> None:
+    driver = GroupDriver()
+
+    driver.send(TopicMetadata("g", (ORDERS,), (), is_complete=False), 0)
+    driver.send(TopicMetadata("g", (REFUNDS,), (), is_complete=False), 0)
+
+    assert driver.group.topics == {"refunds": REFUNDS}
+    assert driver.group.partition_exists("orders", 0)
+
+
 def test_knowing_makes_no_group() -> None:
     driver = GroupDriver()
 
