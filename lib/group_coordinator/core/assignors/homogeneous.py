@@ -48,7 +48,7 @@ def assign_homogeneous(
 
 
 def _held(members: Iterable[MemberSpec]) -> tuple[Held, list[int]]:
-    """What the members hold, and how many partitions each of them has."""
+    """What counts as held by the members, and how many partitions each of them has."""
     held: Held = defaultdict(list)
     loads = []
     for member in members:
@@ -56,6 +56,8 @@ def _held(members: Iterable[MemberSpec]) -> tuple[Held, list[int]]:
         for topic_id, partitions in member.assignment.items():
             held[topic_id].append(partitions)
             load += len(partitions)
+        for topic_id, partitions in member.given_up.items():
+            held[topic_id].append(partitions)
         loads.append(load)
     return held, loads
 

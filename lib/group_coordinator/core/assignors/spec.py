@@ -12,6 +12,9 @@ Assignment: TypeAlias = dict[str, tuple[int, ...]]
 """Partitions by topic id (Kafka's 22 characters): ascending, no empty tuples."""
 
 
+NO_PARTITIONS: Assignment = {}
+
+
 class MemberSpec(Value, frozen=True):
     """A member as an assignor sees it; `assignment` is its present target."""
 
@@ -19,6 +22,8 @@ class MemberSpec(Value, frozen=True):
     group_instance_id: str | None
     topic_ids: frozenset[str]
     assignment: Assignment
+    given_up: Assignment = NO_PARTITIONS
+    """The target that it had before it took another member's place, with that one's target: nobody gets it this time."""
 
 
 class TopicSpec(Value, frozen=True):

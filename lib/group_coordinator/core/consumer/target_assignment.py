@@ -10,7 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from group_coordinator.core.assignors.spec import Assignor, MemberSpec, SubscriptionType, TopicSpec
+from group_coordinator.core.assignors.spec import (
+    NO_PARTITIONS,
+    Assignor,
+    MemberSpec,
+    SubscriptionType,
+    TopicSpec,
+)
 from group_coordinator.core.kafka_order.assignor_order import MemberOrder, subscribed_order
 from group_coordinator.core.model.config import BUILTIN_ASSIGNORS
 from group_coordinator.core.model.consumer_group import ConsumerGroup
@@ -83,8 +89,13 @@ def assign(
         metadata = member.metadata
         names = subscription_order.get(member_id, metadata.topic_names)
         topic_ids = wanted.ids(names, metadata.topic_regex)
+        own = membership.target_of(member_id)
         specs[member_id] = MemberSpec(
-            metadata.rack_id, metadata.group_instance_id, topic_ids, target
+            metadata.rack_id,
+            metadata.group_instance_id,
+            topic_ids,
+            target,
+            NO_PARTITIONS if own is target else own,
         )
     return assignor(specs, wanted.topics, kind)
 

@@ -130,3 +130,16 @@ def a_member_with_an_expression_takes_another_place(s: ConsumerScript) -> None:
     s.enter("m1", "audit", instance="i2")
     s.at(23_000)
     s.beat("m3", also="+current:m3 +regex:bil.*")
+
+
+@consumer_story()
+def a_member_gives_up_its_target_for_another_place(s: ConsumerScript) -> None:
+    """What it had counts as taken until the next target: with the uniform assignor nobody has it meanwhile."""
+    s.cluster("orders:2", "audit:2")
+    s.enter("m1", "audit", instance="i1")
+    s.enter("m2", "orders", instance="i2")
+    s.pause("m2")
+    s.enter("m1", "audit", instance="i2", epoch=4, assigned="")
+    s.describe_consumers(targets={"m1": ""})
+    s.enter("m3", "audit", epoch=5, assigned="audit:1")
+    s.ack("m1", epoch=5, assigned="audit:0")
