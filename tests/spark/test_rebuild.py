@@ -17,6 +17,7 @@ from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.group import Group
 from group_coordinator.runtime.packing import seed_of
 from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.streaming.checkpoint.folder import DamagedFileError
 from group_coordinator.streaming.checkpoint.layout import (
     GROUPS,
     Origin,
@@ -28,6 +29,7 @@ from group_coordinator.streaming.checkpoint.ownership import CheckpointError, ch
 from group_coordinator.streaming.rebuild import rebuild as rebuild_module
 from group_coordinator.streaming.rebuild import snapshot_time
 from group_coordinator.streaming.rebuild.rebuild import Rebuilt, rebuild
+from group_coordinator.streaming.rebuild.seeds_check import check_seeds
 from group_coordinator.streaming.rebuild.snapshot_time import SnapshotTime
 from group_coordinator.streaming.rebuild.snapshots import (
     Snapshot,
@@ -114,8 +116,8 @@ def test_groups_offsets_and_batches_come_from_the_tables(
 
     rebuilt = rebuild(spark, job, TOPIC_HOLDS)
 
-    origin = Origin(10, {0: 6, 1: 19})
-    assert rebuilt == Rebuilt(2, origin, {0: 5, 1: 18})
+    origin = Origin(10, {0: 6, 1: 19}, groups=2)
+    assert rebuilt == Rebuilt(origin, {0: 5, 1: 18})
     assert read_origin(coordinator_folder(spark, job)) == origin
     groups = loaded(spark, job)
     assert set(groups) == {"simple", "shop"}
@@ -129,7 +131,7 @@ def test_a_consumer_group_is_as_its_log_says(spark: SparkSession, job: JobSettin
     log, before = of_consumers()
     write(job, log)
 
-    assert rebuild(spark, job, TOPIC_HOLDS).groups == 1
+    assert rebuild(spark, job, TOPIC_HOLDS).origin.groups == 1
 
     group = loaded(spark, job)["of-consumers"]
     was, now = before.consumer, group.consumer
@@ -157,7 +159,7 @@ def test_a_rebuild_reads_the_snapshot_and_the_log_behind_it(
     assert (taken.batch_id, taken.handled) == (7, {0: 5})
     assert newest_snapshot(spark, job) == taken == take_snapshot(spark, job)
     log_table(job).delete("batch_id = 7")
-    assert rebuild(spark, job, TOPIC_HOLDS) == Rebuilt(3, Origin(9, {0: 6, 1: 5}), {0: 5})
+    assert rebuild(spark, job, TOPIC_HOLDS) == Rebuilt(Origin(9, {0: 6, 1: 5}, groups=3), {0: 5})
     groups = loaded(spark, job)
     offsets = {name: group.offsets for name, group in groups.items() if name != "shop"}
     assert {
@@ -167,6 +169,36 @@ def test_a_rebuild_reads_the_snapshot_and_the_log_behind_it(
         "new": {0: 9},
     }
     assert set(groups) == {"simple", "new", "shop"}
+
+
+def test_groups_that_are_not_whole_any_more_are_told_before_the_first_batch(
+    spark: SparkSession, job: JobSettings
+) -> None:
+    write(job, some_groups())
+    origin = rebuild(spark, job, TOPIC_HOLDS).origin
+    folder = coordinator_folder(spark, job)
+    check_seeds(spark, folder, origin)
+    files = list(Path(folder.address(GROUPS)).glob("*.parquet"))
+    faults = []
+
+    for content in (b"PAR1 and no end", b""):
+        for file in files:
+            file.write_bytes(content)
+        with pytest.raises(DamagedFileError) as refused:
+            check_seeds(spark, folder, origin)
+        faults.append(str(refused.value))
+
+    unreadable, empty = faults
+    assert unreadable.startswith(
+        f"{folder.address(GROUPS)} is damaged ([FAILED_READ_FILE.NO_HINT] Encountered error while reading file "
+    )
+    assert empty == (
+        f"{folder.address(GROUPS)} is damaged (it has 0 groups, and the rebuild wrote 2): put a copy of it there, or take "
+        "the checkpoint away and start again, which tells how to make it anew"
+    )
+    check_seeds(spark, folder, replace(origin, groups=None))
+    folder.write("commits/0", "v1")
+    check_seeds(spark, folder, origin)
 
 
 def test_each_snapshot_is_made_of_the_one_before(spark: SparkSession, job: JobSettings) -> None:
@@ -235,7 +267,7 @@ def test_a_snapshot_that_is_taken_meanwhile_loses_no_group(
 
     monkeypatch.setattr(rebuild_module, "progress_after", progress_after)
 
-    assert rebuild(spark, job, TOPIC_HOLDS).groups == 3
+    assert rebuild(spark, job, TOPIC_HOLDS).origin.groups == 3
     assert set(loaded(spark, job)) == {"simple", "shop", "new"}
 
 

@@ -33,7 +33,7 @@ def summary(rebuilt: Rebuilt, topic: str, present: Mapping[int, range]) -> list[
     """What a user wants to know before the next `run`."""
     begins = rebuilt.origin.starting_offsets
     return [
-        f"groups: {rebuilt.groups}",
+        f"groups: {rebuilt.origin.groups}",
         f"batches go on with {rebuilt.origin.first_batch_id}",
         *(
             f"{topic} {partition} goes on at {offset}: {present[partition].stop - offset} to read"

@@ -21,6 +21,7 @@ from group_coordinator.streaming.checkpoint.layout import (
 from group_coordinator.streaming.operator.stateful import coordinate
 from group_coordinator.streaming.operator.worker_process import folder_for_spills
 from group_coordinator.streaming.pools import started_in_pool
+from group_coordinator.streaming.rebuild.seeds_check import check_seeds
 from group_coordinator.streaming.source import read_events, read_groups
 
 _OF_THE_QUERY = {
@@ -37,7 +38,11 @@ def start_query(
     origin: Origin | None,
     write: Callable[[DataFrame, int], None],
 ) -> StreamingQuery:
-    """Start to answer events; `write` gets every batch of outputs (sinks.py)."""
+    """Start to answer events; `write` gets every batch of outputs (sinks.py).
+
+    Raises:
+        DamagedFileError: the groups of a rebuilt checkpoint are not whole.
+    """
     job = settings.job
     context = UpdateContext(
         settings.coordinator,
@@ -65,8 +70,10 @@ def _input(spark: SparkSession, settings: Settings, origin: Origin | None) -> Da
     job, event_max_bytes = settings.job, settings.coordinator.event_max_bytes
     if origin is None:
         return read_events(spark, job, event_max_bytes, {})
+    folder = coordinator_folder(spark, job)
+    check_seeds(spark, folder, origin)
     # Kafka first: `has_read` looks there.
-    groups = read_groups(spark, folder_of_groups(coordinator_folder(spark, job)))
+    groups = read_groups(spark, folder_of_groups(folder))
     return read_events(spark, job, event_max_bytes, origin.starting_offsets).union(groups)
 
 

@@ -6,7 +6,7 @@ from group_coordinator.streaming.rebuild.rebuild import Rebuilt
 
 
 def test_it_says_where_the_job_goes_on_and_what_is_gone() -> None:
-    rebuilt = Rebuilt(3, Origin(812, {0: 17, 1: 40, 2: 5}), handled={0: 16, 1: 19})
+    rebuilt = Rebuilt(Origin(812, {0: 17, 1: 40, 2: 5}, groups=3), handled={0: 16, 1: 19})
 
     assert summary(rebuilt, "events", {0: range(20), 1: range(40, 50), 2: range(5, 5)}) == [
         "groups: 3",

@@ -55,11 +55,13 @@ class Origin:
     """What a rebuilt checkpoint began with.
 
     `starting_offsets` are by partition of the events topic. Spark numbers the batches of a checkpoint from 0; in the
-    tables they go on from `first_batch_id`, since the order of the log is that of its batches.
+    tables they go on from `first_batch_id`, since the order of the log is that of its batches. In GROUPS are so many
+    `groups`; None: there are none, or an earlier version wrote them and did not say.
     """
 
     first_batch_id: int = 0
     starting_offsets: dict[int, int] = field(default_factory=dict)
+    groups: int | None = None
 
 
 def read_origin(folder: CheckpointFolder) -> Origin | None:

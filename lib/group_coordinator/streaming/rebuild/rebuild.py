@@ -36,7 +36,6 @@ from group_coordinator.streaming.source import PACKED
 class Rebuilt(NamedTuple):
     """The result of a rebuild; `handled` is the last event of a partition that left something in the tables."""
 
-    groups: int
     origin: Origin
     handled: Mapping[int, int]
 
@@ -88,10 +87,11 @@ def _rebuilt(spark: SparkSession, job: JobSettings, present: Mapping[int, range]
     progress = progress_after(spark, job, snapshot.batch_id)
     handled = farthest(snapshot.handled, progress.handled)
     last_batch_id = max(snapshot.batch_id, progress.batch_id)
-    origin = Origin(last_batch_id + 1, starting_offsets(job.events_topic, handled, present))
+    starts = starting_offsets(job.events_topic, handled, present)
     groups = coordinator_folder(spark, job).address(GROUPS)
     behind = groups_after(spark, job, snapshot.batch_id)
     behind.mapInPandas(seeds, PACKED).write.mode("overwrite").parquet(groups)
     if newest_snapshot(spark, job) != snapshot:
         return None
-    return Rebuilt(spark.read.schema(PACKED).parquet(groups).count(), origin, handled)
+    count = spark.read.schema(PACKED).parquet(groups).count()
+    return Rebuilt(Origin(last_batch_id + 1, starts, count), handled)
