@@ -69,9 +69,9 @@ def call_group(
 ) -> OperatorResult:
     """Run the events, and the deadlines that are due, through the group's state machine.
 
-    A call that writes nothing keeps the group's state and timer. It is one that left the group as it was, but not one
-    that the timer made: the same timer would fire again in every batch. A group whose state cannot be read, or written
-    again, keeps what it has, and its events become dead letters.
+    Where events leave a group as it was, nothing is written: Spark keeps its state and its timer. A call that a timer made
+    always writes: without a new timer the same one would fire again in every batch. A group whose state cannot be read,
+    or written again, keeps what it has, and its events become dead letters.
 
     Raises:
         UnknownStateVersionError: this program does not write such a state; SnapshotVersionError: nor such a snapshot.

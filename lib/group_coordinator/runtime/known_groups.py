@@ -19,8 +19,9 @@ from group_coordinator.core.model.group import Group
 _LEAST_BYTES = 16 * 1024
 """Of a snapshot: a smaller one is read in less than a tenth of a millisecond."""
 _MOST_BYTES = 8 * 1024 * 1024
-"""Of all snapshots together. What nobody has asked for takes one to two times its bytes, and those of the snapshot that it was
-read from; once all of it has been read, classic members take four times, offsets nine and consumers ten times theirs, 95 MB at most."""
+"""Of all snapshots together; the groups take more memory than that, 95 MB at most. A part that nobody has asked for takes once or
+twice its bytes, and keeps the whole snapshot that it was read from. Once they are read, classic members take four times their
+bytes, offsets nine times, consumers ten times."""
 
 
 class _Known(NamedTuple):

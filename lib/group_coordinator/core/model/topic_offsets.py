@@ -38,7 +38,7 @@ class StoredTopic(Struct, frozen=True, array_like=True, gc=False):
 
 @dataclass(slots=True)
 class OffsetBucket:
-    """Offsets of neighbouring partitions, of which at least one of the last two is known."""
+    """Offsets of neighbouring partitions: as values, as bytes of a snapshot, or both."""
 
     size: int
     known_ages: OffsetAges | None
@@ -86,7 +86,7 @@ class TopicOffsets(MutableMapping[int, CommittedOffset]):
         """The same of one of the buckets."""
         bucket = self.buckets[number]
         if bucket.known_ages is None:
-            bucket.known_ages = ages_of(self._in(number).values())
+            bucket.known_ages = ages_of(self._offsets_in(number).values())
         return bucket.known_ages
 
     def ages_without(self, partitions: Collection[int]) -> OffsetAges:
@@ -94,7 +94,7 @@ class TopicOffsets(MutableMapping[int, CommittedOffset]):
         touched = {partition // _NEIGHBOURS for partition in partitions}
         return soonest_of(
             [
-                ages_of([o for p, o in self._in(number).items() if p not in partitions])
+                ages_of([o for p, o in self._offsets_in(number).items() if p not in partitions])
                 if number in touched
                 else self.ages_in(number)
                 for number in self.buckets
@@ -114,22 +114,22 @@ class TopicOffsets(MutableMapping[int, CommittedOffset]):
     def _all(self) -> dict[int, CommittedOffset]:
         found: dict[int, CommittedOffset] = {}
         for number in self.buckets:
-            found |= self._in(number)
+            found |= self._offsets_in(number)
         return found
 
-    def _in(self, number: int) -> dict[int, CommittedOffset]:
+    def _offsets_in(self, number: int) -> dict[int, CommittedOffset]:
         bucket = self.buckets[number]
         if bucket.offsets is None:
             bucket.offsets = self.read(bucket.encoded or Raw())
         return bucket.offsets
 
     def __getitem__(self, partition: int) -> CommittedOffset:
-        return self._in(partition // _NEIGHBOURS)[partition]
+        return self._offsets_in(partition // _NEIGHBOURS)[partition]
 
     def __contains__(self, partition: Any) -> bool:
         number = partition // _NEIGHBOURS
         bucket = self.buckets.get(number)
-        return bucket is not None and partition in (bucket.offsets or self._in(number))
+        return bucket is not None and partition in (bucket.offsets or self._offsets_in(number))
 
     def __setitem__(self, partition: int, offset: CommittedOffset) -> None:
         number = partition // _NEIGHBOURS
@@ -138,7 +138,7 @@ class TopicOffsets(MutableMapping[int, CommittedOffset]):
             bucket = self.buckets[number] = OffsetBucket(0, None, {}, None)
         offsets = bucket.offsets
         if offsets is None:
-            offsets = self._in(number)
+            offsets = self._offsets_in(number)
         if self._known_ages is not None:
             self._known_ages = self._known_ages.after(offsets.get(partition), offset)
         offsets[partition] = offset
@@ -148,7 +148,7 @@ class TopicOffsets(MutableMapping[int, CommittedOffset]):
     def __delitem__(self, partition: int) -> None:
         number = partition // _NEIGHBOURS
         bucket = self.buckets[number]
-        offsets = self._in(number)
+        offsets = self._offsets_in(number)
         del offsets[partition]
         bucket.size = len(offsets)
         bucket.known_ages = bucket.encoded = self._known_ages = None

@@ -135,7 +135,7 @@ class _Received(msgspec.Struct, frozen=True):
 
 
 def _received(batches: Iterator[pa.RecordBatch], scratch: ScratchFolder) -> Iterator[_Received]:
-    """The groups of all batches; a large group comes in several chunks, and the first one has its state."""
+    """The groups of all batches. A large group comes in several chunks, of which each has its state."""
     packed = SortedEvents(scratch=scratch)
     for batch in batches:
         events = batch.column("event").to_pylist()
