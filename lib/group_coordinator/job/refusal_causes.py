@@ -10,7 +10,10 @@ from group_coordinator.clients.errors import ClientError
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.mirror.query import UnreadError
 from group_coordinator.streaming.checkpoint.folder import DamagedFileError
-from group_coordinator.streaming.checkpoint.lock import CheckpointInUseError
+from group_coordinator.streaming.checkpoint.lock import (
+    CheckpointInUseError,
+    UnwritableCheckpointError,
+)
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError
 from group_coordinator.streaming.rebuild.starting_offsets import ForeignLogError
 from group_coordinator.streaming.spark_lines import UnknownSparkError
@@ -32,6 +35,7 @@ _CAUSES = (
     TopicsError,
     UnknownSparkError,
     UnreadError,
+    UnwritableCheckpointError,
 )
 
 

@@ -24,6 +24,10 @@ class CheckpointInUseError(RuntimeError):
     """Another run works on the checkpoint; the message names it."""
 
 
+class UnwritableCheckpointError(RuntimeError):
+    """The lock cannot be made where the checkpoint is; the message names that."""
+
+
 @contextmanager
 def locked_checkpoint(location: str) -> Iterator[None]:
     """Hold a query's checkpoint for the time of the block; nothing happens if it is not on this machine's disk.
@@ -33,21 +37,26 @@ def locked_checkpoint(location: str) -> Iterator[None]:
 
     Raises:
         CheckpointInUseError: another run holds it.
+        UnwritableCheckpointError: its folder is read-only, no folder, or not this user's.
     """
     folder = _local_folder(location)
     if folder is None:
         yield
         return
-    folder.parent.mkdir(parents=True, exist_ok=True)
     # Beside the folder, not in it: that one is Spark's. It is never removed: another run may be about to lock it.
     lock = FileLock(folder.with_name(f"{folder.name}.lock"), blocking=False, fallback_to_soft=False)
     with ExitStack() as held:
         try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
             held.enter_context(lock)
         except Timeout as error:
             raise CheckpointInUseError(
                 f"checkpoint {folder}: another run works on it; stop that one first, or give this one a "
                 "checkpoint.location of its own"
+            ) from error
+        except OSError as error:
+            raise UnwritableCheckpointError(
+                f"checkpoint {folder}: {folder.parent} (checkpoint.location) cannot be written: {error.strerror}"
             ) from error
         yield
 
