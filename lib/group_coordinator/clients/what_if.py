@@ -70,7 +70,9 @@ def _rows(builder: QueryBuilder, moment: Moment, groups: Sequence[str]) -> Itera
     if groups:
         names = ", ".join(map(in_datafusion, groups))
         condition += f" AND group_id IN ({names})"
+    unseen = set(groups)
     for (cluster_id, group_id), log in log_by_group(builder, _COLUMNS, condition):
+        unseen.discard(group_id)
         for gone in WhatIf(group_id, moment.config).removals(_logged(log), moment.in_ms):
             yield {
                 "cluster_id": cluster_id,
@@ -83,6 +85,9 @@ def _rows(builder: QueryBuilder, moment: Moment, groups: Sequence[str]) -> Itera
                 "committed_again_at": gone.committed_again_at_ms,
                 "lost_in_fact_at": gone.lost_at_ms,
             }
+    for group_id in sorted(unseen):
+        # No rows would look as if its offsets were safe.
+        _log.warning("until then coordinator_log has nothing of a group %r", group_id)
 
 
 def _logged(log: Iterable[dict[str, Any]]) -> Iterator[LoggedRecord]:

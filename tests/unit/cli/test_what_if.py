@@ -63,6 +63,13 @@ def test_one_group(tables: str) -> None:
     ]
 
 
+def test_a_group_that_nobody_knows_is_told(tables: str, caplog: pytest.LogCaptureFixture) -> None:
+    found = what_if(tables, "--retention", "1d", "--group", "biling", "--group", "billing")
+
+    assert len(found.stdout.splitlines()) == 3
+    assert caplog.messages == ["until then coordinator_log has nothing of a group 'biling'"]
+
+
 def test_a_file(tables: str, tmp_path: Path) -> None:
     file = tmp_path / "removed.csv"
 
