@@ -50,6 +50,18 @@ EPOCHS = (
         "",
     ),
     Flip(
+        "a replaced member loses all its timers",
+        "consumer/member_update.py",
+        "    update.cancel(session_timer(old.member_id))\n",
+        "    update.cancel_timers_of(old.member_id)\n",
+    ),
+    Flip(
+        "a target that is given up is free at once",
+        "assignors/homogeneous.py",
+        "        for topic_id, partitions in member.given_up.items():\n            held[topic_id].append(partitions)\n",
+        "",
+    ),
+    Flip(
         "a new instance id has the target of the former one",
         "consumer/member_update.py",
         "membership.static_members.get(instance_id)\n",
@@ -189,6 +201,12 @@ PATTERNS = (
         "consumer/regexes.py",
         "        or version < update.group.new_topics_version\n",
         "",
+    ),
+    Flip(
+        "what a lost subscriber's pattern matched is forgotten",
+        "consumer/regexes.py",
+        "    names = set(membership.topic_subscribers).union(*left)\n",
+        "    names = set(membership.topic_subscribers)\n",
     ),
     Flip(
         "the last subscriber leaves its pattern behind",

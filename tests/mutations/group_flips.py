@@ -20,14 +20,20 @@ REBALANCES = (
     Flip(
         "the initial delay ends when all have joined",
         "classic/rebalance.py",
-        "is not ClassicState.PREPARING_REBALANCE or self._is_initial_rebalance:",
-        "is not ClassicState.PREPARING_REBALANCE:",
+        "if membership.has_all_members_joined and not self._is_initial_rebalance:",
+        "if membership.has_all_members_joined:",
     ),
     Flip(
         "who comes to a short join phase waits for those who look only now and then",
         "classic/absent_members.py",
         "return timeout_ms - (now_ms - timer.armed_ms) % timeout_ms if timeout_ms > 0 else 0",
         "return None",
+    ),
+    Flip(
+        "a join phase that all have left counts as begun again",
+        "classic/absent_members.py",
+        "    if not before.members or before.initial_delay_left_ms is not None:\n        return False\n",
+        "",
     ),
     Flip(
         "the join phase has no end",
