@@ -15,8 +15,10 @@ STATIC = {"m4": "i4", "n2": "i2"}
 INITIAL_DELAYS_MS = (0, 2_000, 5_000)
 SESSIONS_MS = (6_000, 10_000, 30_000)
 REBALANCES_MS = (4_000, 12_000)
+SHORT_REBALANCES_MS = (700, 1_500)
+"""None is as long as the time between two sweeps: which of the two ends first is chance then."""
 SWEEPS_MS = (1_000, 7_919, 20_000)
-TIMERS_MS = (*INITIAL_DELAYS_MS[1:], *SESSIONS_MS, *REBALANCES_MS)
+TIMERS_MS = (*INITIAL_DELAYS_MS[1:], *SESSIONS_MS, *SHORT_REBALANCES_MS, *REBALANCES_MS)
 DELAYS_MS = (0, 1, 500, *(t + step for t in TIMERS_MS for step in (-1, 0, 1)))
 CLUSTERS = (
     ("orders:2", "audit:1", "billing:1"),
@@ -127,7 +129,9 @@ class RandomClassicScript:
             protocols={"range": self._random.choice(SUBSCRIPTIONS)},
             protocol_type="connect" if self._random.random() < 0.02 else "consumer",
             session=self._random.choice(SESSIONS_MS),
-            rebalance=self._random.choice(REBALANCES_MS),
+            rebalance=self._random.choice(
+                SHORT_REBALANCES_MS if self._random.random() < 0.15 else REBALANCES_MS
+            ),
             instance=STATIC.get(name),
             member="" if self._random.random() < 0.05 else None,
         )

@@ -23,6 +23,7 @@ class RandomConsumerScript:
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)  # noqa: S311 - any script will do
+        self._has_borrowers = seed % 4 == 1
         self._draft = ScriptDraft(now_ms=1_000)
         self._script = ConsumerScript(self._draft)
         self._clients = ConsumerClients(self._script, self._draft, self._random)
@@ -43,6 +44,7 @@ class RandomConsumerScript:
             self._fetch: 1,
             self._administer: 2,
             self._change_topics: self._random.choice((0, 1, 3)),
+            clients.borrow: 4 if self._has_borrowers else 0,
         }
         if self._random.random() < 0.9:
             self._change_topics()

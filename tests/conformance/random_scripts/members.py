@@ -203,6 +203,18 @@ class ConsumerClients:
             self._script.beat(client.name, sent_epoch=epoch, owns=owned, instance=instance)
             self._draft.instances.pop(client.name, None)
 
+    def borrow(self) -> None:
+        """Let a static member leave for a while, and come under another one's member id in its place."""
+        static = [c for c in self._clients.values() if c.instance and not c.is_classic]
+        if not static:
+            return
+        client, other = self._random.choice(static), self._client()
+        self._take_time(client)
+        self._script.pause(client.name, instance=client.instance)
+        self._take_time(client)
+        member = f"${other.name}" if other.is_classic else other.name
+        self._say_all(client, "", sent_epoch=0, member=member)
+
     def _draw_wishes(self, client: Client) -> None:
         choice = self._random.choice
         client.topics = choice(SUBSCRIPTIONS)
