@@ -24,6 +24,7 @@ pytestmark = pytest.mark.spark
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
 CONSUMER_APIS = ("ConsumerGroupHeartbeat", "ConsumerGroupDescribe", "IncrementalAlterConfigs")
 MORE_THAN_A_BATCH_OF_ARROW = 12_000
+SOME_BATCHES_OF_ARROW = 600
 RESPONSE_MAX_BYTES = 223
 """As long as the answer to the commit, shorter than that to a fetch."""
 
@@ -82,7 +83,7 @@ def first_batch() -> Iterator[tuple[str, object]]:
 
 
 def second_batch() -> Iterator[tuple[str, object]]:
-    """Groups go, come, answer without a change of state, and are not spoken to."""
+    """Groups go, come, have much to do, answer without a change of state, and are not spoken to."""
     for number in range(100):
         group = f"group-{number}"
         yield group, request("DeleteGroups", 2, number, {"groupsNames": [group]})
@@ -93,6 +94,8 @@ def second_batch() -> Iterator[tuple[str, object]]:
         yield f"new-{number}", commit(f"new-{number}", number)
     for number in range(10):
         yield from consumers_go_on(f"consumers-{number}")
+    for number in range(SOME_BATCHES_OF_ARROW):
+        yield "group-299", commit("group-299", 7 * number)
     tick = request("Tick", 0, 0, {}) | {"correlationId": None}
     yield "group-200", tick
 
@@ -112,6 +115,8 @@ def test_both_ways_of_exchange_come_to_the_same(spark: SparkSession, tmp_path: P
     _consumer_groups_are_there(stock)
     large = snapshots.load("large", stock.states["large"][1])
     assert large.offsets["orders"][6].offset == 11_997
+    kept = snapshots.load("group-299", stock.states["group-299"][1]).offsets["orders"]
+    assert (kept[5].offset, kept[0].offset) == (299, 7 * (SOME_BATCHES_OF_ARROW - 1))
     _same_timers(spark, tmp_path)
 
 
