@@ -17,6 +17,7 @@ from group_coordinator.core.acls.rights import Rights
 from group_coordinator.core.acls.rule import ResourceType
 from group_coordinator.core.consumer.subscriptions import metadata_hash
 from group_coordinator.core.consumer.update import ConsumerUpdate
+from group_coordinator.core.kafka_order.java_tables import string_hashes, timeline_slots
 from group_coordinator.core.model.changes import MetadataDeadlineSet
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
@@ -103,10 +104,17 @@ def _may_resolve(update: ConsumerUpdate) -> bool:
 
 
 def _last_resolved(membership: ConsumerGroup) -> tuple[int, int]:
-    """When the group's regular expressions were resolved, all at once, and with which version of the topics."""
-    for resolved in membership.regexes.values():
-        return resolved.timestamp_ms, resolved.version
-    return _NEVER, 0
+    """When the group's regular expressions were resolved, and with which version of the topics.
+
+    All are at once, but for one that nobody subscribes to any more: Kafka asks the first of its table, of a slot the newest.
+    """
+    regexes = membership.regexes
+    if not regexes:
+        return _NEVER, 0
+    slots = timeline_slots(string_hashes([*regexes]), len(regexes))
+    ranked = zip(slots, regexes.values(), strict=True)
+    _, first = min(ranked, key=lambda entry: (entry[0], -entry[1].timestamp_ms))
+    return first.timestamp_ms, first.version
 
 
 def _subscribed_after(

@@ -130,6 +130,24 @@ def a_member_with_an_expression_takes_another_place(s: ConsumerScript) -> None:
     s.enter("m1", "audit", instance="i2")
     s.at(23_000)
     s.beat("m3", also="+current:m3 +regex:bil.*")
+    s.at(26_000)
+    s.beat("m3", also="")
+
+
+@consumer_story()
+def what_nobody_subscribes_to_makes_all_look_old(s: ConsumerScript) -> None:
+    """The same with an expression that comes first in Kafka's table: the others are matched at every heartbeat."""
+    s.cluster("orders:2", "audit:2", "billing:2")
+    s.enter("m1", None, regex="bil.*")
+    s.at(12_000)
+    s.enter("m2", "audit", instance="i2")
+    s.enter("m3", None, regex="or.*")
+    s.pause("m2")
+    s.enter("m1", "audit", instance="i2")
+    s.at(23_000)
+    s.beat("m3", also="+current:m3 +regex:or.*")
+    s.at(26_000)
+    s.beat("m3", also="+regex:or.*")
 
 
 @consumer_story()
