@@ -15,7 +15,7 @@ STATIC = {"m4": "i4", "n2": "i2"}
 INITIAL_DELAYS_MS = (0, 2_000, 5_000)
 SESSIONS_MS = (6_000, 10_000, 30_000)
 REBALANCES_MS = (4_000, 12_000)
-SHORT_REBALANCES_MS = (700, 1_500)
+SHORT_REBALANCES_MS = (1_500, 2_500)
 """None is as long as the time between two sweeps: which of the two ends first is chance then."""
 SWEEPS_MS = (1_000, 7_919, 20_000)
 TIMERS_MS = (*INITIAL_DELAYS_MS[1:], *SESSIONS_MS, *SHORT_REBALANCES_MS, *REBALANCES_MS)
