@@ -81,6 +81,7 @@ class PackedConsumerGroup(Struct, array_like=True, tag="consumer", gc=False):
     timers: dict[str, Timer]
     rebalance_epochs: dict[str, int]
     metadata_deadline_ms: int
+    member_room: int
     former_subscription_type: SubscriptionType | None
 
 
@@ -108,6 +109,7 @@ def pack(membership: ConsumerGroup) -> PackedConsumerGroup:
         membership.timers.by_text,
         membership.rebalance_epochs,
         membership.metadata_deadline_ms,
+        membership.member_room,
         membership.former_subscription_type,
     )
 
@@ -140,6 +142,7 @@ def unpack(packed: PackedConsumerGroup) -> ConsumerGroup:
         SharedSubscriptions(subscriptions),
         classic_member_count=packed.classic_member_count,
         classic_protocols=packed.classic_protocols,
+        member_room=packed.member_room,
         former_subscription_type=packed.former_subscription_type,
     )
     membership.count_subscribers()

@@ -192,6 +192,8 @@ def _consumer_group(packed: _ConsumerGroup, clock_ms: int) -> ConsumerGroup:
         membership.put(_consumer(member, packed))
         if member.target is not None:
             membership.targets[member.member_id] = _target(member.target, texts)
+    # Replay puts each member twice at least.
+    membership.member_room = len(membership.members) + 1
     membership.former_subscription_type = packed.former_subscription_type
     return membership
 

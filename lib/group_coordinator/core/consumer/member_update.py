@@ -18,6 +18,8 @@ Told in: stories/consumer/subscribing.py, stories/consumer/epochs.py.
 
 from __future__ import annotations
 
+from functools import partial
+
 from group_coordinator.core.assignors import ASSIGNORS
 from group_coordinator.core.assignors.spec import PartitionAssignorError
 from group_coordinator.core.consumer.reconciliation import Goal, reconcile
@@ -210,7 +212,11 @@ def _target(update: ConsumerUpdate, subscribed: UpdatedSubscription) -> tuple[in
 def _assign(update: ConsumerUpdate, subscribed: UpdatedSubscription) -> dict[str, Assignment]:
     membership, before, member = update.membership, subscribed.before, subscribed.member
     # An upgrade has its members in Kafka's order.
-    order = upgraded_member_order if update.is_upgrade else member_order
+    order = (
+        upgraded_member_order
+        if update.is_upgrade
+        else partial(member_order, room=membership.member_room)
+    )
     members = members_after(membership, member, order)
     # Kafka looks anew at what the members want only together with the metadata of their topics.
     kind = (

@@ -18,16 +18,18 @@ MemberOrder: TypeAlias = Callable[[Iterable[str], str, str | None], list[str]]
 """`member_order` or `upgraded_member_order`."""
 
 
-def member_order(present: Iterable[str], updated: str, replaced: str | None = None) -> list[str]:
+def member_order(
+    present: Iterable[str], updated: str, replaced: str | None = None, *, room: int = 0
+) -> list[str]:
     """The members of a group in the order of the table that TargetAssignmentBuilder makes of them.
 
     `present` are those that were there before the request, in the order in which they came; `updated` is the member
-    that asks, new or not; `replaced` the static member whose place it takes.
+    that asks, new or not; `replaced` the static member whose place it takes; `room` the group's member_room, if it was larger once.
     """
     ids = [*present, updated]
     hashes = string_hashes(ids)
     # As timeline_order has it; the hashes are needed again.
-    slots = timeline_slots(hashes, len(ids))
+    slots = timeline_slots(hashes, max(room, len(ids)))
     newest_first = range(len(ids) - 1)[::-1]
     places = sorted(newest_first, key=slots.__getitem__)
     return _order_once_put(places, ids, hashes, replaced)

@@ -135,24 +135,13 @@ def partition_set_order(partitions: Sequence[int]) -> Sequence[int]:
     return hash_map_order(partitions, _spread, table_size)
 
 
-def timeline_order(keys: Iterable[str]) -> list[str]:
-    """Keys in the order of a TimelineHashMap, into which they were put in the given order, each twice at least.
+def timeline_order(keys: Iterable[str], room: int = 0) -> list[str]:
+    """Keys in the order of a TimelineHashMap, into which they were put in the given order.
 
-    Such a table never shrinks: one that has held more keys may have another order.
+    `room` is for how many keys it has made room, if for more than these: such a table never shrinks.
     """
     newest_first = list(keys)[::-1]
-    # It looks for room before it looks for the key.
-    return _timeline_order(newest_first, len(newest_first) + 1)
-
-
-def new_timeline_order(keys: Iterable[str]) -> list[str]:
-    """The same where each key was put once."""
-    newest_first = list(keys)[::-1]
-    return _timeline_order(newest_first, len(newest_first))
-
-
-def _timeline_order(newest_first: Sequence[str], places: int) -> list[str]:
-    slots = timeline_slots(string_hashes(newest_first), places)
+    slots = timeline_slots(string_hashes(newest_first), max(room, len(newest_first)))
     return [newest_first[place] for place in sorted(range(len(slots)), key=slots.__getitem__)]
 
 

@@ -9,19 +9,18 @@ from collections.abc import Iterable, Sequence
 
 from group_coordinator.core.kafka_order.java_tables import (
     new_hash_map_order,
-    new_timeline_order,
     timeline_order,
 )
 
 
-def consumer_group_order(member_ids: Iterable[str]) -> list[str]:
-    """The members of a consumer group, which came in the given order."""
-    return timeline_order(member_ids)
+def consumer_group_order(member_ids: Iterable[str], room: int) -> list[str]:
+    """The members of a consumer group, which came in the given order; `room` is its member_room."""
+    return timeline_order(member_ids, room)
 
 
 def upgraded_group_order(member_ids: Iterable[str]) -> list[str]:
     """The members of a classic group, in its order, as the request finds them that makes it a consumer group."""
-    return new_timeline_order(member_ids)
+    return timeline_order(member_ids)
 
 
 def classic_group_order(member_ids: Sequence[str]) -> list[str]:

@@ -41,7 +41,7 @@ def remove_or_downgrade(update: ConsumerUpdate, member_ids: Sequence[str]) -> No
         return
     staying = {
         member_id: membership.members[member_id]
-        for member_id in consumer_group_order(membership.members)
+        for member_id in consumer_group_order(membership.members, membership.member_room)
         if member_id not in member_ids
     }
     update.records += consumer_group_tombstones(
@@ -72,7 +72,7 @@ def downgrade_by_replacement(
     membership = update.membership
     members = {
         member_id: membership.members[member_id]
-        for member_id in consumer_group_order(membership.members)
+        for member_id in consumer_group_order(membership.members, membership.member_room)
         if member_id != replaced.member_id
     }
     members[updated.member_id] = updated

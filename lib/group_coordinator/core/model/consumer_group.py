@@ -70,6 +70,11 @@ class ConsumerGroup:
     assignor_votes: dict[str | None, int] = field(default_factory=dict)
     """How many members ask for an assignor; None: for none."""
 
+    member_room: int = 0
+    """For how many members Kafka's table of them has made room; it never shrinks, and who is found first depends on it.
+
+    It looks for room before it looks for the key: for one more than there are.
+    """
     former_subscription_type: SubscriptionType | None = None
     """The type before the last record of a regular expression: Kafka keeps it until a record of a member follows."""
 
@@ -120,6 +125,7 @@ class ConsumerGroup:
     def put(self, member: ConsumerMember) -> None:
         """Store a member in place of the one with its id; for replay alone."""
         old = self.members.get(member.member_id)
+        self.member_room = max(self.member_room, len(self.members) + 1)
         self.members[member.member_id] = member
         self.former_subscription_type = None
         if old is None or old.metadata is not member.metadata:

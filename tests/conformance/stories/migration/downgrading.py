@@ -197,6 +197,21 @@ def sessions_after_a_downgrade(s: ConsumerScript) -> None:
 
 
 @consumer_story()
+def who_leads_after_a_downgrade_of_a_group_that_was_larger(s: ConsumerScript) -> None:
+    """Kafka's table of members keeps its size: in one of five members c5 comes before c2, in one of three behind it."""
+    s.cluster("orders:4")
+    s.enter("m1")
+    s.classic("c5")
+    s.classic("c2")
+    s.enter("m2")
+    s.enter("m3")
+    s.quit("m2")
+    s.quit("m3")
+    s.quit("m1")
+    s.look()
+
+
+@consumer_story()
 def a_downgrade_of_several_members(s: ConsumerScript) -> None:
     """testAllMembersUseClassicProtocolExcept: only when none but classic ones is left."""
     s.cluster("orders:6")

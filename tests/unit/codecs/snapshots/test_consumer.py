@@ -57,6 +57,7 @@ def group_with_everything() -> Group:
         ),
         rebalance_epochs={"m1": 5},
         metadata_deadline_ms=2_147_484_000,
+        member_room=3,
     )
     holding = CurrentAssignment(
         5,
@@ -108,6 +109,7 @@ LAYOUT = [
     },
     {"m1": 5},
     2_147_484_000,
+    3,
     "heterogeneous",
 ]  # fmt: skip
 

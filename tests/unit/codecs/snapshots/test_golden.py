@@ -191,6 +191,7 @@ def of_consumers() -> Group:
         -4193354978451464271,
         4,
         T + 3_001,
+        member_room=3,
         targets=StoredValues.of({"m1": {ORDERS_ID: (0,)}, "m2": {ORDERS_ID: (1,)}}),
         regexes={"o.*": ResolvedRegex(("orders",), 1, T + 2_001)},
         timers=Timers(

@@ -109,4 +109,4 @@ def test_a_set_of_partitions() -> None:
 def test_a_timeline_map(count: int, order: list[int]) -> None:
     members = [f"m{number}" for number in range(1, count + 1)]
 
-    assert timeline_order(members) == [f"m{number}" for number in order]
+    assert timeline_order(members, room=count + 1) == [f"m{number}" for number in order]
