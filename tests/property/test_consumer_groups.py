@@ -106,6 +106,7 @@ def durable(group: Group) -> ConsumerGroup | None:
         rebalance_epochs={},
         metadata_deadline_ms=0,
         static_members={},
+        member_room=0,
         former_subscription_type=None,
     )
 

@@ -73,7 +73,7 @@ class ConsumerGroup:
     member_room: int = 0
     """For how many members Kafka's table of them has made room; it never shrinks, and who is found first depends on it.
 
-    It looks for room before it looks for the key: for one more than there are.
+    It looks for room before it looks for the key: for one more than there are. A compacted log does not tell it, here as in Kafka.
     """
     former_subscription_type: SubscriptionType | None = None
     """The type before the last record of a regular expression: Kafka keeps it until a record of a member follows."""
