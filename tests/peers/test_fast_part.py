@@ -65,5 +65,5 @@ def test_kafka_pythons_own_tests_pass_through_the_gateway(places: Places) -> Non
 
     cases = kafka_python.cases(kafka_python.KAFKA_PYTHON.obtain(), places.gateway, *names)
 
-    assert {case.outcome for case in cases} == {Outcome.PASSED}
+    assert [case for case in cases if case.outcome is not Outcome.PASSED] == []
     assert len(cases) >= len(names)

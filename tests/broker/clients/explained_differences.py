@@ -21,6 +21,7 @@ from typing import Final, NamedTuple
 OWN_WORDS: Final[dict[str, str]] = {
     "java.util.concurrent.ExecutionException: org.apache.kafka.common.errors.UnknownTopicOrPartitionException: "
     "This server does not host this topic-partition.": 'The partitions "nowhere-0" do not exist',
+    "failed due to This server does not host this topic-partition.": 'failed due to The topics "nowhere" do not exist',
 }
 """Kafka's words, and ours for the same."""
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import closing
+from itertools import count
 from typing import Any, TypeAlias
 
 import pytest
@@ -16,6 +17,7 @@ from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.gateway.ask import Ask, Body
 from tests.broker.gateway.conversation import everything, heartbeat
+from tests.broker.gateway.settings_of_groups import altered, described
 from tests.peers.assembled import InProcessGroups
 from tests.support.transactional_producer import TransactionalProducer
 
@@ -23,6 +25,7 @@ pytestmark = pytest.mark.kafka
 
 Answering: TypeAlias = Callable[[Ask], Awaitable[Body]]
 CLIENT_ID = "someone"
+_MARKED = "consumer.session.timeout.ms"
 PROPERTIES = {"group.initial.rebalance.delay.ms": "0"}
 
 
@@ -80,12 +83,13 @@ async def both(broker: EmbeddedBroker, asks: Sequence[Ask]) -> tuple[list[Any], 
     ids = {name: seen.topic_id for name, seen in view.topics.items()}
     reader, writer = await asyncio.open_connection("127.0.0.1", broker.port)
 
-    async def ask_broker(ask: Ask) -> Body:
+    async def exchange(ask: Ask) -> Body:
         writer.write(wire.request(ask.api, ask.version, 7, CLIENT_ID, ask.body))
         size = int.from_bytes(await reader.readexactly(4))
         frame = await reader.readexactly(size)
         return wire.response_body(ask.api, ask.version, frame)[1]
 
+    ask_broker = waiting_for_changes(exchange)
     await coordinators_are_there(ask_broker, asks)
     groups = InProcessGroups(view, group_initial_rebalance_delay_ms=0)
     groups.learn_topics()
@@ -119,6 +123,29 @@ async def once_loaded(ask_broker: Answering, beat: Ask) -> None:
     if (await ask_broker(beat))["errorCode"] in (14, 15, 16):
         await asyncio.sleep(0.02)
         await once_loaded(ask_broker, beat)
+
+
+def waiting_for_changes(exchange: Answering) -> Answering:
+    """A broker describes what its controller has changed a moment later: when one change more is seen, all before it are."""
+    marks = count(45_000)
+
+    async def ask_broker(ask: Ask) -> Body:
+        answer = await exchange(ask)
+        if ask.api == "IncrementalAlterConfigs":
+            mark = str(next(marks))
+            await exchange(altered(1, "marked", **{_MARKED: mark}))
+            async with asyncio.timeout(30):
+                await once_described(exchange, mark)
+        return answer
+
+    return ask_broker
+
+
+async def once_described(exchange: Answering, mark: str) -> None:
+    [group] = (await exchange(described(4, "marked", keys=[_MARKED])))["results"]
+    if group["configs"][0]["value"] != mark:
+        await asyncio.sleep(0.01)
+        await once_described(exchange, mark)
 
 
 def groups_of(ask: Ask) -> Iterator[str]:
