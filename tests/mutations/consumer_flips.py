@@ -209,6 +209,12 @@ PATTERNS = (
         "    names = set(membership.topic_subscribers)\n",
     ),
     Flip(
+        "the table of members shrinks with the group",
+        "model/consumer_group.py",
+        "        self.member_room = max(self.member_room, len(self.members) + 1)\n",
+        "        self.member_room = len(self.members) + 1\n",
+    ),
+    Flip(
         "the last subscriber leaves its pattern behind",
         "consumer/member_removal.py",
         "if subscribers.get(regex) == number}",
