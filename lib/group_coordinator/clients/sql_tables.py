@@ -29,11 +29,13 @@ _SESSION = {
     # A join of joins waits for ever where one side is empty (apache/datafusion#21625).
     "datafusion.optimizer.enable_join_dynamic_filter_pushdown": "false",
 }
+_GAP = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
 _CHANGE = re.compile(
-    r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(COPY|CREATE|DROP|INSERT|UPDATE|DELETE|TRUNCATE|MERGE|ALTER|SET)\b",
+    rf"{_GAP}(?:EXPLAIN\b{_GAP}(?:(?:ANALYZE|VERBOSE|FORMAT\s+\w+)\b{_GAP})*)?"
+    r"(COPY|CREATE|DROP|INSERT|UPDATE|DELETE|TRUNCATE|MERGE|ALTER|SET|RESET|PREPARE)\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""The engine would write what it can, and say of the rest that it is done."""
+"""The engine would write what it can, as EXPLAIN ANALYZE does too, and say of the rest that it is done."""
 
 
 class TablesUnavailableError(ClientError):

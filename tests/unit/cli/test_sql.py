@@ -94,7 +94,13 @@ def test_a_table_of_thousands_of_rows_is_aligned_as_a_whole(tables: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "statement", ["DROP TABLE offsets", "-- all\n/* of\nit */ copy offsets TO '{tables}/copy.csv'"]
+    "statement",
+    [
+        "DROP TABLE offsets",
+        "PREPARE later AS SELECT 1",
+        "-- all\n/* of\nit */ copy offsets TO '{tables}/copy.csv'",
+        "explain analyze /* it */ verbose COPY offsets TO '{tables}/copy.csv'",
+    ],
 )
 def test_what_would_change_something_is_refused(tables: Path, statement: str) -> None:
     result = sql(statement.format(tables=tables), "--tables", str(tables))
