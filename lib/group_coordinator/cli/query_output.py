@@ -17,6 +17,7 @@ import pyarrow as pa
 from msgspec import json
 from pyarrow import parquet
 
+from group_coordinator.cli.given_options import refuse_given
 from group_coordinator.clients.plain_arrow import without_views
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -70,6 +71,20 @@ def output_option(formats: Collection[str]) -> Callable[[Function], Function]:
         metavar=f"[{'|'.join(kinds)}] FILE",
         help="Write the answer into a file, which is replaced, instead of printing it.",
     )
+
+
+def refuse_format_of_file(output: tuple[str, Path] | None) -> None:
+    """Before a long question: --output begins with the format of its file.
+
+    Raises:
+        click.UsageError: the user gave --format beside it.
+    """
+    if output is not None:
+        kind, file = output
+        refuse_given(
+            {"printed": "--format"},
+            f"is for what is printed; {file} becomes {kind}, as --output says",
+        )
 
 
 def show(

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from group_coordinator import settings
+from group_coordinator.cli.given_options import refuse_given
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.cli.times import LONGEST_S, time_of
 from group_coordinator.clients.errors import ClientError
@@ -112,8 +113,7 @@ def command(
       group-coordinator report --as-of 2024-01-02T03:04:05Z
       group-coordinator report --watch
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
-    if watch and as_of is not None:
-        raise click.UsageError("--watch shows what is now, and --as-of what was: give one of them")
+    _refuse_what_says_nothing(watch=watch, as_of=as_of)
     loaded = settings.load(config, overrides)
     root = tables or loaded.job.tables_root
 
@@ -129,6 +129,19 @@ def command(
             _write(page(report()), output)
     except ClientError as error:
         raise click.ClickException(str(error)) from error
+
+
+def _refuse_what_says_nothing(*, watch: bool, as_of: datetime | None) -> None:
+    if watch and as_of is not None:
+        raise click.UsageError("--watch shows what is now, and --as-of what was: give one of them")
+    if watch:
+        refuse_given(
+            {"output": "--output"}, "names a file, and --watch writes none: give one of them"
+        )
+    else:
+        refuse_given(
+            {"listen": "--listen", "every_s": "--every"}, "is for --watch, which is not given"
+        )
 
 
 def _begin(end: datetime, hours: int) -> datetime:

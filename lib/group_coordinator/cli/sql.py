@@ -9,7 +9,12 @@ import click
 
 from group_coordinator import settings
 from group_coordinator.cli.query_output import FORMATS as PLAIN_FORMATS
-from group_coordinator.cli.query_output import format_option, output_option, show
+from group_coordinator.cli.query_output import (
+    format_option,
+    output_option,
+    refuse_format_of_file,
+    show,
+)
 from group_coordinator.cli.query_table import print_table
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.cli.times import as_of_option
@@ -80,6 +85,7 @@ def command(
       group-coordinator sql "SELECT * FROM audit" --output parquet audit.parquet
       group-coordinator sql "SELECT * FROM offsets WHERE expires_at < now()" --format csv
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
+    refuse_format_of_file(output)
     loaded = settings.load(config, overrides)
     root = tables or loaded.job.tables_root
     moment = None if as_of is None else Moment(as_of, loaded.coordinator)

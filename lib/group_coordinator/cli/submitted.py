@@ -15,7 +15,13 @@ from group_coordinator.cli.findings import print_findings
 from group_coordinator.cli.job_options import job_options, job_settings, run_options
 from group_coordinator.cli.mirror_options import mirror_options, mirroring
 from group_coordinator.cli.position_options import position_options, sampling
-from group_coordinator.cli.query_output import FORMATS, format_option, output_option, show
+from group_coordinator.cli.query_output import (
+    FORMATS,
+    format_option,
+    output_option,
+    refuse_format_of_file,
+    show,
+)
 from group_coordinator.cli.refusals import refusals_shown
 from group_coordinator.cli.times import as_of_option
 from group_coordinator.job.ask_tables import ask_tables
@@ -145,6 +151,7 @@ def sql(
     bootstrap_server: str | None,
 ) -> None:
     """Ask the tables where this cluster has them, in Spark's SQL; tables and views have their plain names."""
+    refuse_format_of_file(output)
     settings = job_settings(config, overrides, bootstrap_server)
     answer = ask_tables(settings, partial(submitted_session, settings.job), query, as_of)
     show(answer, FORMATS, printed, output)

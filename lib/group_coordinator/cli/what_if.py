@@ -11,7 +11,12 @@ import click
 
 from group_coordinator import settings
 from group_coordinator.cli.query_output import FORMATS as PLAIN_FORMATS
-from group_coordinator.cli.query_output import format_option, output_option, show
+from group_coordinator.cli.query_output import (
+    format_option,
+    output_option,
+    refuse_format_of_file,
+    show,
+)
 from group_coordinator.cli.query_table import print_table
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.cli.times import duration_ms_of, time_of
@@ -69,6 +74,7 @@ def command(
       group-coordinator what-if --retention 2w --as-of 2024-01-02T03:04:05Z --group billing
       group-coordinator what-if --retention 12h --output csv removed.csv
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
+    refuse_format_of_file(output)
     loaded = settings.load(config, overrides)
     end = as_of or datetime.fromtimestamp(time.time_ns() / 1_000_000_000, UTC)
     moment = Moment(end, replace(loaded.coordinator, offsets_retention_ms=retention_ms))

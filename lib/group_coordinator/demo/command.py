@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 import click
-from click.core import ParameterSource
 
+from group_coordinator.cli.given_options import refuse_given
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.demo.cast import CastError
 from group_coordinator.demo.gateway.plan import STORY_S as GATEWAY_STORY_S
@@ -19,6 +19,7 @@ from group_coordinator.demo.plan import STORY_S, Plan
 from group_coordinator.local.child_process import CommandFailedError
 
 _OF_THE_COORDINATOR = {"groups": "--groups", "members": "--members"}
+_OWN_CASTS = "is of the demo without --mirror or --gateway, which have casts of their own"
 
 
 @click.command()
@@ -72,7 +73,7 @@ def command(
     """
     perform: Callable[[Interruption], None]
     if mirror or gateway:
-        _refuse_options_of_the_coordinator(context)
+        refuse_given(_OF_THE_COORDINATOR, _OWN_CASTS)
     if gateway:
         _refuse_options_of_the_others(mirror=mirror, bootstrap_server=bootstrap_server)
         perform = partial(_gateway, GatewayPlan(duration or GATEWAY_STORY_S, keep))
@@ -113,14 +114,6 @@ def _gateway(plan: GatewayPlan, interruption: Interruption) -> None:
     from group_coordinator.demo.gateway.performance import perform
 
     perform(plan, interruption)
-
-
-def _refuse_options_of_the_coordinator(context: click.Context) -> None:
-    for parameter, option in _OF_THE_COORDINATOR.items():
-        if context.get_parameter_source(parameter) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(
-                f"{option} is of the demo without --mirror or --gateway, which have casts of their own"
-            )
 
 
 def _refuse_options_of_the_others(*, mirror: bool, bootstrap_server: str | None) -> None:

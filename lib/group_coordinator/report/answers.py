@@ -32,7 +32,7 @@ def ask(root: str, scope: Scope, moment: Moment | None = None) -> Report:
 
     Raises:
         TablesUnavailableError: there are no tables under the root.
-        QueryError: the tables cannot be read at all.
+        QueryError: the tables cannot be read at all, or know other clusters than the scope's.
     """
     of_clusters = _clusters(scope)
     about = " ".join(
@@ -42,7 +42,16 @@ def ask(root: str, scope: Scope, moment: Moment | None = None) -> Report:
         clusters = tuple(sorted(row["cluster_id"] for row in _rows(tables, of_clusters)))
         if scope.cluster is None and len(clusters) == 1:
             scope = scope._replace(cluster=clusters[0])
+        _check_cluster(scope.cluster, clusters)
         return Report(scope, clusters, {one.name: _content(one, tables, scope) for one in SECTIONS})
+
+
+def _check_cluster(cluster: str | None, known: tuple[str, ...]) -> None:
+    """Tables without a group know no cluster yet."""
+    if cluster is not None and known and cluster not in known:
+        raise QueryError(
+            f"the tables have no cluster {cluster!r} in this time; they have {', '.join(map(repr, known))}"
+        )
 
 
 def _clusters(scope: Scope) -> str:

@@ -87,6 +87,15 @@ def test_a_file_that_cannot_be_written_is_named(tables: str, tmp_path: Path) -> 
     assert result.stderr == f"Error: Could not open file '{file}': No such file or directory\n"
 
 
+def test_a_file_has_one_format(tables: str, tmp_path: Path) -> None:
+    file = tmp_path / "offsets.json"
+
+    done = sql(tables, QUERY, "--format", "csv", "--output", "json", str(file))
+
+    assert (done.exit_code, file.exists()) == (2, False)
+    assert f"--format is for what is printed; {file} becomes json, as --output says" in done.stderr
+
+
 def test_a_wrong_query_leaves_a_file_as_it_is(tables: str, tmp_path: Path) -> None:
     file = tmp_path / "offsets.csv"
     file.write_text("before")

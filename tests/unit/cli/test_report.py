@@ -64,12 +64,38 @@ def test_a_cluster(tables: str, tmp_path: Path) -> None:
         "--as-of",
         "1970-01-01 02:00",
         "--cluster",
-        "eu-2",
+        "eu-1",
         "--output",
         str(file),
     )
 
-    assert "No offset was lost in this time." in file.read_text(encoding="utf-8")
+    assert "partition 0, at 10" in file.read_text(encoding="utf-8")
+
+
+def test_a_cluster_that_is_not_there(tables: str, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+
+    result = report("--tables", tables, "--cluster", "eu-2", "--output", str(file))
+
+    assert (result.exit_code, file.exists()) == (1, False)
+    assert result.stderr == (
+        "Error: the tables have no cluster 'eu-2' in this time; they have 'eu-1'\n"
+    )
+
+
+def test_tables_without_a_group_know_no_cluster_yet(tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+
+    result = report(
+        "--tables",
+        str(tables_of(tmp_path / "tables")),
+        "--cluster",
+        "eu-1",
+        "--output",
+        str(file),
+    )
+
+    assert (result.exit_code, file.exists()) == (0, True)
 
 
 def test_no_tables(tmp_path: Path) -> None:
@@ -156,6 +182,21 @@ def test_what_was_is_not_watched() -> None:
 
     assert result.exit_code == 2
     assert "--watch shows what is now, and --as-of what was" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--watch", "--output", "page.html"], "--output names a file, and --watch writes none"),
+        (["--listen", "127.0.0.1:0"], "--listen is for --watch, which is not given"),
+        (["--every", "30"], "--every is for --watch, which is not given"),
+    ],
+)
+def test_an_option_that_says_nothing_is_refused(arguments: list[str], message: str) -> None:
+    result = report(*arguments)
+
+    assert result.exit_code == 2
+    assert message in result.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -25,8 +25,9 @@ def tables(tmp_path: Path) -> str:
 
 
 def what_if(tables: str, *arguments: str) -> Result:
-    settings = ("--set", f"offsets.retention.check.interval.ms={HOUR}", "--format", "csv")
-    return CliRunner().invoke(command, [*arguments, *settings, "--tables", tables])
+    settings = ("--set", f"offsets.retention.check.interval.ms={HOUR}")
+    printed = () if "--output" in arguments else ("--format", "csv")
+    return CliRunner().invoke(command, [*arguments, *settings, *printed, "--tables", tables])
 
 
 HEADINGS = (

@@ -52,8 +52,8 @@ def print_failure(error: ClientError) -> None:
 
 
 def print_failure_of_group(group: str, error: ClientError) -> None:
-    """The same of one group; few of Kafka's messages name it."""
-    is_named = group and group in str(error)
+    """The same of one group; none of Kafka's fixed messages, which may have its letters, names it."""
+    is_named = group and group in str(error) and str(error) != type(error).__doc__
     print_error(f"{FAILED}{error.kafka_text}" + ("" if is_named else f" (group '{group}')"))
 
 
