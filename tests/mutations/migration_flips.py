@@ -81,6 +81,12 @@ CONVERSIONS = (
         "",
     ),
     Flip(
+        "the timer of a join phase ends with an upgrade",
+        "model/timers.py",
+        "KINDS_LEFT_BY_CONVERSIONS = (TimerKind.JOIN_PHASE, *CLASSIC_MEMBER_KINDS)",
+        "KINDS_LEFT_BY_CONVERSIONS = CLASSIC_MEMBER_KINDS",
+    ),
+    Flip(
         "a replaced member's target is lost in a downgrade",
         "migration/downgrade.py",
         "targets[updated.member_id] = membership.target_of(replaced.member_id)",

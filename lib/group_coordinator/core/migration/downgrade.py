@@ -29,7 +29,7 @@ from group_coordinator.core.model.consumer_member import Assignment, ConsumerMem
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.stored_values import StoredValues
-from group_coordinator.core.model.timers import CLASSIC_MEMBER_KINDS, Timers
+from group_coordinator.core.model.timers import KINDS_LEFT_BY_CONVERSIONS, Timers
 from group_coordinator.core.model.tombstones import consumer_group_tombstones
 
 
@@ -119,7 +119,11 @@ def _turn_classic(
 
 
 def _stable_group(update: ConsumerUpdate, members: Mapping[str, ConsumerMember]) -> ClassicGroup:
-    """Timers of single members are kept: they do nothing here, but count again after an upgrade, as Kafka's do."""
+    """Timers of single members are kept: they do nothing here, but count again after an upgrade, as Kafka's do.
+
+    So is that of a join phase from before an upgrade. Where no rebalance begins, it takes dynamic members out of the
+    Stable group, without a record (completeClassicGroupJoin looks at no state).
+    """
     timers = update.membership.timers.items()
     classic = ClassicGroup(
         state=ClassicState.STABLE,
@@ -130,7 +134,9 @@ def _stable_group(update: ConsumerUpdate, members: Mapping[str, ConsumerMember])
         members=StoredValues.of(
             {member_id: _classic_member(member) for member_id, member in members.items()}
         ),
-        timers=Timers({key: timer for key, timer in timers if key.kind in CLASSIC_MEMBER_KINDS}),
+        timers=Timers(
+            {key: timer for key, timer in timers if key.kind in KINDS_LEFT_BY_CONVERSIONS}
+        ),
     )
     classic.protocol = classic.select_protocol()
     classic.subscribed_topics = subscription_of_members(classic)

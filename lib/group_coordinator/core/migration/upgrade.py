@@ -54,7 +54,7 @@ from group_coordinator.core.model.records import (
     TargetRecord,
 )
 from group_coordinator.core.model.responses import JoinGroupResponse, Reply, SyncGroupResponse
-from group_coordinator.core.model.timers import CLASSIC_MEMBER_KINDS, session_timer
+from group_coordinator.core.model.timers import KINDS_LEFT_BY_CONVERSIONS, session_timer
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.value import Value
 
@@ -169,11 +169,14 @@ def _records(group: Group, classic: ClassicGroup, members: list[Converted]) -> l
 
 
 def _timers(classic: ClassicGroup, members: list[Converted], now_ms: int) -> list[Change]:
-    """Every session begins anew; timers that were left from a consumer group before count again."""
+    """Every session begins anew; timers that were left from a consumer group before count again.
+
+    That of a join phase does nothing here, but finds the classic group that this one may turn into before.
+    """
     kept = [
         TimerSet(key, timer.due_ms)
         for key, timer in classic.timers.items()
-        if key.kind in CLASSIC_MEMBER_KINDS
+        if key.kind in KINDS_LEFT_BY_CONVERSIONS
     ]
     sessions = [
         TimerSet(

@@ -62,6 +62,9 @@ REGEX_TIMER = TimerKey(TimerKind.REGEX)
 CLASSIC_MEMBER_KINDS = (TimerKind.MEMBER_JOIN, TimerKind.MEMBER_SYNC)
 """Timers of the classic members of a consumer group."""
 
+KINDS_LEFT_BY_CONVERSIONS = (TimerKind.JOIN_PHASE, *CLASSIC_MEMBER_KINDS)
+"""Timers that Kafka does not cancel where a group turns into one of the other type; they go by the group they then find."""
+
 
 class Timer(Value, frozen=True):
     """A deadline and when it was set: timers of one millisecond fire in the order they were set."""

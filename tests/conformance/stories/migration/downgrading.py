@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.conformance.language.consumer_script import ConsumerScript
 from tests.conformance.language.lines import PARKED
 from tests.conformance.language.story import consumer_story
-from tests.conformance.stories.migration.groups import mix
+from tests.conformance.stories.migration.groups import lead_classic_group, mix
 
 UNKNOWN, REBALANCE, NO_GROUP = 25, 27, 69
 OF_ONE = "-current:m1 -target:m1 -member:m1"
@@ -131,6 +131,24 @@ def the_last_consumer_member_is_replaced_with_another_wish(s: ConsumerScript) ->
     s.classic("c2", "orders audit", chosen_id=False, instance="i1", also=None)
     s.look()
     s.describe()
+
+
+@consumer_story()
+def a_join_phase_from_before_the_upgrade(s: ConsumerScript) -> None:
+    """Neither conversion cancels its timer: it takes dynamic members out of the new Stable group, without a record."""
+    s.cluster("orders:4")
+    lead_classic_group(s, {"c1": "orders:0123"}, session=300_000, rebalance=20_000)
+    s.classic("c2", version=3, chosen_id=False, session=300_000, rebalance=20_000, error=PARKED)
+    s.at(10_000)
+    s.enter("m1", instance="i1")
+    s.classic("c3", chosen_id=False, instance="i1", session=300_000)
+    s.describe()
+    s.at(23_999)
+    s.heartbeat("c1", 2)
+    s.at(24_000)
+    s.describe()
+    s.heartbeat("c1", 2, error=UNKNOWN)
+    s.heartbeat("c3", 2, instance="i1")
 
 
 @consumer_story(group_consumer_migration_policy="upgrade")
