@@ -6,17 +6,18 @@ import click
 from click.core import ParameterSource
 
 
-def refuse_given(parameters: dict[str, str], why: str) -> None:
+def refuse_given(*parameters: str, why: str) -> None:
     """Refuse options of the command that is run.
 
     Args:
-        parameters: the option, as users write it, by its parameter's name.
-        why: what the message says after the option.
+        parameters: the names of the options' parameters.
+        why: what the message says after the option, as users write it.
 
     Raises:
         click.UsageError: the user gave one of them.
     """
     context = click.get_current_context()
-    for parameter, option in parameters.items():
-        if context.get_parameter_source(parameter) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{option} {why}")
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if parameter.name in parameters and source is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{parameter.opts[0]} {why}")

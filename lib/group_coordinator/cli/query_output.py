@@ -82,8 +82,7 @@ def refuse_format_of_file(output: tuple[str, Path] | None) -> None:
     if output is not None:
         kind, file = output
         refuse_given(
-            {"printed": "--format"},
-            f"is for what is printed; {file} becomes {kind}, as --output says",
+            "printed", why=f"is for what is printed; {file} becomes {kind}, as --output says"
         )
 
 

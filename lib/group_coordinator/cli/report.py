@@ -135,13 +135,9 @@ def _refuse_what_says_nothing(*, watch: bool, as_of: datetime | None) -> None:
     if watch and as_of is not None:
         raise click.UsageError("--watch shows what is now, and --as-of what was: give one of them")
     if watch:
-        refuse_given(
-            {"output": "--output"}, "names a file, and --watch writes none: give one of them"
-        )
+        refuse_given("output", why="names a file, and --watch writes none: give one of them")
     else:
-        refuse_given(
-            {"listen": "--listen", "every_s": "--every"}, "is for --watch, which is not given"
-        )
+        refuse_given("listen", "every_s", why="is for --watch, which is not given")
 
 
 def _begin(end: datetime, hours: int) -> datetime:

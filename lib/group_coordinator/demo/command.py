@@ -18,7 +18,6 @@ from group_coordinator.demo.mirror.plan import MirrorPlan, unique_prefix
 from group_coordinator.demo.plan import STORY_S, Plan
 from group_coordinator.local.child_process import CommandFailedError
 
-_OF_THE_COORDINATOR = {"groups": "--groups", "members": "--members"}
 _OWN_CASTS = "is of the demo without --mirror or --gateway, which have casts of their own"
 
 
@@ -73,7 +72,7 @@ def command(
     """
     perform: Callable[[Interruption], None]
     if mirror or gateway:
-        refuse_given(_OF_THE_COORDINATOR, _OWN_CASTS)
+        refuse_given("groups", "members", why=_OWN_CASTS)
     if gateway:
         _refuse_options_of_the_others(mirror=mirror, bootstrap_server=bootstrap_server)
         perform = partial(_gateway, GatewayPlan(duration or GATEWAY_STORY_S, keep))
