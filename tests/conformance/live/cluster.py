@@ -149,16 +149,19 @@ class LiveCluster:
         return {one.name: one.partitions for one in self._consumers if one.is_open}
 
     def _await_lookup(self, exchange: Exchange) -> None:
-        """The broker answers first, then looks up the topics of a regular expression, if that is not too soon, and logs them."""
-        body = exchange.event["body"]
-        expression = body.get("subscribedTopicRegex")
-        if expression:
-            deadline_s = time.monotonic() + _LOOKED_UP_S
-            while (
-                not self._is_looked_up(body["groupId"], expression)
-                and time.monotonic() < deadline_s
-            ):
-                time.sleep(_POLL_S)
+        """The broker answers any heartbeat first, then looks up the topics of regular expressions, if that is not too soon.
+
+        It is done when it has logged them all.
+        """
+        if exchange.event["api"] != "ConsumerGroupHeartbeat":
+            return
+        group = exchange.event["body"]["groupId"]
+        expressions = self.conversation.expressions(group)
+        deadline_s = time.monotonic() + _LOOKED_UP_S
+        while time.monotonic() < deadline_s:
+            if all(self._is_looked_up(group, each) for each in expressions):
+                return
+            time.sleep(_POLL_S)
 
     def _is_looked_up(self, group: str, expression: str) -> bool:
         lines = lines_of(self._broker.messages(self.log_start), {group}, {})

@@ -77,21 +77,31 @@ class Conversation:
             if isinstance(entry, Exchange) and entry.answer is not None
         ]
 
+    def expressions(self, group: str) -> set[str]:
+        """The regular expressions by which members of the group subscribe."""
+        found = {}
+        for heartbeat in self._heartbeats():
+            body = heartbeat.event["body"]
+            if body["groupId"] == group and body["subscribedTopicRegex"] is not None:
+                found[body["memberId"]] = body["subscribedTopicRegex"]
+            if body["memberEpoch"] < 0:
+                found.pop(body["memberId"], None)
+        return {expression for expression in found.values() if expression}
+
     def epochs(self, client_id: str) -> list[int]:
         """The member epochs that this client has said in its heartbeats."""
-        return [one.event["body"]["memberEpoch"] for one in self._heartbeats(client_id)]
+        return [one.event["body"]["memberEpoch"] for one in self._heartbeats_of(client_id)]
 
     def first_heard_s(self, client_id: str) -> float:
         """When the broker was told this client's first heartbeat, by the monotonic clock."""
-        return next(self._heartbeats(client_id)).at_ms / 1000
+        return next(self._heartbeats_of(client_id)).at_ms / 1000
 
-    def _heartbeats(self, client_id: str) -> Iterator[Exchange]:
+    def _heartbeats_of(self, client_id: str) -> Iterator[Exchange]:
+        return (one for one in self._heartbeats() if one.event["clientId"] == client_id)
+
+    def _heartbeats(self) -> Iterator[Exchange]:
         for entry in self.entries:
-            if (
-                isinstance(entry, Exchange)
-                and entry.event["api"] == "ConsumerGroupHeartbeat"
-                and entry.event["clientId"] == client_id
-            ):
+            if isinstance(entry, Exchange) and entry.event["api"] == "ConsumerGroupHeartbeat":
                 yield entry
 
     def made_ids(self) -> Mapping[int, str]:

@@ -66,8 +66,9 @@ class RecordingProxy:
     def held(self, client_id: str | None = None) -> Iterator[None]:
         """Keep back what this client says about its group, or what anybody says, while the block runs."""
         with self._turn:
-            self._turn.wait_for(lambda: not self._is_busy)
+            # First, so that nobody who waits for a turn comes before it.
             self._held[client_id] += 1
+            self._turn.wait_for(lambda: not self._is_busy)
         try:
             yield
         finally:
