@@ -75,6 +75,7 @@ SELECT cluster_id, group_id, topic, `partition`, `offset`, member_id, reason, pr
   END AS classic_members,
   CASE WHEN record_type = 2 THEN CASE WHEN {_CLIENT_COUNT} = {_MEMBER_COUNT} THEN {_CLIENT} ELSE '' END END AS classic_client,
   CASE WHEN record_type IN {_MEMBERS} THEN {_CLIENT} END AS consumer_client,
+  coalesce(record_type = 5 AND value LIKE '%"sessionTimeoutMs":%', false) AS is_classic,
   CASE WHEN record_type IN (0, 1) THEN {text_in("value", "topicId")} END AS topic_id,
   CASE WHEN record_type = -2 THEN {text_in("key", "name")} END AS setting_name,
   CASE WHEN record_type = -2 THEN {text_in("value", "value")} END AS setting_value
@@ -86,6 +87,8 @@ GROUP_RECORDS = f"""
 SELECT counted.*,
   coalesce({last_number_in("classic_members", _SO_FAR)}, 0)
     + sum(consumer_members) OVER {_SO_FAR} AS member_count,
+  coalesce({last_number_in("classic_members", _SO_FAR)}, 0)
+    + sum(CAST(is_classic AS INT) - CAST(was_classic AS INT)) OVER {_SO_FAR} AS classic_member_count,
   coalesce({last_number_in("has_begun", _SO_FAR)}, 0) = 1 AS is_managed,
   sum(ends_life) OVER {_SO_FAR} - ends_life AS life,
   CASE
@@ -116,12 +119,19 @@ FROM (
           PARTITION BY cluster_id, group_id, record_type, member_id ORDER BY batch_id, seq
         ),
         false
-      ) AS was_there
+      ) AS was_there,
+      coalesce(
+        lag(is_classic) OVER (
+          PARTITION BY cluster_id, group_id, record_type, member_id ORDER BY batch_id, seq
+        ),
+        false
+      ) AS was_classic
     FROM ({_PARSED}) parsed
   ) placed
 ) counted
 """
 """Columns of coordinator_log without its texts, the numbers of the record (`place_in_log`: in the order of the log; `marker_place`: PLACE; from `marker_since` on it is the first one), its `position` in the group's log, and what is so
-after it: `member_count`, `is_managed` (it has had members: it is no simple group, which only stores offsets, nor does it wait for
+after it: `member_count`, `classic_member_count` (of them, the members of the classic protocol: only their records have a
+session timeout), `is_managed` (it has had members: it is no simple group, which only stores offsets, nor does it wait for
 its first rebalance, of which the log has nothing), `life`, counted from 0, and `client_id`, if all of its members have the same (in a consumer
 group: all that it has ever had)."""

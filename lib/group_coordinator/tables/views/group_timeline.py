@@ -19,8 +19,9 @@ _OF_LIFE = (
     "ROWS BETWEEN UNBOUNDED PRECEDING AND "
 )
 
-# Kafka converts a group in one append: the tombstone of the one kind and the group of the other have one timestamp, and what
-# their members' records say is no coming and going.
+# Kafka converts a group with members in one append, so that its records have one timestamp: first the tombstone of the old
+# kind, then the members, then the group of the new kind. Only at the last of them has the group its members again, and no
+# member joins or leaves by their records. A group without members has its new kind's record later.
 _TEXT = f"""
 WITH records AS ({GROUP_RECORDS}),
 lives AS (
@@ -29,9 +30,13 @@ lives AS (
       PARTITION BY cluster_id, group_id, life ORDER BY CASE WHEN record_type <> -2 AND has_value THEN 0 ELSE 1 END, batch_id, seq
     ) AS place,
     {last_number_in("generation_or_epoch", _OF_LIFE + "CURRENT ROW)")} AS last_generation,
-    {last_number_in("classic_generation", _OF_LIFE + "1 PRECEDING)")} AS generation_before
+    {last_number_in("classic_generation", _OF_LIFE + "1 PRECEDING)")} AS generation_before,
+    coalesce({last_number_in("is_group", _OF_LIFE + "1 PRECEDING)")} = 0, false) AS follows_tombstone
   FROM (
-    SELECT records.*, CASE WHEN record_type = 2 THEN generation_or_epoch END AS classic_generation FROM records
+    SELECT records.*,
+      CASE WHEN record_type = 2 THEN generation_or_epoch END AS classic_generation,
+      CASE WHEN record_type IN (2, 3) THEN CAST(has_value AS INT) END AS is_group
+    FROM records
   ) numbered
 ),
 conversions AS (
@@ -56,8 +61,10 @@ told AS (
       WHEN record_type = 5 THEN 'joined'
       WHEN NOT has_value AND reason = 'group-expired' THEN 'expired'
       WHEN NOT has_value AND reason = 'mirrored' AND conversions.group_id IS NULL THEN NULL
-      WHEN NOT has_value AND ends_life = 0 THEN 'converted'
+      WHEN NOT has_value AND ends_life = 0 AND reason = 'join' THEN 'converted'
+      WHEN NOT has_value AND ends_life = 0 THEN NULL
       WHEN NOT has_value THEN 'deleted'
+      WHEN follows_tombstone AND (reason IN ('upgrade', 'downgrade') OR conversions.group_id IS NOT NULL) THEN 'converted'
       WHEN member_count = 0 THEN 'emptied'
       WHEN record_type = 2 AND generation_or_epoch = generation_before THEN 'member-changed'
       ELSE 'rebalanced'
@@ -66,8 +73,6 @@ told AS (
       WHEN record_type = -2 AND NOT has_value THEN concat(setting_name, ' taken back')
       WHEN record_type = -2 THEN concat(setting_name, ' = ', setting_value)
       WHEN record_type = 5 THEN concat(member_id, ': ', reason)
-      WHEN NOT has_value AND ends_life = 0 AND record_type = 2 THEN concat('to a consumer group: ', reason)
-      WHEN NOT has_value AND ends_life = 0 THEN concat('to a classic group: ', reason)
       ELSE reason
     END AS detail
   FROM lives
@@ -78,7 +83,13 @@ told AS (
     OR (record_type = 5 AND reason NOT IN ('upgrade', 'downgrade', 'group-deleted', 'group-expired') AND (reason <> 'mirrored' OR conversions.group_id IS NULL))
 )
 SELECT cluster_id, group_id, event_time AS at, what, CAST(member_count AS INT) AS members,
-  CAST(last_generation AS INT) AS generation_or_epoch, detail, inferred, batch_id, seq
+  CAST(last_generation AS INT) AS generation_or_epoch,
+  CASE
+    WHEN what <> 'converted' THEN detail
+    WHEN has_value = (record_type = 3) THEN concat('to a consumer group: ', detail)
+    ELSE concat('to a classic group: ', detail)
+  END AS detail,
+  inferred, batch_id, seq, CAST(classic_member_count AS INT) AS classic_members
 FROM told
 WHERE what IS NOT NULL AND NOT (what = 'emptied' AND (place = 1 OR (record_type = 2 AND generation_or_epoch = 0)))
 """
@@ -109,6 +120,11 @@ GROUP_TIMELINE = ViewDefinition(
         INFERRED,
         BATCH_ID,
         SEQ,
+        required(
+            "classic_members",
+            "int",
+            "Of the members after it, those of the classic protocol: all of a classic group, and those that an upgrade kept",
+        ),
     ),
     _TEXT,
     "What happened to a group last night?",

@@ -87,6 +87,32 @@ def test_members_of_a_consumer_group_come_and_go(tmp_path: Path) -> None:
     ]
 
 
+def test_an_upgrade_and_a_downgrade_tell_the_members_of_both_protocols(tmp_path: Path) -> None:
+    group = GroupHistory()
+    group.learn_topics(ORDERS)
+    old = group.form(2)
+    group.sleep(1_000)
+    group.consumers.join("new", ["orders"])
+    group.sleep(1_000)
+    group.leave(old[0])
+    group.sleep(1_000)
+    group.consumers.leave("new")
+
+    assert asked(
+        tables_of(tmp_path, group),
+        "SELECT at, what, members, classic_members, generation_or_epoch, detail FROM group_timeline ORDER BY batch_id, seq",
+    ) == [
+        (at(0), "created", 0, 0, 0, "join"),
+        (at(6), "rebalanced", 2, 2, 1, "sync"),
+        (at(7), "converted", 2, 2, 1, "to a consumer group: upgrade"),
+        (at(7), "joined", 3, 2, 1, "new: join"),
+        (at(7), "rebalanced", 3, 2, 2, "join"),
+        (at(8), "left", 2, 1, 2, f"{old[0]}: leave"),
+        (at(8), "rebalanced", 2, 1, 3, "leave"),
+        (at(9), "converted", 1, 1, 3, "to a classic group: downgrade"),
+    ]
+
+
 def test_a_name_passes_from_a_consumer_group_to_a_classic_one(tmp_path: Path) -> None:
     group = GroupHistory(group_initial_rebalance_delay_ms=0)
     group.learn_topics(ORDERS)

@@ -103,11 +103,9 @@ def test_a_group_that_becomes_one_of_another_kind_and_back_has_one_life(root: Pa
     assert of_group("converted online", root, TIMELINE) == [
         ("created", 0, 0, "mirrored", False),
         ("rebalanced", 1, 1, "mirrored", False),
-        ("converted", 0, 1, "to a consumer group: mirrored", False),
-        ("rebalanced", 1, 1, "mirrored", False),
+        ("converted", 1, 1, "to a consumer group: mirrored", False),
         ("rebalanced", 2, 2, "mirrored", False),
-        ("converted", 0, 2, "to a classic group: mirrored", False),
-        ("rebalanced", 1, 2, "mirrored", False),
+        ("converted", 1, 2, "to a classic group: mirrored", False),
         ("rebalanced", 1, 3, "mirrored", False),
     ]
 
