@@ -6,15 +6,11 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-from deltalake import write_deltalake
 from kafka import TopicPartition
 from msgspec.json import encode
-from msgspec.structs import asdict
 
 from group_coordinator import settings
 from group_coordinator.clients import offset_messages
@@ -40,41 +36,23 @@ from group_coordinator.runtime.outputs import LogRow, Output, Response, TopicNee
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
 from tests.support.files import FilesInMemory
+from tests.support.group_history import log_row
 from tests.support.group_updates import updated
 
 START_MS = 1_767_225_600_000
 BATCH_S = 0.7
 TOPIC_IDS = {name: f"{name:A<21}A" for name in cast.PARTITION_COUNTS}
 
-LOG_SCHEMA = pa.schema(
-    [
-        ("cluster_id", pa.string()),
-        ("group_id", pa.string()),
-        ("record_type", pa.int32()),
-        ("key", pa.string()),
-        ("value", pa.string()),
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
-        ("member_id", pa.string()),
-        ("offset", pa.int64()),
-        ("reason", pa.string()),
-        ("principal", pa.string()),
-        ("event_time", pa.timestamp("us", "UTC")),
-        ("source_partition", pa.int32()),
-        ("source_offset", pa.int64()),
-        ("batch_id", pa.int64()),
-        ("seq", pa.int32()),
-    ]
-)
-
 
 class Coordinator:
     """Answers at the end of each batch, as the job does."""
 
+    cluster_id = "demo"
+
     def __init__(self, overrides: list[str]) -> None:
-        config = settings.load(overrides=overrides).coordinator
+        self.config = settings.load(overrides=overrides).coordinator
         self._context = UpdateContext(
-            config, "group-events", 1_000, timers_hold=False, asks_for_topics=True
+            self.config, "group-events", 1_000, timers_hold=False, asks_for_topics=True
         )
         self._interests = TopicInterests(FilesInMemory())
         self._agent = TopicAgent(self._interests, _look_at_topics, self._tell)
@@ -85,7 +63,7 @@ class Coordinator:
         self._deadlines_ms: dict[str, int | None] = {}
         self._batch_id = 0
         self.now_ms = START_MS
-        self.log: list[dict[str, Any]] = []
+        self.rows: list[dict[str, Any]] = []
 
     def send(self, request: Request, *, timeout_ms: int | None = None) -> Future[Body]:  # noqa: ARG002
         number = len(self._replies)
@@ -136,13 +114,7 @@ class Coordinator:
             self._replies[answer["correlationId"]].set_result(answer["body"])
         else:
             assert isinstance(output, LogRow), output
-            content = asdict(output)
-            moment = datetime.fromtimestamp(content.pop("event_time_ms") / 1000, UTC)
-            row = {**content, "cluster_id": "demo", "event_time": moment}
-            self.log.append({**row, "batch_id": self._batch_id})
-
-    def write_log(self, tables: Path) -> None:
-        write_deltalake(tables / "coordinator_log", pa.Table.from_pylist(self.log, LOG_SCHEMA))
+            self.rows.append(log_row(output, self.cluster_id, self._batch_id))
 
 
 def _look_at_topics(names: Collection[str] | None) -> Look:

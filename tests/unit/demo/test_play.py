@@ -3,22 +3,24 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
-from deltalake import write_deltalake
 
 from group_coordinator.clients import sql_tables
 from group_coordinator.demo import answers
 from group_coordinator.demo.board import Board
 from group_coordinator.demo.chart import draw
 from group_coordinator.demo.coordinator_figures import CoordinatorFigures
+from group_coordinator.demo.gateway import answers as gateway_answers
+from group_coordinator.demo.mirror import answers as mirror_answers
 from group_coordinator.demo.plan import Plan
 from group_coordinator.demo.question import Question
 from group_coordinator.demo.watch import TablesWatch
+from tests.support.group_history import tables_of
 from tests.unit.demo.rehearsal import Rehearsal
 
 PNG = b"\x89PNG"
-COMPACTED = datetime(2026, 1, 1, 0, 1, 30, tzinfo=UTC)
+COMPACTED = datetime(2026, 1, 1, 0, 1, 45, 100_000, tzinfo=UTC)
+OWN_QUESTIONS = tuple(dict.fromkeys((*answers.QUESTIONS, *gateway_answers.QUESTIONS)))
 
 
 @pytest.fixture(scope="module")
@@ -30,11 +32,7 @@ def rehearsal() -> Rehearsal:
 
 @pytest.fixture(scope="module")
 def tables(rehearsal: Rehearsal, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("tables")
-    rehearsal.coordinator.write_log(folder)
-    offsets = pa.table({"topic": ["orders", "clicks"], "updated_at": [COMPACTED] * 2})
-    write_deltalake(folder / "offsets", offsets)
-    return folder
+    return tables_of(tmp_path_factory.mktemp("tables"), rehearsal.coordinator)
 
 
 def rows(tables: Path, question: Question) -> list[tuple[object, ...]]:
@@ -68,15 +66,13 @@ def test_what_is_lost_is_what_the_story_says(tables: Path) -> None:
 
 
 def test_the_life_of_a_group(tables: Path) -> None:
-    life = [(row[2], row[4]) for row in rows(tables, answers.LIFE)]
+    life = [row[1:] for row in rows(tables, answers.LIFE)]
 
     assert life == [
-        ("offset-commit", None),
-        ("sync", 3),
-        ("offset-commit", None),
-        ("leave", 0),
-        ("offset-expired", None),
-        ("group-expired", None),
+        ("created", 0, None, "offset-commit"),
+        ("rebalanced", 3, 1, "sync"),
+        ("emptied", 0, 2, "leave"),
+        ("expired", 0, 2, "group-expired"),
     ]
 
 
@@ -85,7 +81,7 @@ def test_who_deleted_what(tables: Path) -> None:
 
     assert deletions == [
         ("User:shop", "group-deleted", "spring-sale", "clicks", 6),
-        ("User:shop", "offset-deleted", "warehouse", "payments", 4),
+        ("User:shop", "deleted", "warehouse", "payments", 4),
     ]
 
 
@@ -93,13 +89,13 @@ def test_a_group_is_upgraded_and_never_without_members(tables: Path) -> None:
     steps = [row[1:] for row in rows(tables, answers.UPGRADED)]
 
     assert steps == [
-        ("upgrade", 3, 0),
-        ("join", 3, 1),
-        ("leave", 2, 1),
-        ("join", 2, 2),
-        ("leave", 1, 2),
-        ("join", 1, 3),
-        ("leave", 0, 3),
+        ("converted", 3, 0),
+        ("joined", 3, 1),
+        ("left", 2, 1),
+        ("joined", 2, 2),
+        ("left", 1, 2),
+        ("joined", 1, 3),
+        ("left", 0, 3),
     ]
 
 
@@ -116,7 +112,17 @@ def test_the_administrator_uses_the_command_line(rehearsal: Rehearsal) -> None:
     ]
 
 
-@pytest.mark.parametrize("question", answers.QUESTIONS, ids=lambda question: question.text)
+@pytest.mark.parametrize(
+    "question",
+    dict.fromkeys((*OWN_QUESTIONS, *mirror_answers.QUESTIONS)),
+    ids=lambda question: question.text,
+)
+def test_a_question_is_asked_in_five_lines(question: Question) -> None:
+    assert len(question.sql.strip().splitlines()) <= 5
+    assert "coordinator_log" not in question.sql
+
+
+@pytest.mark.parametrize("question", OWN_QUESTIONS, ids=lambda question: question.text)
 def test_a_query_can_stand_in_double_quotes_in_a_shell(question: Question) -> None:
     assert not set('"$`\\!') & set(question.sql)
 
@@ -135,7 +141,7 @@ def test_news_in_the_tables_are_told_once(tables: Path) -> None:
     frame = board.frame()
 
     figures = frame.figures
-    assert (figures.offset_count, figures.expired_count, figures.deleted_count) == (2, 22, 10)
+    assert (figures.offset_count, figures.expired_count, figures.deleted_count) == (108, 22, 10)
     told = [told.sentence for told in frame.told]
     assert told.count("returns-desk: 10 offsets expired.") == 1
     assert told.count("returns-desk: nothing was left of the group, its name is free again.") == 1

@@ -1,8 +1,8 @@
-"""Questions that no tool of Kafka's answers, and the tables do."""
+"""Questions that no tool of Kafka's answers, and the views do."""
 
 from __future__ import annotations
 
-from group_coordinator.demo.answers import NEXT
+from group_coordinator.demo.answers import LOST, NEXT
 from group_coordinator.demo.question import Question
 
 WHO = Question(
@@ -11,16 +11,6 @@ WHO = Question(
 SELECT group_id, group_type, state, generation_or_epoch AS generation, offset_count AS offsets,
        to_char(updated_at, '%H:%M:%S') AS updated_at
 FROM groups ORDER BY group_id
-""",
-)
-
-LOST = Question(
-    "Who lost which offsets, when, why, and by whom?",
-    """
-SELECT to_char(lost_at, '%H:%M:%S') AS at, group_id, topic, count(*) AS partitions,
-       concat(min(last_offset), '..', max(last_offset)) AS stood_at, reason, principal
-FROM lost_offsets GROUP BY lost_at, group_id, topic, reason, principal
-ORDER BY lost_at, group_id, topic
 """,
 )
 

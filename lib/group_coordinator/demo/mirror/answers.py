@@ -1,4 +1,4 @@
-"""Questions that no tool of Kafka's answers, and the tables do; `about` fills in whom they are about."""
+"""Questions that no tool of Kafka's answers, and the views do; `about` names the groups that they are about."""
 
 from __future__ import annotations
 
@@ -39,12 +39,9 @@ ORDER BY status = 'OK', total_lag DESC, group_id
 TIME_LAG = Question(
     "How many records, and how many seconds, are they behind? (The mirror's own seconds count.)",
     """
-SELECT own.group_id, own.topic, sum(lag) AS records, round(max(lag_seconds)) AS seconds,
-       max(client_id) AS client_id
-FROM (SELECT * FROM lag WHERE lag > 0 AND $mine) own
-JOIN time_lag times ON times.cluster_id = own.cluster_id AND times.group_id = own.group_id
-  AND times.topic = own.topic AND times.partition = own.partition
-GROUP BY own.group_id, own.topic ORDER BY seconds DESC, records DESC LIMIT 8
+SELECT group_id, topic, sum(lag) AS records, round(max(lag_seconds)) AS seconds
+FROM partition_status WHERE lag > 0 AND $mine
+GROUP BY group_id, topic ORDER BY seconds DESC, records DESC LIMIT 8
 """,
 )
 
