@@ -195,8 +195,17 @@ def test_kafka_answers_the_same(tmp_path: Path) -> None:
     requests = [*REQUESTS, *of_other_groups(), *faults(), *internal_ones()]
     with real_broker(tmp_path, SETTINGS) as broker:
         for number, (api, version, body) in enumerate(requests):
-            expected = asked(broker, api, version, body)
-            assert answered(ours, number, api, version, body) == expected, body
+            expected = with_own_words(asked(broker, api, version, body))
+            assert with_own_words(answered(ours, number, api, version, body)) == expected, body
+
+
+def with_own_words(answer: Json) -> Json:
+    """The answer with the presence of each description in place of its text, which is our own."""
+    for result in answer.get("results", ()):
+        for config in result["configs"]:
+            if "documentation" in config:
+                config["documentation"] = bool(config["documentation"])
+    return answer
 
 
 def asked(broker: RealBroker, api: str, version: int, body: Json) -> Json:

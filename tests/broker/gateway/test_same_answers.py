@@ -169,10 +169,12 @@ async def said(answering: Answering, asks: Sequence[Ask], topic_ids: dict[str, s
 
 
 def replaced(value: Any, texts: dict[str, str]) -> Any:
-    """The same with some texts in the place of others, also as keys of nothing."""
+    """The same with some texts in the place of others, also as keys of nothing; descriptions of settings are our own."""
     if isinstance(value, dict):
         return {
-            key: replaced(each, texts) for key, each in value.items() if key != "throttleTimeMs"
+            key: replaced(bool(each) if key == "documentation" else each, texts)
+            for key, each in value.items()
+            if key != "throttleTimeMs"
         }
     if isinstance(value, list):
         return [replaced(each, texts) for each in value]

@@ -18,7 +18,7 @@ SESSION_TIMEOUT = GroupConfig(
     "consumer.session.timeout.ms",
     ConfigType.INT,
     "45000",
-    "The timeout to detect client failures when using the consumer group protocol.",
+    "How long a member may be silent before the group removes it.",
     "group.consumer.session.timeout.ms",
     least=1,
 )
@@ -26,7 +26,7 @@ HEARTBEAT_INTERVAL = GroupConfig(
     "consumer.heartbeat.interval.ms",
     ConfigType.INT,
     "5000",
-    "The heartbeat interval given to the members of a consumer group.",
+    "How often each member sends a heartbeat.",
     "group.consumer.heartbeat.interval.ms",
     least=1,
 )
@@ -34,7 +34,7 @@ ASSIGNMENT_INTERVAL = GroupConfig(
     "consumer.assignment.interval.ms",
     ConfigType.INT,
     "1000",
-    "The interval between assignment updates for a consumer group.",
+    "The least time from one assignment of the group to the next.",
     "group.consumer.assignment.interval.ms",
     least=0,
 )
@@ -46,7 +46,7 @@ _CONSUMER = (
         "consumer.assignor.offload.enable",
         ConfigType.BOOLEAN,
         "true",
-        "Whether to offload consumer group assignment to a group coordinator background thread.",
+        "Whether a thread of its own computes the group's assignments. No effect here.",
         "group.consumer.assignor.offload.enable",
         is_internal=True,
     ),

@@ -16,51 +16,38 @@ OFFSET_RESET = GroupConfig(
     "share.auto.offset.reset",
     ConfigType.STRING,
     "latest",
-    "The strategy to initialize the share-partition start offset. <ul><li>earliest: "
-    "automatically reset the offset to the earliest offset</li><li>latest: automatically reset "
-    "the offset to the latest offset</li><li>by_duration:&lt;duration&gt;: automatically reset "
-    "the offset to a configured duration from the current timestamp. &lt;duration&gt; must be "
-    "specified in ISO8601 format (PnDTnHnMn.nS). Negative duration is not "
-    "allowed.</li><li>anything else: throw exception to the share consumer.</li></ul>",
+    "Where a partition begins that the group has not read: `earliest`, `latest`, or "
+    "`by_duration:` and a duration of ISO 8601 (`by_duration:PT1H` is an hour ago).",
     "share.auto.offset.reset",
 )
 ISOLATION_LEVEL = GroupConfig(
     "share.isolation.level",
     ConfigType.STRING,
     "read_uncommitted",
-    'Controls how to read records written transactionally. If set to "read_committed", the share '
-    "group will only deliver transactional records which have been committed. If set to "
-    '"read_uncommitted", the share group will return all messages, even transactional messages '
-    "which have been aborted. Non-transactional records will be returned unconditionally in "
-    "either mode.",
+    "Whether members get records of open and aborted transactions (`read_uncommitted`) or not "
+    "(`read_committed`).",
     "share.isolation.level",
 )
 ASSIGNMENT_TAGS = GroupConfig(
     "streams.rack.aware.assignment.tags",
     ConfigType.LIST,
     "",
-    "List of client tag keys used to distribute standby replicas across Kafka Streams instances. "
-    "When configured, and the used broker-side assignor supports it, it will make a best-effort "
-    "to distribute standby tasks over each client tag dimension.",
+    "Client tags, such as `zone`, whose values should differ among the clients that hold "
+    "copies of one task.",
     "group.streams.rack.aware.assignment.tags",
 )
 TASK_ASSIGNOR = GroupConfig(
     "streams.assignor.name",
     ConfigType.STRING,
     "sticky",
-    "The task assignor to use for this streams group, selected by short name from the assignors "
-    "registered via the broker configuration group.streams.assignors. When unset, the group "
-    "defaults to the first assignor configured in the broker's group.streams.assignors setting. "
-    "Changing the assignor does not trigger a rebalance for the group; the new assignor takes "
-    "effect on the next rebalance.",
+    "The task assignor of the group, by its short name.",
     "group.streams.assignors",
 )
 DEAD_LETTER_TOPIC = GroupConfig(
     "errors.deadletterqueue.topic.name",
     ConfigType.STRING,
     "",
-    "The name of the topic to be used as the dead-letter queue (DLQ) topic for this share group. "
-    "If blank (the default), the group does not have a DLQ topic.",
+    "The topic that gets the records which the share group gives up; empty: none.",
     "errors.deadletterqueue.topic.name",
 )
 _SHARE = (
@@ -68,7 +55,7 @@ _SHARE = (
         "share.session.timeout.ms",
         ConfigType.INT,
         "45000",
-        "The timeout to detect client failures when using the share group protocol.",
+        "How long a member of a share group may be silent before the group removes it.",
         "group.share.session.timeout.ms",
         least=1,
     ),
@@ -76,7 +63,7 @@ _SHARE = (
         "share.heartbeat.interval.ms",
         ConfigType.INT,
         "5000",
-        "The heartbeat interval given to the members of a share group.",
+        "How often each member of a share group sends a heartbeat.",
         "group.share.heartbeat.interval.ms",
         least=1,
     ),
@@ -84,7 +71,7 @@ _SHARE = (
         "share.record.lock.duration.ms",
         ConfigType.INT,
         "30000",
-        "The record acquisition lock duration in milliseconds for share groups.",
+        "How long a member may hold a record; after that another member may get it.",
         "group.share.record.lock.duration.ms",
         least=1_000,
     ),
@@ -92,7 +79,7 @@ _SHARE = (
         "share.delivery.count.limit",
         ConfigType.INT,
         "5",
-        "The maximum number of delivery attempts for a record delivered to a share group.",
+        "How many times a record is delivered before the group gives it up.",
         "group.share.delivery.count.limit",
         least=2,
     ),
@@ -100,7 +87,7 @@ _SHARE = (
         "share.partition.max.record.locks",
         ConfigType.INT,
         "2000",
-        "Share-group record lock limit per share-partition.",
+        "How many records of one partition the members may hold at once.",
         "group.share.partition.max.record.locks",
         least=100,
     ),
@@ -110,14 +97,14 @@ _SHARE = (
         "share.renew.acknowledge.enable",
         ConfigType.BOOLEAN,
         "true",
-        "Whether the renew acknowledge type is enabled for the share group.",
+        "Whether a member may hold a record longer by acknowledging it with RENEW.",
         "share.renew.acknowledge.enable",
     ),
     GroupConfig(
         "share.assignment.interval.ms",
         ConfigType.INT,
         "1000",
-        "The interval between assignment updates for a share group.",
+        "The least time from one assignment of a share group to the next.",
         "group.share.assignment.interval.ms",
         least=0,
     ),
@@ -125,7 +112,7 @@ _SHARE = (
         "share.assignor.offload.enable",
         ConfigType.BOOLEAN,
         "true",
-        "Whether to offload share group assignment to a group coordinator background thread.",
+        "Whether a thread of its own computes a share group's assignments.",
         "group.share.assignor.offload.enable",
         is_internal=True,
     ),
@@ -135,7 +122,7 @@ _STREAMS = (
         "streams.session.timeout.ms",
         ConfigType.INT,
         "45000",
-        "The timeout to detect client failures when using the streams group protocol.",
+        "How long a member of a streams group may be silent before the group removes it.",
         "group.streams.session.timeout.ms",
         least=1,
     ),
@@ -143,7 +130,7 @@ _STREAMS = (
         "streams.heartbeat.interval.ms",
         ConfigType.INT,
         "5000",
-        "The heartbeat interval given to the members.",
+        "How often each member of a streams group sends a heartbeat.",
         "group.streams.heartbeat.interval.ms",
         least=1,
     ),
@@ -151,7 +138,7 @@ _STREAMS = (
         "streams.num.standby.replicas",
         ConfigType.INT,
         "0",
-        "The number of standby replicas for each task.",
+        "How many standby copies each task has.",
         "group.streams.num.standby.replicas",
         least=0,
     ),
@@ -159,9 +146,7 @@ _STREAMS = (
         "streams.initial.rebalance.delay.ms",
         ConfigType.INT,
         "3000",
-        "The amount of time the group coordinator will wait for more streams clients to join a new "
-        "group before performing the first rebalance. A longer delay means potentially fewer "
-        "rebalances.",
+        "How long a new streams group waits for further members before its first assignment.",
         "group.streams.initial.rebalance.delay.ms",
         least=0,
     ),
@@ -169,7 +154,7 @@ _STREAMS = (
         "streams.assignment.interval.ms",
         ConfigType.INT,
         "1000",
-        "The interval between assignment updates for a streams group.",
+        "The least time from one assignment of a streams group to the next.",
         "group.streams.assignment.interval.ms",
         least=0,
     ),
@@ -177,7 +162,7 @@ _STREAMS = (
         "streams.assignor.offload.enable",
         ConfigType.BOOLEAN,
         "true",
-        "Whether to offload streams group assignment to a group coordinator background thread.",
+        "Whether a thread of its own computes a streams group's assignments.",
         "group.streams.assignor.offload.enable",
         is_internal=True,
     ),
@@ -185,8 +170,7 @@ _STREAMS = (
         "streams.task.offset.interval.ms",
         ConfigType.INT,
         "60000",
-        "The interval in which the warmup task changelog offsets on a client are updated on the "
-        "broker. The offsets are sent with the next heartbeat after this time has passed.",
+        "How often a member reports how far its warm-up tasks have read their changelogs.",
         "group.streams.task.offset.interval.ms",
         least=1,
         is_internal=True,
@@ -195,7 +179,7 @@ _STREAMS = (
         "streams.num.warmup.replicas",
         ConfigType.INT,
         "2",
-        "The maximum number of warmup task replicas.",
+        "How many warm-up tasks a streams group may have at once.",
         "group.streams.num.warmup.replicas",
         least=0,
         is_internal=True,
@@ -205,8 +189,7 @@ _STREAMS = (
         "streams.acceptable.recovery.lag",
         ConfigType.LONG,
         "10000",
-        "The maximum acceptable lag (number of offsets to catch up) for a client to be considered "
-        "caught-up enough to receive an active task assignment.",
+        "How many records of its changelog a client may lack and still get a task as active.",
         "group.streams.acceptable.recovery.lag",
         least=0,
         is_internal=True,
@@ -219,8 +202,8 @@ _DEAD_LETTERS = (
         "errors.deadletterqueue.copy.record.enable",
         ConfigType.BOOLEAN,
         "false",
-        "When writing onto the dead-letter queue topic, whether to copy the original record onto the "
-        "DLQ topic, or just write a record containing the context information headers.",
+        "Whether the dead-letter topic gets the record itself, or only headers that say what "
+        "happened.",
         "errors.deadletterqueue.copy.record.enable",
     ),
 )
