@@ -60,7 +60,10 @@ REQUESTS = [
         alter("g", (SESSION, SET, value))
         for value in ("1000", "100000", "abc", "", " 55000 ", "55000.0", None, "+56000", "5e4")
     ),
-    *(alter("g", (SESSION, SET, value)) for value in ("99999999999", "-1", "0", "\uff15" * 5)),
+    *(
+        alter("g", (SESSION, SET, value))
+        for value in ("99999999999", "-1", "0", "\uff15" * 5, "\U0001d7d3" * 5)
+    ),
     describe("g", SESSION),
     *(alter("g", (HEARTBEAT, SET, value)) for value in ("4999", "15001", "15000")),
     *(alter("g", (INTERVAL, SET, value)) for value in ("-1", "15001", "15000")),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from group_coordinator.cli.whole_numbers import NumberRange
 from group_coordinator.local import daemon
 
 
@@ -27,7 +28,7 @@ def command() -> None:
 )
 @click.option(
     "--port",
-    type=click.IntRange(1, 65535),
+    type=NumberRange(1, 65535),
     help="Listen on this port.  [default: 9092, or a free one if that is taken]",
 )
 def start(data_dir: Path | None, port: int | None) -> None:

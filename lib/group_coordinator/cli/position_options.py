@@ -12,6 +12,7 @@ from group_coordinator.cli.groups.client_properties import client_options
 from group_coordinator.cli.login_option import command_config_option
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.cli.times import LONGEST_S
+from group_coordinator.cli.whole_numbers import NumberRange
 from group_coordinator.clients.cluster.connection import Connection, login_options
 from group_coordinator.settings import JobSettings, load
 
@@ -45,7 +46,7 @@ def position_options(function: Function) -> Function:
         click.option(
             "--every",
             "every_s",
-            type=click.IntRange(1, LONGEST_S),
+            type=NumberRange(1, LONGEST_S),
             metavar="SECONDS",
             help="Sample again and again, until Ctrl-C or SIGTERM; without it once.",
         ),

@@ -13,6 +13,7 @@ from group_coordinator import settings
 from group_coordinator.cli.given_options import refuse_given
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.cli.times import LONGEST_S, time_of
+from group_coordinator.cli.whole_numbers import NumberRange, whole_number
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.moment import Moment
 from group_coordinator.job.python_signals import stop_on_signals_to_python
@@ -22,6 +23,7 @@ from group_coordinator.report.scope import Scope
 from group_coordinator.report.watch import Current, Texts, served
 
 _LOOPBACK = "127.0.0.1:8090"
+_LAST_PORT = 65_535
 
 
 def address_of(text: str) -> tuple[str, int]:
@@ -30,12 +32,13 @@ def address_of(text: str) -> tuple[str, int]:
     Raises:
         click.BadParameter: it is none.
     """
-    host, _, port = text.rpartition(":")
-    if not _is_host(host) or not port.isdecimal() or int(port) >= 1 << 16:
+    host, _, port_text = text.rpartition(":")
+    port = whole_number(port_text, _LAST_PORT)
+    if not _is_host(host) or port is None:
         raise click.BadParameter(
             f"{text!r} is no HOST:PORT; {_LOOPBACK} is, and port 0 takes a free one"
         )
-    return host, int(port)
+    return host, port
 
 
 def _is_host(text: str) -> bool:
@@ -53,7 +56,7 @@ def _is_host(text: str) -> bool:
     "--as-of", type=time_of, metavar="TIME", help="The end of what is shown.  [default: now]"
 )
 @click.option(
-    "--hours", type=click.IntRange(min=1), default=24, show_default=True, help="How far back."
+    "--hours", type=NumberRange(min=1), default=24, show_default=True, help="How far back."
 )
 @click.option(
     "--output",
@@ -77,7 +80,7 @@ def _is_host(text: str) -> bool:
 @click.option(
     "--every",
     "every_s",
-    type=click.IntRange(1, LONGEST_S),
+    type=NumberRange(1, LONGEST_S),
     metavar="SECONDS",
     default=30,
     show_default=True,

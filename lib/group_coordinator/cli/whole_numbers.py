@@ -1,11 +1,12 @@
-"""Numbers in texts that a user gave, as far as Kafka has room for them."""
+"""Numbers in texts that a user gave: those that Java reads, as far as Kafka has room for them."""
 
 from __future__ import annotations
 
-import re
+from typing import Any
 
-_NUMBER = re.compile(r"[0-9]{1,100}")
-"""Zeros before it included: Python refuses to read a few thousand digits."""
+import click
+
+from group_coordinator.core.java_text import java_number
 
 LAST_INT32 = 2**31 - 1
 LAST_INT64 = 2**63 - 1
@@ -13,7 +14,23 @@ LAST_INT64 = 2**63 - 1
 
 def whole_number(text: str, most: int) -> int | None:
     """The number from 0 to `most` that the text says; None: it says none."""
-    if not _NUMBER.fullmatch(text):
-        return None
-    number = int(text)
-    return number if number <= most else None
+    number = java_number(text)
+    return None if number is None or not 0 <= number <= most else number
+
+
+class NumberRange(click.IntRange):
+    """An option's number; click alone would take all that Python reads, such as 1_0."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number.
+
+        Raises:
+            click.BadParameter: it is none, or beyond the range.
+        """
+        if isinstance(value, str) and java_number(value) is None:
+            self.fail(f"{value!r} is not a whole number.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+INT64 = NumberRange(-LAST_INT64 - 1, LAST_INT64)
+"""Kafka's offsets, and how far they are shifted."""

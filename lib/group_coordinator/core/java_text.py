@@ -15,6 +15,8 @@ _UNITS_S = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
 _DIGITS = 19
 """Of the largest long."""
 _SPACE = "".join(map(chr, range(0x21)))
+_NUMBER = re.compile(r"([+-]?)0*(\d{1,40})")
+"""Far more digits than a long has: Python refuses to read a few thousand."""
 
 
 def java_trimmed(text: str) -> str:
@@ -30,6 +32,17 @@ def utf16_length(text: str) -> int:
 def utf16_order(text: str) -> bytes:
     """A key to sort by as String.compareTo: characters beyond the first 65,536 come before the last of those."""
     return text.encode("utf-16-be", "surrogatepass")
+
+
+def java_number(text: str) -> int | None:
+    """The number that Java's Integer.parseInt and Long.parseLong read, the caller checks its range; None: they read none.
+
+    A sign and the digits of any script are taken; blanks, underscores and characters beyond the first 65,536 are not.
+    """
+    match = _NUMBER.fullmatch(text)
+    if match is None or max(text) > "\uffff":
+        return None
+    return int(match[1] + match[2])
 
 
 def java_duration_ns(text: str) -> int | None:

@@ -8,6 +8,7 @@ from functools import partial
 import click
 
 from group_coordinator.cli.given_options import refuse_given
+from group_coordinator.cli.whole_numbers import NumberRange
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.demo.cast import CastError
 from group_coordinator.demo.gateway.plan import STORY_S as GATEWAY_STORY_S
@@ -34,12 +35,12 @@ _OWN_CASTS = "is of the demo without --mirror or --gateway, which have casts of 
 )
 @click.option(
     "--duration",
-    type=click.IntRange(min=20),
+    type=NumberRange(min=20),
     metavar="SECONDS",
     help=f"How long the story is; in less not all is seen to expire.  [default: {STORY_S}, of the mirror {MIRROR_STORY_S}, of the gateway {GATEWAY_STORY_S}]",
 )
-@click.option("--groups", type=click.IntRange(min=1), default=50, show_default=True)
-@click.option("--members", type=click.IntRange(min=1), default=150, show_default=True)
+@click.option("--groups", type=NumberRange(min=1), default=50, show_default=True)
+@click.option("--members", type=NumberRange(min=1), default=150, show_default=True)
 @click.pass_context
 def command(
     context: click.Context,

@@ -120,6 +120,8 @@ def test_a_file_that_cannot_be_written(tables: str, tmp_path: Path) -> None:
         "localhost",
         "localhost:http",
         "localhost:65536",
+        "localhost:8_090",
+        "localhost: 80",
         "a..b:80",
         "é" * 80 + ":80",
     ],

@@ -18,6 +18,14 @@ from group_coordinator.cli.whole_numbers import LAST_INT32, LAST_INT64, whole_nu
         ("", LAST_INT32, None),
         ("-1", LAST_INT32, None),
         ("1.5", LAST_INT32, None),
+        ("+1", LAST_INT32, 1),
+        ("-0", LAST_INT32, 0),
+        ("\u0661\u0660", LAST_INT32, 10),
+        ("1_0", LAST_INT32, None),
+        (" 1", LAST_INT32, None),
+        ("1\n", LAST_INT32, None),
+        ("\U0001d7cf", LAST_INT32, None),
+        ("0" * 5_000 + "7", LAST_INT32, 7),
     ],
 )
 def test_a_text_says_a_number_as_far_as_there_is_room(

@@ -17,6 +17,7 @@ from group_coordinator.cli.consume.standard_out import standard_out
 from group_coordinator.cli.consume.usage import Options
 from group_coordinator.cli.consume.wanted import wanted
 from group_coordinator.cli.settings_options import settings_options
+from group_coordinator.cli.whole_numbers import INT64, LAST_INT32, NumberRange
 from group_coordinator.clients.cluster.connection import Connection, login_options
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.job.python_signals import stop_on_signals_to_python
@@ -31,7 +32,7 @@ _KILLED_BY = 128
 @click.option("--include", metavar="REGEX", help="Read all topics that match, from end to end.")
 @click.option(
     "--partition",
-    type=click.IntRange(0, 2**31 - 1),
+    type=NumberRange(0, LAST_INT32),
     help="Read this partition alone, without a group.",
 )
 @click.option(
@@ -47,10 +48,14 @@ _KILLED_BY = 128
 @click.option(
     "--group", help="The group; its offsets are committed. Without it the group names itself."
 )
-@click.option("--max-messages", type=int, help="End after so many records.")
+@click.option(
+    "--max-messages",
+    type=NumberRange(-LAST_INT32 - 1, LAST_INT32),
+    help="End after so many records.",
+)
 @click.option(
     "--timeout-ms",
-    type=click.IntRange(max=2**63 - 1),
+    type=INT64,
     help="End when no record has come for so long.",
 )
 @click.option(
@@ -146,10 +151,10 @@ def _formatter_properties(given: dict[str, Any]) -> dict[str, str]:
 
 
 def _limits(given: dict[str, Any]) -> Limits:
-    """As in Kafka, negative numbers are no limits."""
+    """As in Kafka, -1 records and negative times are no limits."""
     most, timeout_ms = given["max_messages"], given["timeout_ms"]
     return Limits(
-        None if most is None or most < 0 else most,
+        None if most in (None, -1) else max(most, 0),
         None if timeout_ms is None or timeout_ms < 0 else timeout_ms / 1000,
         given["skip_message_on_error"],
     )

@@ -14,6 +14,7 @@ from group_coordinator.cli.groups.client_properties import (
     known_options,
 )
 from group_coordinator.cli.whole_numbers import LAST_INT32, whole_number
+from group_coordinator.core.java_text import java_trimmed
 
 
 def together(file: Path | None, given: Iterable[str]) -> dict[str, str]:
@@ -66,7 +67,7 @@ class Properties:
         value = self.text(name)
         if value is None:
             return default
-        number = whole_number(value.strip(), most)
+        number = whole_number(java_trimmed(value), most)
         if number is None:
             raise click.UsageError(f"{name} is a number up to {most}, not {value!r}")
         return number

@@ -12,6 +12,7 @@ import click
 from group_coordinator import __version__
 from group_coordinator.cli.groups import moments
 from group_coordinator.cli.groups.output import FORMATS
+from group_coordinator.cli.whole_numbers import INT64, LAST_INT32, NumberRange
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -91,9 +92,12 @@ _RESETS = (
         is_flag=True,
         help="Reset to where the group is; where it has committed nothing to the end of the log.",
     ),
-    click.option("--to-offset", type=int, metavar="OFFSET", help="Reset to one offset."),
+    click.option("--to-offset", type=INT64, metavar="OFFSET", help="Reset to one offset."),
     click.option(
-        "--shift-by", type=int, metavar="N", help="Reset by so many offsets, forward or (-N) back."
+        "--shift-by",
+        type=INT64,
+        metavar="N",
+        help="Reset by so many offsets, forward or (-N) back.",
     ),
     click.option(
         "--by-duration",
@@ -135,7 +139,7 @@ _OTHERS = (
     ),
     click.option(
         "--timeout",
-        type=click.IntRange(1, 2**31 - 1),
+        type=NumberRange(1, LAST_INT32),
         metavar="MS",
         help="How long to wait for an answer. [request.timeout.ms]",
     ),

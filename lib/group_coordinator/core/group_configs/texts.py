@@ -9,11 +9,10 @@ import re
 
 from group_coordinator.core.group_configs.definition import GroupConfig
 from group_coordinator.core.group_configs.foreign import ISOLATION_LEVEL, OFFSET_RESET
-from group_coordinator.core.java_text import java_duration_ns, java_trimmed
+from group_coordinator.core.java_text import java_duration_ns, java_number, java_trimmed
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.responses import ConfigType
 
-_INTEGER = re.compile(r"([+-]?)0*(\d{1,19})")
 _HIGHEST = {ConfigType.INT: 2**31 - 1, ConfigType.LONG: 2**63 - 1}
 _COMMA = re.compile(r"\s*,\s*", re.ASCII)
 _TRUTHS = ("true", "false")
@@ -87,8 +86,7 @@ def _is_offset_reset(value: str) -> bool:
 
 
 def _number(definition: GroupConfig, text: str) -> int:
-    match = _INTEGER.fullmatch(java_trimmed(text))
-    value = int(match[1] + match[2]) if match else None
+    value = java_number(java_trimmed(text))
     highest = _HIGHEST[definition.type]
     if value is None or not -highest - 1 <= value <= highest:
         raise _invalid_value(definition, text, f"Not a number of type {definition.type.name}")

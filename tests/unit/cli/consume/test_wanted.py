@@ -65,6 +65,8 @@ def test_a_group_that_has_a_name_commits_unless_told_not_to(named: dict[str, str
         ({"topic": None, "include": "("}, "is no regular expression"),
         ({"topic": None, "include": "a{99999999999}"}, "is no regular expression"),
         ({"partition": 0, "offset": "9" * 5_000}, "The provided offset value '9999"),
+        ({"partition": 0, "offset": "1_0"}, "The provided offset value '1_0' is incorrect."),
+        ({"partition": 0, "offset": " 1"}, "The provided offset value ' 1' is incorrect."),
         ({"partition": 0, "offset": str(2**63)}, "The provided offset value '9223372036854775808'"),
     ],
 )
@@ -89,6 +91,7 @@ def test_options_that_do_not_go_together(options: dict[str, Any], told: str) -> 
             {},
             "session.timeout.ms is a number up to 2147483647, not 'long'",
         ),
+        ("max.poll.records=1_0", {}, "max.poll.records is a number up to 2147483647, not '1_0'"),
         ("max.poll.records=2147483648", {}, "max.poll.records is a number up to 2147483647, not"),
         (f"fetch.max.wait.ms={'9' * 5_000}", {}, "fetch.max.wait.ms is a number up to 2147483647"),
         (
@@ -114,6 +117,7 @@ def test_where_reading_begins() -> None:
     assert asked(partition=0).first_offset == "latest"
     assert asked(partition=0, from_beginning=True).first_offset == "earliest"
     assert asked(partition=0, offset="42").first_offset == 42
+    assert asked(partition=0, offset="+42").first_offset == 42
 
 
 def test_properties_of_the_member_of_fetching_and_of_the_connection() -> None:
@@ -122,7 +126,7 @@ def test_properties_of_the_member_of_fetching_and_of_the_connection() -> None:
         "group.instance.id=till-1",
         "client.id=till",
         "fetch.max.wait.ms=100",
-        "max.poll.records=7",
+        "max.poll.records= +7 ",
         "security.protocol=SASL_SSL",
         "isolation.level=read_committed",
     )
