@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
 from pathlib import Path
 
 import click
 from kafka import TopicPartition
+
+from group_coordinator.cli.whole_numbers import LAST_INT32, LAST_INT64, whole_number
+from group_coordinator.core.java_text import java_trimmed
 
 Offsets = Mapping[TopicPartition, int]
 
@@ -27,8 +31,8 @@ def read_plans(path: Path, groups: Sequence[str]) -> dict[str, dict[TopicPartiti
     """
     try:
         # Spreadsheets put a mark before the text.
-        lines = csv.reader(path.read_text(encoding="utf-8-sig").splitlines())
-        rows = [(number, row) for number, row in enumerate(lines, 1) if row]
+        lines = csv.reader(StringIO(path.read_bytes().decode("utf-8-sig"), newline=""))
+        rows = [(lines.line_num, row) for row in lines if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise click.UsageError(f"{path}: {error}") from error
     has_group = len(groups) != 1 or (bool(rows) and len(rows[0][1]) == len(_OF_SEVERAL))
@@ -39,19 +43,19 @@ def read_plans(path: Path, groups: Sequence[str]) -> dict[str, dict[TopicPartiti
             raise click.UsageError(f"{path}:{number}: not {','.join(columns)}")
         *group, topic, partition, offset = row
         place = f"{path}:{number}"
-        key = TopicPartition(topic, _number(place, "PARTITION", partition))
+        key = TopicPartition(topic, _number(place, "PARTITION", partition, LAST_INT32))
         of_group = plans.setdefault(group[0] if group else groups[0], {})
-        of_group[key] = _number(place, "OFFSET", offset)
+        of_group[key] = _number(place, "OFFSET", offset, LAST_INT64)
     return plans
 
 
-def _number(place: str, column: str, text: str) -> int:
-    try:
-        return int(text)
-    except ValueError as error:
+def _number(place: str, column: str, text: str, most: int) -> int:
+    number = whole_number(java_trimmed(text), most)
+    if number is None:
         raise click.UsageError(
-            f"{place}: {column} is {text!r}, which is no whole number (the file has no headings)"
-        ) from error
+            f"{place}: {column} is {text!r}, which is no whole number from 0 to {most} (the file has no headings)"
+        )
+    return number
 
 
 def export(plans: Mapping[str, Offsets], *, with_groups: bool) -> str:

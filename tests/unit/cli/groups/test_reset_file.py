@@ -50,6 +50,16 @@ def test_what_is_exported_can_be_read(
         ("orders,0,1\norders,x,1\n", ["g"], ":2: PARTITION is 'x', which is no whole number"),
         ("topic,partition,offset\n", ["g"], ":1: PARTITION is 'partition'.*no headings"),
         ("orders,0,ten\n", ["g"], ":1: OFFSET is 'ten', which is no whole number"),
+        ("orders,0,-1\n", ["g"], ":1: OFFSET is '-1', which is no whole number from 0 to 92"),
+        ("orders,0,1_0\n", ["g"], ":1: OFFSET is '1_0', which is no whole number"),
+        ("orders,0,\n", ["g"], ":1: OFFSET is '', which is no whole number"),
+        (
+            "orders,0,1\norders,1,99999999999999999999\n",
+            ["g"],
+            ":2: OFFSET is '9{20}', which is no whole number from 0 to 9223372036854775807",
+        ),
+        ("orders,-1,1\n", ["g"], ":1: PARTITION is '-1', which is no whole number from 0 to 21"),
+        ("orders,2147483648,1\n", ["g"], ":1: PARTITION is '2147483648', which is no whole"),
         ("orders,0,1\n", ["g", "h"], ":1: not GROUP,TOPIC,PARTITION,OFFSET"),
         ("g,orders,0,1\norders,0,1\n", ["g"], ":2: not GROUP,TOPIC,PARTITION,OFFSET"),
     ],
@@ -62,6 +72,21 @@ def test_a_file_that_cannot_be_used(
 
     with pytest.raises(click.UsageError, match=complaint):
         read_plans(file, groups)
+
+
+def test_numbers_as_kafkas_tool_reads_them(tmp_path: Path) -> None:
+    file = tmp_path / "plan.csv"
+    file.write_text("orders, 0,+5\norders,01,\u0667 \n")
+
+    assert read_plans(file, ["billing"]) == {"billing": {ORDERS_0: 5, ORDERS_1: 7}}
+
+
+def test_a_group_with_line_breaks_in_its_name_is_read_as_it_was_exported(tmp_path: Path) -> None:
+    plans = {name: {ORDERS_0: 5} for name in ("a\nb", "a\r\nb", "a\u2028b", "a\x0bb", "a\\nb")}
+    file = tmp_path / "plan.csv"
+    file.write_text(export(plans, with_groups=True), newline="")
+
+    assert read_plans(file, []) == plans
 
 
 def test_the_mark_that_spreadsheets_begin_a_file_with_is_no_part_of_a_topic(tmp_path: Path) -> None:
