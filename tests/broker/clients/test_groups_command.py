@@ -116,6 +116,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     contents = {
         "log4j2.properties": LOGGING,
         "client.properties": "request.timeout.ms=20000\n",
+        "underscore.csv": f'"{INVOICES}",0,1_0\n',
         "plan.csv": f'"{INVOICES}",0,3\n"{INVOICES}",1,100\n',
         "plan-of-groups.csv": f'simple,orders,0,2\narchive,"{INVOICES}",1,0\n',
         "plan-of-archive.csv": f'archive,"{INVOICES}",1,0\n',

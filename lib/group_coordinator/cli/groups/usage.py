@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from group_coordinator.cli.whole_numbers import LAST_INT32, whole_number
+from group_coordinator.cli.whole_numbers import LAST_INT32
+from group_coordinator.core.java_text import java_number
 
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets", "validate-regex")
 VIEWS = ("members", "offsets", "state")
@@ -195,15 +196,23 @@ def _parsed(text: str | None, valid: Sequence[str], complaint: str) -> list[str]
 
 
 def topic_choice(text: str) -> TopicChoice:
-    """A `--topic`: the name, and after a colon partitions with commas between them."""
-    topic, *rest = text.split(":")
-    if not rest:
-        return TopicChoice(topic, None)
-    if len(rest) > 1 or not rest[0]:
+    """A `--topic`: the name, and after a colon partitions with commas between them.
+
+    As Kafka's tool takes it: Java leaves out empty parts at the end, so that `t:0,` is `t:0`, and `t:,` names no partition.
+    """
+    if ":" not in text:
+        return TopicChoice(text, None)
+    topic, *rest = text.rstrip(":").split(":")
+    if len(rest) != 1:
         raise click.UsageError(f"Invalid topic arg '{text}', expected topic name and partitions")
-    numbers = rest[0].split(",")
-    for number in numbers:
-        if whole_number(number, LAST_INT32) is None:
-            # The second quote at the end is Kafka's.
-            raise click.UsageError(f"Invalid partition '{number}' specified in topic arg '{text}''")
-    return TopicChoice(topic, tuple(map(int, numbers)))
+    named = rest[0].rstrip(",")
+    numbers = named.split(",") if named else []
+    return TopicChoice(topic, tuple(_partition(number, text) for number in numbers))
+
+
+def _partition(text: str, argument: str) -> int:
+    number = java_number(text)
+    if number is None or not -LAST_INT32 - 1 <= number <= LAST_INT32:
+        # The second quote at the end is Kafka's.
+        raise click.UsageError(f"Invalid partition '{text}' specified in topic arg '{argument}''")
+    return number

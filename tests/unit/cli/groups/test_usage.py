@@ -60,6 +60,31 @@ WRONG_USAGE = {
     f"--reset-offsets --group g --topic t:{'1' * 5_000} --to-latest": (
         f"Invalid partition '{'1' * 5_000}' specified in topic arg"
     ),
+    **{
+        f"--delete-offsets --group g --topic t:{numbers}": (
+            f"Invalid partition '{wrong}' specified in topic arg 't:{numbers}''"
+        )
+        for numbers, wrong in {
+            ",0": "",
+            "0,,1": "",
+            "1_0": "1_0",
+            "1.0": "1.0",
+            "-2147483649": "-2147483649",
+        }.items()
+    },
+    "--delete-offsets --group g --topic t::0": (
+        "Invalid topic arg 't::0', expected topic name and partitions"
+    ),
+    **{
+        f"--reset-offsets --group g --all-topics --{option}={text}": told
+        for option in ("to-offset", "shift-by")
+        for text, told in {
+            "1_0": f"Invalid value for '--{option}': '1_0' is not a whole number.",
+            "9223372036854775808": f"Invalid value for '--{option}': 9223372036854775808 is not in the range",
+            "-9223372036854775809": f"Invalid value for '--{option}': -9223372036854775809 is not in the",
+        }.items()
+    },
+    "--list --timeout 1_0": "Invalid value for '--timeout': '1_0' is not a whole number.",
     "--delete-offsets --group g --topic t:": (
         "Invalid topic arg 't:', expected topic name and partitions"
     ),
@@ -122,6 +147,26 @@ def test_version() -> None:
 def test_partitions_of_a_topic() -> None:
     assert usage.topic_choice("orders") == TopicChoice("orders", None)
     assert usage.topic_choice("orders:0,12") == TopicChoice("orders", (0, 12))
+
+
+@pytest.mark.parametrize(
+    ("text", "partitions"),
+    [
+        ("orders:0,", (0,)),
+        ("orders:0,1,,", (0, 1)),
+        ("orders:0:", (0,)),
+        ("orders:+1", (1,)),
+        ("orders:-1", (-1,)),
+        ("orders:-0", (0,)),
+        ("orders:\u0661", (1,)),
+        ("orders:007", (7,)),
+        ("orders:,", ()),
+    ],
+)
+def test_partitions_are_taken_as_kafkas_tool_takes_them(
+    text: str, partitions: tuple[int, ...]
+) -> None:
+    assert usage.topic_choice(text) == TopicChoice("orders", partitions)
 
 
 @pytest.fixture
