@@ -27,12 +27,14 @@ SENT_MS = 1_700_000_000_000
 WITHOUT_GROUP = f"--topic {TOPIC} --partition 0"
 ALL_FIELDS = " ".join(
     f"--formatter-property print.{field}=true"
-    for field in ("timestamp", "partition", "offset", "headers", "key")
+    for field in ("timestamp", "partition", "offset", "delivery", "epoch", "headers", "key")
 )
 MODERN = "--command-property group.protocol=consumer"
 INVOCATIONS = (
     f"{WITHOUT_GROUP} --offset earliest --max-messages 4 {ALL_FIELDS}",
     f"{WITHOUT_GROUP} --offset 2 --timeout-ms 8000 --formatter-property print.key=true --formatter-property key.separator=:",
+    f"--topic {TOPIC} --partition +0 --from-beginning --max-messages -2 {ALL_FIELDS}",
+    f"--topic {TOPIC} --partition 0 --offset +3 --max-messages +1 --formatter-property print.epoch=TRUE",
     f"--topic {TOPIC} --from-beginning --max-messages 3 --group console-GROUP {MODERN}",
 )
 """GROUP is ours or theirs."""

@@ -14,7 +14,7 @@ _TEXTS = {
     "headers.separator": ",",
     "null.literal": "null",
 }
-_FIELDS = ("timestamp", "partition", "offset", "epoch", "headers", "key", "value")
+_FIELDS = ("timestamp", "partition", "offset", "delivery", "epoch", "headers", "key", "value")
 """In the order in which they are printed."""
 _DESERIALIZED = ("key.deserializer", "value.deserializer", "headers.deserializer")
 _KNOWN = (*(f"print.{field}" for field in _FIELDS), *_TEXTS, *_DESERIALIZED)
@@ -54,7 +54,9 @@ class Formatter:
             "timestamp": _timestamp,
             "partition": lambda record: b"Partition:%d" % record.partition,
             "offset": lambda record: b"Offset:%d" % record.offset,
-            "epoch": _epoch,
+            # kafka-console-consumer gives its formatter a copy of the record without these two.
+            "delivery": lambda _: b"Delivery:NOT_PRESENT",
+            "epoch": lambda _: b"Epoch:NOT_PRESENT",
             "headers": self._headers,
             "key": lambda record: self._content(record.key, self._key),
             "value": lambda record: self._content(record.value, self._value),
@@ -88,11 +90,6 @@ class Formatter:
 def _timestamp(record: Record) -> bytes:
     text = _TIMESTAMP_TYPES.get(record.timestamp_type)
     return b"NO_TIMESTAMP" if text is None else text % record.timestamp
-
-
-def _epoch(record: Record) -> bytes:
-    epoch = record.leader_epoch
-    return b"Epoch:NOT_PRESENT" if epoch is None or epoch < 0 else b"Epoch:%d" % epoch
 
 
 def _deserializer(java_class: str) -> Deserializer:

@@ -86,14 +86,21 @@ def test_bytes_that_are_no_number() -> None:
         formatter.line(record(0, b"abc"))
 
 
-def test_times_and_epochs_that_are_not_there() -> None:
-    formatter = Formatter({"print.timestamp": "true", "print.epoch": "true"})
+def test_times_that_are_not_there() -> None:
+    formatter = Formatter({"print.timestamp": "true"})
 
-    assert (
-        formatter.line(record(0, timestamp_type=1)) == b"LogAppendTime:1700000000000\tEpoch:0\tv\n"
+    assert formatter.line(record(0, timestamp_type=1)) == b"LogAppendTime:1700000000000\tv\n"
+    assert formatter.line(record(0, timestamp=-1, timestamp_type=None)) == b"NO_TIMESTAMP\tv\n"
+
+
+@pytest.mark.parametrize("epoch", [-1, 0, 7])
+def test_epochs_and_deliveries_are_never_there(epoch: int) -> None:
+    formatter = Formatter(
+        dict.fromkeys(("print.epoch", "print.delivery", "print.offset", "print.headers"), "true")
     )
-    assert formatter.line(record(0, timestamp=-1, timestamp_type=None, leader_epoch=-1)) == (
-        b"NO_TIMESTAMP\tEpoch:NOT_PRESENT\tv\n"
+
+    assert formatter.line(record(3, leader_epoch=epoch)) == (
+        b"Offset:3\tDelivery:NOT_PRESENT\tEpoch:NOT_PRESENT\tNO_HEADERS\tv\n"
     )
 
 
