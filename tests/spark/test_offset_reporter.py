@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import Consumer
 from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
 from kafka.admin import NewTopic
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.clients import sql_tables
 from group_coordinator.clients.cluster.connection import Connection
@@ -86,16 +86,21 @@ def member_of(group: str, servers: str) -> Iterator[None]:
     member.close()
 
 
-def read_all(spark: SparkSession, broker: EmbeddedBroker, name: str, folder: Path) -> None:
-    """Run a query over what is there, in a few batches."""
-    (
+def kafka_source(spark: SparkSession, broker: EmbeddedBroker, option: str, value: str) -> DataFrame:
+    return (
         spark.readStream.format("kafka")
         .option("kafka.bootstrap.servers", broker.bootstrap_servers)
-        .option("subscribe", f"{ORDERS},{REFUNDS}")
+        .option(option, value)
         .option("startingOffsets", "earliest")
         .option("maxOffsetsPerTrigger", 8)
         .load()
-        .writeStream.format("noop")
+    )
+
+
+def read_all(records: DataFrame, name: str, folder: Path) -> None:
+    """Run a query over what is there, in a few batches."""
+    (
+        records.writeStream.format("noop")
         .queryName(name)
         .option("checkpointLocation", str(folder))
         .trigger(availableNow=True)
@@ -125,7 +130,8 @@ def test_a_spark_job_has_lag_in_every_view(
     )
     to_others = OffsetReporter(servers, group_ids={"totals": BUSY})
     with member_of(BUSY, servers), listening(spark, to_kafka, to_job, to_others):
-        read_all(spark, broker, "totals", tmp_path / "query")
+        records = kafka_source(spark, broker, "subscribe", f"{ORDERS},{REFUNDS}")
+        read_all(records, "totals", tmp_path / "query")
         produce(broker, ORDERS, 4, partitions=2)
         until(lambda: to_others.counts.failed, seconds=30, awaited="a refusal")
         to_others.close(timeout_s=1.0)  # what it still has to commit will not be taken
@@ -157,3 +163,38 @@ def test_a_spark_job_has_lag_in_every_view(
         "group 'busy-spark' has members,"
     ]
     assert committed(broker, BUSY) == {}
+
+
+def test_each_kind_of_source_has_the_group_that_its_option_names(
+    spark: SparkSession, broker: EmbeddedBroker, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    options = {
+        "assign": f'{{"{ORDERS}":[0,1]}}',
+        "subscribe": f"{REFUNDS},{ORDERS},",
+        "subscribePattern": "reported-(orders|refund[s])",
+    }
+    groups = {
+        f'{{"{ORDERS}": [1, 0]}}': "assigned",
+        f"{ORDERS}, {REFUNDS}": "subscribed",
+        options["subscribePattern"]: "by-pattern",
+        "reported-orderz": "none",
+    }
+    reporter = OffsetReporter(broker.bootstrap_servers, group_ids={"three-sources": groups})
+    first, second, third = (kafka_source(spark, broker, *each) for each in options.items())
+    with listening(spark, reporter):
+        read_all(first.union(second).union(third), "three-sources", tmp_path / "query")
+
+    topics = {
+        group: {partition.topic for partition in committed(broker, group)}
+        for group in ("assigned", "subscribed", "by-pattern", "none")
+    }
+    assert topics == {
+        "assigned": {ORDERS},
+        "subscribed": {ORDERS, REFUNDS},
+        "by-pattern": {ORDERS, REFUNDS},
+        "none": set(),
+    }
+    [warning] = [each for each in caplog.messages if "has no Kafka source" in each]
+    assert warning.startswith(
+        "query 'three-sources' has no Kafka source 'reported-orderz'; its Kafka sources: "
+    )

@@ -63,7 +63,7 @@ class OffsetReporter(StreamingQueryListener):
             target: kafka: the brokers keep the groups; coordinator: this project's job does.
             group_ids: the groups of queries by name, or by id if a query has no name: a group; the group of each
                 Kafka source, by the value of its option subscribe, subscribePattern or assign; None: no report.
-                A source that is not named there is not reported.
+                Order and spaces do not matter. A source that is not named there is not reported.
             commit_interval_ms: between two commits of a group.
             client_options: kafka-python's, for security.
             events_topic: of the coordinator; as in conf/coordinator.toml if it is not given.

@@ -14,35 +14,57 @@ from pyspark.sql.streaming.listener import SourceProgress, StreamingQueryProgres
 Offsets: TypeAlias = dict[TopicPartition, int]
 """The next offset to read, by partition: what a consumer commits."""
 
-_KAFKA = re.compile(r"Kafka\w*\[\w+\[(?P<topics>.*)\]\]")
+_KAFKA = re.compile(r"Kafka\w*\[(?P<strategy>\w+)\[(?P<topics>.*)\]\]", re.DOTALL)
 """How Spark describes a Kafka source: KafkaV2[Subscribe[orders, refunds]]."""
 
 
 class KafkaSource(NamedTuple):
     """One Kafka source of a query, at the end of a batch."""
 
+    strategy: str
+    """Subscribe, SubscribePattern or Assign."""
     topics: str
-    """The value of its option subscribe, subscribePattern or assign, without spaces."""
+    """Topics, a pattern, or partitions such as orders-0, as Spark describes them."""
     offsets: Offsets
+    """Empty until the source has read something."""
+
+    def has(self, option: str) -> bool:
+        """Whether a value of the option subscribe, subscribePattern or assign makes this source."""
+        if self.strategy == "SubscribePattern":
+            return option.strip() == self.topics
+        described = _listed(self.topics)
+        return described == _listed(option) or (
+            self.strategy == "Assign" and described == _assigned(option)
+        )
+
+    def __str__(self) -> str:
+        return f"{self.strategy}[{self.topics}]"
 
 
 def kafka_sources(progress: StreamingQueryProgress) -> Iterator[KafkaSource]:
-    """The query's Kafka sources that have read something yet; other sources are left out."""
+    """The query's Kafka sources; other sources are left out."""
     for source in progress.sources:
         described = _KAFKA.fullmatch(source.description)
-        if described and (offsets := _offsets(source)):
-            yield KafkaSource(without_spaces(described["topics"]), offsets)
-
-
-def without_spaces(topics: str) -> str:
-    """Spark puts spaces between topics where who names them need not."""
-    return re.sub(r"\s", "", topics)
+        if described:
+            yield KafkaSource(described["strategy"], described["topics"], _offsets(source))
 
 
 def merge(offsets: Offsets, more: Offsets) -> None:
     """Add those of another source; of a partition that both read, what both are done with counts."""
     for partition, offset in more.items():
         offsets[partition] = min(offset, offsets.get(partition, offset))
+
+
+def _listed(names: str) -> set[str]:
+    return {name.strip() for name in names.split(",")} - {""}
+
+
+def _assigned(option: str) -> set[str] | None:
+    try:
+        topics = json.decode(option, type=dict[str, list[int]])
+    except DecodeError:
+        return None
+    return {f"{topic}-{number}" for topic, numbers in topics.items() for number in numbers}
 
 
 def _offsets(source: SourceProgress) -> Offsets:

@@ -46,6 +46,58 @@ def test_sources_may_have_groups_of_their_own() -> None:
     }
 
 
+ASSIGNED = source(ORDERS, "KafkaV2[Assign[orders-0, orders-1]]")
+
+
+@pytest.mark.parametrize(
+    ("option", "described"),
+    [
+        ('{"orders":[0,1]}', ASSIGNED),
+        (' {"orders": [1, 0]} ', ASSIGNED),
+        ("orders-1, orders-0", ASSIGNED),
+        ("orders,refunds,", source(ORDERS, "KafkaV2[Subscribe[orders, refunds]]")),
+        (" refunds ,, orders", source(ORDERS, "KafkaV2[Subscribe[orders, refunds]]")),
+        ("orders,orders", source(ORDERS, "KafkaV2[Subscribe[orders, orders]]")),
+        (" ord ers|a,b ", source(ORDERS, "KafkaV2[SubscribePattern[ord ers|a,b]]")),
+        ("ord\n.*", source(ORDERS, "KafkaV2[SubscribePattern[ord\n.*]]")),
+    ],
+)
+def test_a_source_is_named_by_the_meaning_of_its_option(
+    option: str, described: SourceProgress, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert by_group({"billing": {option: "g"}}, described) == {"g": offsets("orders", 5, 7)}
+    assert caplog.messages == []
+
+
+@pytest.mark.parametrize(
+    ("option", "described"),
+    [
+        ('{"orders":[0]}', ASSIGNED),
+        ('{"orders":["0","1"]}', ASSIGNED),
+        ('{"orders":[0,1]}', source(ORDERS, "KafkaV2[Subscribe[orders-0, orders-1]]")),
+        ("refunds,orders", source(ORDERS, "KafkaV2[SubscribePattern[orders,refunds]]")),
+    ],
+)
+def test_another_meaning_names_no_source(option: str, described: SourceProgress) -> None:
+    assert by_group({"billing": {option: "g"}}, described) == {}
+
+
+def test_a_source_that_a_query_does_not_have_is_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    names = GroupNames({"billing": {"orderz": "g", "refunds": "r"}, "other": {"orders": "o"}})
+    nothing_read = source("null", "KafkaV2[Subscribe[refunds]]")
+
+    for _ in range(2):
+        assert names.offsets(progress(ASSIGNED, nothing_read)) == {}
+    names.offsets(progress(source("12", "RateStreamV2[rowsPerSecond=1]"), name="other"))
+
+    assert [message.partition(". Name one by ")[0] for message in caplog.messages] == [
+        "query 'billing' has no Kafka source 'orderz'; its Kafka sources: Assign[orders-0, orders-1], Subscribe[refunds]",
+        "query 'other' has no Kafka source 'orders'; its Kafka sources: none",
+    ]
+
+
 def test_of_a_partition_that_two_sources_read_counts_what_both_are_done_with() -> None:
     assert by_group({"billing": "g"}, source(ORDERS), BOTH) == {
         "g": {**offsets("orders", 4, 7), TopicPartition("refunds", 0): 3}
