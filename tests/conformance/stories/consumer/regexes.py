@@ -119,6 +119,10 @@ def expressions_match_whole_names(s: ConsumerScript) -> None:
     third.enter("m1", None, regex=".*")
     third.ack("m1")
     third.describe_consumers()
+    letters = s.other("j")
+    letters.enter("m1", None, regex=r"\é|\p{L}{1,249}")
+    letters.ack("m1")
+    letters.describe_consumers(holds={"m1": "orders:0 Orders:0 a:0"})
 
 
 @consumer_story()
@@ -130,6 +134,7 @@ def what_is_no_expression(s: ConsumerScript) -> None:
     s.enter("m1", None, regex=r"(a)\1", error=128)
     s.enter("m1", None, regex="**", error=128)
     s.enter("m1", None, regex="a{1001}", error=128)
+    s.enter("m1", None, regex="(?<é>orders)", error=128)
     s.look()
     s.enter("m1", "orders", epoch=2)
     s.beat("m1", regex="[", error=128, also="")

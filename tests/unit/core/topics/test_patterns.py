@@ -26,6 +26,11 @@ TOPICS = ("foo", "foo-1", "barfoo", "orders_1", "a.b", "aab")
         ("a.b", {"a.b", "aab"}),
         (r"\Qa.b\E", {"a.b"}),
         (r"[[:alpha:]]+", {"foo", "barfoo", "aab"}),
+        (r"\p{L}{1,249}", {"foo", "barfoo", "aab"}),
+        (r"\é|foo", {"foo"}),
+        (r"[\é\]o]oo|\\é|\Q\é\E", set()),
+        (r"[\éf]\oo", set()),
+        (r"[\éf]oo", {"foo"}),
         (".*", set(TOPICS)),
         ("", set()),
     ],
@@ -51,6 +56,9 @@ def test_a_pattern_matches_whole_names(pattern: str, topics: set[str]) -> None:
         ("(?!a)", "invalid or unsupported Perl syntax"),
         ("(?P<n", "invalid named capture"),
         ("(?<", "invalid named capture"),
+        ("(?<=a)", "invalid named capture"),
+        ("(?<é>a)", "invalid named capture"),
+        (r"\x{", "invalid escape sequence"),
         ("(?<n>a)(?P<n>b)", "duplicate capture group name"),
     ],
 )
@@ -76,4 +84,11 @@ def test_a_pattern_of_the_greatest_length_is_taken_and_one_that_grows_too_much_i
     assert matching_names("|".join(topics), topics) == set(topics)
 
     with pytest.raises(InvalidPatternError, match="pattern too large"):
-        check_pattern(r"\pL{300}")
+        check_pattern(r"\pL{1000}")
+
+
+def test_a_thousand_nested_groups_match_as_fast_as_none() -> None:
+    topics = [f"orders-{number:05}" for number in range(2_500)]
+    nested = "(" * 1000 + r"orders-\d*" + ")" * 1000
+
+    assert matching_names(nested, topics) == set(topics)
