@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_type_hints
 
+from group_coordinator.codecs import jaas
 from group_coordinator.core.model.config import ConfigError, key_of
 
 Mechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "AWS_MSK_IAM"]
@@ -29,7 +30,6 @@ _NEEDED: dict[Mechanism, tuple[str, ...]] = {
     "AWS_MSK_IAM": (),
 }
 _OPTIONAL: dict[Mechanism, tuple[str, ...]] = {"OAUTHBEARER": (_SCOPE,)}
-_JAAS_ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r"})
 
 
 class Secret(str):
@@ -149,7 +149,7 @@ class Security:
     def _java_login(self) -> dict[str, str]:
         options = {
             "sasl.mechanism": self.sasl_mechanism,
-            "sasl.jaas.config": f"{_LOGIN_MODULES[self.sasl_mechanism]} required{self._jaas()};",
+            "sasl.jaas.config": jaas.written(self._login_module()),
         }
         if self.sasl_mechanism == "OAUTHBEARER":
             handler = f"{_KAFKAS}.oauthbearer.OAuthBearerLoginCallbackHandler"
@@ -162,18 +162,17 @@ class Security:
             options["sasl.client.callback.handler.class"] = handler
         return options
 
-    def _jaas(self) -> str:
-        """The login module's own options."""
+    def _login_module(self) -> jaas.LoginModule:
         name, password = self.sasl_username, self.sasl_password.reveal()
-        given: dict[str, str] = {}
+        options: dict[str, str] = {}
         if self.sasl_mechanism == "OAUTHBEARER":
             # Kafka 4.1 has properties for these; Spark 4.0 brings the client of Kafka 3.9.
-            given = {"clientId": name, "clientSecret": password}
+            options = {"clientId": name, "clientSecret": password}
             if self.sasl_oauthbearer_scope:
-                given["scope"] = self.sasl_oauthbearer_scope
+                options["scope"] = self.sasl_oauthbearer_scope
         elif _NEEDED[self.sasl_mechanism]:
-            given = {"username": name, "password": password}
-        return "".join(f' {key}="{text.translate(_JAAS_ESCAPES)}"' for key, text in given.items())
+            options = {"username": name, "password": password}
+        return jaas.LoginModule(_LOGIN_MODULES[self.sasl_mechanism], options)
 
     def _missing(self, field: str) -> ConfigError:
         key = key_of(field)
