@@ -24,6 +24,7 @@ from typing import (
 
 from msgspec import Meta, ValidationError, convert
 
+from group_coordinator.codecs.host_and_port import AddressError, broker_list
 from group_coordinator.core.model.config import (
     ConfigError,
     CoordinatorConfig,
@@ -199,7 +200,10 @@ def _convert(key: str, value: object) -> Any:
     if wanted is Secret:
         return _secret(key, value)
     try:
-        return convert(value, wanted, strict=False)
+        converted = convert(value, wanted, strict=False)
+        return broker_list(converted) if key == "bootstrap.servers" else converted
+    except AddressError as error:
+        raise SettingsError(f"{key} = {value}: {error}") from error
     except ValidationError as error:
         choices = ", ".join(get_args(wanted)) if get_origin(wanted) is Literal else ""
         why = f"Expected one of {choices}" if choices else str(error)

@@ -118,6 +118,13 @@ def test_an_override_wins_over_the_file(tmp_path: Path) -> None:
     assert loaded.job.cluster_id == "7"
 
 
+def test_brokers_in_mixed_forms_become_what_any_client_reads(tmp_path: Path) -> None:
+    servers = "SASL_SSL://kafka-1:9093, PLAINTEXT://[::1]:9094,kafka-2"
+    mine = own_file(tmp_path, f'bootstrap.servers = "{servers}"\n')
+
+    assert settings.load(mine).job.bootstrap_servers == "kafka-1:9093,[::1]:9094,kafka-2:9092"
+
+
 @pytest.mark.parametrize(
     ("override", "message"),
     [
@@ -136,6 +143,14 @@ def test_an_override_wins_over_the_file(tmp_path: Path) -> None:
         (
             "topics.replication.factor=32768",
             "topics.replication.factor = 32768: Expected `int` <= 32767",
+        ),
+        (
+            "bootstrap.servers=a:1,SSL://b:x",
+            "bootstrap.servers = a:1,SSL://b:x: 'SSL://b:x' is not HOST:PORT, [IPv6]:PORT or PROTOCOL://HOST:PORT",
+        ),
+        (
+            "bootstrap.servers= ,",
+            "bootstrap.servers = ,: ',' is not HOST:PORT, [IPv6]:PORT or PROTOCOL://HOST:PORT",
         ),
         ("state.store.provider=disk", "state.store.provider = disk: Expected one of rocksdb, hdfs"),
         (

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from group_coordinator import settings
+from group_coordinator.cli.bootstrap_option import bootstrap_server_option
 from group_coordinator.cli.groups.client_properties import client_options
 from group_coordinator.cli.login_option import command_config_option
 from group_coordinator.cli.settings_options import settings_options
@@ -16,11 +17,7 @@ from group_coordinator.gateway.run import run_gateway
 
 
 @click.command()
-@click.option(
-    "--bootstrap-server",
-    metavar="HOST:PORT",
-    help="The Kafka cluster, with the job's two topics. [bootstrap.servers]",
-)
+@bootstrap_server_option("The Kafka cluster, with the job's two topics. [bootstrap.servers]")
 @click.option("--listen", metavar="HOST:PORT", help="Where clients connect first. [gateway.listen]")
 @click.option(
     "--advertise",

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from group_coordinator.cli.bootstrap_option import bootstrap_server_option
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.settings import Settings, load
 
@@ -16,10 +17,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def job_options(function: Function) -> Function:
     """Add --config, --set and --bootstrap-server."""
-    server = click.option(
-        "--bootstrap-server",
-        metavar="HOST:PORT",
-        help="The Kafka cluster with the two topics; the setting bootstrap.servers.",
+    server = bootstrap_server_option(
+        "The Kafka cluster with the two topics; the setting bootstrap.servers."
     )
     return server(settings_options(function))
 

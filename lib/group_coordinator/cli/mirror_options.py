@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from group_coordinator.cli.bootstrap_option import bootstrap_server_option
 from group_coordinator.cli.groups.client_properties import client_options, java_properties
 from group_coordinator.cli.job_options import metrics_option
 from group_coordinator.cli.login_option import command_config_option
@@ -29,11 +30,7 @@ class Mirroring(NamedTuple):
 def mirror_options(function: Function) -> Function:
     """Add all options of a mirror, which `mirroring` takes by their names."""
     options = (
-        click.option(
-            "--bootstrap-server",
-            metavar="HOST:PORT",
-            help="The Kafka cluster that is mirrored. [bootstrap.servers]",
-        ),
+        bootstrap_server_option("The Kafka cluster that is mirrored. [bootstrap.servers]"),
         click.option("--cluster", metavar="NAME", help="What the tables call it. [cluster.id]"),
         click.option(
             "--topic",

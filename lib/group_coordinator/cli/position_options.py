@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from group_coordinator.cli.bootstrap_option import bootstrap_server_option
 from group_coordinator.cli.groups.client_properties import client_options
 from group_coordinator.cli.login_option import command_config_option
 from group_coordinator.cli.settings_options import settings_options
@@ -31,9 +32,7 @@ class Sampling(NamedTuple):
 def position_options(function: Function) -> Function:
     """Add all options of the sampling, which `sampling` takes by their names."""
     options = (
-        click.option(
-            "--bootstrap-server", metavar="HOST:PORT", help="The Kafka cluster. [bootstrap.servers]"
-        ),
+        bootstrap_server_option("The Kafka cluster. [bootstrap.servers]"),
         click.option(
             "--cluster", metavar="NAME", help="What the tables call the cluster. [cluster.id]"
         ),

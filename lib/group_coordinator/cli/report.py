@@ -13,9 +13,10 @@ from group_coordinator import settings
 from group_coordinator.cli.given_options import refuse_given
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.cli.times import LONGEST_S, time_of
-from group_coordinator.cli.whole_numbers import NumberRange, whole_number
+from group_coordinator.cli.whole_numbers import NumberRange
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.moment import Moment
+from group_coordinator.codecs.host_and_port import AddressError, host_and_port
 from group_coordinator.job.python_signals import stop_on_signals_to_python
 from group_coordinator.report.answers import Report, ask
 from group_coordinator.report.page import content, page
@@ -23,7 +24,6 @@ from group_coordinator.report.scope import Scope
 from group_coordinator.report.watch import Current, Texts, served
 
 _LOOPBACK = "127.0.0.1:8090"
-_LAST_PORT = 65_535
 
 
 def address_of(text: str) -> tuple[str, int]:
@@ -32,20 +32,12 @@ def address_of(text: str) -> tuple[str, int]:
     Raises:
         click.BadParameter: it is none.
     """
-    host, _, port_text = text.rpartition(":")
-    port = whole_number(port_text, _LAST_PORT)
-    if not _is_host(host) or port is None:
+    try:
+        return host_and_port(text)
+    except AddressError as error:
         raise click.BadParameter(
             f"{text!r} is no HOST:PORT; {_LOOPBACK} is, and port 0 takes a free one"
-        )
-    return host, port
-
-
-def _is_host(text: str) -> bool:
-    try:
-        return text.encode("idna") != b""
-    except UnicodeError:
-        return False
+        ) from error
 
 
 @click.command()

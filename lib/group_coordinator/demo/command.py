@@ -7,6 +7,7 @@ from functools import partial
 
 import click
 
+from group_coordinator.cli.bootstrap_option import bootstrap_server_option
 from group_coordinator.cli.given_options import refuse_given
 from group_coordinator.cli.whole_numbers import NumberRange
 from group_coordinator.clients.errors import ClientError
@@ -28,10 +29,8 @@ _OWN_CASTS = "is of the demo without --mirror or --gateway, which have casts of 
     "--gateway", is_flag=True, help="The third demo: ordinary clients, whose groups the job has."
 )
 @click.option("--keep", is_flag=True, help="Keep everything: topics, checkpoint and logs too.")
-@click.option(
-    "--bootstrap-server",
-    metavar="HOST:PORT",
-    help="Use this Kafka cluster, with topics of the demo's own.  [default: a broker is started]",
+@bootstrap_server_option(
+    "Use this Kafka cluster, with topics of the demo's own.  [default: a broker is started]"
 )
 @click.option(
     "--duration",

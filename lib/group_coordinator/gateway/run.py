@@ -20,7 +20,11 @@ from group_coordinator.gateway.cluster.broker_access import (
     listener_context,
 )
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
-from group_coordinator.gateway.cluster.host_and_port import bare_host, listen_address
+from group_coordinator.gateway.cluster.host_and_port import (
+    advertised_host,
+    check_protocol,
+    listen_address,
+)
 from group_coordinator.gateway.connections.open_files import raise_open_files
 from group_coordinator.gateway.gateway import Gateway, Options
 from group_coordinator.gateway.group_part import GroupService
@@ -61,17 +65,19 @@ def run_gateway(job: JobSettings, connection: Connection, open_groups: OpenGroup
 
 def _options(job: JobSettings) -> Options:
     listen = listen_address("gateway.listen", job.gateway_listen)
-    # In Kafka's answers a host has no brackets.
-    host = bare_host(job.gateway_advertised_host) or listen.host
+    named = job.gateway_advertised_host
+    host = advertised_host("gateway.advertised.host", named) if named else listen.host
     if host in _ANYWHERE:
         raise GatewayStartError(
             f"gateway.listen = {job.gateway_listen}: clients need a host to connect to, by --advertise HOST"
         )
+    tls = listener_context(job.gateway_ssl_keystore_location, job.gateway_ssl_truststore_location)
+    check_protocol("gateway.listen", job.gateway_listen, is_encrypted=tls is not None)
     return Options(
         listen,
         host,
         job.gateway_connections_max_idle_ms,
-        listener_context(job.gateway_ssl_keystore_location, job.gateway_ssl_truststore_location),
+        tls,
         job.gateway_sasl_oauthbearer_sub_claim_name,
     )
 

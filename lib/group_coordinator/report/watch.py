@@ -7,9 +7,12 @@ from contextlib import contextmanager
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
+from socket import AF_INET6
 from threading import Thread
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
+
+from group_coordinator.codecs.host_and_port import written
 
 
 class Texts(NamedTuple):
@@ -48,14 +51,19 @@ def served(current: Current, host: str, port: int) -> Iterator[str]:
         texts = current
         own_name = host
 
-    with ThreadingHTTPServer((host, port), Handler) as server:
+    kind = _ServerOfIPv6 if ":" in host else ThreadingHTTPServer
+    with kind((host, port), Handler) as server:
         thread = Thread(target=server.serve_forever, name="report", daemon=True)
         thread.start()
         try:
-            yield f"http://{host}:{server.server_port}/"
+            yield f"http://{written(host, server.server_port)}/"
         finally:
             server.shutdown()
             thread.join()
+
+
+class _ServerOfIPv6(ThreadingHTTPServer):
+    address_family = AF_INET6
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -70,7 +70,7 @@ class OffsetReporter(StreamingQueryListener):
             responses_topic: likewise.
 
         Raises:
-            ValueError: there is no such target.
+            ValueError: there is no such target, or a bootstrap server is not HOST:PORT.
         """
         servers = bootstrap_servers
         if not isinstance(servers, str):

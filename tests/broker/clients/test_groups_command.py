@@ -161,13 +161,18 @@ def theirs(
     with tools_in_one_process(KAFKA_TOOLS.obtain(), folder, logging) as tools:
 
         def run(line: str) -> Said:
-            arguments = ["--bootstrap-server", broker.bootstrap_servers, *words(line)]
+            arguments = ["--bootstrap-server", _with_protocol(broker), *words(line)]
             asked = {"tool": CONSUMER_GROUPS, "arguments": arguments, "input": ""}
             [said] = tools.say(json.encode(asked).decode())
             page.theirs[line] = Said(said["status"], said["out"], said["err"])
             return page.theirs[line]
 
         yield run
+
+
+def _with_protocol(broker: EmbeddedBroker) -> str:
+    """Another one than the broker speaks, and an address where nobody listens: both tools ignore them."""
+    return f"SASL_SSL://{broker.bootstrap_servers},PLAINTEXT://[::1]:1"
 
 
 @pytest.fixture
@@ -182,7 +187,7 @@ def ours(
 ) -> Tool:
     monkeypatch.setattr(groups_command, "AdminClient", partial(AdminClient, channel=kafka))
     overrides = {
-        "bootstrap.servers": broker.bootstrap_servers,
+        "bootstrap.servers": _with_protocol(broker),
         "events.topic": topics.events,
         "tables.root": folder,
     }

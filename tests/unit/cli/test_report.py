@@ -12,7 +12,7 @@ from urllib.request import urlopen
 import pytest
 from click.testing import CliRunner, Result
 
-from group_coordinator.cli.report import command
+from group_coordinator.cli.report import address_of, command
 from group_coordinator.report.watch import Current, Texts, served
 from tests.support.group_history import GroupHistory, tables_of
 
@@ -131,6 +131,14 @@ def test_an_address_that_is_none(address: str) -> None:
 
     assert result.exit_code == 2
     assert f"'{address}' is no HOST:PORT; 127.0.0.1:8090 is" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [("http://127.0.0.1:8090", ("127.0.0.1", 8090)), ("[::1]:0", ("::1", 0))],
+)
+def test_an_address(text: str, address: tuple[str, int]) -> None:
+    assert address_of(text) == address
 
 
 @pytest.mark.parametrize(

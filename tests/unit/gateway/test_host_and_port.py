@@ -3,8 +3,13 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.gateway.cluster.addresses import Address
-from group_coordinator.gateway.cluster.host_and_port import bare_host, listen_address
+from group_coordinator.gateway.cluster.host_and_port import (
+    advertised_host,
+    check_protocol,
+    listen_address,
+)
 from group_coordinator.gateway.login.caller import client_host
+from group_coordinator.gateway.start_errors import GatewayStartError
 
 
 @pytest.mark.parametrize(
@@ -21,13 +26,44 @@ def test_an_address_is_read_and_told_in_the_same_words(text: str, address: Addre
     assert str(address) == text
 
 
+def test_an_address_with_a_protocol_as_in_listeners_of_kafka() -> None:
+    assert listen_address("gateway.listen", "PLAINTEXT://0.0.0.0:9") == ("0.0.0.0", 9)  # noqa: S104
+
+
 def test_a_host_in_an_answer_of_kafka_has_no_brackets() -> None:
-    assert [bare_host(each) for each in ("[::1]", "::1", "kafka-1", "")] == [
+    hosts = ("[::1]", "::1", "kafka-1", "SASL_SSL://kafka-1")
+
+    assert [advertised_host("gateway.advertised.host", each) for each in hosts] == [
         "::1",
         "::1",
         "kafka-1",
-        "",
+        "kafka-1",
     ]
+
+
+def test_an_advertised_host_with_a_port_is_refused() -> None:
+    with pytest.raises(GatewayStartError) as refused:
+        advertised_host("gateway.advertised.host", "SSL://kafka-1:9092")
+
+    assert str(refused.value) == (
+        "gateway.advertised.host = SSL://kafka-1:9092: it must be a host without a port, as clients are told the ports "
+        "of gateway.listen"
+    )
+
+
+def test_a_protocol_that_clients_cannot_speak() -> None:
+    tls = r"gateway\.listen = sasl_ssl://me:1: TLS needs gateway\.ssl\.keystore\.location"
+    with pytest.raises(GatewayStartError, match=tls):
+        check_protocol("gateway.listen", "sasl_ssl://me:1", is_encrypted=False)
+
+    with pytest.raises(GatewayStartError, match="clients must speak TLS"):
+        check_protocol("gateway.listen", "PLAINTEXT://me:1", is_encrypted=True)
+
+
+def test_a_protocol_that_clients_can_speak() -> None:
+    check_protocol("gateway.listen", "SSL://me:1", is_encrypted=True)
+    check_protocol("gateway.listen", "SASL_PLAINTEXT://me:1", is_encrypted=False)
+    check_protocol("gateway.listen", "me:1", is_encrypted=True)
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ def port(current: Current) -> Iterator[int]:
         yield int(address.rstrip("/").rpartition(":")[2])
 
 
-def get(port: int, path: str, **headers: str) -> tuple[int, str, str]:
-    connection = HTTPConnection(LOOPBACK, port, timeout=5)
+def get(port: int, path: str, host: str = LOOPBACK, **headers: str) -> tuple[int, str, str]:
+    connection = HTTPConnection(host, port, timeout=5)
     connection.request("GET", path, headers=headers)
     answer = connection.getresponse()
     text = answer.read().decode()
@@ -39,6 +39,12 @@ def test_the_page_and_its_news(port: int) -> None:
     assert get(port, "/?from=here") == (200, html, "<p>page 1")
     assert get(port, "/content") == (200, html, "<p>news")
     assert get(port, "/etc/passwd")[0] == 404
+
+
+def test_it_listens_at_an_ipv6_address(current: Current) -> None:
+    with served(current, "::1", 0) as address:
+        assert address.startswith("http://[::1]:")
+        assert get(int(address.rstrip("/").rpartition(":")[2]), "/", "::1")[2] == "<p>page 1"
 
 
 def test_what_was_made_anew_is_served_next(current: Current, port: int) -> None:

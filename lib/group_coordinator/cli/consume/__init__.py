@@ -9,6 +9,7 @@ import click
 from kafka.errors import KafkaError
 
 from group_coordinator import settings
+from group_coordinator.cli.bootstrap_option import bootstrap_server_option
 from group_coordinator.cli.consume.formatter import Formatter
 from group_coordinator.cli.consume.opened import opened
 from group_coordinator.cli.consume.printing import Limits, Printing
@@ -27,7 +28,7 @@ _KILLED_BY = 128
 
 
 @click.command()
-@click.option("--bootstrap-server", metavar="HOST:PORT", help="The broker. [bootstrap.servers]")
+@bootstrap_server_option("The broker. [bootstrap.servers]")
 @click.option("--topic", help="The topic to read.")
 @click.option("--include", metavar="REGEX", help="Read all topics that match, from end to end.")
 @click.option(

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from group_coordinator import __version__
+from group_coordinator.cli.bootstrap_option import bootstrap_server_option
 from group_coordinator.cli.groups import moments
 from group_coordinator.cli.groups.output import FORMATS
 from group_coordinator.cli.whole_numbers import INT64, LAST_INT32, NumberRange
@@ -134,9 +135,7 @@ _OTHERS = (
         show_default=True,
         help="How results are printed.",
     ),
-    click.option(
-        "--bootstrap-server", metavar="HOST:PORT", help="The Kafka cluster. [bootstrap.servers]"
-    ),
+    bootstrap_server_option("The Kafka cluster. [bootstrap.servers]"),
     click.option(
         "--timeout",
         type=NumberRange(1, LAST_INT32),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -20,16 +19,14 @@ from group_coordinator.clients.channel_errors import (
 )
 from group_coordinator.clients.cluster.connect_log import LOGIN_ERRORS, logged_errors
 from group_coordinator.clients.cluster.token_provider import TokenProvider
+from group_coordinator.codecs.host_and_port import broker_addresses, broker_list, written
 from group_coordinator.security import Security
 from group_coordinator.settings import JobSettings
 
-DEFAULT_PORT = 9092
 CONNECT_TIMEOUT_S = 5.0
 BOOTSTRAP_TIMEOUT_MS = 10_000
 _RECONNECT_BACKOFF_MAX_MS = 1_000
 """As Kafka's own clients. kafka-python's is 30 s: after a broker was away for 10 s it would not be tried for as long again."""
-_PORT = re.compile(r"[0-9]{1,5}")
-_LAST_PORT = 65_535
 
 
 class _Closable(Protocol):
@@ -42,11 +39,18 @@ Client = TypeVar("Client", bound=_Closable)
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """How every client of this package connects; `options` are kafka-python's own, for security and tuning."""
+    """How every client of this package connects; `options` are kafka-python's own, for security and tuning.
+
+    Raises:
+        AddressError: a bootstrap server is not HOST:PORT.
+    """
 
     bootstrap_servers: str
     # A login may be among them.
     options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        broker_addresses(self.bootstrap_servers)
 
     @classmethod
     def of(cls, job: JobSettings) -> Self:
@@ -60,7 +64,7 @@ class Connection:
     def client_options(self) -> dict[str, Any]:
         """Keyword arguments for any client of kafka-python."""
         return {
-            "bootstrap_servers": self.bootstrap_servers.split(","),
+            "bootstrap_servers": broker_list(self.bootstrap_servers).split(","),
             "bootstrap_timeout_ms": BOOTSTRAP_TIMEOUT_MS,
             "reconnect_backoff_max_ms": _RECONNECT_BACKOFF_MAX_MS,
             **self.options,
@@ -75,30 +79,17 @@ class Connection:
             BrokerUnreachableError: no bootstrap server accepts a connection.
         """
         causes = []
-        for host, port in self.addresses():
+        for address in self.addresses():
             try:
-                with socket.create_connection((host, port), timeout=CONNECT_TIMEOUT_S) as probe:
+                with socket.create_connection(address, timeout=CONNECT_TIMEOUT_S) as probe:
                     return str(probe.getsockname()[0])
             except OSError as error:
-                causes.append(f"{host}:{port}: {error.strerror or error}")
-            except UnicodeError:
-                causes.append(f"{host}:{port}: no name of a host")
+                causes.append(f"{written(*address)}: {error.strerror or error}")
         raise BrokerUnreachableError(f"no Kafka broker answers ({'; '.join(causes)})")
 
-    def addresses(self) -> Iterator[tuple[str, int]]:
-        """Host and port of each bootstrap server.
-
-        Raises:
-            BrokerUnreachableError: one of them is not HOST:PORT.
-        """
-        for server in self.bootstrap_servers.split(","):
-            host, colon, port = server.strip().rpartition(":")
-            if not colon:
-                yield port, DEFAULT_PORT
-            elif _PORT.fullmatch(port) and int(port) <= _LAST_PORT:
-                yield host.strip("[]"), int(port)
-            else:
-                raise BrokerUnreachableError(f"{server!r} is not HOST:PORT")
+    def addresses(self) -> list[tuple[str, int]]:
+        """Host and port of each bootstrap server."""
+        return broker_addresses(self.bootstrap_servers)
 
     def open(self, client: Callable[..., Client], **options: Any) -> Client:
         """Make a client of kafka-python, which connects.

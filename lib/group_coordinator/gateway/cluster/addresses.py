@@ -7,6 +7,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple, Protocol
 
 from group_coordinator.codecs import wire
+from group_coordinator.codecs.host_and_port import written
 from group_coordinator.gateway.connections.slots import Rewriting
 
 _PRODUCE_READ_FROM = 10
@@ -22,8 +23,7 @@ class Address(NamedTuple):
     port: int
 
     def __str__(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{host}:{self.port}"
+        return written(self.host, self.port)
 
 
 class Nodes(Protocol):

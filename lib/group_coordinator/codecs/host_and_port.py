@@ -1,0 +1,86 @@
+"""Addresses as people write them for Kafka: HOST:PORT, [IPv6]:PORT and PROTOCOL://HOST:PORT.
+
+Kafka's clients ignore the protocol, whatever it is: security.protocol says how they talk to the brokers.
+"""
+
+from __future__ import annotations
+
+import re
+from ipaddress import AddressValueError, IPv6Address
+
+BROKER_PORT = 9092
+"""That of a broker whose address has none, as in kafka-python."""
+
+_HOST = r"(?:[0-9A-Za-z%._-]*://)?(?:\[(?P<bracketed>[^\s/@\[\]]+)\]|(?P<plain>[^\s/@\[\]]+?))"
+_HOST_ALONE = re.compile(_HOST)
+_HOST_AND_PORT = re.compile(rf"{_HOST}(?::0*(?P<port>[0-9]{{1,5}}))?")
+_LAST_PORT = 65_535
+
+
+class AddressError(ValueError):
+    """A text is no address; the message has the text and says how addresses are written."""
+
+
+def host_and_port(text: str, default_port: int | None = None) -> tuple[str, int]:
+    """The host, an IPv6 address without brackets, and the port, which may be 0.
+
+    Args:
+        text: the address.
+        default_port: that of an address without one; None: it must have one.
+
+    Raises:
+        AddressError: it is something else.
+    """
+    found = _HOST_AND_PORT.fullmatch(text.strip())
+    if found is not None:
+        host = _host(found)
+        port = default_port if found["port"] is None else int(found["port"])
+        if host is not None and port is not None and port <= _LAST_PORT:
+            return host, port
+    raise AddressError(f"{text!r} is not HOST:PORT, [IPv6]:PORT or PROTOCOL://HOST:PORT")
+
+
+def host_alone(text: str) -> str:
+    """The host, an IPv6 address without brackets.
+
+    Raises:
+        AddressError: it is something else.
+    """
+    found = _HOST_ALONE.fullmatch(text.strip())
+    host = None if found is None else _host(found)
+    if host is None:
+        raise AddressError(f"{text!r} is not HOST or IPv6, without a port")
+    return host
+
+
+def broker_addresses(text: str) -> list[tuple[str, int]]:
+    """Host and port of each address in a list with commas.
+
+    Raises:
+        AddressError: one of them is something else, or there is none.
+    """
+    listed = [each.strip() for each in text.split(",")]
+    return [host_and_port(each, BROKER_PORT) for each in listed if each] or [host_and_port(text)]
+
+
+def broker_list(text: str) -> str:
+    """The list as any client of Kafka reads it: HOST:PORT or [IPv6]:PORT, with commas between them.
+
+    Raises:
+        AddressError: as for `broker_addresses`.
+    """
+    return ",".join(written(*address) for address in broker_addresses(text))
+
+
+def written(host: str, port: int) -> str:
+    """HOST:PORT, or [IPv6]:PORT."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _host(found: re.Match[str]) -> str | None:
+    """The host as the network knows it; None: no host has such a name."""
+    text = found["bracketed"] or found["plain"]
+    try:
+        return str(IPv6Address(text)) if ":" in text else text.encode("idna").decode()
+    except (AddressValueError, UnicodeError):
+        return None
