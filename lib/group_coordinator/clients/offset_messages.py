@@ -81,6 +81,16 @@ def fetched_offsets(body: Body) -> dict[TopicPartition, OffsetAndMetadata]:
     """The offsets in an OffsetFetch answer; a partition without one is left out.
 
     Raises:
+        CoordinatorResponseError: as fetched_partitions.
+    """
+    found = fetched_partitions(body)
+    return {partition: offset for partition, offset in found.items() if offset is not None}
+
+
+def fetched_partitions(body: Body) -> dict[TopicPartition, OffsetAndMetadata | None]:
+    """The partitions in an OffsetFetch answer; None: an offset below 0, which is none, as in Kafka's AdminClient.
+
+    Raises:
         CoordinatorResponseError: the error of the group, or of the first partition that has one.
     """
     raise_refusal(body)
@@ -90,15 +100,13 @@ def fetched_offsets(body: Body) -> dict[TopicPartition, OffsetAndMetadata]:
     for topic in group["topics"]:
         for partition in topic["partitions"]:
             raise_refusal(partition)
-            if partition["committedOffset"] >= 0:
-                offsets[TopicPartition(topic["name"], partition["partitionIndex"])] = (
-                    OffsetAndMetadata(
-                        partition["committedOffset"],
-                        partition["metadata"],
-                        partition["committedLeaderEpoch"],
-                    )
-                )
+            offsets[TopicPartition(topic["name"], partition["partitionIndex"])] = _offset(partition)
     return offsets
+
+
+def _offset(partition: Body) -> OffsetAndMetadata | None:
+    offset, epoch = partition["committedOffset"], partition["committedLeaderEpoch"]
+    return None if offset < 0 else OffsetAndMetadata(offset, partition["metadata"], epoch)
 
 
 def delete_offsets(group_id: str, partitions: Collection[TopicPartition]) -> Request:

@@ -43,6 +43,7 @@ DESCRIPTIONS: Final = (
     "--describe --group modern-and-idle",
     "--describe --group modern-and-idle --members --verbose",
     "--describe --group simple --group simple --timeout 20000",
+    "--describe --group below-0 --verbose",
     "--describe --all-groups",
     "--describe --all-groups --members --verbose",
     "--describe --all-groups --state --verbose",
@@ -109,6 +110,9 @@ DRY_RUNS: Final = (
     "--group modern-with-a-long-name --topic orders --to-earliest --dry-run",
     "--group rebalancing --topic orders --to-earliest --dry-run",
     "--group simple --topic orders:4 --shift-by 1 --dry-run",
+    "--group below-0 --all-topics --shift-by 1 --dry-run",
+    "--group below-0 --topic orders:0 --to-current --dry-run",
+    "--group below-0 --all-topics --to-earliest --dry-run",
     "--group simple --topic orders:0,9 --to-earliest --dry-run",
     "--group simple --topic nowhere --to-earliest --dry-run",
     "--group simple --topic nowhere:0 --to-earliest --dry-run",
@@ -130,6 +134,7 @@ EXECUTIONS: Final = (
     "--group simple --group archive --all-topics --to-earliest --execute",
     "--group simple --all-topics --to-latest --export --execute",
     "--group static --topic orders --to-earliest --execute",
+    "--group below-0 --all-topics --to-latest --execute",
 )
 
 DELETIONS: Final = (

@@ -84,6 +84,7 @@ def restore(admin: AdminClient) -> None:
         },
         "archive": {TopicPartition(INVOICES, 0): 4, TopicPartition(INVOICES, 1): 1},
         'odd, "name"': {TopicPartition("orders", 2): 1},
+        "below-0": {TopicPartition("orders", 0): -1, TopicPartition("orders", 1): -2},
     }
     for group, of_group in offsets.items():
         admin.delete_consumer_group_offsets(group, [TopicPartition("orders", n) for n in range(6)])

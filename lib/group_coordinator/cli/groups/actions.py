@@ -209,7 +209,7 @@ def _partitions_of_topics(
     if known.keys() >= set(topics):
         return known
     committed: dict[str, list[int]] = {}
-    for topic, number in sorted(session.admin.list_consumer_group_offsets(group)):
+    for topic, number in sorted(session.admin.list_offsets_of_groups([group])[group]):
         if topic in topics:
             committed.setdefault(topic, []).append(number)
     return {**committed, **known}

@@ -101,7 +101,7 @@ class PartitionStatus:
 
 def offset_rows(
     group: GroupDescription,
-    offsets: Mapping[TopicPartition, OffsetAndMetadata],
+    offsets: Mapping[TopicPartition, OffsetAndMetadata | None],
     ends: Mapping[TopicPartition, int],
 ) -> list[OffsetRow]:
     """Members with the most partitions first, then what is committed and assigned to nobody."""

@@ -89,7 +89,7 @@ def at_group(other: str, topics: Topics) -> Aiming:
         offsets = {
             partition: offset
             for partition, offset in planner.committed(other).items()
-            if not topics or _is_among(partition, topics)
+            if offset is not None and (not topics or _is_among(partition, topics))
         }
         if not offsets:
             raise NoPlanError(f"Group {other} has no committed offsets of these topics.")

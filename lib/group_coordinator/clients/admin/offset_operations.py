@@ -48,8 +48,8 @@ class OffsetOperations(AdminBase):
     @Operation
     async def list_offsets_of_groups(
         self, group_ids: Collection[str]
-    ) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
-        """All committed offsets of several groups, asked for at once.
+    ) -> dict[str, dict[TopicPartition, OffsetAndMetadata | None]]:
+        """All committed offsets of several groups, asked for at once; None: an offset below 0, which Kafka's clients take for none.
 
         >>> offsets = admin.list_offsets_of_groups(["reports", "unknown"])
         >>> len(offsets["reports"]), offsets["unknown"]
@@ -63,7 +63,7 @@ class OffsetOperations(AdminBase):
             group: offset_messages.fetch_offsets(group, None) for group in dict.fromkeys(group_ids)
         }
         return {
-            group: offset_messages.fetched_offsets(body)
+            group: offset_messages.fetched_partitions(body)
             for group, body in (await self._answers(asked)).items()
         }
 

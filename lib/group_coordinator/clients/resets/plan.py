@@ -30,11 +30,16 @@ class NothingToShiftError(ClientError):
     """A partition has no committed offset from which to go on or back."""
 
 
+class NoCurrentOffsetError(ClientError):
+    """A partition has a committed offset below 0, where nobody can stay."""
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What the cluster says of the partitions of a reset; what the scenario does not need is left out."""
 
-    committed: Numbers = field(default_factory=dict)
+    committed: Mapping[TopicPartition, int | None] = field(default_factory=dict)
+    """None: an offset below 0, which brokers take and which is none."""
     starts: Numbers = field(default_factory=dict)
     ends: Numbers = field(default_factory=dict)
     by_time: Numbers = field(default_factory=dict)
@@ -62,6 +67,7 @@ def plan_reset(scenario: Scenario, partitions: Collection[TopicPartition], facts
 
     Raises:
         NothingToShiftError: of ShiftBy.
+        NoCurrentOffsetError: of ToCurrent.
     """
     wanted = sorted(partitions)
     match scenario:
@@ -86,8 +92,12 @@ def plan_reset(scenario: Scenario, partitions: Collection[TopicPartition], facts
 
 def _current(partition: TopicPartition, facts: Facts) -> int:
     """A committed offset stays as it is, even outside the log."""
-    committed = facts.committed.get(partition)
-    return facts.ends[partition] if committed is None else committed
+    committed = facts.committed.get(partition, facts.ends[partition])
+    if committed is None:
+        raise NoCurrentOffsetError(
+            f"Expected a valid current offset for topic partition: {partition.topic}-{partition.partition}"
+        )
+    return committed
 
 
 def _committed(partition: TopicPartition, facts: Facts) -> int:

@@ -37,10 +37,13 @@ class ResetPlanner:
         self._admin = admin
         self._cluster = cluster
 
-    def committed(self, group_id: str) -> dict[TopicPartition, int]:
-        """The offsets of a group, without their metadata."""
-        found = self._admin.list_consumer_group_offsets(group_id)
-        return {partition: int(committed.offset) for partition, committed in found.items()}
+    def committed(self, group_id: str) -> dict[TopicPartition, int | None]:
+        """The offsets of a group, without their metadata; None: an offset below 0."""
+        found = self._admin.list_offsets_of_groups([group_id])[group_id]
+        return {
+            partition: None if committed is None else int(committed.offset)
+            for partition, committed in found.items()
+        }
 
     def partitions_of(
         self, topics: Mapping[str, Collection[int] | None]
@@ -69,7 +72,7 @@ class ResetPlanner:
         Raises:
             UnknownTopicOrPartitionError: a partition does not exist.
             LeaderNotAvailableError: a partition has no leader, so that nobody knows its log.
-            NothingToShiftError: as plan_reset.
+            NothingToShiftError, NoCurrentOffsetError: as plan_reset.
             ChannelError: the cluster, or the coordinator, does not answer.
         """
         self._check(partitions)

@@ -52,6 +52,21 @@ def test_only_what_is_behind(run: Run) -> None:
     assert "archive" not in said.err
 
 
+def test_an_offset_below_0_is_a_row_without_an_offset(run: Run, admin: AdminClient) -> None:
+    """kafkajs resets to -1 and -2; the AdminClient of Kafka's tool has null for them."""
+    left = {TopicPartition("orders", 0): -1, TopicPartition("orders", 1): -2}
+    admin.alter_consumer_group_offsets("left", left).all()
+
+    said = run("--describe --group left -o json")
+
+    rows = json.loads(said.out)
+    columns = ("partition", "current_offset", "log_end_offset", "lag")
+    assert [tuple(row[column] for column in columns) for row in rows] == [
+        (0, None, 50, None),
+        (1, None, 60, None),
+    ]
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [

@@ -129,6 +129,50 @@ def test_warnings_come_on_standard_error(run: Run) -> None:
     )
 
 
+def test_a_partition_whose_offset_is_below_0_is_among_all_topics(
+    run: Run, admin: AdminClient
+) -> None:
+    admin.alter_consumer_group_offsets("left", {ORDERS_0: -1, ORDERS_1: -2, REFUNDS_0: 5}).all()
+
+    said = run("--reset-offsets --group left --all-topics --to-latest --execute")
+
+    assert (said.status, said.err) == (0, "")
+    assert offsets(admin, "left") == {ORDERS_0: 50, ORDERS_1: 60, REFUNDS_0: 5}
+
+
+@pytest.mark.parametrize(
+    ("target", "error"),
+    [
+        (
+            "--to-current",
+            "Executing consumer group command failed due to Expected a valid current offset for topic partition: orders-1",
+        ),
+        (
+            "--shift-by 1",
+            "Cannot shift offset for partition orders-1 since there is no current committed offset",
+        ),
+    ],
+)
+def test_from_an_offset_below_0_nothing_goes_on(
+    run: Run, admin: AdminClient, target: str, error: str
+) -> None:
+    admin.alter_consumer_group_offsets("left", {ORDERS_0: 20, ORDERS_1: -1}).all()
+
+    said = run(f"--reset-offsets --group left --all-topics {target} --execute")
+
+    assert said == (1, "", f"\nError: {error}\n")
+    assert offsets(admin, "left") == {ORDERS_0: 20}
+
+
+def test_an_offset_below_0_of_another_group_is_none(run: Run, admin: AdminClient) -> None:
+    admin.alter_consumer_group_offsets("left", {ORDERS_0: 20, ORDERS_1: -1}).all()
+
+    said = run("--reset-offsets --group newcomer --to-group left --execute")
+
+    assert (said.status, said.err) == (0, "")
+    assert offsets(admin, "newcomer") == {ORDERS_0: 20}
+
+
 def test_to_a_time(run: Run) -> None:
     said = run(
         "--reset-offsets --group billing --topic orders --topic refunds "
