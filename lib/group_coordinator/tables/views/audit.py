@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from group_coordinator.tables.views.committed import is_offset, offset_or_null
 from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
     GROUP_ID,
@@ -22,8 +23,14 @@ AUDIT = ViewDefinition(
         GROUP_ID,
         TOPIC,
         PARTITION,
-        optional("before", "bigint", "The offset until then; null: there was none"),
-        optional("after", "bigint", "The offset from then on; null: it was lost"),
+        optional(
+            "before",
+            "bigint",
+            "The offset until then; null: there was none, or a number below 0, which clients take for none",
+        ),
+        optional(
+            "after", "bigint", "The offset from then on; null: it was lost, or a number below 0"
+        ),
         required(
             "change",
             "string",
@@ -39,15 +46,16 @@ AUDIT = ViewDefinition(
         ),
         INFERRED,
     ),
-    """
-SELECT cluster_id, group_id, topic, `partition`, `before`, `after`, change, at, principal, client_id, inferred
+    f"""
+SELECT cluster_id, group_id, topic, `partition`, {offset_or_null("`before`")} AS `before`, {offset_or_null("`after`")} AS `after`,
+  change, at, principal, client_id, inferred
 FROM (
   SELECT changes.*,
     CASE
       WHEN `after` IS NULL AND reason IN ('offset-expired', 'offset-deleted') THEN substr(reason, 8)
       WHEN `after` IS NULL THEN reason
       WHEN NOT by_member OR reason = 'offset-reset' THEN 'reset'
-      WHEN `after` < `before` THEN 'rewind'
+      WHEN `after` < `before` AND {is_offset("`after`")} THEN 'rewind'
     END AS change
   FROM $offset_changes changes
 ) named

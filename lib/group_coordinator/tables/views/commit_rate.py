@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from group_coordinator.tables.views.committed import is_offset
 from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
     GROUP_ID,
@@ -38,7 +39,7 @@ FROM (
   SELECT cluster_id, group_id, topic, date_trunc('minute', at) AS `minute`, count(*) AS commits,
     count(DISTINCT `partition`) AS partitions,
     sum(CASE
-      WHEN `after` <= `before` OR `before` < 0 OR `before` IS NULL THEN 0
+      WHEN `after` <= `before` OR NOT {is_offset("`before`")} OR `before` IS NULL THEN 0
       WHEN `after` - `before` > {_MOST_READ} THEN 0
       ELSE `after` - `before`
     END) AS advanced

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from group_coordinator.tables.views.committed import is_offset
 from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
     GROUP_ID,
@@ -58,6 +59,7 @@ LEFT JOIN $groups known ON known.cluster_id = own.cluster_id AND known.group_id 
 LEFT JOIN held
   ON held.cluster_id = own.cluster_id AND held.group_id = own.group_id
   AND held.topic = own.topic AND held.`partition` = own.`partition`
+WHERE {is_offset("own.committed_offset")}
 """
 
 EXPIRING_SOON = ViewDefinition(

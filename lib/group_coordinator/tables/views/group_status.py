@@ -10,7 +10,7 @@ from group_coordinator.tables.views.definition import (
     required,
 )
 
-_FROM_BAD_TO_GOOD = ("STOP", "STALL", "REWIND", "WARN", "OK")
+_FROM_BAD_TO_GOOD = ("STOP", "STALL", "AHEAD", "REWIND", "WARN", "HELD", "OK", "UNSUBSCRIBED")
 _RANK = " ".join(f"WHEN '{status}' THEN {rank}" for rank, status in enumerate(_FROM_BAD_TO_GOOD))
 _STATUS = " ".join(f"WHEN {rank} THEN '{status}'" for rank, status in enumerate(_FROM_BAD_TO_GOOD))
 
@@ -40,7 +40,7 @@ SELECT cluster_id, group_id, CASE min(CASE status {_RANK} END) {_STATUS} END AS 
   sum(lag) AS total_lag, max(lag) AS max_lag,
   max(CASE WHEN place = 1 AND lag IS NOT NULL THEN topic END) AS max_lag_topic,
   max(CASE WHEN place = 1 AND lag IS NOT NULL THEN `partition` END) AS max_lag_partition,
-  count(CASE WHEN lag IS NULL THEN committed_offset END) AS unknown_partitions
+  count(CASE WHEN sampled_at IS NULL THEN committed_offset END) AS unknown_partitions
 FROM (
   SELECT states.*,
     row_number() OVER (

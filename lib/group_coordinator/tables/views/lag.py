@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from group_coordinator.tables.views.committed import is_ahead, offset_or_null
 from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
     GROUP_ID,
@@ -13,15 +14,15 @@ from group_coordinator.tables.views.definition import (
 from group_coordinator.tables.views.positions_now import POSITIONS_NOW
 
 COMMITTED_OFFSET = optional(
-    "committed_offset", "bigint", "Where the group goes on reading; null: nothing was committed"
+    "committed_offset",
+    "bigint",
+    "Where the group goes on reading; null: nothing was committed, or a number below 0, which clients take for none",
 )
-
-
 LAG = optional(
     "lag",
     "bigint",
-    "log_end_offset - committed_offset, 0 where a commit is newer than the sample; a negative offset, which brokers take, counts "
-    "as 0; null: nothing was committed, or the end is not known",
+    "log_end_offset - committed_offset, 0 where a commit is newer than the sample; null: nothing was committed, the end is not "
+    "known, or it is before the committed offset (ahead)",
 )
 
 
@@ -29,53 +30,68 @@ def _not_negative(number: str) -> str:
     return f"CASE WHEN {number} < 0 THEN 0 ELSE {number} END"
 
 
-_COMMITTED = _not_negative("own.committed_offset")
-"""Brokers take any offset, and the difference to the lowest one is no bigint."""
+_IS_AHEAD = is_ahead("committed_offset", "commit_timestamp", "log_end_offset", "sampled_at")
 
 # Rows of three kinds come together in one aggregation: each brings what it knows of a partition.
 _TEXT = f"""
 WITH topics AS (
-  SELECT cluster_id, group_id, topic FROM $offsets
-  UNION
-  SELECT cluster_id, group_id, $explode(protected_topics) AS topic FROM $groups
-  UNION
-  SELECT cluster_id, group_id, $explode(subscribed_topics) AS topic FROM $members
-  UNION
-  SELECT cluster_id, group_id, held['topic'] AS topic
-  FROM (SELECT cluster_id, group_id, $explode(assigned_partitions) AS held FROM $members) assignments
+  SELECT cluster_id, group_id, topic, max(subscription) = 1 AS is_subscribed
+  FROM (
+    SELECT cluster_id, group_id, topic, 0 AS subscription FROM $offsets
+    UNION ALL
+    SELECT cluster_id, group_id, $explode(protected_topics) AS topic, 1 FROM $groups
+    UNION ALL
+    SELECT cluster_id, group_id, $explode(subscribed_topics) AS topic, 1 FROM $members
+    UNION ALL
+    SELECT cluster_id, group_id, held['topic'] AS topic, 1
+    FROM (SELECT cluster_id, group_id, $explode(assigned_partitions) AS held FROM $members) assignments
+  ) named
+  GROUP BY cluster_id, group_id, topic
+),
+readable AS (
+  SELECT cluster_id, group_id FROM $members GROUP BY cluster_id, group_id HAVING count(*) = count(subscribed_topics)
 ),
 signs AS (
-  SELECT cluster_id, group_id, topic, `partition`, committed_offset, NULL AS member_id,
-    NULL AS log_start_offset, NULL AS log_end_offset,
+  SELECT cluster_id, group_id, topic, `partition`, {offset_or_null("committed_offset")} AS committed_offset,
+    commit_timestamp, NULL AS member_id, NULL AS log_start_offset, NULL AS log_end_offset,
     NULL AS last_stable_offset, NULL AS sampled_at
   FROM $offsets
   UNION ALL
-  SELECT cluster_id, group_id, held['topic'], held['partition'], NULL, member_id, NULL, NULL, NULL, NULL
+  SELECT cluster_id, group_id, held['topic'], held['partition'], NULL, NULL, member_id, NULL, NULL, NULL, NULL
   FROM (
     SELECT cluster_id, group_id, member_id, $explode(assigned_partitions) AS held FROM $members
   ) assignments
   WHERE held['topic'] IS NOT NULL
   UNION ALL
-  SELECT topics.cluster_id, topics.group_id, topics.topic, ends.`partition`, NULL, NULL,
+  SELECT topics.cluster_id, topics.group_id, topics.topic, ends.`partition`, NULL, NULL, NULL,
     ends.log_start_offset, ends.log_end_offset, ends.last_stable_offset, ends.sampled_at
   FROM topics
   JOIN ({POSITIONS_NOW}) ends ON ends.cluster_id = topics.cluster_id AND ends.topic = topics.topic
 ),
 partitions AS (
   SELECT cluster_id, group_id, topic, `partition`, max(committed_offset) AS committed_offset,
-    min(member_id) AS member_id, max(log_start_offset) AS log_start_offset,
+    max(commit_timestamp) AS commit_timestamp, min(member_id) AS member_id, max(log_start_offset) AS log_start_offset,
     max(log_end_offset) AS log_end_offset, max(last_stable_offset) AS last_stable_offset,
     max(sampled_at) AS sampled_at
   FROM signs
   GROUP BY cluster_id, group_id, topic, `partition`
+),
+places AS (
+  SELECT partitions.*, CASE WHEN {_IS_AHEAD} THEN NULL ELSE committed_offset END AS place FROM partitions
 )
 SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.log_end_offset,
-  {_not_negative(f"own.log_end_offset - {_COMMITTED}")} AS lag,
-  {_not_negative(f"own.log_end_offset - coalesce({_COMMITTED}, own.log_start_offset)")} AS lag_from_start,
+  {_not_negative("own.log_end_offset - own.place")} AS lag,
+  {_not_negative("own.log_end_offset - greatest(own.place, own.log_start_offset)")} AS lag_from_start,
   own.member_id, holder.client_id, holder.client_host, own.log_start_offset,
-  {_not_negative(f"own.last_stable_offset - {_COMMITTED}")} AS lag_to_stable,
-  own.log_end_offset - own.last_stable_offset AS held_back, own.sampled_at
-FROM partitions own
+  {_not_negative("own.last_stable_offset - own.place")} AS lag_to_stable,
+  own.log_end_offset - own.last_stable_offset AS held_back, own.sampled_at,
+  {_not_negative("own.log_start_offset - own.committed_offset")} AS lost,
+  CASE WHEN own.place IS NULL THEN own.committed_offset - own.log_end_offset END AS ahead,
+  CASE WHEN readable.group_id IS NOT NULL THEN topics.is_subscribed END AS is_subscribed
+FROM places own
+JOIN topics
+  ON topics.cluster_id = own.cluster_id AND topics.group_id = own.group_id AND topics.topic = own.topic
+LEFT JOIN readable ON readable.cluster_id = own.cluster_id AND readable.group_id = own.group_id
 JOIN $groups known
   ON known.cluster_id = own.cluster_id AND known.group_id = own.group_id AND known.group_type <> 'share'
 LEFT JOIN $members holder
@@ -103,7 +119,8 @@ LAG_NOW = ViewDefinition(
         optional(
             "lag_from_start",
             "bigint",
-            "The same, where nothing was committed counted from the beginning of the log; null: the end is not known",
+            "What there is to read: as lag, but from the beginning of the log where that is later, where nothing was committed, or "
+            "where the log does not reach what was; null: the end is not known",
         ),
         optional("member_id", "string", "Who has the partition; null: nobody"),
         optional("client_id", "string", "What its client calls itself"),
@@ -120,6 +137,24 @@ LAG_NOW = ViewDefinition(
             "Offsets between the last stable offset and the end, which an open transaction holds back from it",
         ),
         optional("sampled_at", "timestamp", "When the ends were sampled; null: they are not known"),
+        optional(
+            "lost",
+            "bigint",
+            "Offsets between the committed one and log_start_offset, which were removed before the group read them; null: as lag, "
+            "but 0 where the end is before the committed offset",
+        ),
+        optional(
+            "ahead",
+            "bigint",
+            "By how much the committed offset is larger than log_end_offset, in a sample that is more than ten seconds later than the "
+            "commit: the log was cut, or the topic was made again. Null: it is not",
+        ),
+        optional(
+            "is_subscribed",
+            "boolean",
+            "Whether a member subscribes to the topic, or has a partition of it; null: there are no members, or what one subscribes to "
+            "is not readable",
+        ),
     ),
     _TEXT,
     "How many records are groups behind, and who should read them?",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from group_coordinator.tables.views.committed import is_ahead, is_offset
 from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
     GROUP_ID,
     PARTITION,
     TOPIC,
     ViewDefinition,
+    optional,
     required,
 )
 from group_coordinator.tables.views.position_steps import (
@@ -28,6 +30,7 @@ _OF_READER = (
     "ORDER BY ends.sampled_at, ends.log_end_offset"
 )
 _OF_SAMPLES = f"({_OF_PARTITION} ORDER BY sampled_at, sampled_end)"
+_HAS_RECORDS = "log_end_offset > greatest(committed_offset, log_start_offset)"
 _STEP_SO_FAR = (
     f"({_OF_PARTITION}, log_began_at ORDER BY place, kind "
     "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
@@ -56,12 +59,12 @@ samples AS (
   FROM moments
 ),
 told AS (
-  SELECT cluster_id, group_id, topic, `partition`, at, coalesce(`after`, -1) AS committed, batch_id, seq,
-    NULL AS log_end_offset, NULL AS sampled_at, NULL AS begins, NULL AS from_offset, NULL AS from_at
+  SELECT cluster_id, group_id, topic, `partition`, at, coalesce(`after`, -1) AS committed, at AS committed_at, batch_id, seq,
+    NULL AS log_start_offset, NULL AS log_end_offset, NULL AS sampled_at, NULL AS begins, NULL AS from_offset, NULL AS from_at
   FROM $offset_changes
   UNION ALL
-  SELECT cluster_id, group_id, topic, `partition`, sampled_at AS at, NULL, NULL, NULL,
-    log_end_offset, sampled_at, {BEGINS}, from_offset, from_at
+  SELECT cluster_id, group_id, topic, `partition`, sampled_at AS at, NULL, NULL, NULL, NULL,
+    log_start_offset, log_end_offset, sampled_at, {BEGINS}, from_offset, from_at
   FROM samples
 ),
 beside AS (
@@ -70,12 +73,15 @@ beside AS (
 marked AS (
   SELECT *
   FROM (
-    SELECT beside.*, max(committed) OVER ({_OF_PARTITION}, commits_so_far) AS committed_offset FROM beside
+    SELECT beside.*, max(committed) OVER ({_OF_PARTITION}, commits_so_far) AS committed_offset,
+      max(committed_at) OVER ({_OF_PARTITION}, commits_so_far) AS last_commit_at
+    FROM beside
   ) known
   WHERE sampled_at IS NOT NULL
 ),
 sampled AS (
-  SELECT cluster_id, group_id, topic, `partition`, at, log_end_offset, committed_offset,
+  SELECT cluster_id, group_id, topic, `partition`, at, log_start_offset, log_end_offset, committed_offset,
+    {is_ahead("committed_offset", "last_commit_at", "log_end_offset", "at")} AS is_ahead,
     CASE WHEN NOT begins THEN from_offset END AS from_offset,
     CASE WHEN NOT begins THEN from_at END AS from_at,
     max(CASE WHEN begins THEN at END) OVER (
@@ -89,10 +95,10 @@ places AS (
   FROM sampled
   CROSS JOIN (VALUES (0), (1)) AS kinds(kind)
   WHERE (kind = 0 AND (from_offset IS NULL OR log_end_offset > from_offset))
-    OR (kind = 1 AND committed_offset >= 0)
+    OR (kind = 1 AND {is_offset("committed_offset")})
 ),
 found AS (
-  SELECT cluster_id, group_id, topic, `partition`, at, committed_offset, log_end_offset, kind,
+  SELECT cluster_id, group_id, topic, `partition`, at, committed_offset, log_start_offset, log_end_offset, is_ahead, kind,
     nullif(max(CASE WHEN kind = 0 THEN place END) OVER {_STEP_SO_FAR}, -1) AS from_offset,
     max(CASE WHEN kind = 0 THEN log_end_offset END) OVER {_STEP_SO_FAR} AS to_offset,
     max(CASE WHEN kind = 0 THEN from_at END) OVER {_STEP_SO_FAR} AS from_at,
@@ -100,11 +106,11 @@ found AS (
   FROM places
 )
 SELECT cluster_id, group_id, topic, `partition`, at AS sampled_at, committed_offset, log_end_offset,
-  CASE WHEN log_end_offset > committed_offset THEN log_end_offset - committed_offset ELSE 0 END AS lag,
-  CASE WHEN log_end_offset > committed_offset THEN {seconds_behind("committed_offset", "at")}
-    ELSE CAST(0 AS DOUBLE) END AS lag_seconds,
-  CASE WHEN log_end_offset > committed_offset THEN {how_it_is_known("committed_offset")}
-    ELSE 'exact' END AS how
+  CASE WHEN log_end_offset > committed_offset THEN log_end_offset - committed_offset WHEN NOT is_ahead THEN 0 END AS lag,
+  CASE WHEN {_HAS_RECORDS} THEN {seconds_behind("committed_offset", "at")}
+    WHEN NOT is_ahead THEN CAST(0 AS DOUBLE) END AS lag_seconds,
+  CASE WHEN {_HAS_RECORDS} THEN {how_it_is_known("committed_offset")}
+    WHEN is_ahead THEN 'ahead' ELSE 'exact' END AS how
 FROM found
 WHERE kind = 1
 """
@@ -121,8 +127,8 @@ LAG_HISTORY = ViewDefinition(
         required("sampled_at", "timestamp", "When the end was sampled"),
         required("committed_offset", "bigint", "Where the group was to go on reading then"),
         required("log_end_offset", "bigint", "The end of the log then"),
-        required("lag", "bigint", "log_end_offset - committed_offset, and never less than 0"),
-        required("lag_seconds", "double", "As in time_lag, asked at that time"),
+        optional("lag", "bigint", "As in lag, asked at that time; null: how is ahead"),
+        optional("lag_seconds", "double", "As in time_lag, asked at that time; null: how is ahead"),
         required("how", "string", "As in time_lag"),
     ),
     _TEXT,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from group_coordinator.tables.views.committed import is_offset
 from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
     GROUP_ID,
@@ -37,7 +38,7 @@ LOST_OFFSETS = ViewDefinition(
             "When the group next committed the partition; null: it is lost still",
         ),
     ),
-    """
+    f"""
 SELECT cluster_id, group_id, topic, `partition`, `before` AS last_offset, at AS lost_at, reason,
   inferred, principal, next_at AS committed_again_at
 FROM (
@@ -46,6 +47,7 @@ FROM (
       PARTITION BY cluster_id, group_id, topic, `partition` ORDER BY batch_id, seq
     ) AS next_at
   FROM $offset_changes changes
+  WHERE {is_offset("coalesce(`after`, `before`)")}
 ) followed
 WHERE `after` IS NULL
 """,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from group_coordinator.tables.views.committed import offset_or_null
 from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
     GROUP_ID,
@@ -11,7 +12,7 @@ from group_coordinator.tables.views.definition import (
     optional,
     required,
 )
-from group_coordinator.tables.views.lag import LAG
+from group_coordinator.tables.views.lag import COMMITTED_OFFSET, LAG
 from group_coordinator.tables.views.position_steps import large, micros, position_steps, small
 from group_coordinator.tables.views.positions_now import NEWEST_SAMPLES, since
 from group_coordinator.tables.views.recent_changes import RECENT_HOURS
@@ -35,6 +36,10 @@ _RECENT_SAMPLES = f"""(
       AND positions.sampled_at >= newest.sampled_at - INTERVAL '1' HOUR
     WHERE positions.sampled_at >= {since("INTERVAL '1' HOUR")}
   )"""
+_HELD_SECONDS = (
+    f"CAST({micros('own.sampled_at')} - {micros('holds.held_until')} AS DOUBLE) / 1000000"
+)
+"""Since the last sample in which an open transaction began where the group goes on: a read_committed consumer had nothing to read."""
 _END_AT_COMMIT = f"""
       steps.from_offset + (steps.log_end_offset - steps.from_offset)
         * CAST({micros("commits.at")} - {micros("steps.from_at")} AS DOUBLE)
@@ -46,10 +51,11 @@ _END_AT_COMMIT = f"""
 _TEXT = f"""
 WITH newest AS ({NEWEST_SAMPLES}),
 known_changes AS (
-  SELECT cluster_id, group_id, topic, `partition`, at, `after`, batch_id, seq, 1 AS is_recent
+  SELECT cluster_id, group_id, topic, `partition`, at, {offset_or_null("`after`")} AS `after`, batch_id, seq, 1 AS is_recent
   FROM $recent_changes
   UNION ALL
-  SELECT cluster_id, group_id, topic, `partition`, commit_timestamp, committed_offset, 0, 0, 0 FROM $offsets
+  SELECT cluster_id, group_id, topic, `partition`, commit_timestamp, {offset_or_null("committed_offset")}, 0, 0, 0
+  FROM $offsets
 ),
 changes AS (
   SELECT so_far.*, count(`after`) OVER ({_SO_FAR}) AS age,
@@ -69,6 +75,12 @@ commits AS (
   WHERE is_recent = has_recent AND losses_since = 0 AND age <= {WINDOW}
 ),
 recent_steps AS ({position_steps(_RECENT_SAMPLES)}),
+holds AS (
+  SELECT cluster_id, topic, `partition`, last_stable_offset, max(sampled_at) AS held_until
+  FROM {_RECENT_SAMPLES} samples
+  WHERE last_stable_offset < log_end_offset
+  GROUP BY cluster_id, topic, `partition`, last_stable_offset
+),
 lags AS (
   SELECT {large("steps")} commits.*, {_END_AT_COMMIT} - commits.`after` AS lag_then
   FROM commits
@@ -93,11 +105,11 @@ windows AS (
   GROUP BY cluster_id, group_id, topic, `partition`
 ),
 partitions AS (
-  SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.lag, own.lag_seconds, own.certain_seconds,
-    own.sampled_at, windows.lowest_offset, windows.highest_offset, windows.last_offset, windows.span_seconds,
-    windows.quiet_seconds, windows.known_lags, windows.lowest_lag, windows.lowest_left, windows.times_nearer,
+  SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.lag, own.lag_seconds, own.lag_from_start,
+    own.held_back, own.ahead, own.is_subscribed, own.sampled_at, windows.lowest_offset, windows.highest_offset, windows.last_offset,
+    windows.span_seconds, windows.quiet_seconds, windows.known_lags, windows.lowest_lag, windows.lowest_left, windows.times_nearer,
     coalesce(windows.commits, 0) AS commits,
-    CASE WHEN windows.quiet_seconds < own.certain_seconds THEN windows.quiet_seconds ELSE own.certain_seconds END AS silent_seconds,
+    CASE WHEN {_HELD_SECONDS} < own.certain_seconds THEN {_HELD_SECONDS} ELSE own.certain_seconds END AS readable_seconds,
     greatest(
       {LEAST_SILENCE_SECONDS},
       coalesce({WINDOW - 1} * windows.span_seconds / nullif(windows.commits - 1, 0), {UNKNOWN_SILENCE_SECONDS})
@@ -106,21 +118,31 @@ partitions AS (
   LEFT JOIN windows
     ON windows.cluster_id = own.cluster_id AND windows.group_id = own.group_id
     AND windows.topic = own.topic AND windows.`partition` = own.`partition`
+  LEFT JOIN holds
+    ON holds.cluster_id = own.cluster_id AND holds.topic = own.topic
+    AND holds.`partition` = own.`partition` AND holds.last_stable_offset = own.committed_offset
+),
+silences AS (
+  SELECT partitions.*, CASE WHEN quiet_seconds < readable_seconds THEN quiet_seconds ELSE readable_seconds END AS silent_seconds
+  FROM partitions
 )
 SELECT cluster_id, group_id, topic, `partition`,
   CASE
-    WHEN lag IS NULL THEN NULL
-    WHEN lag = 0 OR commits = 0 THEN 'OK'
+    WHEN lag IS NULL AND ahead IS NULL THEN NULL
+    WHEN NOT is_subscribed THEN 'UNSUBSCRIBED'
+    WHEN ahead > 0 THEN 'AHEAD'
+    WHEN lag_from_start = 0 OR commits = 0 THEN 'OK'
+    WHEN lag = held_back THEN 'HELD'
     WHEN silent_seconds > tolerated_seconds THEN 'STOP'
     WHEN highest_offset > last_offset THEN 'REWIND'
     WHEN commits < {WINDOW} THEN 'OK'
-    WHEN lowest_offset = highest_offset AND certain_seconds >= quiet_seconds + span_seconds THEN 'STALL'
+    WHEN lowest_offset = highest_offset AND readable_seconds >= quiet_seconds + span_seconds THEN 'STALL'
     WHEN lowest_offset = highest_offset THEN 'OK'
     WHEN known_lags = {WINDOW} AND lowest_lag > 0 AND lowest_left > 0 AND times_nearer = 0 THEN 'WARN'
     ELSE 'OK'
   END AS status,
   committed_offset, lag, lag_seconds, silent_seconds, commits, sampled_at
-FROM partitions
+FROM silences
 """
 
 PARTITION_STATUS = ViewDefinition(
@@ -134,15 +156,16 @@ PARTITION_STATUS = ViewDefinition(
         optional(
             "status",
             "string",
-            "OK, WARN, STALL, STOP or REWIND; null: nothing was committed, or the end is not known",
+            "OK, WARN, STALL, STOP, REWIND, AHEAD, HELD or UNSUBSCRIBED; null: nothing was committed, or the end is not known",
         ),
-        optional("committed_offset", "bigint", "As in lag"),
+        COMMITTED_OFFSET,
         LAG,
         LAG_SECONDS,
         optional(
             "silent_seconds",
             "double",
-            "How long there has been something to read (certain_seconds of time_lag) and no commit; null: as lag_seconds",
+            "How long there has been something to read (certain_seconds of time_lag, but not while an open transaction holds it back) and no "
+            "commit; null: as lag_seconds",
         ),
         required(
             "commits",

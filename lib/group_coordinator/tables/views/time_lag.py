@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from group_coordinator.tables.views.committed import is_offset
 from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
     GROUP_ID,
@@ -25,14 +26,13 @@ from group_coordinator.tables.views.positions_now import since
 LAG_SECONDS = optional(
     "lag_seconds",
     "double",
-    "From when the end of the log was at the committed offset until the sample; 0: everything was read; null: nothing was "
-    "committed, or the end is not known",
+    "From when the end of the log was at the committed offset until the sample; 0: there is nothing to read; null: as lag",
 )
 HOW = optional(
     "how",
     "string",
-    "exact: a sample had that end, or everything was read; interpolated between two samples; at-least: the oldest sample of this log has a "
-    "later end already. Null: as lag_seconds",
+    "exact: a sample had that end, or there is nothing to read; interpolated between two samples; at-least: the oldest sample of this log has a "
+    "later end already; ahead: the log ends before the committed offset, and lag_seconds is null. Null: otherwise as lag_seconds",
 )
 CERTAIN_SECONDS = optional(
     "certain_seconds",
@@ -86,6 +86,7 @@ TIMED_LAG = f"""
 WITH lowest AS (
   SELECT cluster_id, topic, `partition`, min(committed_offset) AS lowest_offset
   FROM $offsets
+  WHERE {is_offset("committed_offset")}
   GROUP BY cluster_id, topic, `partition`
 ),
 near AS (
@@ -109,21 +110,23 @@ steps AS (
   ) grown
   WHERE sampled_at >= began_at AND (from_offset IS NULL OR log_end_offset > from_offset)
 )
-SELECT {large("steps")} own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.lag, own.sampled_at,
-  CASE WHEN own.lag = 0 THEN CAST(0 AS DOUBLE) WHEN own.lag > 0 THEN {seconds_behind("own.committed_offset", "own.sampled_at")}
+SELECT {large("steps")} own.*,
+  CASE WHEN own.lag IS NULL THEN NULL WHEN own.lag_from_start = 0 THEN CAST(0 AS DOUBLE)
+    ELSE {seconds_behind("own.committed_offset", "own.sampled_at")}
   END AS lag_seconds,
-  CASE WHEN own.lag = 0 THEN 'exact' WHEN own.lag > 0 THEN {how_it_is_known("own.committed_offset")}
+  CASE WHEN own.ahead > 0 THEN 'ahead' WHEN own.lag IS NULL THEN NULL WHEN own.lag_from_start = 0 THEN 'exact'
+    ELSE {how_it_is_known("own.committed_offset")}
   END AS how,
-  CASE WHEN own.lag = 0 THEN CAST(0 AS DOUBLE)
-    WHEN own.lag > 0 THEN CAST({micros("own.sampled_at")} - {micros("step_at")} AS DOUBLE) / 1000000
+  CASE WHEN own.lag IS NULL THEN NULL WHEN own.lag_from_start = 0 THEN CAST(0 AS DOUBLE)
+    ELSE CAST({micros("own.sampled_at")} - {micros("step_at")} AS DOUBLE) / 1000000
   END AS certain_seconds
 FROM $lag own
 LEFT JOIN steps
   ON steps.cluster_id = own.cluster_id AND steps.topic = own.topic AND steps.`partition` = own.`partition`
-  AND own.lag > 0 AND own.committed_offset < steps.to_offset
+  AND own.lag > 0 AND own.lag_from_start > 0 AND own.committed_offset < steps.to_offset
   AND (steps.from_offset IS NULL OR own.committed_offset >= steps.from_offset)
 """
-"""The rows of time_lag, with those columns of lag that the status is made of: lag need not be worked out twice."""
+"""The rows of time_lag, with the columns of lag: the status is made of both."""
 
 _TEXT = f"""
 SELECT cluster_id, group_id, topic, `partition`, lag_seconds, how, certain_seconds FROM ({TIMED_LAG}) timed

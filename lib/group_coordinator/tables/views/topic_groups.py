@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from group_coordinator.tables.views.committed import is_offset
 from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
     GROUP_ID,
@@ -32,10 +33,11 @@ TOPIC_GROUPS = ViewDefinition(
         required("committed_partitions", "bigint", "Partitions with a committed offset"),
         optional("last_commit_at", "timestamp", "When one was committed last; null: there is none"),
     ),
-    """
+    f"""
 WITH signs AS (
   SELECT cluster_id, group_id, topic, 0 AS subscription, 0 AS member, 0 AS assigned, 1 AS committed, commit_timestamp
   FROM $offsets
+  WHERE {is_offset("committed_offset")}
   UNION ALL
   SELECT cluster_id, group_id, $explode(protected_topics) AS topic, 1, 0, 0, 0, NULL
   FROM $groups

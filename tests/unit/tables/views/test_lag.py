@@ -81,17 +81,131 @@ def test_a_commit_that_is_newer_than_the_sample_is_no_negative_lag(tmp_path: Pat
     assert asked(root, TIME_LAG) == [(0, 0.0, "exact"), (1, 0.0, "exact"), (2, 0.0, "at-least")]
 
 
-def test_a_negative_offset_counts_as_the_first_one(tmp_path: Path) -> None:
-    root = tables_of(tmp_path, reader((0, {0: -1, 1: LOWEST, 2: HIGHEST})))
-    sample(root, 1, "orders", {0: 10, 1: 10, 2: 10}, start=4, held_back=3)
+@pytest.mark.parametrize("number", [-1, -2, LOWEST])
+def test_a_number_below_0_is_as_nothing_committed(number: int, tmp_path: Path) -> None:
+    """kafkajs resets to -1 and -2."""
+    root = tables_of(tmp_path, reader((0, {0: number})))
+    for seconds in (60, 7_200):
+        sample(root, seconds, "orders", {0: 9_000_010}, start=9_000_000)
 
-    columns = "`partition`, committed_offset, lag, lag_from_start, lag_to_stable"
-    assert asked(root, f"SELECT {columns} FROM lag ORDER BY `partition`") == [  # noqa: S608
-        (0, -1, 10, 10, 7),
-        (1, LOWEST, 10, 10, 7),
-        (2, HIGHEST, 0, 0, 0),
+    columns = "committed_offset, lag, lag_from_start, lag_to_stable, lost, ahead"
+    assert asked(root, f"SELECT {columns} FROM lag") == [(None, None, 10, None, None, None)]  # noqa: S608
+    assert asked(root, TIME_LAG) == [(0, None, None)]
+    assert asked(root, HISTORY) == []
+    assert asked(root, "SELECT status, total_lag, unknown_partitions FROM group_status") == [
+        (None, None, 0)
     ]
-    assert asked(root, "SELECT total_lag FROM group_status") == [(20,)]
+    assert asked(root, "SELECT status, committed_offset, commits FROM partition_status") == [
+        (None, None, 0)
+    ]
+    assert asked(root, "SELECT group_id FROM topic_groups") == []
+    assert asked(root, "SELECT group_id FROM expiring_soon") == []
+
+
+def test_a_log_that_ends_before_the_committed_offset_is_no_lag(tmp_path: Path) -> None:
+    """As of a topic that was made again: Kafka's tool prints -845."""
+    root = tables_of(tmp_path, reader((0, {0: 899, 1: 40, 2: HIGHEST})))
+    for seconds in range(60, 7_260, 60):
+        sample(root, seconds, "orders", dict.fromkeys(range(3), 54))
+
+    columns = "`partition`, lag, lag_from_start, lag_to_stable, ahead"
+    assert asked(root, f"SELECT {columns} FROM lag ORDER BY `partition`") == [  # noqa: S608
+        (0, None, 54, None, 845),
+        (1, 14, 14, 14, None),
+        (2, None, 54, None, HIGHEST - 54),
+    ]
+    assert asked(root, TIME_LAG) == [
+        (0, None, "ahead"),
+        (1, 7_140.0, "at-least"),
+        (2, None, "ahead"),
+    ]
+    assert asked(root, "SELECT status FROM partition_status ORDER BY `partition`") == [
+        *[("AHEAD",), ("STOP",), ("AHEAD",)]
+    ]
+    assert asked(root, "SELECT total_lag, max_lag, unknown_partitions FROM group_status") == [
+        (14, 14, 0)
+    ]
+    assert asked(
+        root,
+        "SELECT DISTINCT lag, lag_seconds, how FROM lag_history WHERE `partition` = 0",
+    ) == [(None, None, "ahead")]
+
+
+def test_only_a_sample_that_is_later_for_certain_shows_that_the_log_ends_before(
+    tmp_path: Path,
+) -> None:
+    root = tables_of(tmp_path, reader((0, {0: 60})))
+    sample(root, 10, "orders", {0: 54})
+    assert asked(root, "SELECT lag, ahead, how FROM lag JOIN time_lag USING (topic)") == [
+        (0, None, "exact")
+    ]
+    assert asked(root, "SELECT status FROM group_status") == [("OK",)]
+
+    sample(root, 10.001, "orders", {0: 54})
+    assert asked(root, "SELECT lag, ahead, how FROM lag JOIN time_lag USING (topic)") == [
+        (None, 6, "ahead")
+    ]
+    assert asked(root, "SELECT status FROM group_status") == [("AHEAD",)]
+    assert asked(root, HISTORY) == [
+        (at(10), 60, 54, 0, 0.0, "exact"),
+        (at(10.001), 60, 54, None, None, "ahead"),
+    ]
+
+
+def test_in_an_empty_log_there_is_nothing_to_read(tmp_path: Path) -> None:
+    root = tables_of(tmp_path, reader((0, {0: 426})))
+    sample(root, 0, "orders", {0: 500}, start=400)
+    for hours in (1, 30, 61):
+        sample(root, hours * 3_600, "orders", {0: 500}, start=500)
+
+    assert asked(root, "SELECT lag, lag_from_start, lost FROM lag") == [(74, 0, 74)]
+    assert asked(root, TIME_LAG) == [(0, 0.0, "exact")]
+    assert asked(root, "SELECT status, silent_seconds FROM partition_status") == [("OK", 0.0)]
+    assert asked(root, HISTORY) == [
+        (at(0), 426, 500, 74, 0.0, "at-least"),
+        (at(3_600), 426, 500, 74, 0.0, "exact"),
+        (at(30 * 3_600), 426, 500, 74, 0.0, "exact"),
+        (at(61 * 3_600), 426, 500, 74, 0.0, "exact"),
+    ]
+
+
+def test_what_was_removed_unread_is_told_apart(tmp_path: Path) -> None:
+    root = tables_of(tmp_path, reader((0, {0: 426, 1: 460})))
+    sample(root, 60, "orders", {0: 500, 1: 500}, start=450)
+
+    assert asked(root, "SELECT lag, lag_from_start, lost FROM lag ORDER BY `partition`") == [
+        (74, 50, 24),
+        (40, 40, 0),
+    ]
+
+
+def test_a_topic_that_no_member_subscribes_to_is_told_apart(tmp_path: Path) -> None:
+    """The group has left orders; who only stores offsets subscribes to nothing."""
+    group = GroupHistory("consumers", group_initial_rebalance_delay_ms=0)
+    [member] = group.form(topics=("orders", "refunds"))
+    generation = group.group.membership.generation  # type: ignore[union-attr]
+    group.commit({"orders": {0: 5}, "refunds": {0: 5}}, member, generation)
+    group.leave(member)
+    group.form(topics=("refunds",))
+    root = tables_of(tmp_path, group, reader((0, {0: 5})))
+    for seconds in (60, 7_200):
+        sample(root, seconds, "orders", {0: 20})
+        sample(root, seconds, "refunds", {0: 5})
+
+    assert asked(root, "SELECT group_id, topic, lag, is_subscribed FROM lag ORDER BY 1, 2") == [
+        ("consumers", "orders", 15, False),
+        ("consumers", "refunds", 0, True),
+        ("reader", "orders", 15, None),
+    ]
+    assert asked(root, "SELECT group_id, topic, status FROM partition_status ORDER BY 1, 2") == [
+        ("consumers", "orders", "UNSUBSCRIBED"),
+        ("consumers", "refunds", "OK"),
+        ("reader", "orders", "STOP"),
+    ]
+    assert asked(root, "SELECT group_id, status FROM group_status ORDER BY 1") == [
+        ("consumers", "OK"),
+        ("reader", "STOP"),
+    ]
 
 
 def test_without_a_sample_nothing_is_said_of_lag(tmp_path: Path) -> None:

@@ -64,6 +64,36 @@ def test_a_reset_is_told_from_a_rewind_by_who_is_there(group: GroupHistory, tmp_
     ]
 
 
+def test_a_step_to_a_number_below_0_or_from_it_is_no_rewind(
+    group: GroupHistory, tmp_path: Path
+) -> None:
+    [member] = group.form()
+    for offset in (40, -1, -2, 30):
+        commit_as_member(group, member, offset)
+    group.leave(member)
+    group.commit({"orders": {0: -1}})
+
+    assert asked(tables_of(tmp_path, group), "SELECT `before`, `after`, change FROM audit") == [
+        (30, None, "reset")
+    ]
+
+
+def test_a_number_below_0_is_no_offset_to_lose(group: GroupHistory, tmp_path: Path) -> None:
+    group.commit({"orders": {0: 40, 1: -1}})
+    group.sleep(1_000)
+    group.delete_offsets({"orders": [0, 1]})
+    group.sleep(1_000)
+    group.commit({"orders": {0: -1}})
+    group.sleep(1_000)
+    group.delete_offsets({"orders": [0]})
+    group.sleep(1_000)
+    group.commit({"orders": {0: 7}})
+
+    assert asked(tables_of(tmp_path, group), LOST) == [
+        (0, 40, at(1), "offset-deleted", None, at(4))
+    ]
+
+
 def test_of_a_group_that_only_stores_offsets_nobody_knows_who_commits(
     group: GroupHistory, tmp_path: Path
 ) -> None:

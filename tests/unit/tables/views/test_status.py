@@ -21,15 +21,15 @@ def steady(
     return [(start_s + number * every_s, offset + number * step) for number in range(commits)]
 
 
-def status(root: Path, commits: Story, ends: Story) -> object:
+def status(root: Path, commits: Story, ends: Iterable[tuple[float, *tuple[int, ...]]]) -> object:
     """Of a group that has committed one partition."""
     group = GroupHistory("reader")
     for seconds, offset in commits:
         group.at(round(seconds * 1_000))
         group.commit({"orders": {0: offset}})
     tables = tables_of(root, group)
-    for seconds, end in ends:
-        sample(tables, seconds, "orders", {0: end})
+    for seconds, end, *held_back in ends:
+        sample(tables, seconds, "orders", {0: end}, held_back=sum(held_back))
     [row] = rows(str(tables), "SELECT status FROM group_status")
     assert [row] == rows(str(tables), "SELECT status FROM partition_status")
     return row["status"]
@@ -125,6 +125,32 @@ def test_of_commits_before_the_first_sample_nobody_knows_the_lag(tmp_path: Path)
     slow = steady(10, step=49, start_s=1_100)
 
     assert status(tmp_path, slow, [row for row in AHEAD if row[0] >= 1_110]) == "OK"
+
+
+Positions = Iterable[tuple[float, int, int]]
+"""(second, last stable offset, end)"""
+
+
+@pytest.mark.parametrize(
+    ("commits", "positions", "wanted"),
+    [
+        # The group has read all that a read_committed consumer can.
+        (steady(10), [(60, 190, 1_653), (7_200, 190, 1_653)], "HELD"),
+        (steady(10, offset=190, step=0), [(0, 190, 1_653), (50, 190, 1_653)], "HELD"),
+        # It has more to read, or reads what is not committed yet.
+        (steady(10), [(60, 191, 1_653), (7_200, 191, 1_653)], "STOP"),
+        (steady(10), [(60, 189, 1_653), (7_200, 189, 1_653)], "STOP"),
+        # The transaction has just ended: silence begins anew.
+        (steady(10), [(60, 190, 1_653), (7_200, 190, 1_653), (7_260, 1_654, 1_654)], "OK"),
+        (steady(10), [(60, 190, 1_653), (7_200, 190, 1_653), (7_261, 1_654, 1_654)], "STOP"),
+    ],
+)
+def test_held_back_is_who_has_read_up_to_an_open_transaction(
+    commits: Story, positions: Positions, wanted: str, tmp_path: Path
+) -> None:
+    ends = ((seconds, end, end - stable) for seconds, stable, end in positions)
+
+    assert status(tmp_path, commits, ends) == wanted
 
 
 def test_an_earlier_life_of_a_name_is_no_rewind(tmp_path: Path) -> None:
