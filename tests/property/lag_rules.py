@@ -41,10 +41,18 @@ def newest_log(samples: Sequence[Sample]) -> list[Sample]:
     return log
 
 
-def time_lag(samples: Sequence[Sample], offset: int) -> tuple[float, str]:
+def is_ahead(samples: Sequence[Sample], commit: Commit) -> bool:
+    """Whether the log ends before an offset that was committed more than ten seconds before the last sample."""
+    now = reached(samples)[-1]
+    return (commit.offset or 0) > now.end and commit.at_s < now.at_s - 10
+
+
+def time_lag(samples: Sequence[Sample], commit: Commit) -> tuple[float | None, str]:
     """(seconds, how) at the last of the samples."""
     log = newest_log(samples)
-    now = log[-1]
+    now, offset = log[-1], commit.offset or 0
+    if is_ahead(samples, commit):
+        return None, "ahead"
     if offset >= now.end:
         return 0.0, "exact"
     if offset < log[0].end:
@@ -56,18 +64,22 @@ def time_lag(samples: Sequence[Sample], offset: int) -> tuple[float, str]:
     return now.at_s - at_s, "exact" if before.end == offset else "interpolated"
 
 
-def certainly_behind_s(samples: Sequence[Sample], offset: int) -> float:
+def certainly_behind_s(samples: Sequence[Sample], commit: Commit) -> float | None:
     """Seconds at the last of the samples since the first one with a later end."""
+    if is_ahead(samples, commit):
+        return None
+    offset = commit.offset or 0
     log = newest_log(samples)
     return log[-1].at_s - next((sample.at_s for sample in log if sample.end > offset), log[-1].at_s)
 
 
-def committed_at(commits: Sequence[Commit], at_s: float) -> int | None:
-    offset = None
+def committed_at(commits: Sequence[Commit], at_s: float) -> Commit | None:
+    """The last commit by then; None: there is none, or its offset was lost."""
+    last = None
     for commit in commits:
         if commit.at_s <= at_s:
-            offset = commit.offset
-    return offset
+            last = commit if commit.offset is not None else None
+    return last
 
 
 def end_at(samples: Sequence[Sample], at_s: float) -> float | None:
@@ -84,12 +96,14 @@ def status(samples: Sequence[Sample], commits: Sequence[Commit]) -> str | None:
     offset = commits[-1].offset if commits else None
     if offset is None:
         return None
-    now_s, behind_s = samples[-1].at_s, certainly_behind_s(samples, offset)
+    now_s, behind_s = samples[-1].at_s, certainly_behind_s(samples, commits[-1]) or 0
     end = reached(samples)[-1].end
     window: list[Commit] = []
     for commit in commits:
         if commit.at_s <= now_s:
             window = [] if commit.offset is None else [*window, commit][-10:]
+    if is_ahead(samples, commits[-1]):
+        return "AHEAD"
     if offset >= end or not window:
         return "OK"
     if min(now_s - window[-1].at_s, behind_s) > _tolerated(window):

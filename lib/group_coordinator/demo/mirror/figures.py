@@ -19,6 +19,8 @@ _STATUSES = {
     "STALL": ("magenta", "commit the same"),
     "STOP": ("red", "commit no more"),
     "REWIND": ("cyan", "went back"),
+    "AHEAD": ("blue", "are ahead"),
+    "HELD": ("white", "are held back"),
 }
 
 

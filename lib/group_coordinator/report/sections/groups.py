@@ -30,14 +30,9 @@ from group_coordinator.report.section import (
     Tile,
     name_of,
 )
+from group_coordinator.tables.views.group_status import FROM_BAD_TO_GOOD
 
-_COLOURS = {
-    "STOP": "var(--stop)",
-    "STALL": "var(--stall)",
-    "REWIND": "var(--rewind)",
-    "WARN": "var(--warn)",
-    "OK": "var(--ok)",
-}
+_COLOURS = {status: f"var(--{status.lower()})" for status in FROM_BAD_TO_GOOD}
 """The statuses, the worst first."""
 
 
@@ -164,8 +159,9 @@ def _place(row: Row) -> str:
 GROUPS = Section(
     "groups",
     "Groups now",
-    "A group is OK while it keeps up. STOP: it commits no more. STALL: it commits and does not move. REWIND: it went "
-    "back. WARN: it falls behind.",
+    "A group is OK while it keeps up. STOP: it commits no more. STALL: it commits and does not move. AHEAD: the log ends before "
+    "its offset. REWIND: it went back. WARN: it falls behind. HELD: it waits for an open transaction. UNSUBSCRIBED: it has left "
+    "the topics.",
     "There are no groups.",
     "SELECT * FROM group_status ORDER BY total_lag DESC",
     _queries,

@@ -10,9 +10,9 @@ from group_coordinator.tables.views.definition import (
     required,
 )
 
-_FROM_BAD_TO_GOOD = ("STOP", "STALL", "AHEAD", "REWIND", "WARN", "HELD", "OK", "UNSUBSCRIBED")
-_RANK = " ".join(f"WHEN '{status}' THEN {rank}" for rank, status in enumerate(_FROM_BAD_TO_GOOD))
-_STATUS = " ".join(f"WHEN {rank} THEN '{status}'" for rank, status in enumerate(_FROM_BAD_TO_GOOD))
+FROM_BAD_TO_GOOD = ("STOP", "STALL", "AHEAD", "REWIND", "WARN", "HELD", "OK", "UNSUBSCRIBED")
+_RANK = " ".join(f"WHEN '{status}' THEN {rank}" for rank, status in enumerate(FROM_BAD_TO_GOOD))
+_STATUS = " ".join(f"WHEN {rank} THEN '{status}'" for rank, status in enumerate(FROM_BAD_TO_GOOD))
 
 GROUP_STATUS = ViewDefinition(
     "group_status",
@@ -23,7 +23,7 @@ GROUP_STATUS = ViewDefinition(
         optional(
             "status",
             "string",
-            "From bad to good " + ", ".join(_FROM_BAD_TO_GOOD) + "; null: no partition has one",
+            "From bad to good " + ", ".join(FROM_BAD_TO_GOOD) + "; null: no partition has one",
         ),
         optional("total_lag", "bigint", "Of the partitions whose lag is known; null: of none"),
         optional("max_lag", "bigint", "The largest of them"),
