@@ -36,15 +36,16 @@ JsonObject = dict[str, Any]
 
 @dataclass
 class MirroredLog:
-    """Rows of group `g`, each a second after the one before."""
+    """Rows of a group, each a second after the one before."""
 
     entries: list[LogEntry] = field(default_factory=list)
     now_ms: int = 1_000
+    key: GroupKey = KEY
 
     def record(self, record_type: int, data: JsonObject | None, **key: Any) -> None:
         """A record; None: its tombstone. The group's name is in each key under Kafka's name for it."""
-        group = {"group": "g"} if record_type in {0, 1, 2} else {"groupId": "g"}
-        about = json.dumps({"type": record_type, "data": group | key})
+        name = "group" if record_type in {0, 1, 2} else "groupId"
+        about = json.dumps({"type": record_type, "data": {name: self.key.group_id} | key})
         value = None if data is None else json.dumps({"version": 0, "data": data})
         self.put(about, value)
 
@@ -65,15 +66,16 @@ class MirroredLog:
 def table_rows(log: MirroredLog) -> pa.Table:
     """The log with all columns of coordinator_log."""
     schema = COORDINATOR_LOG.no_rows().schema
-    return pa.Table.from_pylist([_row(entry, schema.names) for entry in log.entries], schema)
+    rows = [_row(log.key, entry, schema.names) for entry in log.entries]
+    return pa.Table.from_pylist(rows, schema)
 
 
-def _row(entry: LogEntry, names: list[str]) -> JsonObject:
+def _row(group: GroupKey, entry: LogEntry, names: list[str]) -> JsonObject:
     key = json.loads(entry.key)
     data = {} if entry.value is None else json.loads(entry.value)["data"]
     when = EPOCH + timedelta(milliseconds=entry.event_time)
     known = {
-        **KEY._asdict(),
+        **group._asdict(),
         **entry._asdict(),
         "record_type": key["type"],
         "topic": key["data"].get("topic"),

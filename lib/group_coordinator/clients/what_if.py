@@ -22,6 +22,7 @@ from group_coordinator.codecs.records.record_types import OF_SHARE_GROUPS, OF_ST
 from group_coordinator.core.model.records import Reason, Record
 from group_coordinator.runtime.streams_as_consumers import StreamsAsConsumers
 from group_coordinator.runtime.what_if import LoggedRecord, WhatIf
+from group_coordinator.tables.instants import shown_ms
 from group_coordinator.tables.quoting import in_datafusion
 
 _INSTANT = pa.timestamp("ms", "UTC")
@@ -80,7 +81,7 @@ def _rows(builder: QueryBuilder, moment: Moment, groups: Sequence[str]) -> Itera
                 "topic": gone.topic,
                 "partition": gone.partition,
                 "last_offset": gone.offset,
-                "committed_at": gone.committed_at_ms,
+                "committed_at": shown_ms(gone.committed_at_ms),
                 "removed_at": gone.removed_at_ms,
                 "committed_again_at": gone.committed_again_at_ms,
                 "lost_in_fact_at": gone.lost_at_ms,

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from group_coordinator.cli.what_if import command
+from tests.support.extremes import extreme_groups
 from tests.support.group_history import GroupHistory, tables_of
 
 HOUR = 3_600_000
@@ -69,6 +70,17 @@ def test_a_group_that_nobody_knows_is_told(tables: str, caplog: pytest.LogCaptur
 
     assert len(found.stdout.splitlines()) == 3
     assert caplog.messages == ["until then coordinator_log has nothing of a group 'biling'"]
+
+
+def test_times_that_no_calendar_has_are_shown_as_the_nearest(tmp_path: Path) -> None:
+    tables = str(tables_of(tmp_path, *extreme_groups()))
+
+    found = what_if(tables, "--retention", "1d", "--as-of", "9999-12-31").stdout.splitlines()
+
+    assert [line for line in found if line.startswith("test,time-")] == [
+        "test,time--1,orders,0,5,1969-12-31 23:59:59.999Z,1970-01-02 00:00:00.000Z,,",
+        "test,time--9223372036854775808,orders,0,5,0001-01-01 00:00:00.000Z,1970-01-01 01:00:00.000Z,,",
+    ]
 
 
 def test_a_file(tables: str, tmp_path: Path) -> None:
