@@ -14,6 +14,7 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.session_conf import session_conf
 from group_coordinator.tables.view_creation import create_views
 from group_coordinator.tables.views.all_views import VIEWS
+from tests.support.extremes import add_mirrored_extremes, extreme_groups, sample_far_ends
 from tests.support.group_history import GroupHistory, tables_of
 from tests.support.samples import sample
 
@@ -46,14 +47,6 @@ def classic_group() -> GroupHistory:
     group.delete_offsets({"orders": [1]})
     group.sleep(120_000)
     group.form()
-    return group
-
-
-def farthest_offsets() -> GroupHistory:
-    """Brokers take any number."""
-    group = GroupHistory("farthest", **SETTINGS)
-    for offset in (-(2**63), 2**63 - 1, 0, 2**63 - 1, -(2**63)):
-        group.commit({"orders": {0: offset, 1: offset}})
     return group
 
 
@@ -96,9 +89,11 @@ def sample_orders(root: Path) -> None:
 @pytest.fixture
 def schema(spark: SparkSession, tmp_path: Path) -> Iterator[TableCatalog]:
     """A catalog's schema with tables that are filled."""
-    told = (classic_group(), farthest_offsets(), transactions(), consumer_group())
+    told = (classic_group(), transactions(), consumer_group(), *extreme_groups())
     root = tables_of(tmp_path / "tables", *told)
+    add_mirrored_extremes(root)
     sample_orders(root)
+    sample_far_ends(root, 155)
     spark.sql(f"CREATE SCHEMA of_views LOCATION '{tmp_path}/warehouse'")
     for name in SOURCES:
         spark.sql(f"CREATE TABLE of_views.{name} USING delta LOCATION '{root}/{name}'")

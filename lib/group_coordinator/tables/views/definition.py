@@ -90,6 +90,22 @@ class ViewDefinition:
         return frozenset(Template(self.text).get_identifiers()) - set(Dialect._fields)
 
 
+_LAST_BIGINT = 2**63 - 1
+
+
+def total_of(number: str, over: str = "") -> str:
+    """SQL for a sum as a bigint, null where all numbers are; one that is none is the nearest bigint, which no engine makes of it.
+
+    Args:
+        number: SQL of a bigint, or of a decimal.
+        over: SQL of a window: OVER (...).
+    """
+    # Both engines take no notice of a null among the arguments of `least`.
+    exact = f"sum(CAST({number} AS DECIMAL(20, 0))) {over}"
+    nearest = f"greatest(least({exact}, {_LAST_BIGINT}), -{_LAST_BIGINT})"
+    return f"CASE WHEN count({number}) {over} > 0 THEN CAST({nearest} AS BIGINT) END"
+
+
 _QUOTE = '"'
 _BACKSLASH = "chr(92)"
 """The engines do not agree on what a backslash is between quotes."""

@@ -8,6 +8,7 @@ from group_coordinator.tables.views.definition import (
     ViewDefinition,
     optional,
     required,
+    total_of,
 )
 
 FROM_BAD_TO_GOOD = ("STOP", "STALL", "AHEAD", "REWIND", "WARN", "HELD", "OK", "UNSUBSCRIBED")
@@ -25,7 +26,7 @@ GROUP_STATUS = ViewDefinition(
             "string",
             "From bad to good " + ", ".join(FROM_BAD_TO_GOOD) + "; null: no partition has one",
         ),
-        optional("total_lag", "bigint", "Of the partitions whose lag is known; null: of none"),
+        optional("total_lag", "bigint", "Of the partitions whose lag is known, at most 9,223,372,036,854,775,807; null: of none"),
         optional("max_lag", "bigint", "The largest of them"),
         optional("max_lag_topic", "string", "Where that is; of equal ones the first"),
         optional("max_lag_partition", "int", "Likewise"),
@@ -37,7 +38,7 @@ GROUP_STATUS = ViewDefinition(
     ),
     f"""
 SELECT cluster_id, group_id, CASE min(CASE status {_RANK} END) {_STATUS} END AS status,
-  sum(lag) AS total_lag, max(lag) AS max_lag,
+  {total_of("lag")} AS total_lag, max(lag) AS max_lag,
   max(CASE WHEN place = 1 AND lag IS NOT NULL THEN topic END) AS max_lag_topic,
   max(CASE WHEN place = 1 AND lag IS NOT NULL THEN `partition` END) AS max_lag_partition,
   count(CASE WHEN sampled_at IS NULL THEN committed_offset END) AS unknown_partitions

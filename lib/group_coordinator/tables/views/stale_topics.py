@@ -8,6 +8,7 @@ from group_coordinator.tables.views.definition import (
     ViewDefinition,
     optional,
     required,
+    total_of,
 )
 from group_coordinator.tables.views.position_steps import position_steps, small
 from group_coordinator.tables.views.positions_now import NEWEST_SAMPLES
@@ -30,7 +31,7 @@ readers AS (
   GROUP BY cluster_id, topic
 ),
 ends AS (
-  SELECT cluster_id, topic, sum(lag) AS total_lag, max(sampled_at) AS sampled_at
+  SELECT cluster_id, topic, {total_of("lag")} AS total_lag, max(sampled_at) AS sampled_at
   FROM $lag
   GROUP BY cluster_id, topic
 ),

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
+from group_coordinator.clients.moment import Moment
 from group_coordinator.clients.sql_tables import query
+from group_coordinator.settings import load
 from group_coordinator.tables.views.all_views import VIEWS, named_in
 from group_coordinator.tables.views.definition import ViewDefinition
+from tests.support.extremes import add_mirrored_extremes, extreme_groups, sample_far_ends
 from tests.support.group_history import GroupHistory, tables_of
+from tests.support.samples import sample
 
 TYPES = {
     pa.string(): "string",
@@ -82,3 +90,52 @@ def test_a_condition_on_the_group_reaches_the_files(view: ViewDefinition, filled
     by_group = [line for line in scans if "group_id" in line.partition("projection=")[2]]
     assert by_group
     assert [line for line in by_group if "group_id in (billing)" not in line] == []
+
+
+def ordinary_tables(root: Path, *others: GroupHistory) -> Path:
+    """With one group, which read bills two days ago, and refunds just now."""
+    group = GroupHistory("ordinary")
+    [member] = group.form()
+    group.commit({"bills": {0: 10}}, member, 1)
+    group.leave(member)
+    group.delete_offsets({"bills": [0]})
+    group.commit({"bills": {0: 15}})
+    group.sleep(2 * 86_400_000)
+    group.commit({"refunds": {0: 1}})
+    tables_of(root, group, *others)
+    for at_s in (1, 2 * 86_400 + 60):
+        sample(root, at_s, "bills", {0: 20})
+    return root
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(ordinary_tables(tmp_path_factory.mktemp("alone")))
+
+
+@pytest.fixture(scope="module")
+def beside_extremes(tmp_path_factory: pytest.TempPathFactory) -> str:
+    root = ordinary_tables(tmp_path_factory.mktemp("extremes"), *extreme_groups())
+    add_mirrored_extremes(root)
+    sample_far_ends(root, 2 * 86_400 + 60)
+    return str(root)
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+@pytest.mark.parametrize("year", [None, 9999], ids=["now", "as-of"])
+def test_extremes_of_other_groups_change_no_row(
+    view: ViewDefinition, year: int | None, alone: str, beside_extremes: str
+) -> None:
+    moment = (
+        None if year is None else Moment(datetime(year, 12, 31, tzinfo=UTC), load().coordinator)
+    )
+
+    def rows(root: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = query(root, f"SELECT * FROM {view.name}", moment).to_pylist()  # noqa: S608
+        own = [
+            row for row in found if row.get("group_id", row.get("topic")) in {"ordinary", "bills"}
+        ]
+        return sorted(own, key=str)
+
+    assert rows(alone)
+    assert rows(beside_extremes) == rows(alone)

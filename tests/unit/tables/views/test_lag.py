@@ -69,6 +69,14 @@ def test_every_partition_that_a_group_could_read_has_a_row(tmp_path: Path) -> No
     ]
 
 
+def test_a_sum_of_more_than_64_bits_is_the_nearest_number(tmp_path: Path) -> None:
+    root = tables_of(tmp_path, reader((0, {0: 5, 1: 0})))
+    sample(root, 90_000, "orders", {0: HIGHEST, 1: HIGHEST})
+
+    assert asked(root, "SELECT total_lag, max_lag FROM group_status") == [(HIGHEST, HIGHEST)]
+    assert asked(root, "SELECT total_lag FROM stale_topics") == [(HIGHEST,)]
+
+
 def test_a_commit_that_is_newer_than_the_sample_is_no_negative_lag(tmp_path: Path) -> None:
     root = tables_of(tmp_path, reader((0, {0: 12, 1: 10, 2: 9})))
     sample(root, 1, "orders", {0: 10, 1: 10, 2: 10})
