@@ -8,6 +8,7 @@ NOTHING = "-"
 """Where there is no value, as in Kafka's own tools."""
 
 _LETTERS = (
+    *(("E", 10**18, 9_995 * 10**14), ("P", 10**15, 9_995 * 10**11), ("T", 10**12, 9_995 * 10**8)),
     ("G", 1_000_000_000, 999_500_000),
     ("M", 1_000_000, 999_500),
     ("k", 1_000, 10_000),
@@ -62,7 +63,7 @@ def short_duration(seconds: float | None) -> str:
 
 def time_text(at: datetime | None) -> str:
     """To the minute; the page says that times are UTC."""
-    return NOTHING if at is None else at.strftime("%Y-%m-%d %H:%M")
+    return NOTHING if at is None else at.replace(tzinfo=None).isoformat(" ", "minutes")
 
 
 def time_left(until: datetime, now: datetime) -> str:

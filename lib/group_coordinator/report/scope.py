@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from math import ceil
 from typing import NamedTuple
 
+from group_coordinator.tables.instants import FIRST_MS
 from group_coordinator.tables.quoting import in_datafusion
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_STEPS = 150
-_STEPS_S = (60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400, 604_800)
+_STEPS_S = (60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400)
+_WEEK_S = 604_800
 
 
 class Scope(NamedTuple):
@@ -33,13 +36,16 @@ class Scope(NamedTuple):
     @property
     def step_s(self) -> int:
         """How far apart the points of a chart are, in seconds: not more of them than a screen can show."""
-        length_s = (self.end - self.begin).total_seconds()
-        fitting = (step for step in _STEPS_S if length_s <= step * _MOST_STEPS)
-        return next(fitting, _STEPS_S[-1])
+        least_s = (self.end - self.begin).total_seconds() / _MOST_STEPS
+        weeks = ceil(least_s / _WEEK_S)
+        return next((step for step in _STEPS_S if least_s <= step), weeks * _WEEK_S)
 
     def step_of(self, column: str) -> str:
         """The begin of the step that a time is in."""
-        return f"date_bin(INTERVAL '{self.step_s} seconds', {column}, {instant(_EPOCH)})"
+        # Not by date_bin: it counts nanoseconds, of which 64 bits have those of the years 1677 to 2262.
+        micros, step = f"CAST({column} AS BIGINT)", self.step_s * 1_000_000
+        begin = f"greatest({micros} - ({micros} % {step} + {step}) % {step}, {FIRST_MS * 1_000})"
+        return f"arrow_cast({begin}, 'Timestamp(Microsecond, Some(\"UTC\"))')"
 
     def steps(self) -> list[datetime]:
         """The begins of the steps that are here as a whole."""

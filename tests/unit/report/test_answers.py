@@ -12,11 +12,15 @@ from group_coordinator.clients.moment import Moment
 from group_coordinator.clients.sql_tables import QueryError
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.report.answers import Report, ask
+from group_coordinator.report.page import page
 from group_coordinator.report.scope import Scope
 from group_coordinator.report.section import Content
 from group_coordinator.settings import load
+from group_coordinator.tables.instants import FIRST_MS, LAST_MS
 from tests.support.busy_day import DAY, HOSTILE
+from tests.support.extremes import add_mirrored_extremes, extreme_groups, sample_far_ends
 from tests.support.group_history import GroupHistory, tables_of
+from tests.support.samples import sample
 
 
 def content(report: Report, section: str) -> Content:
@@ -187,6 +191,55 @@ def test_what_is_outside_of_the_time_is_left_out(two_clusters: str) -> None:
 
     assert tiles(ask(two_clusters, scope(begin=begin + timedelta(seconds=60))), "lost")[0][0] == "1"
     assert tiles(ask(two_clusters, scope(begin=begin + timedelta(seconds=61))), "lost")[0][0] == "0"
+
+
+@pytest.fixture(scope="module")
+def extremes(tmp_path_factory: pytest.TempPathFactory) -> str:
+    ordinary = GroupHistory("ordinary", cluster_id="test")
+    for offset in (10, 20):
+        ordinary.commit({"bills": {0: offset}})
+        ordinary.sleep(60_000)
+    ordinary.delete_offsets({"bills": [0]})
+    ordinary.commit({"bills": {0: 15}})
+    root = tables_of(tmp_path_factory.mktemp("extremes"), ordinary, *extreme_groups())
+    add_mirrored_extremes(root)
+    sample(root, 60, "bills", {0: 500})
+    sample(root, 130, "bills", {0: 5_000})
+    sample(root, 130, "orders", {0: 1_000})
+    sample_far_ends(root, 130)
+    return str(root)
+
+
+@pytest.mark.parametrize(
+    ("begin", "end"), [(0, 3_600), (FIRST_MS // 1_000, 3_600), (0, LAST_MS // 1_000), (-1, 200)]
+)
+def test_an_extreme_is_no_trouble_for_any_section(extremes: str, begin: int, end: int) -> None:
+    epoch = scope().begin
+    about = scope(begin=epoch + timedelta(seconds=begin), end=epoch + timedelta(seconds=end))
+
+    report = ask(extremes, about)
+
+    assert {type(found) for found in report.contents.values()} == {Content}
+    assert "ordinary" in page(report)
+    assert tiles(report, "groups")[1] == "9.22E records behind, all groups together"
+    lost = [line[0] for line in table(report, "lost") if line[1] == "ordinary"]
+    assert lost == ["1970-01-01 00:02"]
+    assert [line[:3] for line in table(report, "lag")[:2]] == [
+        ["far-behind", "9,223,372,036,854,775,807", "9,223,372,036,854,775,807"],
+        ["ordinary", "4,985", "4,985"],
+    ]
+
+
+def test_how_far_offsets_were_moved_has_more_than_64_bits(tmp_path: Path) -> None:
+    group = GroupHistory("billing")
+    for offset in (2**63 - 1, -(2**63)):
+        group.commit({"orders": {0: offset, 1: offset}})
+
+    report = ask(str(tables_of(tmp_path, group)), scope())
+
+    assert [line[-1] for line in table(report, "changes")] == [
+        "2 partitions, 9,223,372,036,854,775,807 records back"
+    ]
 
 
 def test_empty_tables_have_nothing_to_show(tmp_path: Path) -> None:

@@ -30,6 +30,9 @@ NOON = datetime(2025, 6, 2, 12, tzinfo=UTC)
         (999_500, "1M"),
         (-4_567_000, "-4.57M"),
         (999_500_000, "1G"),
+        (999_500_000_000, "1T"),
+        (1_234_500_000_000_000, "1.23P"),
+        (2**63 - 1, "9.22E"),
     ],
 )
 def test_numbers_of_at_most_four_digits(number: int | None, text: str) -> None:
@@ -58,6 +61,7 @@ def test_the_rest() -> None:
     assert (of_things(1, "offset"), of_things(1_000, "offset")) == ("1 offset", "1,000 offsets")
     assert (rate(0.0123), rate(99.94), rate(12_345.6)) == ("0.0123", "99.9", "12,346")
     assert (time_text(NOON), time_text(None)) == ("2025-06-02 12:00", "-")
+    assert time_text(NOON.replace(year=1)) == "0001-06-02 12:00"
 
 
 @pytest.mark.parametrize(("left_s", "text"), [(-5, "due"), (0, "due"), (90, "in 1 min 30 s")])

@@ -11,7 +11,16 @@ NOON = datetime(2025, 6, 2, 12, 0, 30, tzinfo=UTC)
 
 @pytest.mark.parametrize(
     ("hours", "step_s"),
-    [(1, 60), (2.5, 60), (2.6, 120), (24, 600), (25, 600), (26, 900), (9_000, 604_800)],
+    [
+        (1, 60),
+        (2.5, 60),
+        (2.6, 120),
+        (24, 600),
+        (25, 600),
+        (26, 900),
+        (9_000, 604_800),
+        (10**6, 24_192_000),
+    ],
 )
 def test_a_chart_has_at_most_150_points_a_line(hours: float, step_s: int) -> None:
     assert Scope(NOON - timedelta(hours=hours), NOON).step_s == step_s

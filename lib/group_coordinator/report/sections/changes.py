@@ -20,13 +20,17 @@ from group_coordinator.report.section import (
     Section,
     name_of,
 )
+from group_coordinator.tables.views.definition import total_of
+
+_MOVED = "CAST(`after` AS DECIMAL(20, 0)) - `before`"
+"""The difference of two bigints may be none."""
 
 
 def _queries(scope: Scope) -> Mapping[str, str]:
     return {
         "changes": f"""
 SELECT cluster_id, group_id, topic, at, change, principal, count(*) AS offsets, min(`partition`) AS `partition`,
-  min(`before`) AS before_offset, min(`after`) AS after_offset, sum(`after` - `before`) AS moved_by,
+  min(`before`) AS before_offset, min(`after`) AS after_offset, {total_of(_MOVED)} AS moved_by,
   count(*) OVER () AS total
 FROM audit WHERE {scope.has("at")} AND change NOT IN ('expired', 'group-expired')
 GROUP BY cluster_id, group_id, topic, at, change, principal

@@ -30,6 +30,7 @@ from group_coordinator.report.section import (
     Tile,
     name_of,
 )
+from group_coordinator.tables.views.definition import total_of
 from group_coordinator.tables.views.group_status import FROM_BAD_TO_GOOD
 
 _COLOURS = {status: f"var(--{status.lower()})" for status in FROM_BAD_TO_GOOD}
@@ -49,7 +50,7 @@ SELECT known.cluster_id, known.group_id, known.group_type, known.state, known.me
   own.status, own.total_lag, own.max_lag, own.max_lag_topic, own.max_lag_partition, times.lag_seconds, times.how,
   count(*) OVER () AS total,
   sum(CASE WHEN own.status <> 'OK' THEN 1 ELSE 0 END) OVER () AS not_ok,
-  sum(own.total_lag) OVER () AS whole_lag,
+  {total_of("own.total_lag", "OVER ()")} AS whole_lag,
   max(times.lag_seconds) OVER () AS longest_lag_s
 FROM groups known
 LEFT JOIN group_status own ON own.cluster_id = known.cluster_id AND own.group_id = known.group_id

@@ -20,13 +20,14 @@ from group_coordinator.report.section import (
     Section,
     name_of,
 )
+from group_coordinator.tables.views.definition import total_of
 
 
 def _queries(scope: Scope) -> Mapping[str, str]:
     return {
         "lag": f"""
 WITH of_groups AS (
-  SELECT cluster_id, group_id, sampled_at, sum(lag) AS lag, max(lag_seconds) AS lag_seconds
+  SELECT cluster_id, group_id, sampled_at, {total_of("lag")} AS lag, max(lag_seconds) AS lag_seconds
   FROM lag_history WHERE {scope.has("sampled_at")}
   GROUP BY cluster_id, group_id, sampled_at
 ),
