@@ -17,6 +17,7 @@ from group_coordinator.tables.creation import SAMPLED
 from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition
 from group_coordinator.tables.files_held import files_held
 from group_coordinator.tables.history.rule import midnight
+from group_coordinator.tables.instants import shown_ms
 from group_coordinator.tables.maintenance import Notebook
 from group_coordinator.tables.old_log import LEFT_TO_UPKEEP
 from group_coordinator.tables.position import Position
@@ -174,4 +175,4 @@ _NOTED = tuple(field.name for field in structs.fields(UpkeepNote))
 
 
 def _instant(milliseconds: int) -> datetime:
-    return _EPOCH + timedelta(milliseconds=milliseconds)
+    return _EPOCH + timedelta(milliseconds=shown_ms(milliseconds))

@@ -76,6 +76,13 @@ def test_rows_that_are_exactly_as_old_as_they_may_be_stay(root: str) -> None:
     assert times(ours) == [NOON + HOUR + 1, NOON + HOUR + 2]
 
 
+def test_rows_may_stay_longer_than_a_calendar_goes_back(root: str) -> None:
+    ours = folder(root)
+    ours.append([ORDERS], NOON)
+
+    assert ours.remove_old(2**63 - 1, NOON) == 0
+
+
 def test_a_table_without_rows_has_no_old_ones(root: str) -> None:
     assert folder(root).remove_old(1, NOON) == 0
 
