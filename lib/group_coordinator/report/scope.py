@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from group_coordinator.tables.instants import FIRST_MS
 from group_coordinator.tables.quoting import in_datafusion
+from group_coordinator.tables.views.definition import floor_of
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_STEPS = 150
@@ -43,8 +44,8 @@ class Scope(NamedTuple):
     def step_of(self, column: str) -> str:
         """The begin of the step that a time is in."""
         # Not by date_bin: it counts nanoseconds, of which 64 bits have those of the years 1677 to 2262.
-        micros, step = f"CAST({column} AS BIGINT)", self.step_s * 1_000_000
-        begin = f"greatest({micros} - ({micros} % {step} + {step}) % {step}, {FIRST_MS * 1_000})"
+        begin = floor_of(f"CAST({column} AS BIGINT)", self.step_s * 1_000_000)
+        begin = f"greatest({begin}, {FIRST_MS * 1_000})"
         return f"arrow_cast({begin}, 'Timestamp(Microsecond, Some(\"UTC\"))')"
 
     def steps(self) -> list[datetime]:

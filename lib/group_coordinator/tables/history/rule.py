@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
+from group_coordinator.tables.instants import shown_ms
 from group_coordinator.tables.views.recent_changes import RECENT_HOURS
 
 DAY_MS = 86_400_000
 OPEN_MS = (RECENT_HOURS + 1) * 3_600_000
 """How long a day stays as it is after its end: files that are sorted by group have rows of all times, and who asks for the
 last hours would read them all. An hour more: now is the newest sample, which may be a little old."""
-_STEP_MS = 31 * DAY_MS
+STEP_MS = 31 * DAY_MS
+"""The length of a stretch; they are counted from 1970."""
 
 
 class HistoryRule(NamedTuple):
@@ -37,18 +39,22 @@ def cut_now(rule: HistoryRule, done_ms: int, now_ms: int) -> Cut | None:
     closed_ms = midnight(now_ms - OPEN_MS)
     if not rule.full_ms or closed_ms <= done_ms:
         return None
-    hourly_ms = min(closed_ms, midnight(now_ms - rule.full_ms))
-    daily_ms = min(hourly_ms, midnight(now_ms - rule.hourly_ms)) if rule.hourly_ms else 0
+    hourly_ms = min(closed_ms, midnight(shown_ms(now_ms - rule.full_ms)))
+    daily_ms = min(hourly_ms, midnight(shown_ms(now_ms - rule.hourly_ms))) if rule.hourly_ms else 0
     return Cut(closed_ms, hourly_ms, daily_ms)
 
 
-def steps(cut: Cut, first_ms: int) -> Iterator[Cut]:
-    """The way to a cut, of 31 days each, from the oldest row that it is new to: a step finds those before it done."""
-    end_ms = midnight(first_ms) + _STEP_MS
-    while end_ms < cut.closed_ms:
-        yield Cut(end_ms, min(cut.hourly_ms, end_ms), min(cut.daily_ms, end_ms))
-        end_ms += _STEP_MS
-    yield cut
+def steps(cut: Cut, stretches: Collection[int]) -> Iterator[Cut]:
+    """The way to a cut: a step for each stretch before it that has rows, in their order; a step finds those before it done.
+
+    A row may be of any year: nobody takes a step for each month since then.
+    """
+    for stretch in stretches:
+        end_ms = (stretch + 1) * STEP_MS
+        if end_ms < cut.closed_ms:
+            yield Cut(end_ms, min(cut.hourly_ms, end_ms), min(cut.daily_ms, end_ms))
+    if stretches:
+        yield cut
 
 
 def midnight(time_ms: int) -> int:

@@ -12,8 +12,9 @@ from __future__ import annotations
 from string import Template
 
 from group_coordinator.tables.history.rule import Cut
-from group_coordinator.tables.views.definition import Dialect
+from group_coordinator.tables.views.definition import Dialect, floor_of
 from group_coordinator.tables.views.group_records import GROUP_RECORDS
+from group_coordinator.tables.views.position_steps import micros
 
 SORTED_FILE_BYTES = 20 * 1024 * 1024
 """The size of files that are written sorted: the smaller, the fewer groups are in one."""
@@ -39,6 +40,8 @@ def _is_beside(column: str) -> str:
     )
 
 
+# Not by date_trunc: DataFusion's counts hours in nanoseconds, of which 64 bits have those of the years 1677 to 2262.
+_TIME = micros("event_time")
 _TEXT = f"""
 WITH records AS ({GROUP_RECORDS}),
 commits AS (
@@ -46,8 +49,8 @@ commits AS (
     has_value AND producer_id IS NULL AND reason IN ('offset-commit', 'mirrored')
       AND (member_count > 0 OR NOT is_managed) AS is_ordinary,
     CASE
-      WHEN event_time < $instant($daily_us) THEN date_trunc('day', event_time)
-      WHEN event_time < $instant($hourly_us) THEN date_trunc('hour', event_time)
+      WHEN event_time < $instant($daily_us) THEN {floor_of(_TIME, 86_400_000_000)}
+      WHEN event_time < $instant($hourly_us) THEN {floor_of(_TIME, 3_600_000_000)}
     END AS stretch
   FROM records
   WHERE record_type = 1

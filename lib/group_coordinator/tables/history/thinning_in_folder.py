@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder, write_deltalake
 
-from group_coordinator.tables.history.rule import Cut, steps
+from group_coordinator.tables.history.rule import STEP_MS, Cut, steps
 from group_coordinator.tables.history.thinned_log import SORTED_FILE_BYTES, thinned_log
 from group_coordinator.tables.old_log import LEFT_TO_UPKEEP
 from group_coordinator.tables.quoting import in_datafusion
-from group_coordinator.tables.views.definition import DATAFUSION
+from group_coordinator.tables.views.definition import DATAFUSION, floor_of
 
 _MOST_ROWS = 1_000_000
 """Of so many rows at a time it is decided which stay, in memory; a group that has more is taken alone."""
@@ -45,30 +45,32 @@ def thin_in_folder(location: str, cluster_id: str, cut: Cut) -> None:
         CommitFailedError: as old rows came meanwhile, or another process rewrote the files. The table is as it was, or
             thinned up to a month.
     """
-    first_ms = _first_ms(location, cluster_id)
-    if first_ms is None or first_ms >= cut.closed_ms:
-        return
-    for step in steps(cut, first_ms):
+    for step in steps(cut, _stretches(location, _old(cluster_id, cut))):
         _rewrite(DeltaTable(location), cluster_id, step)
 
 
-def _first_ms(location: str, cluster_id: str) -> int | None:
+def _old(cluster_id: str, cut: Cut) -> str:
+    """SQL for whether a row is one of those that are rewritten."""
+    closed = f"{DATAFUSION.instant}({cut.closed_ms * 1_000})"
+    return f"cluster_id = {in_datafusion(cluster_id)} AND event_time < {closed}"
+
+
+def _stretches(location: str, old: str) -> list[int]:
+    """Those that have old rows."""
+    stretch_us = STEP_MS * 1_000
+    begin = floor_of("arrow_cast(event_time, 'Int64')", stretch_us)
     answer = (
         QueryBuilder()
         .register("log", DeltaTable(location))
-        .execute(
-            "SELECT arrow_cast(min(event_time), 'Int64') AS first_us FROM log "
-            f"WHERE cluster_id = {in_datafusion(cluster_id)}"
-        )
+        .execute(f"SELECT DISTINCT {begin} AS begin_us FROM log WHERE {old} ORDER BY begin_us")
     )
-    first_us: int | None = pa.table(answer)["first_us"][0].as_py()
-    return None if first_us is None else first_us // 1_000
+    return [begin_us // stretch_us for begin_us in pa.table(answer)["begin_us"].to_pylist()]
 
 
 def _rewrite(table: DeltaTable, cluster_id: str, cut: Cut) -> None:
     """The rows that stay wait in a file: deltalake cannot answer a query while it writes, and a year is too much for memory."""
     ours = f"cluster_id = {in_datafusion(cluster_id)}"
-    old = f"{ours} AND event_time < {DATAFUSION.instant}({cut.closed_ms * 1_000})"
+    old = _old(cluster_id, cut)
     closed = _EPOCH + timedelta(milliseconds=cut.closed_ms)
     schema = pa.schema(table.schema())
     with TemporaryFile(prefix="group-coordinator-history-") as scratch:

@@ -90,6 +90,11 @@ class ViewDefinition:
         return frozenset(Template(self.text).get_identifiers()) - set(Dialect._fields)
 
 
+def floor_of(number: str, step: int) -> str:
+    """SQL for the greatest multiple of a step that is not above a bigint; the rest of a negative number is negative."""
+    return f"{number} - ({number} % {step} + {step}) % {step}"
+
+
 _LAST_BIGINT = 2**63 - 1
 
 

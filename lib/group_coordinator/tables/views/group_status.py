@@ -26,7 +26,11 @@ GROUP_STATUS = ViewDefinition(
             "string",
             "From bad to good " + ", ".join(FROM_BAD_TO_GOOD) + "; null: no partition has one",
         ),
-        optional("total_lag", "bigint", "Of the partitions whose lag is known, at most 9,223,372,036,854,775,807; null: of none"),
+        optional(
+            "total_lag",
+            "bigint",
+            "Of the partitions whose lag is known, at most 9,223,372,036,854,775,807; null: of none",
+        ),
         optional("max_lag", "bigint", "The largest of them"),
         optional("max_lag_topic", "string", "Where that is; of equal ones the first"),
         optional("max_lag_partition", "int", "Likewise"),

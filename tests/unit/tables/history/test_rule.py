@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.tables.history.rule import DAY_MS, Cut, HistoryRule, cut_now, steps
+from group_coordinator.tables.instants import FIRST_MS
 
 WEEK, MONTH = HistoryRule(7 * DAY_MS), HistoryRule(7 * DAY_MS, 30 * DAY_MS)
 NOON = 100 * DAY_MS + DAY_MS // 2
@@ -20,6 +21,7 @@ NOON = 100 * DAY_MS + DAY_MS // 2
         (HistoryRule(7 * DAY_MS, 1), Cut(100 * DAY_MS, 93 * DAY_MS, 93 * DAY_MS)),
         (HistoryRule(DAY_MS // 2), Cut(100 * DAY_MS, 100 * DAY_MS, 0)),
         (HistoryRule(DAY_MS // 2 + 1), Cut(100 * DAY_MS, 99 * DAY_MS, 0)),
+        (HistoryRule(2**63 - 1, 2**63 - 1), Cut(100 * DAY_MS, FIRST_MS, FIRST_MS)),
     ],
 )
 def test_history_changes_at_midnights(rule: HistoryRule, cut: Cut | None) -> None:
@@ -39,13 +41,15 @@ def test_a_day_that_is_open_is_not_thinned_either() -> None:
     assert cut_now(HistoryRule(1), 0, six) == Cut(100 * DAY_MS, 100 * DAY_MS, 0)
 
 
-def test_months_that_nobody_thinned_are_a_step_each() -> None:
+def test_stretches_that_have_rows_are_a_step_each() -> None:
     cut = Cut(100 * DAY_MS, 93 * DAY_MS, 40 * DAY_MS)
 
-    assert [*steps(cut, 10 * DAY_MS + 5)] == [
-        Cut(41 * DAY_MS, 41 * DAY_MS, 40 * DAY_MS),
-        Cut(72 * DAY_MS, 72 * DAY_MS, 40 * DAY_MS),
+    assert [*steps(cut, [-9_000, 0, 1, 3])] == [
+        Cut(-278_969 * DAY_MS, -278_969 * DAY_MS, -278_969 * DAY_MS),
+        Cut(31 * DAY_MS, 31 * DAY_MS, 31 * DAY_MS),
+        Cut(62 * DAY_MS, 62 * DAY_MS, 40 * DAY_MS),
         cut,
     ]
-    assert [*steps(cut, 69 * DAY_MS)] == [cut]
-    assert [*steps(cut, 99 * DAY_MS)] == [cut]
+    assert [*steps(cut, [2, 3])] == [Cut(93 * DAY_MS, 93 * DAY_MS, 40 * DAY_MS), cut]
+    assert [*steps(cut, [3])] == [cut]
+    assert [*steps(cut, [])] == []

@@ -12,6 +12,7 @@ from deltalake.exceptions import CommitFailedError
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.history.rule import DAY_MS, Cut
 from group_coordinator.tables.history.thinning_in_folder import in_portions, thin_in_folder
+from group_coordinator.tables.instants import FIRST_MS
 from tests.support.commit_rows import Row, append, commit, raw
 
 CUT = Cut(closed_ms=3 * DAY_MS, hourly_ms=2 * DAY_MS, daily_ms=DAY_MS)
@@ -121,6 +122,22 @@ def test_old_rows_that_come_meanwhile_are_not_lost(
     thin_in_folder(str(folder), "eu", CUT)
     batches = DeltaTable(folder).to_pyarrow_table()["batch_id"].to_pylist()
     assert sorted(batches) == [0, 5, 5 * 24 * 60]
+
+
+def test_a_row_of_any_time_takes_one_commit_and_stops_no_other(tmp_path: Path) -> None:
+    """A mirrored record has the time that its client gave it; this one's is of year 1, or the last minute before 1970."""
+    folder = written(
+        tmp_path,
+        *(commit(minute, minute) for minute in range(5)),
+        commit(-1, 1, group_id="undated"),
+        commit(FIRST_MS // 60_000, 1, group_id="year-1"),
+    )
+
+    thin_in_folder(str(folder), "eu", CUT)
+
+    batches = DeltaTable(folder).to_pyarrow_table()["batch_id"].to_pylist()
+    assert sorted(batches) == [FIRST_MS // 60_000, -1, 0, 4]
+    assert DeltaTable(folder).version() <= 4
 
 
 def test_a_log_without_old_rows_is_left_alone(tmp_path: Path) -> None:
