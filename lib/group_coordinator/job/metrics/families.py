@@ -29,10 +29,12 @@ class Figures:
 def gauge(name: str, meaning: str, labels: Sequence[str], points: Iterable[Point]) -> Metric:
     """A family of gauges.
 
-    A name from outside may have the character 0, at which Prometheus gives up the whole page (model/textparse/promlex.l):
-    the series has U+FFFD in its place.
+    A name from outside may have the character 0, at which Prometheus gives up the whole page (model/textparse/promlex.l): the
+    series has ␀0 in its place, and ␀␀ in that of ␀, so that no two names have one series.
     """
     family = GaugeMetricFamily(name, meaning, labels=labels)
     for values, number in points:
-        family.add_metric([value.replace("\0", "\ufffd") for value in values], number)
+        family.add_metric(
+            [value.replace("␀", "␀␀").replace("\0", "␀0") for value in values], number
+        )
     return family

@@ -12,8 +12,9 @@ from group_coordinator.job.metrics.families import Figures
 
 def scraped(registry: CollectorRegistry) -> dict[str, float]:
     """By name and labels, as the page has them."""
-    lines = generate_latest(registry).decode().splitlines()
-    pairs = (line.rpartition(" ") for line in lines if not line.startswith("#"))
+    # No other character ends a line for Prometheus.
+    lines = generate_latest(registry).decode().split("\n")
+    pairs = (line.rpartition(" ") for line in lines if line and not line.startswith("#"))
     return {name: float(number) for name, _, number in pairs}
 
 

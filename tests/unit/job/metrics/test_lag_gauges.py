@@ -66,8 +66,35 @@ def test_a_name_that_prometheus_cannot_read_does_not_take_the_page_with_it() -> 
     groups = pa.table({"group_id": ["a\0b"], "member_count": [1]})
 
     assert shown(lag_families(groups, LAG.slice(0, 0), "group")) == {
-        'kafka_consumergroup_members{consumergroup="a\ufffdb"}': 1
+        'kafka_consumergroup_members{consumergroup="a␀0b"}': 1
     }
+
+
+def test_each_name_has_a_series_of_its_own() -> None:
+    names = [
+        "\0",
+        "\0\0",
+        "\ufffd",
+        "␀",
+        "␀␀",
+        "␀0",
+        "\0" + "0",
+        "\n",
+        "\\n",
+        '"',
+        '\\"',
+        "",
+        " ",
+        "a",
+        "A",
+        "a ",
+    ]
+    names += ["é", "e\u0301", "\r", "a,b"]
+    groups = pa.table({"group_id": names, "member_count": [*range(len(names))]})
+
+    found = shown(lag_families(groups, LAG.slice(0, 0), "group"))
+
+    assert sorted(found.values()) == [*range(len(names))]
 
 
 def test_by_topic_there_are_sums() -> None:
