@@ -72,6 +72,25 @@ def test_groups_of_one_name_in_two_clusters_are_not_taken_for_one() -> None:
     assert "instance, consumergroup" in kept
 
 
+def test_nor_does_the_dashboard() -> None:
+    lines = [target for panel in panels() for target in panel.get("targets", ())]
+    of_groups = [line for line in lines if "consumergroup" in line["expr"]]
+
+    kept = [re.search(r"by \((.*?)\)", line["expr"])[1] for line in of_groups]  # type: ignore[index]
+    assert kept == [
+        "instance, consumergroup",
+        "instance, consumergroup, topic",
+        "instance, consumergroup",
+        "instance, consumergroup",
+    ]
+    assert [line["legendFormat"] for line in of_groups] == [
+        "{{instance}} {{consumergroup}}",
+        "{{instance}} {{consumergroup}} {{topic}}",
+        "{{instance}} {{consumergroup}}",
+        "{{instance}} {{consumergroup}}",
+    ]
+
+
 def test_every_panel_of_the_dashboard_has_a_place_of_its_own() -> None:
     shown = panels()
     places = [
