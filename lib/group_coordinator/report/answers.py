@@ -10,8 +10,12 @@ import pyarrow as pa
 from group_coordinator.clients.moment import Moment
 from group_coordinator.clients.sql_tables import QueryError, Session, session
 from group_coordinator.report.all_sections import SECTIONS
+from group_coordinator.report.phrases import name_text
 from group_coordinator.report.scope import Scope
 from group_coordinator.report.section import Content, Row, Section
+
+_NAMES = frozenset({"cluster_id", "group_id", "topic", "principal", "max_lag_topic"})
+"""Columns of the sections' queries that have names from outside."""
 
 
 class Report(NamedTuple):
@@ -65,10 +69,18 @@ def _clusters(scope: Scope) -> str:
 def _content(section: Section, tables: Session, scope: Scope) -> Content | QueryError:
     """A question that cannot be answered, as where tables of an earlier version lack one, leaves the others."""
     try:
-        answers = {name: _rows(tables, query) for name, query in section.queries(scope).items()}
+        answers = {
+            name: [_with_names_to_show(row) for row in _rows(tables, query)]
+            for name, query in section.queries(scope).items()
+        }
     except QueryError as error:
         return error
     return section.content(answers, scope)
+
+
+def _with_names_to_show(row: Row) -> Row:
+    names = {column: name_text(row[column]) for column in _NAMES & row.keys() if row[column]}
+    return row | names
 
 
 def _rows(tables: Session, query: str) -> list[Row]:

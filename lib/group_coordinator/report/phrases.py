@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
+from unicodedata import is_normalized
 
 NOTHING = "-"
 """Where there is no value, as in Kafka's own tools."""
 
+_ESCAPE = re.compile(r"\\(?:\\|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
+_CODES_OF_TWO_DIGITS = 0x100
+_UNSEEN_SPACES = re.compile(r"^ +| +$|(?<= ) +")
 _LETTERS = (
     *(("E", 10**18, 9_995 * 10**14), ("P", 10**15, 9_995 * 10**11), ("T", 10**12, 9_995 * 10**8)),
     ("G", 1_000_000_000, 999_500_000),
@@ -15,6 +20,28 @@ _LETTERS = (
 )
 """A letter, its size, and from where on it is used: 999,500 would be 1e+03 thousands."""
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+
+
+def name_text(name: str) -> str:
+    """A name from outside so that two names that differ look different, on a page that shows neither all spaces nor all characters.
+
+    Nearly every name is shown as it is. One with characters that nobody sees, with spaces at an end or side by side, or with
+    letters in parts (not NFC) has them as Python's escapes, and so has one that looks as if it had such.
+    """
+    doubled = name.replace("\\", r"\\")
+    is_whole = is_normalized("NFC", name)
+    visible = (
+        each if each.isprintable() and (is_whole or each.isascii()) else _escape(each)
+        for each in doubled
+    )
+    text = _UNSEEN_SPACES.sub(lambda spaces: spaces[0].replace(" ", r"\x20"), "".join(visible))
+    return name if text == doubled and not _ESCAPE.search(name) else text
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    # Python has letters for some: an n behind the backslash of a domain's name is no line break.
+    return f"\\x{code:02x}" if code < _CODES_OF_TWO_DIGITS else ascii(character)[1:-1]
 
 
 def count(number: int | None) -> str:

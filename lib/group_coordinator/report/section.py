@@ -86,6 +86,10 @@ class Section:
     content: Callable[[Answers, Scope], Content]
 
 
-def name_of(row: Row, scope: Scope) -> str:
-    """A group as the page calls it: with its cluster, where the page is about all."""
-    return str(row["group_id"]) if scope.cluster else f"{row['cluster_id']} / {row['group_id']}"
+def name_of(row: Row, scope: Scope, column: str = "group_id") -> str:
+    """A group, or a topic, as the page calls it: behind its cluster, where the page is about all.
+
+    A slash of a cluster's name is told twice, so that no two pairs of names have one text.
+    """
+    name = str(row[column])
+    return name if scope.cluster else f"{row['cluster_id'].replace('/', '//')} / {name}"

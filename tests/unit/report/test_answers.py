@@ -170,6 +170,22 @@ def test_groups_of_several_clusters_have_theirs_before_the_name(two_clusters: st
     assert [line[1] for line in table(report, "lost")] == ["it's / billing"]
 
 
+def test_two_groups_never_have_one_name(tmp_path: Path) -> None:
+    places = [("a", "b / c"), ("a / b", "c"), ("a", "b  / c"), ("a", "b / c ")]
+    groups = [GroupHistory(group_id, cluster_id=cluster_id) for cluster_id, group_id in places]
+    for group in groups:
+        group.commit({"orders": {0: 1}})
+
+    report = ask(str(tables_of(tmp_path, *groups)), scope())
+
+    assert [line[0] for line in table(report, "groups")] == [
+        r"a / b \x20/ c",
+        "a / b / c",
+        r"a / b / c\x20",
+        "a // b / c",
+    ]
+
+
 def test_one_cluster_of_several(two_clusters: str) -> None:
     report = ask(two_clusters, scope(cluster="it's"))
 

@@ -7,6 +7,7 @@ import pytest
 from group_coordinator.report.phrases import (
     count,
     duration,
+    name_text,
     of_things,
     rate,
     short_count,
@@ -62,6 +63,25 @@ def test_the_rest() -> None:
     assert (rate(0.0123), rate(99.94), rate(12_345.6)) == ("0.0123", "99.9", "12,346")
     assert (time_text(NOON), time_text(None)) == ("2025-06-02 12:00", "-")
     assert time_text(NOON.replace(year=1)) == "0001-06-02 12:00"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("orders-v2 of EU / Zürich", "orders-v2 of EU / Zürich"),
+        (r"User:CORP\anna", r"User:CORP\anna"),
+        ("a\nb", r"a\x0ab"),
+        (r"a\x0ab", r"a\\x0ab"),
+        (r"a\\b", r"a\\\\b"),
+        ("a  b", r"a \x20b"),
+        (" a ", r"\x20a\x20"),
+        ("\x00\u202ea\u200bb\u00a0\U000e0001", r"\x00\u202ea\u200bb\xa0\U000e0001"),
+        ("Zu\u0308rich", r"Zu\u0308rich"),
+        ("", ""),
+    ],
+)
+def test_names_that_differ_look_different(name: str, text: str) -> None:
+    assert name_text(name) == text
 
 
 @pytest.mark.parametrize(("left_s", "text"), [(-5, "due"), (0, "due"), (90, "in 1 min 30 s")])

@@ -14,6 +14,7 @@ from group_coordinator.report.section import (
     Listing,
     Row,
     Section,
+    name_of,
 )
 
 
@@ -44,10 +45,7 @@ def _listing(topics: Sequence[Row], scope: Scope) -> Listing:
         headings,
         [
             [
-                Cell(
-                    row["topic"] if scope.cluster else f"{row['cluster_id']} / {row['topic']}",
-                    "name",
-                ),
+                Cell(name_of(row, scope, "topic"), "name"),
                 Cell(row["why"]),
                 Cell(count(row["group_count"]), "number"),
                 Cell(count(row["total_lag"]), "number"),
