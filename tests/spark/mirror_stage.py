@@ -69,8 +69,10 @@ def new_topic(admin: KafkaAdminClient, name: str, partitions: int, **configs: st
     return name
 
 
-def produce(broker: EmbeddedBroker, topic: str, messages: Iterable[Bytes], partition: int) -> None:
-    producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
+def produce(
+    broker: EmbeddedBroker, topic: str, messages: Iterable[Bytes], partition: int, **options: str
+) -> None:
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, **options})
     for at_ms, (key, value) in enumerate(messages, start=1):
         producer.produce(topic, value, key, partition=partition, timestamp=at_ms)
     assert producer.flush(30) == 0

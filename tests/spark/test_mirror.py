@@ -18,9 +18,12 @@ from kafka import KafkaAdminClient, KafkaConsumer, OffsetAndMetadata, TopicParti
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from group_coordinator.codecs.offsets_topic import encode_entry
+from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
 from group_coordinator.job.mirror import MirrorOptions
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.settings import Settings
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import TABLES
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
@@ -41,6 +44,15 @@ from tests.support.offsets_topic_messages import recorded
 from tests.support.until import until
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
+CLASSIC = {
+    "protocolType": "consumer",
+    "generation": 1,
+    "protocol": None,
+    "leader": None,
+    "currentStateTimestamp": 1,
+    "members": [],
+}
+"""The metadata of a group without members."""
 
 
 def test_a_copy_of_the_topic_is_in_the_tables_once(
@@ -134,7 +146,7 @@ def test_a_record_of_a_time_that_no_calendar_shows_is_at_the_last_that_one_does(
 def test_groups_of_real_clients_are_in_the_tables_until_a_signal(
     mirror: Mirror, broker: EmbeddedBroker, admin: KafkaAdminClient
 ) -> None:
-    """The topic is internal: Spark's usual way to look for offsets would find nothing in it."""
+    """The topic is internal: Spark's own source leaves it out of what it reads."""
     topic = new_topic(admin, "mirror-orders", 1)
     servers = broker.bootstrap_servers
     with closing(KafkaConsumer(bootstrap_servers=servers, group_id="mirror-python")) as consumer:
@@ -165,6 +177,36 @@ def test_groups_of_real_clients_are_in_the_tables_until_a_signal(
     # Spark's own consumers have joined no group.
     groups = [row["group_id"] for row in mirror.rows("groups")]
     assert not [group for group in groups if group.startswith("spark-kafka")]
+
+
+def test_a_topic_that_its_own_coordinator_refuses_to_load_is_mirrored(
+    spark: SparkSession, configured: Settings, tmp_path: Path
+) -> None:
+    """A group of both kinds, which Kafka takes for damage: nobody finds a coordinator for any group then."""
+    one_partition = {"offsets.topic.num.partitions": "1"}
+    broker = EmbeddedBroker(tmp_path / "broker", properties=one_partition)
+    with broker:
+        servers = broker.bootstrap_servers
+        with closing(KafkaAdminClient(bootstrap_servers=servers)) as admin:
+            new_topic(admin, "orders", 1)
+        with closing(KafkaConsumer(bootstrap_servers=servers, group_id="both")) as consumer:
+            consumer.assign([TopicPartition("orders", 0)])
+            consumer.commit({TopicPartition("orders", 0): OffsetAndMetadata(1, "", -1)})
+        kinds = [
+            encode_entry(LogEntry(Key(2, {"group": "both"}), Value(version=3, data=CLASSIC))),
+            encode_entry(
+                LogEntry(Key(3, {"groupId": "both"}), Value(version=0, data={"epoch": 1}))
+            ),
+        ]
+        # Brokers take records for an internal topic from this client alone.
+        produce(broker, OFFSETS, kinds, partition=0, **{"client.id": "__admin_client"})
+        broker.stop()
+        broker.start()
+        mirror = Mirror(spark, configured, broker)
+        mirror.run(OFFSETS)
+
+    rows = [(row["group_id"], row["record_type"]) for row in mirror.rows()]
+    assert rows == [("both", 1), ("both", 2), ("both", 3)]
 
 
 @contextmanager

@@ -167,8 +167,8 @@ class _Mirror:
         with self._rounds() as rounds:
             if rounds is not None:
                 rounds.run_or_tell()
-        ends, begun_ms = self._readable_ends(), time.time_ns() // 1_000_000
-        self._query.drain(ends)
+        begun_ms = time.time_ns() // 1_000_000
+        self._query.drain()
         if not self._stop.is_set():
             self._topic.is_read(begun_ms)
         self._progress.tell()
@@ -215,15 +215,6 @@ class _Mirror:
         sampler = PositionSampler(self._connection, None, internal=[job.events_topic])
         with closing(sampler):
             yield PositionRounds(job, sampler, tables, self._progress.sampled)
-
-    def _readable_ends(self) -> dict[int, int]:
-        """Of the partitions that hold anything readable."""
-        with closing(PositionSampler(self._connection, [self._settings.job.events_topic])) as ends:
-            return {
-                position.partition: position.last_stable_offset
-                for position in ends.sample().positions
-                if position.last_stable_offset > position.log_start_offset
-            }
 
     def _sample(self, rounds: PositionRounds, every_s: float, ended: Event) -> None:
         with in_pool(self._spark, "positions"):

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from group_coordinator.clients.cluster.coordinator_topics import TopicsError
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.job.refusals import JobRefusedError
-from group_coordinator.mirror.query import UnreadError
 from group_coordinator.streaming.checkpoint.folder import DamagedFileError
 from group_coordinator.streaming.checkpoint.lock import (
     CheckpointInUseError,
@@ -34,7 +33,6 @@ _CAUSES = (
     TablesRootError,
     TopicsError,
     UnknownSparkError,
-    UnreadError,
     UnwritableCheckpointError,
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Event
@@ -18,7 +17,6 @@ from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.batch_gate import BatchGate
 from group_coordinator.streaming.checkpoint.layout import checkpoint_of
 from group_coordinator.streaming.checkpoint.ownership import Claimant
-from group_coordinator.streaming.checkpoint.plans import offsets_read
 from group_coordinator.streaming.pools import in_pool
 from group_coordinator.tables.session_conf import session_conf
 
@@ -33,12 +31,6 @@ MIRROR = Claimant(
 )
 """The checkpoint of a mirror as a writer of its cluster's rows."""
 _POLL_S = 1
-_ATTEMPTS = 5
-_log = logging.getLogger(__name__)
-
-
-class UnreadError(RuntimeError):
-    """Spark's source does not find records that the brokers say are there."""
 
 
 class TopicChangedError(RuntimeError):
@@ -77,32 +69,10 @@ class MirrorRun:
         while self._must_begin_again(trigger):
             pass
 
-    def drain(self, ends: Mapping[int, int]) -> None:
-        """Mirror what is readable now, which ends before the first open transaction, and return.
-
-        Args:
-            ends: how far that is at least, by partition. Spark asks a consumer, which was once seen to say that there is
-                nothing.
-
-        Raises:
-            UnreadError: there is still something that the query does not find.
-        """
-        unread: list[int] = []
-        for _ in range(_ATTEMPTS):
-            while self._must_begin_again({"availableNow": True}):
-                pass
-            unread = self._unread(ends)
-            if not unread or self.stop.is_set():
-                return
-            _log.warning("unread in partitions %s: looking again", unread)
-        raise UnreadError(
-            f"topic {self.job.events_topic} has records in partitions {unread} that Spark did not find in {_ATTEMPTS} attempts"
-        )
-
-    def _unread(self, ends: Mapping[int, int]) -> list[int]:
-        folder = MIRROR.folder(self.spark, self.job)
-        read = offsets_read(folder, self.job.events_topic)
-        return [partition for partition, end in ends.items() if read.get(partition, 0) < end]
+    def drain(self) -> None:
+        """Mirror what is readable now, which ends before the first open transaction, and return."""
+        while self._must_begin_again({"availableNow": True}):
+            pass
 
     def _must_begin_again(self, trigger: Mapping[str, object]) -> bool:
         try:

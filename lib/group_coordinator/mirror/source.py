@@ -11,11 +11,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.mirror.arrow_decoder import DECODED, decode_batches
 from group_coordinator.mirror.home_partition import HomePartitions
+from group_coordinator.mirror.internal_topic import internal_topics
 
 READING = {
-    # Spark's usual way to look for offsets leaves internal topics out without a word. This one asks a consumer, and that
-    # one is told where read_committed ends.
-    "spark.sql.streaming.kafka.useDeprecatedOffsetFetching": "true",
     # Messages are small and many, and are decoded together.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
     # A group's metadata may have a megabyte.
@@ -67,18 +65,19 @@ class MessageSource:
             is_lossy: whether records that are gone unread are passed over. Groups in the tables may then be gone as well.
         """
         reader = (
-            spark.readStream.format("kafka")
-            .options(**self._options())
+            spark.readStream.options(**self._options())
             .option("startingOffsets", self._starting_offsets())
             .option("failOnDataLoss", "false" if is_lossy else "true")
         )
         if most_offsets:
             reader = reader.option("maxOffsetsPerTrigger", most_offsets)
-        return reader.load().select(*_COLUMNS)
+        with internal_topics(spark) as source:
+            return reader.format(source).load().select(*_COLUMNS)
 
     def present(self, spark: SparkSession) -> DataFrame:
         """Rows of DECODED of all that can be read now; the session must have READING."""
-        records = spark.read.format("kafka").options(**self._options()).load()
+        with internal_topics(spark) as source:
+            records = spark.read.format(source).options(**self._options()).load()
         return self._decoded(records.select(*_COLUMNS))
 
     def _starting_offsets(self) -> str:

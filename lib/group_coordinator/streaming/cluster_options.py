@@ -33,6 +33,12 @@ def cluster_options(job: JobSettings) -> dict[str, str]:
     return {f"kafka.{key}": value for key, value in properties.items()}
 
 
+def kafka_package() -> str:
+    """Where the classes of Kafka are that Spark's source was compiled with, with a dot behind it."""
+    usual = "org.apache.kafka."
+    return _shaded(usual) if DATABRICKS in os.environ else usual
+
+
 def _shaded(value: str) -> str:
     for usual, shaded in _SHADED.items():
         if value.startswith(usual):
