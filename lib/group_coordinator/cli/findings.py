@@ -9,15 +9,15 @@ import click
 from group_coordinator.job.preflight import Finding
 
 _WRONG = 1
-_WIDTH = len("rights on responses")
+_WIDTH = len("events partitions")
 
 
 def print_findings(findings: Iterable[Finding]) -> None:
-    """A line each as soon as it is known; status 1 if anything is wrong."""
+    """A line each as soon as it is known; status 1 if anything is wrong that a run needs."""
     wrong = 0
     for finding in findings:
-        wrong += not finding.is_right
-        verdict = "right" if finding.is_right else "WRONG"
+        wrong += not finding.is_right and finding.is_needed
+        verdict = "right" if finding.is_right else "WRONG" if finding.is_needed else "less "
         click.echo(f"{verdict}  {finding.subject:{_WIDTH}}  {finding.text}")
     if wrong:
         click.get_current_context().exit(_WRONG)

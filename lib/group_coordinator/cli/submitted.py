@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from group_coordinator.cli.check_options import check_options, findings
 from group_coordinator.cli.findings import print_findings
 from group_coordinator.cli.job_options import job_options, job_settings, run_options
 from group_coordinator.cli.mirror_options import mirror_options, mirroring
@@ -28,7 +29,6 @@ from group_coordinator.job.ask_tables import ask_tables
 from group_coordinator.job.create import create_tables_of
 from group_coordinator.job.mirror import run_mirror
 from group_coordinator.job.position_rounds import sample_positions
-from group_coordinator.job.preflight import preflight
 from group_coordinator.job.rebuild import rebuild_checkpoint
 from group_coordinator.job.run import RunOptions, run_compaction, run_coordinator
 from group_coordinator.settings import SettingsError
@@ -75,12 +75,11 @@ def create_tables(
 
 
 @jobs.command()
-@job_options
+@check_options
 @_told()
-def check(config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None) -> None:
+def check(**given: Any) -> None:
     """Say of each thing that a run needs whether it is right, or what to do; status 1 if any is wrong."""
-    settings = job_settings(config, overrides, bootstrap_server)
-    print_findings(preflight(settings, partial(submitted_session, settings.job)))
+    print_findings(findings(lambda settings: submitted_session(settings.job), **given))
 
 
 @jobs.command()

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TypeAlias
 
 from group_coordinator.codecs import wire
-from group_coordinator.core.acls.rule import Operation, ResourceType
+from group_coordinator.core.acls.rule import Operation, ResourceType, Right
 from group_coordinator.gateway import api_versions
 from group_coordinator.gateway.cluster.addresses import Addresses
 from group_coordinator.gateway.cluster.find_coordinator import (
@@ -31,7 +31,6 @@ from group_coordinator.gateway.groups.config_requests import (
 from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.groups.node_shares import NodeShares
 from group_coordinator.gateway.rights.checked_groups import CheckedGroups
-from group_coordinator.gateway.rights.rights_questions import Right
 from group_coordinator.gateway.served import Api, Way
 
 Plan: TypeAlias = MadeHere | SentOn

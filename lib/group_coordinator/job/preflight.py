@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from deltalake.exceptions import DeltaError
@@ -19,7 +18,6 @@ from group_coordinator.clients.cluster.coordinator_topics import (
 )
 from group_coordinator.clients.cluster.ticks import write_ticks
 from group_coordinator.clients.cluster.topic_extent import offsets_present
-from group_coordinator.clients.cluster.topic_rights import operations_allowed
 from group_coordinator.job.acl_rules import reader_of_acls
 from group_coordinator.job.certificates_check import check_certificates
 from group_coordinator.job.clock import check_clock
@@ -28,13 +26,11 @@ from group_coordinator.job.partitions_check import check_partitions
 from group_coordinator.job.refusal_causes import refusals_told
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.job.rights_check import (
-    ON_EVENTS,
-    ON_RESPONSES,
     check_catalog_takes_appends,
     check_tables_take_files,
     check_takes_files,
-    check_topic_rights,
 )
+from group_coordinator.job.rights_look import look_at_rights, missing_told, named
 from group_coordinator.job.session_life import MakeSession, session
 from group_coordinator.job.storage_check import check_storage
 from group_coordinator.job.workers_check import check_workers, worker_here
@@ -56,11 +52,15 @@ _CURES = {
 
 
 class Finding(NamedTuple):
-    """One thing that a run needs: what it is like, or what is wrong with it and the cure."""
+    """One thing that a run needs: what it is like, or what is wrong with it and the cure.
+
+    `is_needed` is false for what a run can do without: then it does less.
+    """
 
     subject: str
     is_right: bool
     text: str
+    is_needed: bool = True
 
 
 def preflight(settings: Settings, make_session: MakeSession) -> Iterator[Finding]:
@@ -71,6 +71,7 @@ def preflight(settings: Settings, make_session: MakeSession) -> Iterator[Finding
     job, connection = settings.job, Connection.of(settings.job)
     topics = _looked("topics", lambda: _topics(connection, job))
     yield topics
+    yield from rights_of("run", job, connection)
     # A cluster may make a topic that is missing, as it likes, for whoever asks for it.
     if topics.is_right:
         yield from _with_kafka(connection, job)
@@ -83,12 +84,26 @@ def preflight(settings: Settings, make_session: MakeSession) -> Iterator[Finding
         yield Finding("Spark", is_right=False, text=str(refusal))
 
 
+def rights_of(program: str, job: JobSettings, connection: Connection) -> Iterator[Finding]:
+    """Look at the program's row of RIGHTS: what is held, and then each right that is missing."""
+    try:
+        with refusals_told():
+            looked = list(look_at_rights(program, job, connection))
+    except JobRefusedError as refusal:
+        yield Finding("rights", is_right=False, text=str(refusal))
+        return
+    if held := [named(each.right) for each in looked if each.is_held]:
+        yield Finding("rights", is_right=True, text=", ".join(held))
+    if untold := [named(each.right) for each in looked if each.is_held is None]:
+        text = f"the brokers do not say whether there is {', '.join(untold)}"
+        yield Finding("rights", is_right=True, text=text)
+    for each in looked:
+        if each.is_held is False:
+            text = missing_told(program, each, connection)
+            yield Finding("rights", is_right=False, text=text, is_needed=each.need.without is None)
+
+
 def _with_kafka(connection: Connection, job: JobSettings) -> Iterator[Finding]:
-    for subject, topic, needed in (
-        ("rights on events", job.events_topic, ON_EVENTS),
-        ("rights on responses", job.responses_topic, ON_RESPONSES),
-    ):
-        yield _looked(subject, partial(_topic_rights, connection, topic, needed))
     yield _looked("clock", lambda: _clock(connection, job))
     yield _looked("rate limit", lambda: _batch_limit(connection, job))
     yield _looked("ACLs", lambda: _acls(connection, job))
@@ -144,14 +159,6 @@ def _topics(connection: Connection, job: JobSettings) -> str:
         for name in (job.events_topic, job.responses_topic)
     )
     return ", ".join(sizes)
-
-
-def _topic_rights(connection: Connection, topic: str, needed: Sequence[str]) -> str:
-    allowed = operations_allowed(connection, topic)
-    if allowed is None:
-        return f"the cluster does not tell; needed are {', '.join(needed)}"
-    check_topic_rights(topic, needed, allowed)
-    return ", ".join(needed)
 
 
 def _clock(connection: Connection, job: JobSettings) -> str:

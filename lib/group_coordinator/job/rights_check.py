@@ -1,8 +1,7 @@
-"""What the job must be allowed to do: with its topics by the cluster, with its tables by whoever keeps them."""
+"""Whether the job may write its tables and its checkpoint; what it needs at the brokers is in program_rights.py."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from secrets import token_hex
 
 from py4j.protocol import Py4JJavaError
@@ -12,29 +11,6 @@ from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import TABLES
-
-ON_EVENTS = ("READ", "WRITE", "DESCRIBE", "DESCRIBE_CONFIGS")
-"""The job writes Ticks."""
-ON_RESPONSES = ("WRITE", "DESCRIBE", "DESCRIBE_CONFIGS")
-
-
-def check_topic_rights(topic: str, needed: Collection[str], allowed: Collection[str]) -> None:
-    """Refuse a topic that the job may see, and not do with what it must.
-
-    Args:
-        topic: its name.
-        needed: operations, by Kafka's names.
-        allowed: those that the cluster says this user has.
-
-    Raises:
-        JobRefusedError: the message names the operations that are missing.
-    """
-    missing = [operation for operation in needed if operation not in allowed]
-    if missing:
-        raise JobRefusedError(
-            f"topic {topic}: the job's user may not {' or '.join(missing)}: give it "
-            f"{'that ACL' if len(missing) == 1 else 'those ACLs'} on the topic"
-        )
 
 
 def check_tables_take_files(spark: SparkSession, root: str) -> None:

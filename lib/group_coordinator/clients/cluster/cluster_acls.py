@@ -16,6 +16,7 @@ from kafka.protocol.admin import DescribeAclsRequest
 from msgspec import structs
 
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.raw_request import answer_of
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.core.acls.rule import (
     CLUSTER_NAME,
@@ -96,8 +97,7 @@ def _described(admin: KafkaAdminClient) -> Any:
         operation=_ANY,
         permission_type=_ANY,
     )
-    manager = admin._manager  # noqa: SLF001 - there is no public way to send a request
-    answer = manager.run(manager.send, request)
+    answer = answer_of(admin, request)
     if answer.error_code:
         raise for_code(answer.error_code)(answer.error_message)
     return answer

@@ -20,7 +20,7 @@ from kafka.protocol.metadata import FindCoordinatorRequest, MetadataRequest
 from kafka.record import MemoryRecords
 
 from group_coordinator.clients.cluster.connection import BOOTSTRAP_TIMEOUT_MS, Connection
-from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC
+from group_coordinator.codecs.offsets_topic.partitions import ANY_GROUP, OFFSETS_TOPIC
 
 _TIMEOUT_MS = 10_000
 _PARTITION_BYTES = 1 << 20
@@ -32,7 +32,6 @@ _NEWEST_FIND_OF_ONE = 3
 _EARLIEST, _LATEST = -2, -1
 _IDLE_S = 60.0
 """Connections that nobody used for so long are made anew: brokers close them after some minutes."""
-_ANY_GROUP = "group-coordinator"
 
 _log = logging.getLogger(__name__)
 
@@ -72,7 +71,7 @@ class MarkerReader:
         """
         with self._failures_told():
             answer = self._ask_any(
-                FindCoordinatorRequest(key=_ANY_GROUP, key_type=0, max_version=_NEWEST_FIND_OF_ONE)
+                FindCoordinatorRequest(key=ANY_GROUP, key_type=0, max_version=_NEWEST_FIND_OF_ONE)
             )
             _check(answer.error_code)
 

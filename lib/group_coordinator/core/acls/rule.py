@@ -6,6 +6,7 @@ Source: AclBinding, AclOperation and ResourceType of Kafka 4.4.
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import NamedTuple
 
 from group_coordinator.core.value import Value
 
@@ -68,6 +69,14 @@ _FIRST_NUMBER = 2
 """Of ALL; Kafka counts on in the order above."""
 BITS = {operation: 1 << number for number, operation in enumerate(Operation, _FIRST_NUMBER)}
 """Of each operation, in the sets that answers call authorizedOperations."""
+
+
+class Right(NamedTuple):
+    """To do something with something."""
+
+    operation: Operation
+    kind: ResourceType
+    name: str
 
 
 class AclRule(Value, frozen=True):

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
-from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC, partition_of
+from group_coordinator.codecs.offsets_topic.partitions import ANY_GROUP, OFFSETS_TOPIC, partition_of
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import PLAIN_ACCESS, BrokerAccess
@@ -122,6 +122,6 @@ class TransactionEnds:
 
     async def _make_topic(self) -> None:
         """Brokers make it for the first group; without it a transaction coordinator writes no marker."""
-        body = {"key": "gateway", "keyType": _GROUP_KEY, "coordinatorKeys": ["gateway"]}
+        body = {"key": ANY_GROUP, "keyType": _GROUP_KEY, "coordinatorKeys": [ANY_GROUP]}
         for address in self._leaders.addresses_of(None)[:1]:
             await self._links.ask(address, "FindCoordinator", body)

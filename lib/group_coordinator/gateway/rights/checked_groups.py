@@ -12,7 +12,7 @@ from group_coordinator.core.acls.needs import (
     ON_TOPICS,
     ON_TRANSACTIONAL_IDS,
 )
-from group_coordinator.core.acls.rule import ResourceType
+from group_coordinator.core.acls.rule import ResourceType, Right
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import SYNC_NAMES_PROTOCOL_SINCE
 from group_coordinator.gateway.group_part import Body, GroupPart
@@ -23,7 +23,6 @@ from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.rights.denied_topics import without_denied_topics
 from group_coordinator.gateway.rights.needed_rights import needed
 from group_coordinator.gateway.rights.rights import Rights
-from group_coordinator.gateway.rights.rights_questions import Right
 from group_coordinator.gateway.rights.visible_answers import shows_more_than_asked, visible
 
 _Denied = frozenset[Right]

@@ -10,11 +10,10 @@ from group_coordinator.core.acls.needs import (
     ON_TRANSACTIONAL_IDS,
     TO_SEE_TOPICS,
 )
-from group_coordinator.core.acls.rule import ResourceType
+from group_coordinator.core.acls.rule import ResourceType, Right
 from group_coordinator.gateway.group_part import Body
 from group_coordinator.gateway.groups import lists
 from group_coordinator.gateway.groups.known_topics import KnownTopics
-from group_coordinator.gateway.rights.rights_questions import Right
 
 
 def needed(api: str, version: int, body: Body, topics: KnownTopics) -> Iterator[Right]:

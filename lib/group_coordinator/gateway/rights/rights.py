@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from time import monotonic
 
-from group_coordinator.gateway.rights.rights_questions import AskBroker, Right, allowed
+from group_coordinator.core.acls.rule import Right
+from group_coordinator.gateway.rights.rights_questions import AskBroker, allowed
 
 GRANT_LASTS_S = 30.0
 _REMEMBERED = 10_000

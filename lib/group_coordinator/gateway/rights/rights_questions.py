@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
-from group_coordinator.core.acls.rule import BITS, CLUSTER_NAME, Operation, ResourceType
+from group_coordinator.core.acls.rule import BITS, CLUSTER_NAME, Operation, ResourceType, Right
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.group_part import Body
 from group_coordinator.gateway.served import GROUP_RESOURCE
@@ -20,14 +20,6 @@ _NONE = -1
 """Of generations, epochs and partitions."""
 _NOWHERE = "group-coordinator-gateway"
 """A topic; it does not matter whether it is there."""
-
-
-class Right(NamedTuple):
-    """To do something with something."""
-
-    operation: Operation
-    kind: ResourceType
-    name: str
 
 
 DESCRIBE_CLUSTER = Right(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)

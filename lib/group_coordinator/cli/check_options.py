@@ -1,0 +1,58 @@
+"""The options of the commands that look at what a program needs, and what they look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from pyspark.sql import SparkSession
+
+from group_coordinator.cli.groups.client_properties import client_options
+from group_coordinator.cli.job_options import job_options, job_settings
+from group_coordinator.cli.login_option import command_config_option
+from group_coordinator.clients.cluster.connection import Connection, login_options
+from group_coordinator.job.preflight import Finding, preflight, rights_of
+from group_coordinator.job.program_rights import RIGHTS, can_be_asked_for
+from group_coordinator.settings import Settings
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_RUN = "run"
+_BY_SETTINGS = (_RUN, "init", "rebuild")
+"""The programs that log in by settings alone."""
+
+
+def check_options(function: Function) -> Function:
+    """Add all options of a check, which `findings` takes by their names."""
+    program = click.option(
+        "--for",
+        "program",
+        type=click.Choice([name for name, needs in RIGHTS.items() if can_be_asked_for(needs)]),
+        default=_RUN,
+        show_default=True,
+        help="The program; of another one than run, its user's rights at the brokers alone.",
+    )
+    return job_options(program(command_config_option(function)))
+
+
+def findings(
+    make_session: Callable[[Settings], SparkSession],
+    *,
+    program: str,
+    command_config: Path | None,
+    config: Path | None,
+    overrides: tuple[str, ...],
+    bootstrap_server: str | None,
+) -> Iterator[Finding]:
+    """What is found of the program; Spark's session is made for a run alone."""
+    settings = job_settings(config, overrides, bootstrap_server)
+    job = settings.job
+    if command_config is not None and program in _BY_SETTINGS:
+        raise click.UsageError(f"--command-config: {program} logs in by the settings")
+    if program == _RUN:
+        yield from preflight(settings, lambda: make_session(settings))
+        return
+    login = {**login_options(job.security), **client_options(command_config)}
+    yield from rights_of(program, job, Connection(job.bootstrap_servers, login))

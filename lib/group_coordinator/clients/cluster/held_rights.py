@@ -1,0 +1,114 @@
+"""Whether this user has a right at the brokers: requests that change nothing, and whose answers say it.
+
+Source: KafkaApis, AuthHelper and ControllerApis of Kafka 4.4. They look at rights before they look at anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from kafka import KafkaAdminClient
+from kafka.admin import ConfigResourceType
+from kafka.errors import (
+    ClusterAuthorizationFailedError,
+    GroupAuthorizationFailedError,
+    TopicAuthorizationFailedError,
+    TransactionalIdAuthorizationFailedError,
+)
+from kafka.protocol.admin import (
+    CreateTopicsRequest,
+    DescribeConfigsRequest,
+    DescribeGroupsRequest,
+    DescribeTransactionsRequest,
+)
+
+from group_coordinator.clients.cluster.raw_request import answer_of
+from group_coordinator.core.acls.rule import Operation, ResourceType, Right
+
+_DENIED = frozenset(
+    error.errno
+    for error in (
+        ClusterAuthorizationFailedError,
+        GroupAuthorizationFailedError,
+        TopicAuthorizationFailedError,
+        TransactionalIdAuthorizationFailedError,
+    )
+)
+_ALL_BROKERS = ""
+"""As the name of a broker: the settings that all have in common."""
+_ANSWER_WITHIN_MS = 10_000
+
+_Question: TypeAlias = Callable[[KafkaAdminClient, Right], bool | None]
+
+
+def has_right(admin: KafkaAdminClient, right: Right) -> bool | None:
+    """Ask the brokers; None: they do not say.
+
+    A name `*` is asked for as such: who has the right for each topic alone does not have it.
+
+    Raises:
+        KafkaError: they do not answer.
+    """
+    return _QUESTIONS[right.kind, right.operation](admin, right)
+
+
+def _on_topic(admin: KafkaAdminClient, right: Right) -> bool | None:
+    [topic] = admin.describe_topics([right.name])
+    if topic["error_code"] in _DENIED:
+        return False  # READ and WRITE imply DESCRIBE
+    operations = topic["authorized_operations"]
+    return None if operations is None else right.operation in operations
+
+
+def _on_cluster(admin: KafkaAdminClient, right: Right) -> bool | None:
+    operations = admin.describe_cluster()["authorized_operations"]
+    return None if operations is None else right.operation in operations
+
+
+def _creation(admin: KafkaAdminClient, right: Right) -> bool:
+    topic = CreateTopicsRequest.CreatableTopic(
+        name=right.name, num_partitions=1, replication_factor=1, assignments=[], configs=[]
+    )
+    request = CreateTopicsRequest(topics=[topic], timeout_ms=_ANSWER_WITHIN_MS, validate_only=True)
+    [created] = answer_of(admin, request).topics
+    return created.error_code not in _DENIED
+
+
+def _settings(admin: KafkaAdminClient, right: Right) -> bool:
+    """None of the settings of the topic, or of the brokers."""
+    of_topic = right.kind is ResourceType.TOPIC
+    resource = DescribeConfigsRequest.DescribeConfigsResource(
+        resource_type=ConfigResourceType.TOPIC if of_topic else ConfigResourceType.BROKER,
+        resource_name=right.name if of_topic else _ALL_BROKERS,
+        configuration_keys=[],
+    )
+    [described] = answer_of(admin, DescribeConfigsRequest(resources=[resource])).results
+    return described.error_code not in _DENIED
+
+
+def _on_group(admin: KafkaAdminClient, right: Right) -> bool:
+    """A broker that does not coordinate the group says so after it has looked at the right."""
+    [described] = answer_of(admin, DescribeGroupsRequest(groups=[right.name])).groups
+    return described.error_code not in _DENIED
+
+
+def _on_transactional_id(admin: KafkaAdminClient, right: Right) -> bool:
+    """As _on_group."""
+    request = DescribeTransactionsRequest(transactional_ids=[right.name])
+    [described] = answer_of(admin, request).transaction_states
+    return described.error_code not in _DENIED
+
+
+_QUESTIONS: dict[tuple[ResourceType, Operation], _Question] = {
+    (ResourceType.TOPIC, Operation.READ): _on_topic,
+    (ResourceType.TOPIC, Operation.WRITE): _on_topic,
+    (ResourceType.TOPIC, Operation.DESCRIBE): _on_topic,
+    (ResourceType.TOPIC, Operation.CREATE): _creation,
+    (ResourceType.TOPIC, Operation.DESCRIBE_CONFIGS): _settings,
+    (ResourceType.CLUSTER, Operation.DESCRIBE): _on_cluster,
+    (ResourceType.CLUSTER, Operation.DESCRIBE_CONFIGS): _settings,
+    (ResourceType.GROUP, Operation.DESCRIBE): _on_group,
+    (ResourceType.TRANSACTIONAL_ID, Operation.DESCRIBE): _on_transactional_id,
+}
+"""The rights that programs of ours need, and can ask for."""
