@@ -10,14 +10,10 @@ from contextlib import closing
 from typing import Any, Protocol
 
 import pytest
-from kafka import KafkaAdminClient
 from kafka.admin import (
-    ACL,
-    ACLOperation,
     ACLPermissionType,
     ACLResourcePatternType,
     NewTopic,
-    ResourcePattern,
     ResourceType,
 )
 from kafka.protocol.admin import CreateAclsRequest
@@ -35,11 +31,18 @@ from tests.broker.gateway import conversation as said
 from tests.broker.gateway.ask import Ask, Body
 from tests.broker.gateway.settings_of_groups import altered, described
 from tests.support.acls import rule
+from tests.support.authorized_broker import (
+    ADMIN,
+    PASSWORD,
+    admin_of,
+    authorized_broker,
+    create_acls,
+    login_of,
+)
 from tests.support.until import until
 
 pytestmark = pytest.mark.kafka
 
-ADMIN = "admin"
 RULES = {
     "nobody": [],
     "reader": ["READ GROUP *"],
@@ -62,7 +65,6 @@ LOADING = (14, 15, 16)
 """What a broker answers until it knows its groups."""
 CLIENT_ID = "someone"
 DEADLINE_S = 30.0
-PASSWORD = "hush"  # noqa: S105 - of a broker that lives as long as a test
 
 
 def rules_of(user: str) -> list[AclRule]:
@@ -72,49 +74,11 @@ def rules_of(user: str) -> list[AclRule]:
 
 @pytest.fixture(scope="module")
 def broker() -> Iterator[EmbeddedBroker]:
-    users = " ".join(f'user_{user}="{PASSWORD}"' for user in (ADMIN, *RULES))
-    login = "org.apache.kafka.common.security.plain.PlainLoginModule required"
-    properties = {
-        "listener.security.protocol.map": "CLIENTS:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT",
-        "sasl.enabled.mechanisms": "PLAIN",
-        "sasl.mechanism.inter.broker.protocol": "PLAIN",
-        "listener.name.clients.plain.sasl.jaas.config": (
-            f'{login} username="{ADMIN}" password="{PASSWORD}" {users};'
-        ),
-        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-        "super.users": f"User:{ADMIN};User:ANONYMOUS",
-        "group.initial.rebalance.delay.ms": "0",
-    }
-    with EmbeddedBroker(properties=properties) as started:
+    with authorized_broker(RULES) as started:
         with closing(admin_of(started)) as admin:
             admin.create_topics([NewTopic(name, count, 1) for name, count in TOPICS.items()])
-            found = admin.create_acls([kafkas(one) for user in RULES for one in rules_of(user)])
-            assert found["failed"] == []
+        create_acls(started, [one for user in RULES for one in rules_of(user)])
         yield started
-
-
-def admin_of(broker: EmbeddedBroker) -> KafkaAdminClient:
-    return KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers, **login_of(ADMIN))
-
-
-def login_of(user: str) -> dict[str, Any]:
-    return {
-        "security_protocol": "SASL_PLAINTEXT",
-        "sasl_mechanism": "PLAIN",
-        "sasl_plain_username": user,
-        "sasl_plain_password": PASSWORD,
-    }
-
-
-def kafkas(one: AclRule) -> ACL:
-    kind, pattern = ResourceType[one.resource_type], ACLResourcePatternType[one.pattern_type]
-    return ACL(
-        one.principal,
-        one.host,
-        ACLOperation[one.operation],
-        ACLPermissionType[one.permission],
-        ResourcePattern(kind, one.resource_name, pattern),
-    )
 
 
 class Side(Protocol):

@@ -115,6 +115,11 @@ def _create(admin: KafkaAdminClient, topic: NewTopic, servers: str) -> bool:
             f"topic {topic.name} is not there for us, and {servers} does not make it: {error.message} ({error.errno}), "
             f"{said.rstrip('.')}: {_REMEDIES.get(error, _ANY_OTHER)}"
         )
+    [seen] = admin.describe_topics([topic.name])
+    if seen["error_code"] == TopicAuthorizationFailedError.errno:
+        raise TopicsError(
+            f"topic {topic.name} is made, and we may not see it: ACL DESCRIBE is missing"
+        )
     admin.wait_for_topics([topic.name])
     return True
 

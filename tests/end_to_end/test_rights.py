@@ -1,0 +1,363 @@
+"""Each program does its work with the rights of its row of RIGHTS and nothing more, and `check` names each one that is taken away.
+
+What follows where a right is missing is tried by the cheapest call that needs it; a whole run of Spark for each would take minutes.
+"""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+import click
+import confluent_kafka
+import pytest
+from click.testing import CliRunner, Result
+from kafka import KafkaProducer, TopicPartition
+from kafka.admin import NewTopic
+from kafka.errors import KafkaError
+
+from group_coordinator.cli import check, consume, groups
+from group_coordinator.clients import AdminClient
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.coordinator_topics import TopicsError, create_topics
+from group_coordinator.clients.errors import ClientError
+from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC
+from group_coordinator.core.acls.rule import Operation, ResourceType, Right
+from group_coordinator.job.program_rights import (
+    EVENTS,
+    ITS_GROUPS,
+    ITS_TOPICS,
+    RESPONSES,
+    RIGHTS,
+    can_be_asked_for,
+    right_of,
+)
+from group_coordinator.job.rights_look import look_at_rights
+from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.local.ports import LOOPBACK, free_row
+from group_coordinator.settings import JobSettings, load
+from group_coordinator.spark.targets import CoordinatorTarget, KafkaTarget, NotTakenError, Target
+from tests.broker.clients.kafka_tool import ALL_TOOLS, java_command
+from tests.end_to_end.installation import Installation
+from tests.support.authorized_broker import (
+    ADMIN,
+    PASSWORD,
+    admin_of,
+    allowed,
+    authorized_broker,
+    create_acls,
+    login_of,
+)
+from tests.support.job_process import JobProcess
+from tests.support.until import until
+
+pytestmark = [pytest.mark.spark, pytest.mark.kafka]
+
+JOB = load(overrides=["acls.source=cluster"]).job
+ORDERS, REPORTED = "orders", "spark-totals"
+ORDERS_0 = TopicPartition(ORDERS, 0)
+NO_ONE, APP = "no-one", "app"
+"""Who has no rights, and a client of Kafka's that comes by the gateway."""
+BOUND = {ITS_TOPICS: ORDERS, ITS_GROUPS: REPORTED}
+CHECKED = [program for program, needs in RIGHTS.items() if can_be_asked_for(needs)]
+DEADLINE_S = 120
+
+
+def on_group(operation: Operation, name: str) -> Right:
+    return Right(operation, ResourceType.GROUP, name)
+
+
+def on_topic(operation: Operation, name: str) -> Right:
+    return Right(operation, ResourceType.TOPIC, name)
+
+
+READS_ORDERS = on_topic(Operation.READ, ORDERS)
+AS_KAFKA_WANTS: Mapping[str, list[Right]] = {
+    "consume": [on_group(Operation.READ, "consumed")],
+    "groups": [
+        *(on_group(Operation.READ, "consumed"), on_group(Operation.DELETE, "consumed")),
+        READS_ORDERS,
+    ],
+    "OffsetReporter, to the coordinator": [on_group(Operation.READ, REPORTED), READS_ORDERS],
+}
+"""What acls.source = cluster asks of those who ask about groups, as a broker would (jobs/README.md, Who may do what)."""
+OF_THE_APP = [
+    *(READS_ORDERS, on_topic(Operation.WRITE, ORDERS), on_group(Operation.READ, "shop")),
+    Right(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, "shop-1"),
+]
+
+
+def user_of(program: str, lacking: int | None = None) -> str:
+    """Who has the rights of the row, or all but one of them."""
+    number = list(RIGHTS).index(program)
+    return f"program-{number}" if lacking is None else f"program-{number}-without-{lacking}"
+
+
+def job_of(program: str, lacking: int | None = None) -> JobSettings:
+    """`init` without one of its rights has topics of its own, which are not there yet."""
+    if program != "init" or lacking is None:
+        return JOB
+    user = user_of(program, lacking)
+    return replace(JOB, events_topic=f"{user}-events", responses_topic=f"{user}-responses")
+
+
+def row(program: str, lacking: int | None = None) -> list[Right]:
+    """The whole row, with names."""
+    rights = (right_of(need, job_of(program, lacking)) for need in RIGHTS[program])
+    return [right._replace(name=BOUND.get(right.name, right.name)) for right in rights]
+
+
+def users() -> dict[str, list[Right]]:
+    """Everyone's rights."""
+    found = {NO_ONE: [], APP: OF_THE_APP}
+    for program in RIGHTS:
+        found[user_of(program)] = [*row(program), *AS_KAFKA_WANTS.get(program, [])]
+        for lacking in range(len(RIGHTS[program])):
+            rest = row(program, lacking)
+            del rest[lacking]
+            found[user_of(program, lacking)] = rest
+    return found
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[EmbeddedBroker]:
+    everyone = users()
+    with authorized_broker(everyone) as started:
+        with closing(admin_of(started)) as admin:
+            admin.create_topics([NewTopic(ORDERS, 2, 1)])
+        create_acls(
+            started, [allowed(user, right) for user in everyone for right in everyone[user]]
+        )
+        yield started
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("rights")
+
+
+def login_options(broker: EmbeddedBroker, user: str) -> list[str]:
+    settings = {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "PLAIN",
+        "sasl.username": user,
+    }
+    given = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+    return ["--bootstrap-server", broker.bootstrap_servers, *given]
+
+
+VARIABLES = MappingProxyType({"GROUP_COORDINATOR_SASL_PASSWORD": PASSWORD})
+
+
+def process(broker: EmbeddedBroker, folder: Path, program: str, *words: str) -> JobProcess:
+    """The command as the user who has its row."""
+    options = [*Installation(broker.bootstrap_servers, folder).options]
+    login = login_options(broker, user_of(program))
+    return JobProcess([program, *options, *login, *words], folder, variables=VARIABLES)
+
+
+def connection_of(broker: EmbeddedBroker, user: str) -> Connection:
+    return Connection(broker.bootstrap_servers, login_of(user))
+
+
+@pytest.fixture(scope="module")
+def installed(broker: EmbeddedBroker, folder: Path) -> Path:
+    with process(broker, folder, "init") as init:
+        assert init.wait(DEADLINE_S) == 0, init.log
+    assert "topic group-events: created\ntopic group-responses: created\n" in init.log
+    return folder
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize("program", CHECKED)
+def test_check_names_exactly_the_right_that_is_missing(
+    broker: EmbeddedBroker, program: str
+) -> None:
+    def missing(lacking: int | None) -> list[Right]:
+        connection = connection_of(broker, user_of(program, lacking))
+        looked = look_at_rights(program, job_of(program, lacking), connection)
+        return [each.right for each in looked if not each.is_held]
+
+    assert missing(None) == []
+    every = range(len(RIGHTS[program]))
+    assert [missing(each) for each in every] == [[row(program, each)[each]] for each in every]
+
+
+def checked(broker: EmbeddedBroker, program: str, user: str) -> list[str]:
+    arguments = ["--for", program, *login_options(broker, user)]
+    return CliRunner().invoke(check.command, arguments, env=VARIABLES).output.splitlines()
+
+
+def test_check_says_how_a_missing_right_is_given(broker: EmbeddedBroker, tmp_path: Path) -> None:
+    """Kafka's own tool takes the commands; two of them, as each starts a JVM."""
+    kafka_acls = f"kafka-acls.sh --bootstrap-server {broker.bootstrap_servers} --add --allow-principal User:no-one"
+    needed, *without = before = checked(broker, "mirror", NO_ONE)
+
+    assert needed == (
+        "WRONG  rights             `mirror` needs READ on TOPIC __consumer_offsets for groups, which User:no-one may not: "
+        f"{kafka_acls} --operation Read --topic __consumer_offsets"
+    )
+    assert without[1:] == [
+        "less   rights             `mirror` needs DESCRIBE_CONFIGS on CLUSTER kafka-cluster for `offsets.retention.minutes`, which "
+        "User:no-one may not; without it forecasts go by the setting: "
+        f"{kafka_acls} --operation DescribeConfigs --cluster",
+        "less   rights             `mirror` needs DESCRIBE on TOPIC * for ends, lag and deletions of topics, which User:no-one may "
+        "not; without it no ends and no deletion are known of a topic that it may not describe: "
+        f"{kafka_acls} --operation Describe --topic '*'",
+    ]
+    for line in before[2:]:
+        run_kafka_acls(shlex.split(line.partition("kafka-acls.sh")[2]), tmp_path)
+    assert checked(broker, "mirror", NO_ONE) == [
+        "right  rights             DESCRIBE_CONFIGS on CLUSTER kafka-cluster, DESCRIBE on TOPIC *",
+        *before[:2],
+    ]
+
+
+def test_a_right_that_a_program_can_do_without_is_no_failure(broker: EmbeddedBroker) -> None:
+    def status(lacking: int) -> int:
+        arguments = ["--for", "mirror", *login_options(broker, user_of("mirror", lacking))]
+        return CliRunner().invoke(check.command, arguments, env=VARIABLES).exit_code
+
+    assert [status(lacking) for lacking in range(4)] == [1, 0, 0, 0]
+
+
+def run_kafka_acls(arguments: list[str], folder: Path) -> None:
+    login = folder / "admin.properties"
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule required"
+    login.write_text(
+        "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
+        f'sasl.jaas.config={module} username="{ADMIN}" password="{PASSWORD}";\n'
+    )
+    tool = java_command(ALL_TOOLS, "org.apache.kafka.tools.AclCommand", *arguments)
+    subprocess.run(
+        [*tool, "--command-config", str(login)], check=True, capture_output=True, timeout=60
+    )
+
+
+def test_init_needs_each_right_to_make_topics(broker: EmbeddedBroker) -> None:
+    def told(lacking: int) -> str:
+        connection = connection_of(broker, user_of("init", lacking))
+        with pytest.raises((TopicsError, ClientError)) as failure:
+            create_topics(connection, job_of("init", lacking))
+        return str(failure.value)
+
+    not_made = (
+        f"is not there for us, and {broker.bootstrap_servers} does not make it: TOPIC_AUTHORIZATION_FAILED (29), "
+        "Authorization failed: ACL CREATE, or DESCRIBE if it is there, is missing"
+    )
+    assert [told(lacking) for lacking in range(6)] == [
+        f"topic program-0-without-0-events {not_made}",
+        f"topic program-0-without-1-responses {not_made}",
+        "topic program-0-without-2-events is made, and we may not see it: ACL DESCRIBE is missing",
+        "topic program-0-without-3-responses is made, and we may not see it: ACL DESCRIBE is missing",
+        "topic program-0-without-4-events: we may not read its configuration: ACL DESCRIBE_CONFIGS is missing",
+        "topic program-0-without-5-responses: we may not read its configuration: ACL DESCRIBE_CONFIGS is missing",
+    ]
+
+
+def test_positions(broker: EmbeddedBroker, installed: Path) -> None:
+    with process(broker, installed, "positions", "--topic", ORDERS) as positions:
+        assert positions.wait(DEADLINE_S) == 0, positions.log
+
+    sql = "SELECT topic, partition, log_end_offset FROM topic_positions ORDER BY partition"
+    assert Installation(broker.bootstrap_servers, installed).rows(sql) == [
+        {"topic": ORDERS, "partition": 0, "log_end_offset": 0},
+        {"topic": ORDERS, "partition": 1, "log_end_offset": 0},
+    ]
+
+
+def in_process(
+    command: click.Command, broker: EmbeddedBroker, user: str, folder: Path, *words: str
+) -> Result:
+    arguments = [
+        *login_options(broker, user),
+        "--set",
+        f"tables.root={folder}/group-coordinator-tables",
+    ]
+    return CliRunner().invoke(command, [*arguments, *words], env=VARIABLES)
+
+
+@pytest.fixture(scope="module")
+def running(broker: EmbeddedBroker, installed: Path) -> Iterator[JobProcess]:
+    """The job, with the cluster's rules."""
+    with closing(
+        KafkaProducer(bootstrap_servers=broker.bootstrap_servers, **login_of(ADMIN))
+    ) as producer:
+        for number in range(2):
+            producer.send(ORDERS, b"%d" % number, partition=number)
+    with process(broker, installed, "run", "--set", "acls.source=cluster") as job:
+        job.until(
+            lambda: OFFSETS_TOPIC in topics_of(broker), seconds=DEADLINE_S, awaited="its start"
+        )
+        yield job
+        assert job.stop() == 0, job.log
+    assert "may not" not in job.log
+    assert "denied" not in job.log
+
+
+def topics_of(broker: EmbeddedBroker) -> list[str]:
+    with closing(admin_of(broker)) as admin:
+        found: list[str] = admin.list_topics()
+    return found
+
+
+CONSUMING = (
+    *("--topic", ORDERS, "--group", "consumed", "--from-beginning", "--max-messages", "2"),
+    *("--consumer-property", "group.protocol=consumer"),
+)
+
+
+@pytest.mark.usefixtures("running")
+def test_consume_and_groups(broker: EmbeddedBroker, installed: Path) -> None:
+    """The job makes Kafka's own topic, reads the cluster's rules, and tells the group of its topic."""
+    consumed = in_process(consume.command, broker, user_of("consume"), installed, *CONSUMING)
+    assert (sorted(consumed.stdout.split()), consumed.exit_code) == (["0", "1"], 0), consumed.output
+
+    def grouped(*words: str) -> Result:
+        user = user_of("groups")
+        return in_process(groups.command, broker, user, installed, "--group", "consumed", *words)
+
+    offsets = [line.split()[:6] for line in grouped("--describe").stdout.splitlines()[-2:]]
+    assert offsets == [
+        ["consumed", ORDERS, "0", "1", "1", "0"],
+        ["consumed", ORDERS, "1", "1", "1", "0"],
+    ]
+    to_earliest = ("--topic", ORDERS, "--to-earliest", "--execute")
+    for words in (
+        ("--reset-offsets", *to_earliest),
+        ("--delete-offsets", "--topic", ORDERS),
+        ("--delete",),
+    ):
+        done = grouped(*words)
+        assert done.exit_code == 0, done.output
+
+
+@pytest.mark.usefixtures("running")
+def test_offset_reporter(broker: EmbeddedBroker) -> None:
+    kafkas, ours = "OffsetReporter, to the brokers", "OffsetReporter, to the coordinator"
+    options = {"bootstrap_servers": broker.bootstrap_servers, "request_timeout_ms": 60_000}
+
+    def target(program: str, lacking: int | None = None) -> Target:
+        user = user_of(program, lacking)
+        if program == kafkas:
+            return KafkaTarget(connection_of(broker, user))
+        return CoordinatorTarget(**options, client_options=login_of(user))
+
+    for program in (kafkas, ours):
+        with closing(target(program)) as reporter:
+            reporter.commit(REPORTED, {ORDERS_0: 1})
+    told = []
+    for program in (kafkas, ours):
+        for lacking in range(2):
+            with (
+                closing(target(program, lacking)) as reporter,
+                pytest.raises((NotTakenError, ClientError, KafkaError)) as failure,
+            ):
+                reporter.commit(REPORTED, {ORDERS_0: 1})
+            told.append(str(failure.value))
+    assert told == []
