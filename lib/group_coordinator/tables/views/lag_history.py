@@ -15,6 +15,7 @@ from group_coordinator.tables.views.definition import (
 from group_coordinator.tables.views.position_steps import (
     BEGINS,
     how_it_is_known,
+    is_marker,
     reached,
     seconds_behind,
     small,
@@ -30,7 +31,6 @@ _OF_READER = (
     "ORDER BY ends.sampled_at, ends.log_end_offset"
 )
 _OF_SAMPLES = f"({_OF_PARTITION} ORDER BY sampled_at, sampled_end)"
-_HAS_RECORDS = "log_end_offset > greatest(committed_offset, log_start_offset)"
 _STEP_SO_FAR = (
     f"({_OF_PARTITION}, log_began_at ORDER BY place, kind "
     "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
@@ -48,23 +48,26 @@ moments AS (
   SELECT {small("readers")} readers.cluster_id, readers.group_id, readers.topic, readers.`partition`, ends.sampled_at,
     ends.log_end_offset AS sampled_end,
     {reached("ends.log_end_offset", "ends.sampled_at", _OF_READER)} AS log_end_offset,
-    {reached("ends.log_start_offset", "ends.sampled_at", _OF_READER)} AS log_start_offset
+    {reached("ends.log_start_offset", "ends.sampled_at", _OF_READER)} AS log_start_offset,
+    ends.log_end_offset - ends.last_stable_offset AS held_back
   FROM readers
   JOIN $topic_positions ends
     ON ends.cluster_id = readers.cluster_id AND ends.topic = readers.topic AND ends.`partition` = readers.`partition`
 ),
 samples AS (
   SELECT moments.*, lag(log_end_offset) OVER {_OF_SAMPLES} AS from_offset,
-    lag(log_start_offset) OVER {_OF_SAMPLES} AS from_start, lag(sampled_at) OVER {_OF_SAMPLES} AS from_at
+    lag(log_start_offset) OVER {_OF_SAMPLES} AS from_start, lag(sampled_at) OVER {_OF_SAMPLES} AS from_at,
+    lag(held_back) OVER {_OF_SAMPLES} > 0 AS from_open
   FROM moments
 ),
 told AS (
   SELECT cluster_id, group_id, topic, `partition`, at, coalesce(`after`, -1) AS committed, at AS committed_at, batch_id, seq,
-    NULL AS log_start_offset, NULL AS log_end_offset, NULL AS sampled_at, NULL AS begins, NULL AS from_offset, NULL AS from_at
+    NULL AS log_start_offset, NULL AS log_end_offset, NULL AS held_back, NULL AS sampled_at, NULL AS begins,
+    NULL AS from_offset, NULL AS from_at, NULL AS from_open
   FROM $offset_changes
   UNION ALL
   SELECT cluster_id, group_id, topic, `partition`, sampled_at AS at, NULL, NULL, NULL, NULL,
-    log_start_offset, log_end_offset, sampled_at, {BEGINS}, from_offset, from_at
+    log_start_offset, log_end_offset, held_back, sampled_at, {BEGINS}, from_offset, from_at, from_open
   FROM samples
 ),
 beside AS (
@@ -80,10 +83,11 @@ marked AS (
   WHERE sampled_at IS NOT NULL
 ),
 sampled AS (
-  SELECT cluster_id, group_id, topic, `partition`, at, log_start_offset, log_end_offset, committed_offset,
+  SELECT cluster_id, group_id, topic, `partition`, at, log_start_offset, log_end_offset, held_back, committed_offset,
     {is_ahead("committed_offset", "last_commit_at", "log_end_offset", "at")} AS is_ahead,
     CASE WHEN NOT begins THEN from_offset END AS from_offset,
     CASE WHEN NOT begins THEN from_at END AS from_at,
+    CASE WHEN from_open AND NOT begins THEN log_end_offset END AS open_step,
     max(CASE WHEN begins THEN at END) OVER (
       {_OF_PARTITION} ORDER BY at, log_end_offset ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS log_began_at
@@ -98,21 +102,27 @@ places AS (
     OR (kind = 1 AND {is_offset("committed_offset")})
 ),
 found AS (
-  SELECT cluster_id, group_id, topic, `partition`, at, committed_offset, log_start_offset, log_end_offset, is_ahead, kind,
+  SELECT cluster_id, group_id, topic, `partition`, at, committed_offset, log_start_offset, log_end_offset, held_back, is_ahead, kind,
     nullif(max(CASE WHEN kind = 0 THEN place END) OVER {_STEP_SO_FAR}, -1) AS from_offset,
     max(CASE WHEN kind = 0 THEN log_end_offset END) OVER {_STEP_SO_FAR} AS to_offset,
     max(CASE WHEN kind = 0 THEN from_at END) OVER {_STEP_SO_FAR} AS from_at,
-    max(CASE WHEN kind = 0 THEN at END) OVER {_STEP_SO_FAR} AS step_at
+    max(CASE WHEN kind = 0 THEN at END) OVER {_STEP_SO_FAR} AS step_at,
+    max(CASE WHEN kind = 0 THEN open_step END) OVER {_STEP_SO_FAR} AS open_step
   FROM places
+),
+timed AS (
+  SELECT found.*, log_end_offset > greatest(committed_offset, log_start_offset)
+    AND NOT {is_marker("log_end_offset - committed_offset", "held_back", "open_step = to_offset")} AS is_behind
+  FROM found
+  WHERE kind = 1
 )
 SELECT cluster_id, group_id, topic, `partition`, at AS sampled_at, committed_offset, log_end_offset,
   CASE WHEN log_end_offset > committed_offset THEN log_end_offset - committed_offset WHEN NOT is_ahead THEN 0 END AS lag,
-  CASE WHEN {_HAS_RECORDS} THEN {seconds_behind("committed_offset", "at")}
+  CASE WHEN is_behind THEN {seconds_behind("committed_offset", "at")}
     WHEN NOT is_ahead THEN CAST(0 AS DOUBLE) END AS lag_seconds,
-  CASE WHEN {_HAS_RECORDS} THEN {how_it_is_known("committed_offset")}
+  CASE WHEN is_behind THEN {how_it_is_known("committed_offset")}
     WHEN is_ahead THEN 'ahead' ELSE 'exact' END AS how
-FROM found
-WHERE kind = 1
+FROM timed
 """
 
 LAG_HISTORY = ViewDefinition(

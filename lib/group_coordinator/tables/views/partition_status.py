@@ -105,7 +105,7 @@ windows AS (
   GROUP BY cluster_id, group_id, topic, `partition`
 ),
 partitions AS (
-  SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.lag, own.lag_seconds, own.lag_from_start,
+  SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.lag, own.lag_seconds, own.is_behind,
     own.held_back, own.ahead, own.is_subscribed, own.sampled_at, windows.lowest_offset, windows.highest_offset, windows.last_offset,
     windows.span_seconds, windows.quiet_seconds, windows.known_lags, windows.lowest_lag, windows.lowest_left, windows.times_nearer,
     coalesce(windows.commits, 0) AS commits,
@@ -131,7 +131,7 @@ SELECT cluster_id, group_id, topic, `partition`,
     WHEN lag IS NULL AND ahead IS NULL THEN NULL
     WHEN NOT is_subscribed THEN 'UNSUBSCRIBED'
     WHEN ahead > 0 THEN 'AHEAD'
-    WHEN lag_from_start = 0 OR commits = 0 THEN 'OK'
+    WHEN NOT is_behind OR commits = 0 THEN 'OK'
     WHEN lag = held_back THEN 'HELD'
     WHEN silent_seconds > tolerated_seconds THEN 'STOP'
     WHEN highest_offset > last_offset THEN 'REWIND'

@@ -41,7 +41,7 @@ def reached(offset: str, at: str, in_time: str) -> str:
 def position_steps(samples: str = "$topic_positions") -> str:
     """SQL for samples, each with the one before it: `from_offset` and `from_at`, null where it `begins` a log.
 
-    Ends are those that were `reached` by then.
+    Ends are those that were `reached` by then. `from_open`: a transaction was open at the sample before.
 
     The end of the log was at an offset g < log_end_offset between from_at and sampled_at, if from_offset <= g.
 
@@ -51,16 +51,19 @@ def position_steps(samples: str = "$topic_positions") -> str:
     return f"""
 SELECT cluster_id, topic, `partition`, sampled_at, log_end_offset, begins,
   CASE WHEN NOT begins THEN from_offset END AS from_offset,
-  CASE WHEN NOT begins THEN from_at END AS from_at
+  CASE WHEN NOT begins THEN from_at END AS from_at,
+  CASE WHEN NOT begins THEN from_open END AS from_open
 FROM (
   SELECT beside.*, {BEGINS} AS begins
   FROM (
     SELECT moments.*,
       lag(sampled_at) OVER ({_OF_MOMENTS}) AS from_at,
       lag(log_end_offset) OVER ({_OF_MOMENTS}) AS from_offset,
-      lag(log_start_offset) OVER ({_OF_MOMENTS}) AS from_start
+      lag(log_start_offset) OVER ({_OF_MOMENTS}) AS from_start,
+      lag(is_open) OVER ({_OF_MOMENTS}) AS from_open
     FROM (
       SELECT cluster_id, topic, `partition`, sampled_at, log_end_offset AS sampled_end,
+        last_stable_offset < log_end_offset AS is_open,
         {reached("log_end_offset", "sampled_at", _IN_TIME)} AS log_end_offset,
         {reached("log_start_offset", "sampled_at", _IN_TIME)} AS log_start_offset
       FROM {samples} samples
@@ -100,6 +103,15 @@ def seconds_behind(offset: str, at: str) -> str:
         * CAST({offset} - from_offset AS DOUBLE) / CAST(to_offset - from_offset AS DOUBLE),
       CAST(0 AS DOUBLE)
     )"""
+
+
+def is_marker(lag: str, held_back: str, from_open: str) -> str:
+    """SQL for whether all that is left is a transaction's marker, which consumers that commit the last record's offset + 1 never pass.
+
+    One offset is left, no transaction is open, and one was open at the sample before the log last grew: the last offset is its
+    marker, or that of a later one, unless somebody also writes to the topic without transactions.
+    """
+    return f"({lag} = 1 AND {held_back} = 0 AND coalesce({from_open}, false))"
 
 
 def how_it_is_known(offset: str) -> str:

@@ -14,6 +14,7 @@ from group_coordinator.tables.views.definition import (
 from group_coordinator.tables.views.position_steps import (
     MOMENT,
     how_it_is_known,
+    is_marker,
     large,
     micros,
     position_steps,
@@ -26,7 +27,8 @@ from group_coordinator.tables.views.positions_now import since
 LAG_SECONDS = optional(
     "lag_seconds",
     "double",
-    "From when the end of the log was at the committed offset until the sample; 0: there is nothing to read; null: as lag",
+    "From when the end of the log was at the committed offset until the sample; 0: there is nothing to read, or only a "
+    "transaction's marker; null: as lag",
 )
 HOW = optional(
     "how",
@@ -65,7 +67,7 @@ def _from_reached_on(lowest: str, beginning: str) -> str:
     ) AS reached_at
   FROM (
     SELECT {small(lowest)} samples.cluster_id, samples.topic, samples.`partition`, samples.sampled_at, samples.log_start_offset,
-      samples.log_end_offset, {lowest}.lowest_offset,
+      samples.log_end_offset, samples.last_stable_offset, {lowest}.lowest_offset,
       {reached("samples.log_end_offset", "samples.sampled_at", _IN_TIME)} AS reached_end,
       min(samples.sampled_at) OVER ({_IN_TIME} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS first_at
     FROM $topic_positions samples
@@ -76,7 +78,7 @@ def _from_reached_on(lowest: str, beginning: str) -> str:
   ) ends"""
 
 
-_SAMPLE = "cluster_id, topic, `partition`, sampled_at, log_start_offset, log_end_offset"
+_SAMPLE = "cluster_id, topic, `partition`, sampled_at, log_start_offset, log_end_offset, last_stable_offset"
 
 # What was sampled before the end was at the lowest committed offset says nothing about any group: only the rest is
 # made steps of. Nearly every group was at an end of the last hours: the year is searched for the others alone. A partition that has
@@ -102,31 +104,33 @@ wanted AS (
   WHERE reached_at IS NULL OR sampled_at >= reached_at - {MOMENT}
 ),
 steps AS (
-  SELECT cluster_id, topic, `partition`, from_offset, log_end_offset AS to_offset, from_at, sampled_at AS step_at
+  SELECT cluster_id, topic, `partition`, from_offset, log_end_offset AS to_offset, from_at, sampled_at AS step_at, from_open
   FROM (
     SELECT steps.*,
       max(CASE WHEN begins THEN sampled_at END) OVER (PARTITION BY cluster_id, topic, `partition`) AS began_at
     FROM ({position_steps("wanted")}) steps
   ) grown
   WHERE sampled_at >= began_at AND (from_offset IS NULL OR log_end_offset > from_offset)
+),
+timed AS (
+  SELECT {large("steps")} own.*, from_offset, to_offset, from_at, step_at,
+    own.lag_from_start > 0 AND NOT {is_marker("own.lag", "own.held_back", "from_open")} AS is_behind
+  FROM $lag own
+  LEFT JOIN steps
+    ON steps.cluster_id = own.cluster_id AND steps.topic = own.topic AND steps.`partition` = own.`partition`
+    AND own.lag > 0 AND own.committed_offset < steps.to_offset
+    AND (steps.from_offset IS NULL OR own.committed_offset >= steps.from_offset)
 )
-SELECT {large("steps")} own.*,
-  CASE WHEN own.lag IS NULL THEN NULL WHEN own.lag_from_start = 0 THEN CAST(0 AS DOUBLE)
-    ELSE {seconds_behind("own.committed_offset", "own.sampled_at")}
-  END AS lag_seconds,
-  CASE WHEN own.ahead > 0 THEN 'ahead' WHEN own.lag IS NULL THEN NULL WHEN own.lag_from_start = 0 THEN 'exact'
-    ELSE {how_it_is_known("own.committed_offset")}
-  END AS how,
-  CASE WHEN own.lag IS NULL THEN NULL WHEN own.lag_from_start = 0 THEN CAST(0 AS DOUBLE)
-    ELSE CAST({micros("own.sampled_at")} - {micros("step_at")} AS DOUBLE) / 1000000
-  END AS certain_seconds
-FROM $lag own
-LEFT JOIN steps
-  ON steps.cluster_id = own.cluster_id AND steps.topic = own.topic AND steps.`partition` = own.`partition`
-  AND own.lag > 0 AND own.lag_from_start > 0 AND own.committed_offset < steps.to_offset
-  AND (steps.from_offset IS NULL OR own.committed_offset >= steps.from_offset)
+SELECT timed.*,
+  CASE WHEN lag IS NULL THEN NULL WHEN is_behind THEN {seconds_behind("committed_offset", "sampled_at")}
+    ELSE CAST(0 AS DOUBLE) END AS lag_seconds,
+  CASE WHEN ahead > 0 THEN 'ahead' WHEN lag IS NULL THEN NULL WHEN is_behind THEN {how_it_is_known("committed_offset")}
+    ELSE 'exact' END AS how,
+  CASE WHEN lag IS NULL THEN NULL WHEN is_behind THEN CAST({micros("sampled_at")} - {micros("step_at")} AS DOUBLE) / 1000000
+    ELSE CAST(0 AS DOUBLE) END AS certain_seconds
+FROM timed
 """
-"""The rows of time_lag, with the columns of lag: the status is made of both."""
+"""The rows of time_lag, with the columns of lag, and `is_behind`, whether there is something to read: the status is made of all that."""
 
 _TEXT = f"""
 SELECT cluster_id, group_id, topic, `partition`, lag_seconds, how, certain_seconds FROM ({TIMED_LAG}) timed

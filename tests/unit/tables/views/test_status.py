@@ -153,6 +153,35 @@ def test_held_back_is_who_has_read_up_to_an_open_transaction(
     assert status(tmp_path, commits, ends) == wanted
 
 
+@pytest.mark.parametrize(
+    ("positions", "wanted"),
+    [
+        # The transaction that is open at second 40 ends: what is left is its marker, whether more was written meanwhile or not.
+        ([(40, 180, 190), (70, 191, 191), (7_200, 191, 191)], "OK"),
+        ([(40, 100, 150), (70, 191, 191), (7_200, 191, 191)], "OK"),
+        # A record more is left; another transaction is open; none was open when the log last grew.
+        ([(40, 180, 190), (70, 192, 192), (7_200, 192, 192)], "STOP"),
+        ([(40, 180, 189), (70, 189, 191), (7_200, 189, 191)], "STOP"),
+        ([(40, 180, 189), (50, 190, 190), (70, 191, 191), (7_200, 191, 191)], "STOP"),
+        ([(70, 191, 191), (7_200, 191, 191)], "STOP"),
+    ],
+)
+def test_who_has_read_all_but_the_marker_of_a_transaction_may_be_silent(
+    positions: Positions, wanted: str, tmp_path: Path
+) -> None:
+    """As of clients that commit the offset behind the last record, however long the topic rests: Kafka's tool says 1."""
+    ends = [(seconds, end, end - stable) for seconds, stable, end in positions]
+    found = status(tmp_path, steady(10), ends)
+
+    assert found == wanted
+    times = {
+        name: rows(str(tmp_path), f"SELECT lag_seconds, how FROM {name} ORDER BY 1 DESC")  # noqa: S608
+        for name in ("time_lag", "lag_history WHERE sampled_at > TIMESTAMP '1970-01-01T01:00:00Z'")
+    }
+    assert [row["lag_seconds"] > 0 for [row] in times.values()] == [wanted == "STOP"] * 2
+    assert len({row["how"] for [row] in times.values()}) == 1
+
+
 def test_an_earlier_life_of_a_name_is_no_rewind(tmp_path: Path) -> None:
     group = GroupHistory("reader")
     group.commit({"orders": {0: 500}})
