@@ -78,10 +78,27 @@ def consumer_group() -> GroupHistory:
     return group
 
 
+def left_behind() -> GroupHistory:
+    """An offset where a transaction is open, one beyond the log, none, one of an emptied log, and all but a marker."""
+    group = GroupHistory("left-behind", **SETTINGS)
+    group.commit({"orders": {0: 52, 1: 900, 2: -1}, "bills": {0: 5, 1: 20}})
+    return group
+
+
+def unsubscribed() -> GroupHistory:
+    """Its member reads another topic now."""
+    group = GroupHistory("unsubscribed", group_initial_rebalance_delay_ms=0, **SETTINGS)
+    group.commit({"orders": {0: 5}})
+    group.form(topics=("refunds",))
+    return group
+
+
 def sample_orders(root: Path) -> None:
     """It grows, rests, and is made again, and once there are two samplers; in the other cluster it is gone in the end."""
     for seconds, end in [(1, 30), (5, 60), (45, 60), (110, 90), (125, 40), (155, 55), (155.4, 50)]:
         sample(root, seconds, "orders", {0: end, 1: end, 2: end}, held_back=3)
+    sample(root, 100, "bills", {0: 9, 1: 18}, held_back=3)
+    sample(root, 155, "bills", {0: 9, 1: 21}, start=9)
     sample(root, 1, "orders", {0: 30, 1: 30}, cluster_id="other")
     sample(root, 100_000, "bills", {0: 30}, cluster_id="other")
 
@@ -89,8 +106,8 @@ def sample_orders(root: Path) -> None:
 @pytest.fixture
 def schema(spark: SparkSession, tmp_path: Path) -> Iterator[TableCatalog]:
     """A catalog's schema with tables that are filled."""
-    told = (classic_group(), transactions(), consumer_group(), *extreme_groups())
-    root = tables_of(tmp_path / "tables", *told)
+    told = (classic_group(), transactions(), consumer_group(), left_behind(), unsubscribed())
+    root = tables_of(tmp_path / "tables", *told, *extreme_groups())
     add_mirrored_extremes(root)
     sample_orders(root)
     sample_far_ends(root, 155)
@@ -117,6 +134,22 @@ def test_views_of_a_catalog_answer_as_the_command_line_does(
                 for column in found.schema
             ] == [(column.name, column.type, column.meaning) for column in view.columns]
 
+        places = spark.table(schema.location("partition_status")).select(
+            "group_id", "topic", "partition", "status"
+        )
+        assert {
+            tuple(row)
+            for row in places.where("group_id IN ('left-behind', 'unsubscribed')").collect()
+        } == {
+            ("left-behind", "bills", 0, "OK"),
+            ("left-behind", "bills", 1, "OK"),
+            ("left-behind", "orders", 0, "HELD"),
+            ("left-behind", "orders", 1, "AHEAD"),
+            ("left-behind", "orders", 2, None),
+            ("unsubscribed", "orders", 0, "UNSUBSCRIBED"),
+            ("unsubscribed", "orders", 1, None),
+            ("unsubscribed", "orders", 2, None),
+        }
         clients = spark.table(schema.location("audit")).where("change = 'rewind'")
         assert r"\u0001" + CLIENT_ID[1:] in {
             row.client_id for row in clients.select("client_id").collect()

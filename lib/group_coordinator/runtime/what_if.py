@@ -94,6 +94,8 @@ class WhatIf:
     def _remove(self, tombstone: OffsetRecord, at_ms: int) -> None:
         topic, partition = tombstone.topic, tombstone.partition
         lost = self._group.offsets[topic][partition]
+        if lost.offset < 0:
+            return  # Clients take it for none.
         self._gone[topic, partition] = Removal(
             topic, partition, lost.offset, lost.commit_timestamp_ms, at_ms
         )

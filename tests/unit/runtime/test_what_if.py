@@ -55,6 +55,14 @@ def test_the_sweep_at_the_very_time_counts_and_a_moment_earlier_nothing_is_gone(
     assert removals(group, DAY) == [Removal("orders", 0, 10, 0, DAY)]
 
 
+def test_a_number_below_0_is_no_offset_to_lose() -> None:
+    group = living()
+    group.commit({"orders": {0: -1, 1: 0}})
+    group.sleep(DAY)
+
+    assert removals(group, DAY) == [Removal("orders", 1, 0, 0, DAY)]
+
+
 def test_a_commit_in_time_begins_anew() -> None:
     group = living()
     group.commit({"orders": {0: 10}})
