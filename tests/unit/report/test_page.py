@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from datetime import UTC, datetime
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,8 +12,10 @@ import pytest
 from group_coordinator.clients.sql_tables import QueryError
 from group_coordinator.report.answers import Report, ask
 from group_coordinator.report.page import content, page
+from group_coordinator.report.scope import Scope
 from tests.support.busy_day import HOSTILE
-from tests.support.group_history import tables_of
+from tests.support.group_history import GroupHistory, tables_of
+from tests.support.samples import sample
 
 
 class Parsed(HTMLParser):
@@ -103,6 +106,22 @@ def test_empty_tables_give_a_page_that_says_so(day: Report, tmp_path: Path) -> N
         assert sentence in text
     assert "<figure" not in text
     assert "<table" not in text
+
+
+def test_of_a_group_ahead_of_the_log_the_page_says_no_lag(tmp_path: Path) -> None:
+    group = GroupHistory("reader")
+    group.commit({"orders": {0: 899}})
+    group.sleep(1_000)
+    group.commit({"orders": {0: -1, 1: 899}})
+    root = tables_of(tmp_path, group)
+    for seconds in (0, 60, 120):
+        sample(root, seconds, "orders", {0: 54, 1: 54})
+    day = Scope(datetime.fromtimestamp(0, UTC), datetime.fromtimestamp(3_600, UTC))
+
+    text = re.sub(r"\s*<[^>]*>\s*", "|", content(ask(str(root), day)))
+
+    assert re.search(r"\|reader\|+AHEAD\|+Empty, classic\|+0\|+-\|+-\|+-\|", text)
+    assert re.search(r"\|reader\|+-\|+0\|+1970-01-01 00:00\|+0 s\|", text)
 
 
 def test_a_question_that_cannot_be_answered_says_why(day: Report) -> None:
