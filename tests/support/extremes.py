@@ -11,7 +11,7 @@ from group_coordinator.tables.compaction import local
 from group_coordinator.tables.compaction.rows import GroupKey, LogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.instants import FIRST_MS, LAST_MS
-from tests.support.group_history import GroupHistory
+from tests.support.group_history import GroupHistory, tables_of
 from tests.support.log_rows import member
 from tests.support.mirrored_log import MINUTE, MirroredLog, table_rows
 from tests.support.samples import sample
@@ -114,6 +114,15 @@ def add_mirrored_extremes(root: Path) -> None:
         entries = rows.select([*GroupKey._fields, *LogEntry._fields])
         once = Transaction("extremes", version)
         local.compact(root, log.key.cluster_id, entries, MINUTE, once)
+
+
+def extreme_tables(root: Path) -> Path:
+    """All of these groups, and samples of what they read."""
+    tables_of(root, *extreme_groups())
+    add_mirrored_extremes(root)
+    sample(root, 60, "orders", {0: 1_000, 1: 1_000})
+    sample_far_ends(root, 60)
+    return root
 
 
 def sample_far_ends(root: Path, at_s: float) -> None:

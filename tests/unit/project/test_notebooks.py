@@ -12,6 +12,7 @@ import pytest
 from nbclient import NotebookClient
 
 from tests.support.busy_day import busy_day
+from tests.support.extremes import extreme_tables
 from tests.support.recorded_cluster import recorded_cluster
 
 FOLDER = Path(__file__).parents[3] / "notebooks"
@@ -50,14 +51,23 @@ def test_it_opens_the_tables_as_the_others_do(notebook: Path) -> None:
     assert [source for source in code_of(notebook)[1:] if "TableFolder" in source] == []
 
 
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_groups_of_one_name_in_two_clusters_are_not_taken_for_one(notebook: Path) -> None:
+    about_groups = [source for source in code_of(notebook) if "group_id" in source]
+
+    assert about_groups
+    assert [source for source in about_groups if "cluster_id" not in source] == []
+
+
 def test_they_run(tmp_path: Path) -> None:
-    """On what a real broker wrote, without samples of lag, and on a day that is made up.
+    """On what a real broker wrote, without samples of lag, on a day that is made up, and beside numbers and times of any size.
 
     They run one after the other in one kernel, which forgets everything between them: to start one takes longer than to run.
     """
     played = [
         (recorded_cluster, ("1_tour_of_the_tables", "2_life_of_one_group", "4_expiring_and_lost")),
         (busy_day, ("1_tour_of_the_tables", "3_lag_over_a_day", "4_expiring_and_lost")),
+        (extreme_tables, tuple(path.stem for path in NOTEBOOKS)),
     ]
     cells = []
     for make, names in played:
@@ -77,7 +87,8 @@ def test_they_run(tmp_path: Path) -> None:
     whole = nbformat.v4.new_notebook(cells=cells)
     NotebookClient(whole, timeout=60, kernel_name="python3").execute()
 
-    shown = [output["data"] for cell in cells for output in cell["outputs"]]
-    assert [data["text/plain"] for data in shown].count("alt.Chart(...)") == 13
+    outputs = [output for cell in cells for output in cell["outputs"]]
+    shown = [output["data"] for output in outputs if output["output_type"] != "stream"]
+    assert [data["text/plain"] for data in shown].count("alt.Chart(...)") == 22
     for fact in ("User:anna", "offset-expired", "topic-deleted", "subscription"):
         assert any(f"<td>{fact}</td>" in data.get("text/html", "") for data in shown), fact
