@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from deltalake import write_deltalake
 from pyspark.sql import SparkSession
 
+from group_coordinator.clients.moment import Moment
+from group_coordinator.clients.sql_tables import query
 from group_coordinator.job.ask_tables import ask_tables
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.settings import Settings
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.creation import COMPACTED
+from tests.support.extremes import extreme_tables
 from tests.support.log_rows import EPOCH, Log
 
 pytestmark = pytest.mark.spark
@@ -44,6 +50,21 @@ def test_an_earlier_time_has_its_own_rows(spark: SparkSession, settings: Setting
     assert ask_tables(settings, lambda: spark, FOLDED, EPOCH).to_pylist() == [
         {"what": "created", "committed_offset": 41}
     ]
+
+
+@pytest.mark.parametrize("table", [definition.name for definition in COMPACTED])
+def test_extremes_are_folded_as_the_command_line_folds_them(
+    spark: SparkSession, configured: Settings, tmp_path: Path, table: str
+) -> None:
+    root = str(extreme_tables(tmp_path / "tables"))
+    moment = Moment(datetime(9999, 12, 31, 23, 59, 59, 999_999, UTC), configured.coordinator)
+    about = f"SELECT * FROM {table}"  # noqa: S608
+
+    found = ask_tables(configured, lambda: spark, about, moment.at).to_pylist()
+
+    wanted = query(root, about, moment).to_pylist()
+    assert sorted(found, key=str) == sorted(wanted, key=str)
+    assert table == "members" or found
 
 
 def test_a_query_that_is_wrong_is_told_in_one_line(spark: SparkSession, settings: Settings) -> None:

@@ -93,6 +93,16 @@ def unsubscribed() -> GroupHistory:
     return group
 
 
+def alike() -> list[GroupHistory]:
+    """Groups whose names an engine, or a reader, might take for one."""
+    names = ["a", "A", "a ", "a\0", "a\n", r"a\n", "é", "e\u0301", "\ufffd", ""]
+    groups = [GroupHistory(name, cluster_id=id_) for id_ in ("test", "TEST") for name in names]
+    for number, group in enumerate(groups):
+        for offset in (number + 100, number):
+            group.commit({"orders": {0: offset}})
+    return groups
+
+
 def sample_orders(root: Path) -> None:
     """It grows, rests, and is made again, and once there are two samplers; in the other cluster it is gone in the end."""
     for seconds, end in [(1, 30), (5, 60), (45, 60), (110, 90), (125, 40), (155, 55), (155.4, 50)]:
@@ -107,7 +117,7 @@ def sample_orders(root: Path) -> None:
 def schema(spark: SparkSession, tmp_path: Path) -> Iterator[TableCatalog]:
     """A catalog's schema with tables that are filled."""
     told = (classic_group(), transactions(), consumer_group(), left_behind(), unsubscribed())
-    root = tables_of(tmp_path / "tables", *told, *extreme_groups())
+    root = tables_of(tmp_path / "tables", *told, *extreme_groups(), *alike())
     add_mirrored_extremes(root)
     sample_orders(root)
     sample_far_ends(root, 155)

@@ -30,8 +30,8 @@ def command(**given: Any) -> None:
     Examples:
       group-coordinator positions --bootstrap-server localhost:9092 --cluster eu-1 --every 30
       group-coordinator positions --topic orders --topic refunds
-      group-coordinator sql "SELECT topic, sampled_at, sum(log_end_offset) AS written
-        FROM topic_positions GROUP BY topic, sampled_at ORDER BY topic, sampled_at"
+      group-coordinator sql "SELECT cluster_id, topic, sampled_at, sum(log_end_offset) AS written
+        FROM topic_positions GROUP BY cluster_id, topic, sampled_at ORDER BY cluster_id, topic, sampled_at"
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     wanted = sampling(**given)
     with scratch_folder() as scratch:

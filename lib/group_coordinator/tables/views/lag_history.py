@@ -143,7 +143,7 @@ LAG_HISTORY = ViewDefinition(
     ),
     _TEXT,
     "How far was a group behind in the course of a day, hour by hour, at the worst of its samples and partitions?",
-    "SELECT date_trunc('hour', sampled_at) AS `hour`, max(lag) AS lag, max(lag_seconds) AS lag_seconds FROM lag_history "
-    "WHERE group_id = 'billing' AND topic = 'orders' GROUP BY date_trunc('hour', sampled_at) "
+    "SELECT cluster_id, date_trunc('hour', sampled_at) AS `hour`, max(lag) AS lag, max(lag_seconds) AS lag_seconds FROM lag_history "
+    "WHERE group_id = 'billing' AND topic = 'orders' GROUP BY cluster_id, date_trunc('hour', sampled_at) "
     "ORDER BY `hour` DESC LIMIT 24",
 )

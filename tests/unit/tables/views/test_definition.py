@@ -92,6 +92,11 @@ def test_a_condition_on_the_group_reaches_the_files(view: ViewDefinition, filled
     assert [line for line in by_group if "group_id in (billing)" not in line] == []
 
 
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+def test_an_example_that_puts_rows_together_keeps_clusters_apart(view: ViewDefinition) -> None:
+    assert "GROUP BY" not in view.example or "GROUP BY cluster_id" in view.example
+
+
 def ordinary_tables(root: Path, *others: GroupHistory) -> Path:
     """With one group, which read bills two days ago, and refunds just now."""
     group = GroupHistory("ordinary")
