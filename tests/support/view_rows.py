@@ -38,6 +38,7 @@ SOURCES: Mapping[str, Mapping[str, str]] = {
         "partition": "INT",
         "committed_offset": "BIGINT",
         "commit_timestamp": "TIMESTAMP",
+        "updated_at": "TIMESTAMP",
     },
     "groups": {
         "cluster_id": "STRING",

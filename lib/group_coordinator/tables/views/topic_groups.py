@@ -31,11 +31,16 @@ TOPIC_GROUPS = ViewDefinition(
         required("subscribed_members", "bigint", "Members that subscribe to it by name"),
         required("assigned_partitions", "bigint", "Partitions that members have"),
         required("committed_partitions", "bigint", "Partitions with a committed offset"),
-        optional("last_commit_at", "timestamp", "When one was committed last; null: there is none"),
+        optional(
+            "last_commit_at",
+            "timestamp",
+            "When one was committed last, by its own time unless that is later than its record's; null: there is none",
+        ),
     ),
     f"""
 WITH signs AS (
-  SELECT cluster_id, group_id, topic, 0 AS subscription, 0 AS member, 0 AS assigned, 1 AS committed, commit_timestamp
+  SELECT cluster_id, group_id, topic, 0 AS subscription, 0 AS member, 0 AS assigned, 1 AS committed,
+    least(commit_timestamp, updated_at) AS commit_timestamp
   FROM $offsets
   WHERE {is_offset("committed_offset")}
   UNION ALL

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from group_coordinator.clients.sql_tables import query
+from group_coordinator.core.model import requests
 from tests.support.group_history import GroupHistory, tables_of
 from tests.support.samples import sample
 
@@ -27,6 +28,20 @@ def reader(name: str, *topics: str) -> GroupHistory:
     group = GroupHistory(name, offsets_retention_ms=30 * DAY_S * 1_000)
     group.commit({topic: {0: 5} for topic in topics})
     return group
+
+
+def test_a_commit_time_that_has_not_come_yet_keeps_no_topic_alive(tmp_path: Path) -> None:
+    """Version 1 of OffsetCommit has one of the client's own."""
+    group = reader("group", "orders")
+    commits = (requests.PartitionCommit(0, 5, None, "", 2**63 - 1),)
+    topics = (requests.TopicCommit("orders", None, commits),)
+    group.sleep(60_000)
+    group.send(requests.OffsetCommit("group", None, "", None, None, topics), 1)
+    root = tables_of(tmp_path, group)
+    for seconds in (0, DAY_S + 120):
+        sample(root, seconds, "orders", {0: 10})
+
+    assert asked(root, STALE) == [("orders", "unused", 1, at(60), None, 5)]
 
 
 def test_each_topic_is_listed_for_its_reason(tmp_path: Path) -> None:
