@@ -38,6 +38,11 @@ _CHANGE = re.compile(
 """The engine would write what it can, as EXPLAIN ANALYZE does too, and say of the rest that it is done."""
 
 
+_TOO_FAR = re.compile(r"value -?\d+ to Timestamp\(ns\)|Timestamp -?\d+ out of range")
+_WAY_OUT = ": a row has a time before 1677 or after 2262, which this function does not take: leave it out by WHERE"
+"""The engine counts some times in nanoseconds of 64 bits: now(), date_bin, to_char, and hours and more of date_trunc."""
+
+
 class TablesUnavailableError(ClientError):
     """The Delta tables do not exist, or cannot be read from here."""
 
@@ -115,7 +120,8 @@ def told_in_one_line(about: str = "") -> Iterator[None]:
     try:
         yield
     except (DeltaError, OSError, pa.ArrowException) as error:
-        raise QueryError(about + in_one_line(error)) from error
+        text = in_one_line(error)
+        raise QueryError(about + text + (_WAY_OUT if _TOO_FAR.search(text) else "")) from error
 
 
 def rows(root: str, sql: str) -> list[dict[str, Any]]:

@@ -16,6 +16,10 @@ from group_coordinator.cli.sql import command
 from group_coordinator.clients.sql_tables import TABLES
 from group_coordinator.tables.views.all_views import VIEWS
 
+YEAR_9999 = """arrow_cast(253402300799999000, 'Timestamp(Microsecond, Some("UTC"))')"""
+TOO_FAR = (
+    "a time before 1677 or after 2262, which this function does not take: leave it out by WHERE"
+)
 EXPIRY = datetime(2024, 1, 2, 3, 4, 5, 678_000, tzinfo=UTC)
 
 
@@ -212,6 +216,8 @@ def test_the_root_may_be_a_setting(tables: Path) -> None:
         ("INSERT INTO offsets (group_id) VALUES ('g')", "Error: INSERT is no question"),
         ("DELETE FROM offsets", "Error: DELETE is no question"),
         ("SELECT 1/0", "Error: "),
+        (f"SELECT date_trunc('day', {YEAR_9999})", TOO_FAR),
+        (f"SELECT now() - {YEAR_9999}", TOO_FAR),
     ],
 )
 def test_a_wrong_query_is_one_line(tables: Path, query: str, message: str) -> None:
