@@ -1,4 +1,4 @@
-"""Numbers in texts that a user gave: those that Java reads, as far as Kafka has room for them."""
+"""Whole numbers in options and files, as Java reads them, within the ranges of Kafka's types."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def whole_number(text: str, most: int) -> int | None:
 
 
 class NumberRange(click.IntRange):
-    """An option's number; click alone would take all that Python reads, such as 1_0."""
+    """Range of an option; click alone takes all that Python reads, such as 1_0."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number.
+        """Read the number.
 
         Raises:
-            click.BadParameter: it is none, or beyond the range.
+            click.BadParameter: the text is no whole number, or is beyond the range.
         """
         if isinstance(value, str) and java_number(value) is None:
             self.fail(f"{value!r} is not a whole number.", param, ctx)
@@ -33,4 +33,4 @@ class NumberRange(click.IntRange):
 
 
 INT64 = NumberRange(-LAST_INT64 - 1, LAST_INT64)
-"""Kafka's offsets, and how far they are shifted."""
+"""Offsets, shifts and times in milliseconds."""

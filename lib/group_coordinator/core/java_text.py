@@ -35,9 +35,9 @@ def utf16_order(text: str) -> bytes:
 
 
 def java_number(text: str) -> int | None:
-    """The number that Java's Integer.parseInt and Long.parseLong read, the caller checks its range; None: they read none.
+    """Read a number as Java's Long.parseLong does, without its range; None: the text is no number.
 
-    A sign and the digits of any script are taken; blanks, underscores and characters beyond the first 65,536 are not.
+    Java takes a sign and the digits of any script, but no blanks, underscores or characters beyond the first 65,536.
     """
     match = _NUMBER.fullmatch(text)
     if match is None or max(text) > "\uffff":

@@ -14,7 +14,7 @@ class GroupConfig(Value, frozen=True):
     default: str
     """Of the broker's setting, in its unit, as it is shown."""
     documentation: str
-    """In our own words: Kafka's texts are not compared."""
+    """In our own words; tests compare all but this with Kafka."""
     broker_name: str
     """The broker's setting that applies to a group without its own; where there is none, Kafka says the setting's own name."""
     least: int | None = None
