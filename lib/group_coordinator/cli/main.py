@@ -13,6 +13,7 @@ import click
 
 from group_coordinator import __version__
 from group_coordinator.cli.refusals import refusals_shown
+from group_coordinator.cli.standard_output import escape_missing_characters
 from group_coordinator.settings import SettingsError
 
 COMMANDS = {
@@ -78,6 +79,7 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; 1 is the status of a refusal, 2 of wrong usage."""
         try:
+            escape_missing_characters()
             with refusals_shown(), _all_written():
                 return super().invoke(ctx)
         except SettingsError as error:

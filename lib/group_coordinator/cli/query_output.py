@@ -8,6 +8,7 @@ from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
@@ -18,7 +19,9 @@ from msgspec import json
 from pyarrow import parquet
 
 from group_coordinator.cli.given_options import refuse_given
+from group_coordinator.cli.standard_output import visible_json
 from group_coordinator.clients.plain_arrow import without_views
+from group_coordinator.report.phrases import name_text
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Writer = Callable[[pa.Table, TextIO], None]
@@ -27,11 +30,12 @@ _PARQUET = "parquet"
 
 
 def write_csv(answer: pa.Table, out: TextIO) -> None:
-    """RFC 4180 with a line of headings; null is an empty field."""
+    """RFC 4180 with a line of headings; null is an empty field. Only a terminal gets escapes: a program needs every character."""
     rows = rows_of(answer)
+    text_of = partial(shown_cell, encoding=out.encoding) if out.isatty() else cell_text
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(answer.column_names)
-    writer.writerows([cell_text(value) for value in row] for row in rows)
+    writer.writerow(map(text_of, answer.column_names))
+    writer.writerows(map(text_of, row) for row in rows)
 
 
 def write_json(answer: pa.Table, out: TextIO) -> None:
@@ -44,7 +48,7 @@ def write_json(answer: pa.Table, out: TextIO) -> None:
     document = json.encode(
         [dict(zip(answer.column_names, row, strict=True)) for row in rows_of(answer)], enc_hook=str
     )
-    out.write(json.format(document, indent=2).decode() + "\n")
+    out.write(visible_json(json.format(document, indent=2).decode(), out.encoding) + "\n")
 
 
 FORMATS: Mapping[str, Writer] = {"csv": write_csv, "json": write_json}
@@ -161,8 +165,17 @@ def _in_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column
 
 
+def shown_cell(value: object, encoding: str | None) -> str:
+    """A value as printable text of this encoding, in one line; empty: null."""
+    text = cell_text(value)
+    if isinstance(value, list | dict):
+        return visible_json(text, encoding)
+    known = encoding or "utf-8"
+    return name_text(text).encode(known, "backslashreplace").decode(known)
+
+
 def cell_text(value: object) -> str:
-    """A value as a text of one line; empty: null."""
+    """A value as a text; empty: null."""
     match value:
         case None:
             text = ""

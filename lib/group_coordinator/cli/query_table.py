@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TextIO
 
@@ -10,37 +11,39 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from group_coordinator.cli.query_output import cell_text, rows_of
+from group_coordinator.cli.query_output import rows_of, shown_cell
 
 _UNLIMITED_WIDTH = 100_000
 """The width without a terminal: a file or a pipe must not lose the end of a line."""
 _GAP = "   "
-_SHOWN = {code: repr(chr(code))[1:-1] for code in (*range(0x20), *range(0x7F, 0xA0))}
-"""Control characters as escapes: a row stays a line, and a name that comes from outside does nothing to a terminal."""
 
 
 def print_table(answer: pa.Table, out: TextIO | None = None) -> None:
     """Aligned columns, numbers to the right; where a terminal is too narrow for them, one line a value."""
+    out = out or sys.stdout
     console = Console(highlight=False, file=out)
     if not console.is_terminal:
         console = Console(highlight=False, file=out, width=_UNLIMITED_WIDTH)
-    rows = [[cell_text(value).translate(_SHOWN) for value in row] for row in rows_of(answer)]
+    names, *rows = (
+        [shown_cell(value, console.encoding) for value in row]
+        for row in (answer.column_names, *rows_of(answer))
+    )
     # Not by rich's Table: it takes ten seconds for 30,000 rows.
-    heading, *lines = _aligned(answer.schema, rows) or [""]
+    heading, *lines = _aligned(answer.schema.types, [names, *rows]) or [""]
     width = cell_len(heading)
     if width <= console.width:
         console.out(heading, style="bold")
         console.out(("-" if console.options.ascii_only else "─") * width)
         console.out("".join(f"{line.rstrip()}\n" for line in lines), end="")
     else:
-        _print_records(console, answer.column_names, rows)
+        _print_records(console, names, rows)
     console.print(f"\n{answer.num_rows} {'row' if answer.num_rows == 1 else 'rows'}", style="dim")
 
 
-def _aligned(schema: pa.Schema, rows: Sequence[Sequence[str]]) -> list[str]:
-    """A line of headings and a line a row, all of one width."""
-    texts = zip(*(schema.names, *rows), strict=True)
-    columns = [_padded(*column) for column in zip(schema.types, texts, strict=True)]
+def _aligned(kinds: Sequence[pa.DataType], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A line a row, all of one width; the headings are the first one."""
+    texts = zip(*rows, strict=True)
+    columns = [_padded(*column) for column in zip(kinds, texts, strict=True)]
     return [_GAP.join(line) for line in zip(*columns, strict=True)]
 
 

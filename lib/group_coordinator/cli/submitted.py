@@ -24,6 +24,7 @@ from group_coordinator.cli.query_output import (
     show,
 )
 from group_coordinator.cli.refusals import refusals_shown
+from group_coordinator.cli.standard_output import escape_missing_characters
 from group_coordinator.cli.times import as_of_option
 from group_coordinator.job.ask_tables import ask_tables
 from group_coordinator.job.create import create_tables_of
@@ -48,6 +49,7 @@ def _told() -> Iterator[None]:
 @click.group()
 def jobs() -> None:
     """The jobs of the group coordinator on a cluster, with the Spark that is there."""
+    escape_missing_characters()
 
 
 def main() -> None:

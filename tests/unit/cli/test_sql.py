@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import csv
+import json
 import os
 import subprocess
 import sys
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 
 import click
@@ -12,6 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 from deltalake import write_deltalake
 
+from group_coordinator.cli.main import main
 from group_coordinator.cli.sql import command
 from group_coordinator.clients.sql_tables import TABLES
 from group_coordinator.tables.views.all_views import VIEWS
@@ -77,9 +81,98 @@ def test_a_name_from_outside_stays_in_its_cell(tables: Path) -> None:
     result = sql(query, "--tables", str(tables))
 
     assert result.stdout.splitlines()[:3] == [
-        "group_id     topic   lag",
-        "────────────────────────",
-        r"a\n\x1b[2J   料金      1",
+        "group_id       topic   lag",
+        "──────────────────────────",
+        r"a\x0a\x1b[2J   料金      1",
+    ]
+
+
+ODD_NAMES = (
+    "SELECT * FROM (VALUES ('a' || chr(10) || 'b'), ('a\\nb'), ('a\\x0ab'), ('\\U0001f600'), ('a  b'), ('u' || chr(776)), (chr(8238) || 'nimda'), ('a' || chr(8232)), "
+    "(' a'), ('a '), ('a' || chr(160)), (chr(155)), ('😀')) AS names(group_id)"
+)
+
+
+def test_different_names_look_different(tables: Path) -> None:
+    lines = sql(ODD_NAMES, "--tables", str(tables)).stdout.splitlines()
+
+    assert lines[2:-2] == [
+        *(
+            r"a\x0ab",
+            r"a\nb",
+            r"a\\x0ab",
+            r"\\U0001f600",
+            r"a \x20b",
+            r"u\u0308",
+            r"\u202enimda",
+            r"a\u2028",
+            r"\x20a",
+            r"a\x20",
+            r"a\xa0",
+            r"\x9b",
+        ),
+        "😀",
+    ]
+
+
+def test_a_heading_does_nothing_to_a_terminal(tables: Path) -> None:
+    result = sql('SELECT 1 AS "a\x1b[2J"', "--tables", str(tables))
+
+    assert result.stdout.splitlines()[0] == r"a\x1b[2J"
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines"),
+    [
+        (
+            "table",
+            [
+                "name         topics",
+                "-" * 38,
+                r'\U0001f600   ["\ufffd","\ud83d\ude00"]',
+                "",
+                "1 row",
+            ],
+        ),
+        ("csv", ["name,topics", '\\U0001f600,"[""\\ufffd"",""\\U0001f600""]"']),
+    ],
+)
+def test_what_the_encoding_lacks_is_escaped(tables: Path, kind: str, lines: list[str]) -> None:
+    query = "SELECT '😀' AS name, make_array(chr(65533), '😀') AS topics"
+    arguments = ["sql", query, "--tables", str(tables), "--format", kind]
+
+    result = CliRunner(charset="latin-1").invoke(main, arguments)
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert [line.rstrip() for line in result.stdout.splitlines()] == lines
+
+
+def test_json_with_escapes_is_the_same_json(tables: Path) -> None:
+    query = "SELECT chr(8238) || 'é😀' || chr(155) AS name"
+    arguments = ["sql", query, "--tables", str(tables), "--format", "json"]
+
+    result = CliRunner(charset="latin-1").invoke(main, arguments)
+
+    assert result.stdout == '[\n  {\n    "name": "\\u202eé\\ud83d\\ude00\\u009b"\n  }\n]\n'
+    assert json.loads(result.stdout) == [{"name": "\u202eé😀\x9b"}]
+
+
+def test_a_program_gets_every_character_of_csv(tables: Path) -> None:
+    result = sql(ODD_NAMES, "--tables", str(tables), "--format", "csv")
+
+    assert [*csv.reader(StringIO(result.stdout, newline=""))] == [
+        *(
+            ["group_id"],
+            ["a\nb"],
+            [r"a\nb"],
+            [r"a\x0ab"],
+            [r"\U0001f600"],
+            ["a  b"],
+            ["u\u0308"],
+            ["\u202enimda"],
+            ["a\u2028"],
+        ),
+        *([" a"], ["a "], ["a\xa0"], ["\x9b"], ["😀"]),
     ]
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import click
-from msgspec import json, yaml
+import yaml
+from msgspec import json
 
 from group_coordinator.cli.groups import format as layout
+from group_coordinator.cli.standard_output import visible_json
 
 
 class Output(Protocol):
@@ -41,7 +44,7 @@ class Text:
 class Document:
     """An array with an object a row: field names are the headings of the columns, null is a missing value."""
 
-    def __init__(self, encode: Callable[[Any], bytes]) -> None:
+    def __init__(self, encode: Callable[[Any], str]) -> None:
         self._encode = encode
         self._rows: list[Mapping[str, object]] = []
 
@@ -54,17 +57,29 @@ class Document:
 
     def end(self) -> None:
         """Print the document."""
-        click.echo(self._encode(self._rows).decode().rstrip("\n"))
+        click.echo(self._encode(self._rows))
 
 
-def _json(rows: Any) -> bytes:
-    return json.format(json.encode(rows), indent=2)
+def _json(rows: Any) -> str:
+    return visible_json(json.format(json.encode(rows), indent=2).decode(), sys.stdout.encoding)
+
+
+def _yaml(rows: Any) -> str:
+    """Escape all that is not ASCII where a character needs an escape: PyYAML knows no finer choice."""
+    plain = _yaml_document(rows, allow_unicode=True)
+    is_visible = visible_json(plain, sys.stdout.encoding) == plain
+    return plain if is_visible else _yaml_document(rows, allow_unicode=False)
+
+
+def _yaml_document(rows: Any, *, allow_unicode: bool) -> str:
+    document: str = yaml.safe_dump(rows, allow_unicode=allow_unicode, sort_keys=False)
+    return document.rstrip("\n")
 
 
 FORMATS: Mapping[str, Callable[[], Output]] = {
     "table": Text,
     "json": lambda: Document(_json),
-    "yaml": lambda: Document(yaml.encode),
+    "yaml": lambda: Document(_yaml),
 }
 
 

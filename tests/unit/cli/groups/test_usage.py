@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 from deltalake import write_deltalake
 from pyarrow import table
@@ -10,6 +12,7 @@ from pyarrow import table
 from group_coordinator import __version__
 from group_coordinator.cli.groups import command, usage
 from group_coordinator.cli.groups.usage import TopicChoice
+from group_coordinator.cli.main import main
 
 
 def groups(*arguments: str) -> Result:
@@ -215,6 +218,31 @@ def test_only_some_types(tables: Path) -> None:
     assert listed(tables, "--type", "consumer")[1:] == [
         "beta                      Consumer            "
     ]
+
+
+def test_names_that_the_encoding_lacks_are_escaped(tmp_path: Path) -> None:
+    name = "\u202eé😀"
+    rows = {
+        "cluster_id": ["default"],
+        "group_id": [name],
+        "group_type": ["classic"],
+        "state": ["Empty"],
+        "protocol_type": ["consumer"],
+    }
+    write_deltalake(str(tmp_path / "groups"), table(rows))
+    line = ["groups", "--list", "--set", f"tables.root={tmp_path}"]
+
+    texts = {
+        kind: CliRunner(charset="latin-1").invoke(main, [*line, "-o", kind]).stdout
+        for kind in ("table", "json", "yaml")
+    }
+
+    assert texts == {
+        "table": "\\u202eé\\U0001f600\n",
+        "json": '[\n  {\n    "group": "\\u202eé\\ud83d\\ude00"\n  }\n]\n',
+        "yaml": '- group: "\\u202E\\xE9\\U0001F600"\n',
+    }
+    assert json.loads(texts["json"]) == yaml.safe_load(texts["yaml"]) == [{"group": name}]
 
 
 def test_the_groups_of_one_cluster_of_those_that_share_the_tables(tables: Path) -> None:

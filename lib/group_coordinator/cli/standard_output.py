@@ -1,0 +1,28 @@
+"""Text for a standard output of any encoding, and for terminals."""
+
+from __future__ import annotations
+
+import re
+import sys
+from io import TextIOWrapper
+
+_NOT_ASCII = re.compile(r"[^\n -~]")
+
+
+def escape_missing_characters() -> None:
+    """Let standard output escape characters that its encoding does not have, in place of a UnicodeEncodeError."""
+    if isinstance(sys.stdout, TextIOWrapper):  # a notebook's is none
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def visible_json(document: str, encoding: str | None) -> str:
+    r"""Return the same document with \uXXXX for characters that are not printable or not in the encoding (None: UTF-8)."""
+
+    def escaped(found: re.Match[str]) -> str:
+        character = found[0]
+        if character.isprintable() and character.encode(encoding or "utf-8", "ignore"):
+            return character
+        units = character.encode("utf-16-be", "surrogatepass")
+        return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
+
+    return _NOT_ASCII.sub(escaped, document)
