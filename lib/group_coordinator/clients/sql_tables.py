@@ -12,6 +12,7 @@ import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import DeltaError
 
+from group_coordinator.clients.byte_lengths import with_headings_restored, with_lengths_of_bytes
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.moment import Moment
 from group_coordinator.tables.delta_errors import in_one_line
@@ -38,9 +39,14 @@ _CHANGE = re.compile(
 """The engine would write what it can, as EXPLAIN ANALYZE does too, and say of the rest that it is done."""
 
 
-_TOO_FAR = re.compile(r"value -?\d+ to Timestamp\(ns\)|Timestamp -?\d+ out of range")
-_WAY_OUT = ": a row has a time before 1677 or after 2262, which this function does not take: leave it out by WHERE"
-"""The engine counts some times in nanoseconds of 64 bits: now(), date_bin, to_char, and hours and more of date_trunc."""
+_HINTS = {
+    # The engine counts some times in nanoseconds of 64 bits: now(), date_bin, to_char, and hours and more of date_trunc.
+    r"value -?\d+ to Timestamp\(ns\)|Timestamp -?\d+ out of range": ": a row has a time before 1677 or after 2262, which this "
+    "function does not take: leave it out by WHERE",
+    r"non.UTF-8 data|received Binary|\(Binary": " (a binary column is not text: use encode(COLUMN, 'hex'), or "
+    "TRY_CAST(COLUMN AS STRING), which is null where it is not UTF-8)",
+}
+"""The way out of what the engine says, which it does not say itself."""
 
 
 class TablesUnavailableError(ClientError):
@@ -67,7 +73,7 @@ def query(root: str, sql: str, moment: Moment | None = None) -> pa.Table:
     if change:
         raise QueryError(f"{change[1].upper()} is no question, and nothing is changed here")
     with session(root, sql, moment) as tables:
-        return tables.sql(sql)
+        return with_headings_restored(tables.sql(with_lengths_of_bytes(sql)))
 
 
 class Session:
@@ -121,7 +127,8 @@ def told_in_one_line(about: str = "") -> Iterator[None]:
         yield
     except (DeltaError, OSError, pa.ArrowException) as error:
         text = in_one_line(error)
-        raise QueryError(about + text + (_WAY_OUT if _TOO_FAR.search(text) else "")) from error
+        hints = (hint for said, hint in _HINTS.items() if re.search(said, text))
+        raise QueryError(about + text + "".join(hints)) from error
 
 
 def rows(root: str, sql: str) -> list[dict[str, Any]]:

@@ -268,6 +268,73 @@ def test_json(tables: Path) -> None:
     )
 
 
+@pytest.fixture
+def letters(tables: Path) -> Path:
+    """dead_letters with bytes that are no UTF-8, and a log whose columns of the same names are texts."""
+    bytes_ = {
+        "reason": ["a", "b", "c"],
+        "key": pa.array([b"\xff\x00\xfe", "é".encode(), None], pa.binary()),
+        "value": pa.array([b"", b"\n", b"\x80"], pa.binary()),
+    }
+    write_deltalake(str(tables / "dead_letters"), pa.table(bytes_))
+    log = {"reason": ["a", "b"], "key": ["é", "ab"], "value": ["ééé", None]}
+    write_deltalake(str(tables / "coordinator_log"), pa.table(log))
+    return tables
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (
+            "SELECT length(key), octet_length(key), bit_length(value) FROM dead_letters ORDER BY reason",
+            [
+                "length(dead_letters.key),octet_length(dead_letters.key),bit_length(dead_letters.value)",
+                *("3,3,0", "2,2,8", ",,8"),
+            ],
+        ),
+        (
+            'SELECT reason FROM dead_letters d WHERE CHAR_LENGTH ( d."key" ) > 2',
+            ["reason", "a"],
+        ),
+        (
+            """SELECT length(d.key) AS bytes, length(l.key) AS letters, octet_length(l.value) AS octets
+            FROM dead_letters AS d JOIN coordinator_log AS l ON d.reason = l.reason ORDER BY d.reason""",
+            ["bytes,letters,octets", "3,1,6", "2,2,"],
+        ),
+        (
+            "SELECT sum(character_length(value)) AS s, 'length(key)' AS \"length(key)\" FROM dead_letters -- length(key)",
+            ["s,length(key)", "2,length(key)"],
+        ),
+        (
+            "SELECT encode(key, 'hex') AS k FROM dead_letters WHERE key = X'ff00fe' AND length(reason) = 1",
+            ["k", "ff00fe"],
+        ),
+    ],
+)
+def test_lengths_of_bytes(letters: Path, question: str, answer: list[str]) -> None:
+    result = sql(question, "--tables", str(letters), "--format", "csv")
+
+    assert result.stderr == ""
+    assert result.stdout.splitlines() == answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "SELECT left(key, 1) FROM dead_letters",
+        "SELECT substr(key, 1, 2) FROM dead_letters",
+        "SELECT lower(key) FROM dead_letters",
+        "SELECT reason FROM dead_letters WHERE key LIKE 'a'",
+    ],
+)
+def test_what_bytes_cannot_be_asked_says_what_they_can(letters: Path, question: str) -> None:
+    result = sql(question, "--tables", str(letters))
+
+    assert result.exit_code == 1
+    assert result.stderr.count("\n") == 1
+    assert "(a binary column is not text: use encode(COLUMN, 'hex')," in result.stderr
+
+
 def test_no_rows(tables: Path) -> None:
     query = "SELECT group_id FROM offsets WHERE group_id = 'unknown'"
 
