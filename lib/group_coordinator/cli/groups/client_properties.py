@@ -11,6 +11,8 @@ import click
 from javaproperties import InvalidUEscapeError, KeyValue, parse
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
+from group_coordinator.core.java_text import java_number
+
 _LOGIN = re.compile(r'\b(username|password)\s*=\s*"((?:[^"\\]|\\.)*)"')
 _OBJECTS = (
     *("kafka_client", "metric_reporters", "sasl_oauth_token_provider"),
@@ -100,4 +102,9 @@ def _typed(value: str, default: object) -> str | int | bool:
     """The value as what its default is; a password of digits stays a text."""
     if isinstance(default, bool):
         return value.lower() == "true"
-    return int(value) if isinstance(default, int) else value
+    if not isinstance(default, int):
+        return value
+    number = java_number(value)
+    if number is None:
+        raise ValueError(value)
+    return number

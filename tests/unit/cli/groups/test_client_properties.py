@@ -82,7 +82,7 @@ def test_what_no_text_stands_for(tmp_path: Path, key: str) -> None:
         read(tmp_path, f"{key}=x\n")
 
 
-@pytest.mark.parametrize("value", ["soon", "1.5", "", "9" * 5_000])
+@pytest.mark.parametrize("value", ["soon", "1.5", "1_0", "", "9" * 5_000])
 def test_a_number_that_is_none(tmp_path: Path, value: str) -> None:
     with pytest.raises(PropertiesError) as refused:
         read(tmp_path, f"request.timeout.ms={value}\n")
