@@ -10,6 +10,7 @@ import click
 from msgspec import json
 
 from group_coordinator.cli.settings_options import settings_options
+from group_coordinator.cli.standard_output import visible_json
 from group_coordinator.runtime.replay_session import Replay
 from group_coordinator.settings import load
 
@@ -41,5 +42,5 @@ def command(file: BinaryIO, config: Path | None, overrides: tuple[str, ...]) -> 
     for line in file:
         if line.strip():
             for result in replay.line(line.decode(errors="surrogateescape")):
-                output.write(json.encode(result) + b"\n")
+                output.write(visible_json(json.encode(result).decode(), None).encode() + b"\n")
             output.flush()

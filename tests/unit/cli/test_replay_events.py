@@ -46,6 +46,14 @@ def test_lines_from_standard_input() -> None:
     assert result.stdout_bytes.endswith(b'{"kind":"done"}\n')
 
 
+def test_names_that_cannot_be_seen_are_escaped() -> None:
+    result = run(story='{"at": 0}\n{"describe": "\u202e\x9bß\U000e0001"}\n'.encode())
+
+    [line] = [each for each in result.stdout_bytes.splitlines() if b"groupId" in each]
+    assert b'"groupId":"\\u202e\\u009b\xc3\x9f\\udb40\\udc01"' in line
+    assert json.loads(line)["groupId"] == "\u202e\x9bß\U000e0001"
+
+
 def test_lines_from_a_file(tmp_path: Path) -> None:
     story = tmp_path / "story.jsonl"
     story.write_bytes(STORY)
