@@ -9,6 +9,7 @@ from typing import Literal, get_type_hints
 from group_coordinator.codecs import jaas
 from group_coordinator.core.model.config import ConfigError, key_of
 
+Protocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
 Mechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "AWS_MSK_IAM"]
 
 _KAFKAS, _AMAZONS = "org.apache.kafka.common.security", "software.amazon.msk.auth.iam"
@@ -62,7 +63,7 @@ class Security:
         ConfigError: a setting that the protocol needs is missing, or one is set that it does not use.
     """
 
-    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
+    security_protocol: Protocol
     sasl_mechanism: Mechanism
     sasl_username: str
     sasl_password: Secret

@@ -199,6 +199,8 @@ def _convert(key: str, value: object) -> Any:
     wanted = _type_of(key)
     if wanted is Secret:
         return _secret(key, value)
+    if key == "security.protocol" and isinstance(value, str):
+        value = value.upper()  # as in Kafka
     try:
         converted = convert(value, wanted, strict=False)
         return broker_list(converted) if key == "bootstrap.servers" else converted

@@ -25,7 +25,7 @@ from tests.end_to_end.secured_broker import (
     login_of,
     trust_store,
 )
-from tests.support.certificates import self_signed
+from tests.support.certificates import STORE_PASSWORD, self_signed, trusted_by_java
 from tests.support.job_process import JobProcess
 from tests.support.until import until
 
@@ -49,10 +49,12 @@ def gateway_process(installation: Installation, certificates: Path) -> Iterator[
     _write(
         own_login,
         **{
+            "security.protocol": "sasl_ssl",
             "sasl.mechanism": MECHANISM,
             "sasl.jaas.config": "org.apache.kafka.common.security.scram.ScramLoginModule required "
-            f'username="{GATEWAY}" password="{PASSWORDS[GATEWAY]}";',
-            "ssl.cafile": str(trust_store(certificates)),
+            f"username='{GATEWAY}' password='{PASSWORDS[GATEWAY]}'; // in single quotes",
+            "ssl.truststore.location": str(trusted_by_java(trust_store(certificates), "PKCS12")),
+            "ssl.truststore.password": STORE_PASSWORD,
         },
     )
     options = [*installation.options, "--command-config", str(own_login)]

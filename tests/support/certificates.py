@@ -1,9 +1,14 @@
-"""A private key and a certificate in one PEM file, as the gateway takes them."""
+"""A private key and a certificate in one PEM file, as the gateway takes them, and stores of Java's."""
 
 from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Final
+
+from group_coordinator.local.java import java
+
+STORE_PASSWORD: Final = "changeit"  # noqa: S105 - of a store that lives as long as a test
 
 
 def self_signed(folder: Path) -> Path:
@@ -19,4 +24,13 @@ def self_signed(folder: Path) -> Path:
     )
     with store.open("ab") as file:
         file.write((folder / "certificate.pem").read_bytes())
+    return store
+
+
+def trusted_by_java(certificate: Path, kind: str) -> Path:
+    """A store of Java's with the certificate of a PEM file, JKS or PKCS12; its password is STORE_PASSWORD."""
+    store = certificate.with_suffix(f".{kind.lower()}")
+    trusted = ("-importcert", "-noprompt", "-alias", "ca", "-file", str(certificate))
+    where = ("-keystore", str(store), "-storetype", kind, "-storepass", STORE_PASSWORD)
+    subprocess.run([java("keytool"), *trusted, *where], check=True, capture_output=True)
     return store

@@ -118,6 +118,14 @@ def test_an_override_wins_over_the_file(tmp_path: Path) -> None:
     assert loaded.job.cluster_id == "7"
 
 
+def test_a_protocol_may_be_written_in_any_case() -> None:
+    login = ["sasl.username=billing", "sasl.password=hush"]
+
+    security = settings.load(overrides=["security.protocol=sasl_plaintext", *login]).job.security
+
+    assert security.security_protocol == "SASL_PLAINTEXT"
+
+
 def test_brokers_in_mixed_forms_become_what_any_client_reads(tmp_path: Path) -> None:
     servers = "SASL_SSL://kafka-1:9093, PLAINTEXT://[::1]:9094,kafka-2"
     mine = own_file(tmp_path, f'bootstrap.servers = "{servers}"\n')

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 import click
 from pyspark.sql import SparkSession
 
-from group_coordinator.cli.groups.client_properties import client_options
+from group_coordinator.cli.client_properties.connecting import connection_of
+from group_coordinator.cli.client_properties.options import client_options
 from group_coordinator.cli.job_options import job_options, job_settings
 from group_coordinator.cli.login_option import command_config_option
-from group_coordinator.clients.cluster.connection import Connection, login_options
 from group_coordinator.job.preflight import Finding, preflight, rights_of
 from group_coordinator.job.program_rights import RIGHTS, can_be_asked_for
 from group_coordinator.settings import Settings
@@ -54,5 +54,6 @@ def findings(
     if program == _RUN:
         yield from preflight(settings, lambda: make_session(settings))
         return
-    login = {**login_options(job.security), **client_options(command_config)}
-    yield from rights_of(program, job, Connection(job.bootstrap_servers, login))
+    given = client_options(command_config)
+    connection = connection_of(job.bootstrap_servers, job.security, given, command_config)
+    yield from rights_of(program, job, connection)

@@ -8,10 +8,10 @@ import click
 
 from group_coordinator import settings
 from group_coordinator.cli.bootstrap_option import bootstrap_server_option
-from group_coordinator.cli.groups.client_properties import client_options
+from group_coordinator.cli.client_properties.connecting import connection_of
+from group_coordinator.cli.client_properties.options import client_options
 from group_coordinator.cli.login_option import command_config_option
 from group_coordinator.cli.settings_options import settings_options
-from group_coordinator.clients.cluster.connection import Connection, login_options
 from group_coordinator.gateway.groups.groups_by_job import groups_by_job
 from group_coordinator.gateway.run import run_gateway
 
@@ -70,6 +70,6 @@ def command(
     }
     from_options = [f"{key}={value}" for key, value in given.items() if value is not None]
     found = settings.load(config, [*overrides, *from_options])
-    login = {**login_options(found.job.security), **client_options(command_config)}
-    connection = Connection(found.job.bootstrap_servers, login)
-    run_gateway(found.job, connection, groups_by_job(found, connection))
+    job, given = found.job, client_options(command_config)
+    connection = connection_of(job.bootstrap_servers, job.security, given, command_config)
+    run_gateway(job, connection, groups_by_job(found, connection))

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from group_coordinator.cli.bootstrap_option import bootstrap_server_option
-from group_coordinator.cli.groups.client_properties import client_options, java_properties
+from group_coordinator.cli.client_properties.connecting import connection_of
+from group_coordinator.cli.client_properties.options import options_of_both
 from group_coordinator.cli.job_options import metrics_option
 from group_coordinator.cli.login_option import command_config_option
 from group_coordinator.cli.settings_options import settings_options
@@ -71,7 +72,9 @@ def mirroring(
     }
     from_options = [f"{key}={value}" for key, value in named.items() if value is not None]
     settings = mirror_settings(load(config, [*overrides, *from_options]), topic)
-    options = MirrorOptions(
-        drain, with_compaction, java_properties(command_config), client_options(command_config)
-    )
+    given = options_of_both(command_config)
+    # Only to refuse what is no login, with the name of the file.
+    job = settings.job
+    connection_of(job.bootstrap_servers, job.security, given.python, command_config)
+    options = MirrorOptions(drain, with_compaction, given.java, given.python)
     return Mirroring(settings, keys_given(config, overrides), options)

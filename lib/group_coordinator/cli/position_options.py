@@ -9,12 +9,13 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from group_coordinator.cli.bootstrap_option import bootstrap_server_option
-from group_coordinator.cli.groups.client_properties import client_options
+from group_coordinator.cli.client_properties.connecting import connection_of
+from group_coordinator.cli.client_properties.options import client_options
 from group_coordinator.cli.login_option import command_config_option
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.cli.times import LONGEST_S
 from group_coordinator.cli.whole_numbers import NumberRange
-from group_coordinator.clients.cluster.connection import Connection, login_options
+from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.settings import JobSettings, load
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -71,5 +72,6 @@ def sampling(
     given = {"bootstrap.servers": bootstrap_server, "cluster.id": cluster}
     from_options = [f"{key}={value}" for key, value in given.items() if value is not None]
     job = load(config, [*overrides, *from_options]).job
-    login = {**login_options(job.security), **client_options(command_config)}
-    return Sampling(job, Connection(job.bootstrap_servers, login), topics or None, every_s)
+    given = client_options(command_config)
+    connection = connection_of(job.bootstrap_servers, job.security, given, command_config)
+    return Sampling(job, connection, topics or None, every_s)

@@ -152,8 +152,7 @@ class _Mirror:
             job.events_topic, lambda: time.time_ns() // 1_000_000, time.monotonic
         )
         reasons = MirrorReasons(settings, connection)
-        java = {f"kafka.{key}": value for key, value in options.java.items()}
-        self._topic = MirroredTopic(spark, job, connection, {**cluster_options(job), **java})
+        self._topic = MirroredTopic(spark, job, connection, cluster_options(job, options.java))
         sinks = MirrorSinks(
             writer, job.events_topic, reasons.explain, self._progress.batch_done, self._topic.gone
         )

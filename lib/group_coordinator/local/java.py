@@ -12,13 +12,13 @@ class JavaMissingError(RuntimeError):
     """This machine has no Java."""
 
 
-def java() -> str:
-    """The java command, found as Spark's own scripts find it: JAVA_HOME first, then PATH."""
+def java(command: str = "java") -> str:
+    """A command of Java's, found as Spark's own scripts find it: JAVA_HOME first, then PATH."""
     home = os.environ.get("JAVA_HOME")
-    command = str(Path(home, "bin", "java")) if home else shutil.which("java")
-    if command is None:
+    path = str(Path(home, "bin", command)) if home else shutil.which(command)
+    if path is None:
         raise JavaMissingError("Java is missing: install Java 17 or newer, or set JAVA_HOME")
-    return command
+    return path
 
 
 def kafka_options() -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from group_coordinator.settings import JobSettings
 
@@ -21,12 +22,18 @@ _NAME_A_CLASS = (
 """The properties that begin with the name of a class."""
 
 
-def cluster_options(job: JobSettings) -> dict[str, str]:
+def cluster_options(job: JobSettings, given: Mapping[str, str] = {}) -> dict[str, str]:
     """Options of a reader or a writer; Spark passes those that begin with `kafka.` on to Kafka's own client.
+
+    `given` are properties of that client, which take precedence over those of the settings.
 
     Databricks has that client, and Amazon's login to MSK, under other class names; it finds neither by its usual one.
     """
-    properties = {"bootstrap.servers": job.bootstrap_servers, **job.security.java_options()}
+    properties = {
+        "bootstrap.servers": job.bootstrap_servers,
+        **job.security.java_options(),
+        **given,
+    }
     if DATABRICKS in os.environ:
         named = properties.keys() & _NAME_A_CLASS
         properties |= {key: _shaded(properties[key]) for key in named}

@@ -65,16 +65,6 @@ def test_wrong_usage(arguments: list[str], message: str) -> None:
     assert message in ended.stderr
 
 
-def test_a_login_that_kafka_python_does_not_know_is_wrong_usage(tmp_path: Path) -> None:
-    login = tmp_path / "client.properties"
-    login.write_text("sasl.nonsense=1\n")
-
-    ended = positions("--command-config", str(login))
-
-    assert ended.exit_code == 2
-    assert f"{login}: sasl.nonsense is not a property that kafka-python has" in ended.stderr
-
-
 def test_a_cluster_that_is_away_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
     TOPIC_POSITIONS.create_on_disk(tmp_path / TOPIC_POSITIONS.name)

@@ -42,6 +42,21 @@ def test_on_databricks_the_login_module_has_another_name(
     )
 
 
+def test_given_properties_take_precedence_and_get_the_names_of_databricks(
+    job: JobSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(DATABRICKS, "17.3")
+    module = (
+        "org.apache.kafka.common.security.plain.PlainLoginModule required username=u password=p;"
+    )
+
+    options = cluster_options(job, {"sasl.jaas.config": module, "request.timeout.ms": "5000"})
+
+    assert options["kafka.sasl.jaas.config"] == f"kafkashaded.{module}"
+    assert options["kafka.request.timeout.ms"] == "5000"
+    assert options["kafka.bootstrap.servers"] == "b:1"
+
+
 def test_a_login_by_tokens_on_databricks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(DATABRICKS, "17.3")
     endpoint = "sasl.oauthbearer.token.endpoint.url=https://org.apache.kafka.example/token"

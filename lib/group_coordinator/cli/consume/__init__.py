@@ -10,16 +10,16 @@ from kafka.errors import KafkaError
 
 from group_coordinator import settings
 from group_coordinator.cli.bootstrap_option import bootstrap_server_option
+from group_coordinator.cli.client_properties.connecting import connection_of
 from group_coordinator.cli.consume.formatter import Formatter
 from group_coordinator.cli.consume.opened import opened
 from group_coordinator.cli.consume.printing import Limits, Printing
-from group_coordinator.cli.consume.properties import Properties, key_values, together
+from group_coordinator.cli.consume.properties import Properties, key_values
 from group_coordinator.cli.consume.standard_out import standard_out
 from group_coordinator.cli.consume.usage import Options
 from group_coordinator.cli.consume.wanted import wanted
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.cli.whole_numbers import INT64, LAST_INT32, NumberRange
-from group_coordinator.clients.cluster.connection import Connection, login_options
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.job.python_signals import stop_on_signals_to_python
 
@@ -125,13 +125,13 @@ def command(
       group-coordinator consume --include 'order.*' --group audit --command-property group.protocol=consumer
       group-coordinator consume --topic orders --partition 0 --offset 4711 --formatter-property print.timestamp=true
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
-    properties = Properties(together(given["command_config"], given["command_property"]))
+    properties = Properties(given["command_config"], given["command_property"])
     asked = Options(**{name: given[name] for name in Options.__slots__})
     what = wanted(asked, properties, given["isolation_level"])
     formatter = Formatter(_formatter_properties(given))
     job = settings.load(config, overrides).job
-    login = {**login_options(job.security), **what.connecting}
-    connection = Connection(bootstrap_server or job.bootstrap_servers, login)
+    servers = bootstrap_server or job.bootstrap_servers
+    connection = connection_of(servers, job.security, what.connecting, properties.origin)
     with stop_on_signals_to_python() as stop, standard_out() as out:
         try:
             with opened(what, connection, job) as source:

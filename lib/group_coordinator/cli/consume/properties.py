@@ -8,26 +8,9 @@ from typing import Any
 
 import click
 
-from group_coordinator.cli.groups.client_properties import (
-    PropertiesError,
-    java_properties,
-    known_options,
-)
+from group_coordinator.cli.client_properties.options import given_properties, python_options
 from group_coordinator.cli.whole_numbers import LAST_INT32, whole_number
 from group_coordinator.core.java_text import java_trimmed
-
-
-def together(file: Path | None, given: Iterable[str]) -> dict[str, str]:
-    """The properties of a file and those of KEY=VALUE options, which take precedence.
-
-    Raises:
-        click.UsageError: the file or an option cannot be read.
-    """
-    try:
-        found = java_properties(file)
-    except (OSError, UnicodeDecodeError, PropertiesError) as error:
-        raise click.UsageError(str(error)) from error
-    return found | key_values(given)
 
 
 def key_values(given: Iterable[str]) -> dict[str, str]:
@@ -46,10 +29,16 @@ def key_values(given: Iterable[str]) -> dict[str, str]:
 
 
 class Properties:
-    """Properties that are taken one by one; what nobody takes is an option of kafka-python, or a mistake."""
+    """Properties that are taken one by one; what nobody takes is for all clients of kafka-python, or has no effect."""
 
-    def __init__(self, given: dict[str, str]) -> None:
-        self._left = dict(given)
+    def __init__(self, file: Path | None, given: Iterable[str]) -> None:
+        """Take those of a file, and those of KEY=VALUE options, which take precedence.
+
+        Raises:
+            click.UsageError: the file or an option cannot be read.
+        """
+        self.origin = "--command-property" if file is None else str(file)
+        self._left = given_properties(file) | key_values(given)
 
     def text(self, name: str) -> str | None:
         """Take one; None: it is not given."""
@@ -59,7 +48,9 @@ class Properties:
         """Take one of these words, in any case."""
         value = self.text(name)
         if value is not None and value.casefold() not in choices:
-            raise click.UsageError(f"{name} is one of {', '.join(choices)}, not {value!r}")
+            raise click.UsageError(
+                f"{self.origin}: {name} is one of {', '.join(choices)}, not {value!r}"
+            )
         return value and value.casefold()
 
     def number(self, name: str, default: int, most: int = LAST_INT32) -> int:
@@ -69,7 +60,7 @@ class Properties:
             return default
         number = whole_number(java_trimmed(value), most)
         if number is None:
-            raise click.UsageError(f"{name} is a number up to {most}, not {value!r}")
+            raise click.UsageError(f"{self.origin}: {name} is a number up to {most}, not {value!r}")
         return number
 
     def is_true(self, name: str) -> bool | None:
@@ -81,9 +72,6 @@ class Properties:
         """What is left, as options that every client of kafka-python has.
 
         Raises:
-            click.UsageError: a property is not known.
+            click.UsageError: a property cannot be used.
         """
-        try:
-            return known_options(self._left.items(), "consume")
-        except PropertiesError as error:
-            raise click.UsageError(str(error)) from error
+        return python_options(self._left, self.origin, tells_of=self._left)

@@ -8,10 +8,11 @@ from typing import Any
 import click
 
 from group_coordinator import settings
+from group_coordinator.cli.client_properties.connecting import connection_of
+from group_coordinator.cli.client_properties.options import client_options
 from group_coordinator.cli.groups import actions, reset, usage
 from group_coordinator.cli.groups import format as layout
 from group_coordinator.cli.groups.choices import aim_of, chosen, is_chosen, shown_by
-from group_coordinator.cli.groups.client_properties import client_options
 from group_coordinator.cli.groups.describe import has_lag
 from group_coordinator.cli.groups.options import groups_options
 from group_coordinator.cli.groups.output import FORMATS
@@ -19,7 +20,7 @@ from group_coordinator.cli.groups.session import Session
 from group_coordinator.cli.login_option import command_config_option
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.clients.admin.client import AdminClient
-from group_coordinator.clients.cluster.connection import Connection, login_options
+from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.settings import JobSettings
 
@@ -59,8 +60,9 @@ def command(
     if action == "validate-regex":
         context.exit(0 if actions.validate_regex(choices["validate-regex"]) else 1)
     job = settings.load(config, overrides).job
-    login = {**login_options(job.security), **client_options(command_config)}
-    connection = Connection(bootstrap_server or job.bootstrap_servers, login)
+    given = client_options(command_config)
+    servers = bootstrap_server or job.bootstrap_servers
+    connection = connection_of(servers, job.security, given, command_config)
     admin = _admin(job, connection, timeout or job.request_timeout_ms)
     output = FORMATS[choices["output"]]()
     try:

@@ -29,6 +29,26 @@ _RECONNECT_BACKOFF_MAX_MS = 1_000
 """As Kafka's own clients. kafka-python's is 30 s: after a broker was away for 10 s it would not be tried for as long again."""
 
 
+_BY_PASSWORD = (
+    ("sasl_plain_username", "sasl_plain_password"),
+    "username and password in sasl.jaas.config; kafka-python calls them sasl_plain_username and sasl_plain_password",
+)
+_BY_TOKEN = (
+    ("sasl_oauth_token_provider",),
+    "sasl.oauthbearer.token.endpoint.url, and clientId and clientSecret in sasl.jaas.config",
+)
+_NEEDED = {
+    **dict.fromkeys(("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"), _BY_PASSWORD),
+    "OAUTHBEARER": _BY_TOKEN,
+}
+"""Options of kafka-python that a mechanism needs, and where they come from."""
+_PACKAGES = {
+    "AWS_MSK_IAM": ("botocore", "pip install 'spark-group-coordinator[msk]'"),
+    "GSSAPI": ("gssapi", "pip install gssapi"),
+}
+"""What a mechanism needs in addition to kafka-python."""
+
+
 class _Closable(Protocol):
     def close(self) -> None: ...
 
@@ -43,6 +63,7 @@ class Connection:
 
     Raises:
         AddressError: a bootstrap server is not HOST:PORT.
+        LoginRefusedError: the options ask for a login and lack a part of it, or the package for it.
     """
 
     bootstrap_servers: str
@@ -51,6 +72,9 @@ class Connection:
 
     def __post_init__(self) -> None:
         broker_addresses(self.bootstrap_servers)
+        missing = _missing_in_login(self.options)
+        if missing is not None:
+            raise LoginRefusedError(missing)
 
     @classmethod
     def of(cls, job: JobSettings) -> Self:
@@ -154,20 +178,28 @@ class Connection:
 
 
 def login_options(security: Security) -> dict[str, Any]:
-    """Keyword arguments of kafka-python's clients, for all mechanisms.
-
-    Raises:
-        LoginRefusedError: the mechanism needs a package that is not installed.
-    """
+    """Keyword arguments of kafka-python's clients, for all mechanisms."""
     options: dict[str, Any] = dict(security.python_options())
-    mechanism = options.get("sasl_mechanism")
-    if mechanism == "OAUTHBEARER":
+    if options.get("sasl_mechanism") == "OAUTHBEARER":
         options["sasl_oauth_token_provider"] = TokenProvider(security)
-    if mechanism == "AWS_MSK_IAM" and find_spec("botocore") is None:
-        raise LoginRefusedError(
-            "sasl.mechanism = AWS_MSK_IAM needs botocore: pip install 'spark-group-coordinator[msk]'"
-        )
     return options
+
+
+def _missing_in_login(options: Mapping[str, Any]) -> str | None:
+    """What kafka-python would find out while it connects, by an error that names no option; None: nothing."""
+    protocol, mechanism = str(options.get("security_protocol")), options.get("sasl_mechanism")
+    if not protocol.startswith("SASL_"):
+        return None
+    if mechanism is None:
+        return f"security.protocol = {protocol} needs sasl.mechanism, such as SCRAM-SHA-512"
+    if mechanism == "AWS_MSK_IAM" and protocol != "SASL_SSL":
+        return f"sasl.mechanism = {mechanism} needs security.protocol = SASL_SSL"
+    package, remedy = _PACKAGES.get(mechanism, ("kafka", ""))
+    if find_spec(package) is None:
+        return f"sasl.mechanism = {mechanism} needs {package}: {remedy}"
+    needed, where = _NEEDED.get(mechanism, ((), ""))
+    is_complete = all(options.get(name) is not None for name in needed)
+    return None if is_complete else f"sasl.mechanism = {mechanism} needs {where}"
 
 
 def _closed_by_broker(error: Exception) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 import pytest
 
-from group_coordinator.cli.consume.properties import Properties, key_values, together
+from group_coordinator.cli.consume.properties import Properties
 from group_coordinator.cli.consume.usage import Options
 from group_coordinator.cli.consume.wanted import Wanted, wanted
 
@@ -15,7 +15,7 @@ def asked(*properties: str, **options: Any) -> Wanted:
     given = {"topic": "orders", **dict.fromkeys(("include", "partition", "offset", "group"))}
     return wanted(
         Options(**{**given, "from_beginning": False, **options}),
-        Properties(key_values(properties)),
+        Properties(None, properties),
         "read_uncommitted",
     )
 
@@ -101,7 +101,11 @@ def test_options_that_do_not_go_together(options: dict[str, Any], told: str) -> 
         ),
         ("group.protocol=streams", {}, "group.protocol is one of classic, consumer"),
         ("auto.offset.reset=newest", {}, "auto.offset.reset is one of"),
-        ("fetch.min.byte=1", {}, "fetch.min.byte is not a property that kafka-python has"),
+        (
+            "request.timeout.ms=soon",
+            {},
+            "--command-property: request.timeout.ms = soon is not a number",
+        ),
         ("novalue", {}, "'novalue' is not KEY=VALUE"),
     ],
 )
@@ -148,6 +152,28 @@ def test_options_take_precedence_over_a_file(tmp_path: Path) -> None:
     file = tmp_path / "consumer.properties"
     file.write_text("group.id=billing\nfetch.min.bytes=5\n")
 
-    assert together(file, ["fetch.min.bytes=6"]) == {"group.id": "billing", "fetch.min.bytes": "6"}
-    with pytest.raises(click.UsageError, match="No such file"):
-        together(tmp_path / "missing", [])
+    found = Properties(file, ["fetch.min.bytes=6"])
+
+    assert (found.text("group.id"), found.number("fetch.min.bytes", 1)) == ("billing", 6)
+    with pytest.raises(click.UsageError, match="missing: No such file"):
+        Properties(tmp_path / "missing", [])
+
+
+def test_a_property_of_a_file_is_named_with_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "consumer.properties"
+    file.write_text("session.timeout.ms=long\n")
+
+    with pytest.raises(click.UsageError) as refused:
+        Properties(file, []).number("session.timeout.ms", 45_000)
+
+    assert str(refused.value) == (
+        f"{file}: session.timeout.ms is a number up to 2147483647, not 'long'"
+    )
+
+
+def test_properties_without_effect_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert asked("acks=all", "fetch.min.byte=1").connecting == {}
+    assert capsys.readouterr().err == (
+        "--command-property: fetch.min.byte is no property of Kafka's clients; did you mean fetch.min.bytes?\n"
+        "--command-property: acks has no effect here\n"
+    )

@@ -74,12 +74,49 @@ def test_an_address_that_is_none(address: str) -> None:
     ],
 )
 def test_a_refusal_is_told(error: Exception, family: type[Exception], message: str) -> None:
-    login = {"security_protocol": "SASL_SSL", "sasl_plain_username": "billing"}
+    login = {
+        "security_protocol": "SASL_SSL",
+        "sasl_mechanism": "PLAIN",
+        "sasl_plain_username": "billing",
+        "sasl_plain_password": "hush",
+    }
 
     told = Connection("a:1", login).failure(error)
 
     assert type(told) is family
     assert str(told).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("login", "missing"),
+    [
+        ({}, "security.protocol = SASL_PLAINTEXT needs sasl.mechanism, such as SCRAM-SHA-512"),
+        (
+            {"sasl_mechanism": "PLAIN", "sasl_plain_username": "billing"},
+            (
+                "sasl.mechanism = PLAIN needs username and password in sasl.jaas.config; kafka-python calls them "
+                "sasl_plain_username and sasl_plain_password"
+            ),
+        ),
+        (
+            {"sasl_mechanism": "OAUTHBEARER"},
+            (
+                "sasl.mechanism = OAUTHBEARER needs sasl.oauthbearer.token.endpoint.url, and clientId and clientSecret in "
+                "sasl.jaas.config"
+            ),
+        ),
+        (
+            {"sasl_mechanism": "AWS_MSK_IAM"},
+            "sasl.mechanism = AWS_MSK_IAM needs security.protocol = SASL_SSL",
+        ),
+        ({"sasl_mechanism": "GSSAPI"}, "sasl.mechanism = GSSAPI needs gssapi: pip install gssapi"),
+    ],
+)
+def test_what_a_login_lacks_is_named(login: dict[str, str], missing: str) -> None:
+    with pytest.raises(LoginRefusedError) as refused:
+        Connection("a:1", {"security_protocol": "SASL_PLAINTEXT", **login})
+
+    assert str(refused.value) == missing
 
 
 def test_who_logs_in_is_a_principal() -> None:

@@ -1,0 +1,33 @@
+"""A connection to the cluster, by the login of the settings and by client properties, which take precedence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from group_coordinator.clients.cluster.connection import Connection, login_options
+from group_coordinator.clients.errors import ClientError
+from group_coordinator.security import Security
+
+
+def connection_of(
+    servers: str, security: Security, options: Mapping[str, Any], origin: object
+) -> Connection:
+    """The connection of a command.
+
+    Args:
+        servers: the brokers' addresses.
+        security: the login of the settings.
+        options: those of kafka-python that result from client properties.
+        origin: where the properties are; None: there are none.
+
+    Raises:
+        click.UsageError: settings and properties together are no login.
+    """
+    try:
+        return Connection(servers, {**login_options(security), **options})
+    except ClientError as error:
+        where = "" if origin is None else f"{origin}: "
+        raise click.UsageError(f"{where}{error}") from error
