@@ -22,17 +22,14 @@ from kafka.admin import NewTopic
 from kafka.errors import KafkaError
 
 from group_coordinator.cli import check, consume, groups
-from group_coordinator.clients import AdminClient
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import TopicsError, create_topics
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC
 from group_coordinator.core.acls.rule import Operation, ResourceType, Right
 from group_coordinator.job.program_rights import (
-    EVENTS,
     ITS_GROUPS,
     ITS_TOPICS,
-    RESPONSES,
     RIGHTS,
     can_be_asked_for,
     right_of,
@@ -54,7 +51,6 @@ from tests.support.authorized_broker import (
     login_of,
 )
 from tests.support.job_process import JobProcess
-from tests.support.until import until
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 
@@ -66,6 +62,7 @@ NO_ONE, APP = "no-one", "app"
 BOUND = {ITS_TOPICS: ORDERS, ITS_GROUPS: REPORTED}
 CHECKED = [program for program, needs in RIGHTS.items() if can_be_asked_for(needs)]
 DEADLINE_S = 120
+SETTINGS = ("events.topic.partitions=2", "responses.topic.partitions=2", "shuffle.partitions=2")
 
 
 def on_group(operation: Operation, name: str) -> Right:
@@ -156,9 +153,9 @@ VARIABLES = MappingProxyType({"GROUP_COORDINATOR_SASL_PASSWORD": PASSWORD})
 
 def process(broker: EmbeddedBroker, folder: Path, program: str, *words: str) -> JobProcess:
     """The command as the user who has its row."""
-    options = [*Installation(broker.bootstrap_servers, folder).options]
+    settings = [word for each in SETTINGS for word in ("--set", each)]
     login = login_options(broker, user_of(program))
-    return JobProcess([program, *options, *login, *words], folder, variables=VARIABLES)
+    return JobProcess([program, *settings, *login, *words], folder, variables=VARIABLES)
 
 
 def connection_of(broker: EmbeddedBroker, user: str) -> Connection:
@@ -203,12 +200,16 @@ def test_check_says_how_a_missing_right_is_given(broker: EmbeddedBroker, tmp_pat
         f"{kafka_acls} --operation Read --topic __consumer_offsets"
     )
     assert without[1:] == [
-        "less   rights             `mirror` needs DESCRIBE_CONFIGS on CLUSTER kafka-cluster for `offsets.retention.minutes`, which "
-        "User:no-one may not; without it forecasts go by the setting: "
-        f"{kafka_acls} --operation DescribeConfigs --cluster",
-        "less   rights             `mirror` needs DESCRIBE on TOPIC * for ends, lag and deletions of topics, which User:no-one may "
-        "not; without it no ends and no deletion are known of a topic that it may not describe: "
-        f"{kafka_acls} --operation Describe --topic '*'",
+        (
+            "less   rights             `mirror` needs DESCRIBE_CONFIGS on CLUSTER kafka-cluster for `offsets.retention.minutes`, which "
+            "User:no-one may not; without it forecasts go by the setting: "
+            f"{kafka_acls} --operation DescribeConfigs --cluster"
+        ),
+        (
+            "less   rights             `mirror` needs DESCRIBE on TOPIC * for ends, lag and deletions of topics, which User:no-one may "
+            "not; without it no ends and no deletion are known of a topic that it may not describe: "
+            f"{kafka_acls} --operation Describe --topic '*'"
+        ),
     ]
     for line in before[2:]:
         run_kafka_acls(shlex.split(line.partition("kafka-acls.sh")[2]), tmp_path)
@@ -282,22 +283,31 @@ def in_process(
     return CliRunner().invoke(command, [*arguments, *words], env=VARIABLES)
 
 
-@pytest.fixture(scope="module")
-def running(broker: EmbeddedBroker, installed: Path) -> Iterator[JobProcess]:
-    """The job, with the cluster's rules."""
+def test_rebuild(broker: EmbeddedBroker, installed: Path) -> None:
+    """Where no job has run."""
+    with process(broker, installed, "rebuild") as rebuild:
+        assert rebuild.wait(DEADLINE_S) == 0, rebuild.log
+    assert "groups: 0\n" in rebuild.log
+
+
+def test_run_and_those_who_ask_it(broker: EmbeddedBroker, installed: Path) -> None:
+    """The job goes by the cluster's rules; it needs `__consumer_offsets`, which is not there before."""
     with closing(
         KafkaProducer(bootstrap_servers=broker.bootstrap_servers, **login_of(ADMIN))
     ) as producer:
         for number in range(2):
             producer.send(ORDERS, b"%d" % number, partition=number)
+    assert OFFSETS_TOPIC not in topics_of(broker)
     with process(broker, installed, "run", "--set", "acls.source=cluster") as job:
         job.until(
-            lambda: OFFSETS_TOPIC in topics_of(broker), seconds=DEADLINE_S, awaited="its start"
+            lambda: OFFSETS_TOPIC in topics_of(broker), seconds=DEADLINE_S, awaited="its topic"
         )
-        yield job
+        consume_and_groups(broker, installed)
+        offsets_are_reported(broker)
+        offsets_of_a_transaction_come_by_the_gateway(broker, installed)
         assert job.stop() == 0, job.log
     assert "may not" not in job.log
-    assert "denied" not in job.log
+    assert "denie" not in job.log
 
 
 def topics_of(broker: EmbeddedBroker) -> list[str]:
@@ -312,24 +322,22 @@ CONSUMING = (
 )
 
 
-@pytest.mark.usefixtures("running")
-def test_consume_and_groups(broker: EmbeddedBroker, installed: Path) -> None:
-    """The job makes Kafka's own topic, reads the cluster's rules, and tells the group of its topic."""
-    consumed = in_process(consume.command, broker, user_of("consume"), installed, *CONSUMING)
+def consume_and_groups(broker: EmbeddedBroker, folder: Path) -> None:
+    """A group of the new protocol has no partitions until the job has told it of its topic."""
+    consumed = in_process(consume.command, broker, user_of("consume"), folder, *CONSUMING)
     assert (sorted(consumed.stdout.split()), consumed.exit_code) == (["0", "1"], 0), consumed.output
 
     def grouped(*words: str) -> Result:
         user = user_of("groups")
-        return in_process(groups.command, broker, user, installed, "--group", "consumed", *words)
+        return in_process(groups.command, broker, user, folder, "--group", "consumed", *words)
 
     offsets = [line.split()[:6] for line in grouped("--describe").stdout.splitlines()[-2:]]
     assert offsets == [
         ["consumed", ORDERS, "0", "1", "1", "0"],
         ["consumed", ORDERS, "1", "1", "1", "0"],
     ]
-    to_earliest = ("--topic", ORDERS, "--to-earliest", "--execute")
     for words in (
-        ("--reset-offsets", *to_earliest),
+        ("--reset-offsets", "--topic", ORDERS, "--to-earliest", "--execute"),
         ("--delete-offsets", "--topic", ORDERS),
         ("--delete",),
     ):
@@ -337,27 +345,99 @@ def test_consume_and_groups(broker: EmbeddedBroker, installed: Path) -> None:
         assert done.exit_code == 0, done.output
 
 
-@pytest.mark.usefixtures("running")
-def test_offset_reporter(broker: EmbeddedBroker) -> None:
-    kafkas, ours = "OffsetReporter, to the brokers", "OffsetReporter, to the coordinator"
-    options = {"bootstrap_servers": broker.bootstrap_servers, "request_timeout_ms": 60_000}
+TO_THE_BROKERS, TO_THE_COORDINATOR = (
+    "OffsetReporter, to the brokers",
+    "OffsetReporter, to the coordinator",
+)
 
-    def target(program: str, lacking: int | None = None) -> Target:
-        user = user_of(program, lacking)
-        if program == kafkas:
-            return KafkaTarget(connection_of(broker, user))
-        return CoordinatorTarget(**options, client_options=login_of(user))
 
-    for program in (kafkas, ours):
-        with closing(target(program)) as reporter:
+def offsets_are_reported(broker: EmbeddedBroker) -> None:
+    for program in (TO_THE_BROKERS, TO_THE_COORDINATOR):
+        with closing(target(broker, program)) as reporter:
             reporter.commit(REPORTED, {ORDERS_0: 1})
-    told = []
-    for program in (kafkas, ours):
-        for lacking in range(2):
-            with (
-                closing(target(program, lacking)) as reporter,
-                pytest.raises((NotTakenError, ClientError, KafkaError)) as failure,
-            ):
-                reporter.commit(REPORTED, {ORDERS_0: 1})
-            told.append(str(failure.value))
-    assert told == []
+
+
+def target(broker: EmbeddedBroker, program: str, lacking: int | None = None) -> Target:
+    """What an OffsetReporter commits by."""
+    user = user_of(program, lacking)
+    if program == TO_THE_BROKERS:
+        return KafkaTarget(connection_of(broker, user))
+    return CoordinatorTarget(
+        bootstrap_servers=broker.bootstrap_servers,
+        request_timeout_ms=60_000,
+        client_options=login_of(user),
+    )
+
+
+def offsets_of_a_transaction_come_by_the_gateway(broker: EmbeddedBroker, folder: Path) -> None:
+    """They count when the job has read the transaction's end."""
+    port = free_row(4)
+    servers = f"{LOOPBACK}:{port}"
+    listens = ("--set", f"gateway.listen={servers}", "--set", f"gateway.health.listen={LOOPBACK}:0")
+    with process(broker, folder, "gateway", *listens) as gateway:
+        gateway.until(lambda: "before" in gateway.log, seconds=DEADLINE_S, awaited="its start")
+        options = {**confluent_login(servers), "group.id": "shop"}
+        with closing(confluent_kafka.Consumer(options)) as consumer:
+            in_a_transaction(servers, consumer, offset=1)
+            [read] = consumer.committed([confluent_kafka.TopicPartition(ORDERS, 0)], DEADLINE_S)
+        assert read.offset == 1
+        assert gateway.stop() == 0, gateway.log
+
+
+def confluent_login(servers: str) -> dict[str, str]:
+    return {
+        "bootstrap.servers": servers,
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "PLAIN",
+        "sasl.username": APP,
+        "sasl.password": PASSWORD,
+    }
+
+
+def in_a_transaction(servers: str, consumer: confluent_kafka.Consumer, offset: int) -> None:
+    """Send a record and commit the group's offset, without a member."""
+    producer = confluent_kafka.Producer({**confluent_login(servers), "transactional.id": "shop-1"})
+    producer.init_transactions(DEADLINE_S)
+    producer.begin_transaction()
+    producer.produce(ORDERS, b"paid", partition=1)
+    read = [confluent_kafka.TopicPartition(ORDERS, 0, offset)]
+    producer.send_offsets_to_transaction(read, consumer.consumer_group_metadata(), DEADLINE_S)
+    producer.commit_transaction(DEADLINE_S)
+
+
+def test_mirror(broker: EmbeddedBroker, tmp_path: Path) -> None:
+    with closing(target(broker, TO_THE_BROKERS)) as reporter:
+        reporter.commit(REPORTED, {ORDERS_0: 1})
+    with process(broker, tmp_path, "mirror", "--drain") as mirror:
+        assert mirror.wait(DEADLINE_S) == 0, mirror.log
+
+    assert "the brokers keep offsets for 10080 minutes" in mirror.log
+    tables = Installation(broker.bootstrap_servers, tmp_path)
+    committed = "SELECT DISTINCT committed_offset FROM coordinator_log WHERE group_id = 'spark-totals' AND topic = 'orders'"
+    assert tables.rows(committed) == [{"committed_offset": 1}]
+    sampled = "SELECT DISTINCT topic FROM topic_positions WHERE topic IN ('orders', '__consumer_offsets') ORDER BY topic"
+    assert tables.rows(sampled) == [{"topic": OFFSETS_TOPIC}, {"topic": ORDERS}]
+
+
+def test_who_asks_the_job_needs_each_right(broker: EmbeddedBroker, installed: Path) -> None:
+    hidden = "is not there, or this user may not see it (ACL DESCRIBE); `group-coordinator init` makes it"
+
+    def reported(program: str, lacking: int) -> str:
+        with (
+            closing(target(broker, program, lacking)) as reporter,
+            pytest.raises((NotTakenError, ClientError, KafkaError)) as failure,
+        ):
+            reporter.commit(REPORTED, {ORDERS_0: 1})
+        return str(failure.value)
+
+    assert [reported(TO_THE_COORDINATOR, lacking) for lacking in range(2)] == [
+        f"topic group-events {hidden}",
+        f"topic group-responses {hidden}",
+    ]
+    assert [reported(TO_THE_BROKERS, lacking) for lacking in range(2)] == [
+        "[Error 30] GroupAuthorizationFailedError: FindCoordinatorResponse error for GROUP/spark-totals: ",
+        "TopicAuthorizationFailedError for orders-0",
+    ]
+    reading = ("--topic", ORDERS, "--partition", "0", "--offset", "earliest")
+    unread = in_process(consume.command, broker, user_of("consume", 2), installed, *reading)
+    assert (unread.exit_code, unread.stderr) == (1, "")

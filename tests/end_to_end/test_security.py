@@ -21,10 +21,7 @@ from kafka.admin import NewTopic
 from group_coordinator.clients import AdminClient
 from group_coordinator.clients.cluster.cluster_topics import ClusterTopics
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.clients.cluster.topic_rights import operations_allowed
 from group_coordinator.clients.errors import GroupAuthorizationFailedError
-from group_coordinator.job.refusals import JobRefusedError
-from group_coordinator.job.rights_check import ON_RESPONSES, check_topic_rights
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.end_to_end.gateway_story import (
     LIMITS,
@@ -269,25 +266,6 @@ def test_a_user_who_may_not_answer(cluster: SecuredCluster, installed: Path) -> 
     )
     assert job.log.splitlines()[-1].endswith("group-responses")
     assert files_with(installed, b"Hush") == []
-
-
-@pytest.mark.parametrize(
-    ("user", "missing"), [(JOB, None), (MUTE, "WRITE"), (CLIENT, "WRITE or DESCRIBE_CONFIGS")]
-)
-def test_what_a_user_may_do_with_answers_is_known_before_a_run(
-    cluster: SecuredCluster, user: str, missing: str | None
-) -> None:
-    login = login_of(user, cluster.certificates)
-    connection = Connection(cluster.broker.bootstrap_servers, login)
-
-    allowed = operations_allowed(connection, "group-responses")
-
-    assert allowed is not None
-    if missing is None:
-        check_topic_rights("group-responses", ON_RESPONSES, allowed)
-        return
-    with pytest.raises(JobRefusedError, match=f"^topic group-responses: .* may not {missing}: "):
-        check_topic_rights("group-responses", ON_RESPONSES, allowed)
 
 
 def test_topics_that_a_user_may_not_see_are_not_taken_for_gone(cluster: SecuredCluster) -> None:

@@ -64,14 +64,18 @@ def test_what_is_ready_is_right_and_stays_as_it_is(spark: SparkSession, ready: S
         findings = found(spark, ready)
         assert {subject for subject, finding in findings.items() if finding.is_right} == {
             *("topics", "clock", "rate limit", "ACLs", "Kafka from tasks", "workers", "storage"),
-            *("rights on events", "rights on responses", "rights on tables"),
+            *("rights", "rights on tables"),
             *("tables", "checkpoint", "state partitions", "events partitions"),
         }
 
     assert findings["topics"].text == (
         f"{job.events_topic} has 4 partitions, {job.responses_topic} has 8 partitions"
     )
-    assert findings["rights on responses"].text == "WRITE, DESCRIBE, DESCRIBE_CONFIGS"
+    assert findings["rights"].text == (
+        f"READ on TOPIC {job.events_topic}, WRITE on TOPIC {job.events_topic}, DESCRIBE_CONFIGS on TOPIC {job.events_topic}, "
+        f"WRITE on TOPIC {job.responses_topic}, DESCRIBE_CONFIGS on TOPIC {job.responses_topic}, DESCRIBE on TOPIC *, "
+        "READ on TOPIC __consumer_offsets, DESCRIBE on GROUP group-coordinator"
+    )
     assert findings["rights on tables"].text == "every table takes files"
     assert list(Path(job.tables_root).rglob(".probe*")) == []
     assert findings["Kafka from tasks"].text == "tasks have read 4 events"

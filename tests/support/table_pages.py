@@ -74,11 +74,12 @@ def _columns(columns: Iterable[tuple[str, str, bool, str]]) -> list[str]:
 
 def with_table_pages(page: str) -> str:
     """The page with the tables and views of now between their markers."""
-    with_tables = _replaced(page, BEGIN, END, table_pages())
-    return _replaced(with_tables, BEGIN_VIEWS, END_VIEWS, view_pages())
+    with_tables = replaced(page, BEGIN, END, table_pages())
+    return replaced(with_tables, BEGIN_VIEWS, END_VIEWS, view_pages())
 
 
-def _replaced(page: str, begin: str, end: str, content: str) -> str:
+def replaced(page: str, begin: str, end: str, content: str) -> str:
+    """The page with this content between two of its lines."""
     before, _, rest = page.partition(begin)
     _, _, after = rest.partition(end)
     return f"{before}{begin}\n\n{content}\n\n{end}{after}"

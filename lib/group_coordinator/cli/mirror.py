@@ -23,9 +23,9 @@ def command(**given: Any) -> None:
 
     Every record becomes a row of coordinator_log, exactly once; with --with-compaction groups, members
     and offsets are kept current too. It reads committed records alone, from the topic's beginning on the first run
-    and from where it stopped later, and leaves no trace in the cluster: it needs DESCRIBE and READ on
-    the topic. What cannot be decoded is in dead_letters too. The ends of all topics are sampled into
-    topic_positions meanwhile (mirror.positions.interval.ms). Tables that are missing are made.
+    and from where it stopped later, and leaves no trace in the cluster; `check --for mirror` says which
+    rights its user lacks. What cannot be decoded is in dead_letters too. The ends of all topics are sampled
+    into topic_positions meanwhile (mirror.positions.interval.ms). Tables that are missing are made.
 
     Several clusters share the tables: each has a name, and one mirror. Its checkpoint is
     checkpoint.location/mirror-NAME. Until Ctrl-C or SIGTERM, or, with --drain, until what is readable now is read.

@@ -22,7 +22,12 @@ class AccessDeniedError(ChannelError):
 
 
 class TopicMissingError(ChannelError):
-    """The events or the responses topic does not exist."""
+    """The events or the responses topic does not exist, or this user may not see it."""
+
+    def __init__(self, topic: str) -> None:
+        super().__init__(
+            f"topic {topic} is not there, or this user may not see it (ACL DESCRIBE); `group-coordinator init` makes it"
+        )
 
 
 class ChannelClosedError(ChannelError):

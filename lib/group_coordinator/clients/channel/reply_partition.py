@@ -62,9 +62,7 @@ def reply_partition_from_now(
         for topic, found in partitions.items():
             if not found:
                 consumer.close()
-                raise TopicMissingError(
-                    f"topic {topic} does not exist; `group-coordinator init` makes it"
-                )
+                raise TopicMissingError(topic)
         numbers = partitions[responses_topic]
         chosen = TopicPartition(responses_topic, numbers[lot % len(numbers)])
         consumer.assign([chosen])

@@ -85,9 +85,7 @@ class ResponsesIn:
         """Go on where reading ended, at first with what comes from now on."""
         numbers = sorted(consumer.partitions_for_topic(self._responses_topic) or ())
         if not numbers:
-            raise TopicMissingError(
-                f"topic {self._responses_topic} does not exist; `group-coordinator init` makes it"
-            )
+            raise TopicMissingError(self._responses_topic)
         partitions = [TopicPartition(self._responses_topic, number) for number in numbers]
         consumer.assign(partitions)
         for partition, end in consumer.end_offsets(partitions).items():
