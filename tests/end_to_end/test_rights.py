@@ -6,6 +6,7 @@ What follows where a right is missing is tried by the cheapest call that needs i
 from __future__ import annotations
 
 import shlex
+import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -283,13 +284,6 @@ def in_process(
     return CliRunner().invoke(command, [*arguments, *words], env=VARIABLES)
 
 
-def test_rebuild(broker: EmbeddedBroker, installed: Path) -> None:
-    """Where no job has run."""
-    with process(broker, installed, "rebuild") as rebuild:
-        assert rebuild.wait(DEADLINE_S) == 0, rebuild.log
-    assert "groups: 0\n" in rebuild.log
-
-
 def test_run_and_those_who_ask_it(broker: EmbeddedBroker, installed: Path) -> None:
     """The job goes by the cluster's rules; it needs `__consumer_offsets`, which is not there before."""
     with closing(
@@ -306,6 +300,7 @@ def test_run_and_those_who_ask_it(broker: EmbeddedBroker, installed: Path) -> No
         offsets_are_reported(broker)
         offsets_of_a_transaction_come_by_the_gateway(broker, installed)
         assert job.stop() == 0, job.log
+    a_checkpoint_is_rebuilt(broker, installed)
     assert "may not" not in job.log
     assert "denie" not in job.log
 
@@ -373,7 +368,12 @@ def offsets_of_a_transaction_come_by_the_gateway(broker: EmbeddedBroker, folder:
     """They count when the job has read the transaction's end."""
     port = free_row(4)
     servers = f"{LOOPBACK}:{port}"
-    listens = ("--set", f"gateway.listen={servers}", "--set", f"gateway.health.listen={LOOPBACK}:0")
+    listens = (
+        "--set",
+        f"gateway.listen={servers}",
+        "--set",
+        f"gateway.health.listen={LOOPBACK}:{port + 3}",
+    )
     with process(broker, folder, "gateway", *listens) as gateway:
         gateway.until(lambda: "before" in gateway.log, seconds=DEADLINE_S, awaited="its start")
         options = {**confluent_login(servers), "group.id": "shop"}
@@ -403,6 +403,12 @@ def in_a_transaction(servers: str, consumer: confluent_kafka.Consumer, offset: i
     read = [confluent_kafka.TopicPartition(ORDERS, 0, offset)]
     producer.send_offsets_to_transaction(read, consumer.consumer_group_metadata(), DEADLINE_S)
     producer.commit_transaction(DEADLINE_S)
+
+
+def a_checkpoint_is_rebuilt(broker: EmbeddedBroker, folder: Path) -> None:
+    shutil.rmtree(folder / "group-coordinator-checkpoint")
+    with process(broker, folder, "rebuild") as rebuild:
+        assert rebuild.wait(DEADLINE_S) == 0, rebuild.log
 
 
 def test_mirror(broker: EmbeddedBroker, tmp_path: Path) -> None:
@@ -438,6 +444,12 @@ def test_who_asks_the_job_needs_each_right(broker: EmbeddedBroker, installed: Pa
         "[Error 30] GroupAuthorizationFailedError: FindCoordinatorResponse error for GROUP/spark-totals: ",
         "TopicAuthorizationFailedError for orders-0",
     ]
-    reading = ("--topic", ORDERS, "--partition", "0", "--offset", "earliest")
-    unread = in_process(consume.command, broker, user_of("consume", 2), installed, *reading)
-    assert (unread.exit_code, unread.stderr) == (1, "")
+    of_one_partition = ("--partition", "0", "--offset", "earliest")
+    for reading in (of_one_partition, ("--group", "consumed")):
+        words = ("--topic", ORDERS, *reading)
+        unread = in_process(consume.command, broker, user_of("consume", 2), installed, *words)
+        assert (unread.exit_code, unread.stderr) == (
+            1,
+            f"Error: Kafka at {broker.bootstrap_servers} denies user program-7-without-2 access: "
+            "[Error 29] TopicAuthorizationFailedError: topic orders\n",
+        )

@@ -38,11 +38,15 @@ def opened(wanted: Wanted, connection: Connection, job: JobSettings) -> Iterator
             **wanted.fetching,
         )
         stack.enter_context(closing(consumer))
+        cluster = stack.enter_context(closing(Cluster(connection)))
+        if wanted.topic is not None:
+            cluster.check_may_see(
+                wanted.topic
+            )  # or it would be waited for, as one that is not there yet
         if wanted.partition is not None and wanted.topic is not None:
             one = TopicPartition(wanted.topic, wanted.partition)
             yield PartitionSource(consumer, one, wanted.first_offset)
             return
-        cluster = stack.enter_context(closing(Cluster(connection)))
         channel = stack.enter_context(_channel(wanted, connection, job))
         topics = Topics(
             cluster, wanted.topic, wanted.include, wanted.metadata_max_age_s, time.monotonic

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from kafka import KafkaAdminClient, OffsetSpec, TopicPartition
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, TopicAuthorizationFailedError
 from kafka.partitioner import murmur2
 
 from group_coordinator.clients.cluster.cluster_topics import topic_id
@@ -60,6 +60,12 @@ class Cluster:
             for topic in found
             if topic["error_code"] in {0, _UNKNOWN_TOPIC}
         }
+
+    def check_may_see(self, topic: str) -> None:
+        """Raise AccessDeniedError if the brokers do not say whether this user's topic is there."""
+        [found] = self._ask(self._admin.describe_topics, [topic])
+        if found["error_code"] == TopicAuthorizationFailedError.errno:
+            raise self._connection.failure(TopicAuthorizationFailedError(f"topic {topic}"))
 
     def partition_leaders(self, topics: Collection[str]) -> dict[TopicPartition, int | None]:
         """The id of the broker that leads each partition of the topics that exist; None: nobody does."""
