@@ -2,8 +2,8 @@
 
 python -m tests.benchmarks.wire
 
-Beside it, in the same run: functions around functions instead of compiled source, as they read __consumer_offsets; and
-kafka-python's classes, which read into objects of their own, of which a dict with Kafka's names is still to be made.
+Beside it, in the same run: kafka-python's classes, which read into objects of their own, of which a dict with Kafka's names is
+still to be made.
 """
 
 from __future__ import annotations
@@ -16,21 +16,10 @@ from typing import Any, NamedTuple
 from kafka.protocol.consumer import HeartbeatRequest, JoinGroupRequest, OffsetCommitRequest
 
 from group_coordinator.codecs import wire
-from group_coordinator.codecs.offsets_topic.schema_reader import struct_reader
-from group_coordinator.codecs.offsets_topic.schemas.fields import (
-    ArrayOf,
-    Encoding,
-    Field,
-    Scalar,
-    Struct,
-)
-from group_coordinator.codecs.wire.layouts import FieldLayout, StructLayout
 from tests.benchmarks.measured import show
-from tests.support.wire_messages import Message, layout_of
 
 RUNS = 5
 SECONDS_A_RUN = 0.1
-FLEXIBLE = Encoding(version=0, flexible=True)
 
 
 class Sample(NamedTuple):
@@ -104,26 +93,14 @@ def _rates(sample: Sample) -> dict[str, int]:
     theirs = sample.theirs.decode(data, version=version)
     theirs.with_header()
     theirs.API_VERSION = version
-    read = struct_reader(_as_functions(layout_of(Message(name, version))), FLEXIBLE)
-    assert wire.decode(name, version, data) == read(data, 0)[0] == sample.body
+    assert wire.decode(name, version, data) == sample.body
     assert theirs.encode() == data
     return {
         "decode": _best_rate(lambda: wire.decode(name, version, data)),
         "encode": _best_rate(lambda: wire.encode(name, version, sample.body)),
-        "functions_decode": _best_rate(lambda: read(data, 0)),
         "kafka_python_decode": _best_rate(lambda: sample.theirs.decode(data, version=version)),
         "kafka_python_encode": _best_rate(theirs.encode),
     }
-
-
-def _as_functions(layout: StructLayout) -> Struct:
-    """The layout in the words of the other codec."""
-    return Struct(tuple(_field(field) for field in layout.plain))
-
-
-def _field(field: FieldLayout) -> Field:
-    type_ = Scalar[field.type.upper()] if field.struct is None else _as_functions(field.struct)
-    return Field(field.name, ArrayOf(type_) if field.is_array else type_, nullable=field.nullable)
 
 
 def _best_rate(work: Callable[[], object]) -> int:

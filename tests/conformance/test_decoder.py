@@ -5,10 +5,10 @@ from contextlib import closing
 
 import pytest
 
-from group_coordinator.codecs.offsets_topic.schemas import SCHEMAS
+from group_coordinator.codecs.offsets_topic.schemas import RECORDS
 from tests.conformance.decoder.comparison import KafkaMessages, differences
-from tests.conformance.decoder.definitions import kafkas_schemas
 from tests.conformance.kafka.coordinators import NoCompilerError
+from tests.conformance.wire.definitions import kafkas_messages, other_definitions
 
 
 @pytest.fixture(scope="module")
@@ -30,5 +30,19 @@ def test_every_message_says_what_kafka_prints(kafka: KafkaMessages) -> None:
 
 
 @pytest.mark.oracle
-def test_every_schema_is_kafkas() -> None:
-    assert kafkas_schemas() == SCHEMAS
+def test_every_record_is_defined_as_by_kafka() -> None:
+    kafkas = kafkas_messages("kafka-group-coordinator")
+    ours = {
+        message.name: (message, record.type)
+        for record in RECORDS.values()
+        for message in (record.key, record.value)
+    }
+
+    assert ours.keys() == kafkas.keys()
+    found = [
+        difference
+        for name, (message, key) in ours.items()
+        for difference in other_definitions(kafkas[name], message, key)
+    ]
+    if found:
+        pytest.fail("\n".join(found[:3]), pytrace=False)

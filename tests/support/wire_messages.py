@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from base64 import b64encode, urlsafe_b64encode
 from random import Random
 from typing import Any, NamedTuple
 
-from group_coordinator.codecs.wire.definitions import definitions
-from group_coordinator.codecs.wire.layouts import (
-    NUMBERS,
-    FieldLayout,
-    StructLayout,
-    message_layout,
-)
-from group_coordinator.codecs.wire.versions import version_range
-
-_LETTERS = 'abcXYZ019 -_./"\\\t\n\x00\x7féß€漢\U0001f600'
-_LONG = 130
-"""A length that needs two bytes as a varint."""
-_BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
+from group_coordinator.codecs.binary.layouts import StructLayout, message_layout
+from group_coordinator.codecs.wire.schemas import MESSAGES as DEFINITIONS
+from tests.support import drawn_bodies
 
 
 class Message(NamedTuple):
@@ -30,67 +19,15 @@ class Message(NamedTuple):
 
 MESSAGES = [
     Message(name, version)
-    for name, definition in sorted(definitions().items())
-    for version in version_range(definition.valid_versions)
+    for name, definition in sorted(DEFINITIONS.items())
+    for version in definition.versions
 ]
 
 
 def drawn_body(random: Random, message: Message) -> dict[str, Any]:
     """A body with every field of the version."""
-    return _struct(random, layout_of(message))
+    return drawn_bodies.drawn_body(random, layout_of(message))
 
 
 def layout_of(message: Message) -> StructLayout:
-    return message_layout(definitions()[message.name], message.version)
-
-
-def _struct(random: Random, layout: StructLayout) -> dict[str, Any]:
-    return {field.name: _field(random, field) for field in layout.fields}
-
-
-def _field(random: Random, field: FieldLayout) -> Any:
-    if field.nullable and random.random() < 0.3:
-        return None
-    if field.tag is not None and random.random() < 0.4:
-        return field.whole_default()
-    if field.is_array:
-        return [_value(random, field) for _ in range(_count(random, field))]
-    return _value(random, field)
-
-
-def _count(random: Random, field: FieldLayout) -> int:
-    if field.struct is None and random.random() < 0.05:
-        return _LONG
-    return random.choice((0, 1, 1, 2, 3))
-
-
-def _value(random: Random, field: FieldLayout) -> Any:
-    if field.struct is not None:
-        return _struct(random, field.struct)
-    if field.type in NUMBERS:
-        return _number(random, field.type)
-    match field.type:
-        case "string":
-            return "".join(random.choices(_LETTERS, k=_size(random)))
-        case "uuid":
-            uuid = random.choice((bytes(16), random.randbytes(16)))
-            return urlsafe_b64encode(uuid).decode().rstrip("=")
-        case _:
-            return b64encode(random.randbytes(_size(random))).decode()
-
-
-def _number(random: Random, type_: str) -> float:
-    match type_:
-        case "bool":
-            return random.random() < 0.5
-        case "float64":
-            return random.choice((0.0, -0.5, 1e300))
-        case "uint16":
-            return random.choice((0, 1, 2**15, 2**16 - 1))
-        case _:
-            limit = 2 ** (_BITS[type_] - 1)
-            return random.choice((0, 1, -1, limit - 1, -limit, random.randrange(-limit, limit)))
-
-
-def _size(random: Random) -> int:
-    return _LONG if random.random() < 0.05 else random.randrange(9)
+    return message_layout(DEFINITIONS[message.name], message.version)

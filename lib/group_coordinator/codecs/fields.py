@@ -10,6 +10,7 @@ Field = TypeVar("Field")
 
 HIGHEST_INT16 = 2**15 - 1
 HIGHEST_INT32 = 2**31 - 1
+HIGHEST_INT64 = 2**63 - 1
 LONGEST_TEXT = HIGHEST_INT16
 """The length of a string is an int16 on the wire."""
 
@@ -25,7 +26,7 @@ Text = Annotated[str, Meta(max_length=LONGEST_TEXT)]
 ABSENT = -1
 """What an absent number is on the wire: epoch, generation, timestamp, offset."""
 
-_NOT_ASKED_FOR = -(2**31)
+NOT_ASKED_FOR = -(2**31)
 """Of authorized operations."""
 
 
@@ -51,4 +52,4 @@ def unset_if_none(value: Field | None) -> Field | UnsetType:
 
 def operations_on_wire(operations: int | None) -> int:
     """The operations that a principal may do, a bit each; None: it did not ask for them."""
-    return _NOT_ASKED_FOR if operations is None else operations
+    return NOT_ASKED_FOR if operations is None else operations

@@ -73,3 +73,8 @@ def decoded_as_java(encoded: bytes) -> str:
 def too_short(wanted: int, left: int) -> FieldFaultError:
     """What to raise where fewer bytes are left than announced."""
     return FieldFaultError(f"{wanted} bytes wanted, {left} left")
+
+
+def too_long(length: int) -> FieldFaultError:
+    """What to raise where a text has more bytes than Kafka's int16 can say."""
+    return FieldFaultError(f"{length} bytes are too long for a string")

@@ -5,17 +5,19 @@ What a cluster wrote is only read; this is for tests and tools that need a topic
 
 from __future__ import annotations
 
+from functools import cache
+
 from msgspec import to_builtins
 
-from group_coordinator.codecs.kafka_bytes import FieldFaultError
+from group_coordinator.codecs.binary.faults import WRITING_FAILURES
+from group_coordinator.codecs.binary.programs import Encoder
+from group_coordinator.codecs.binary.rules import OFFSETS_TOPIC
 from group_coordinator.codecs.offsets_topic.errors import (
     OffsetsTopicError,
     UnknownRecordTypeError,
     UnknownVersionError,
 )
-from group_coordinator.codecs.offsets_topic.schema_writer import struct_bytes
-from group_coordinator.codecs.offsets_topic.schemas import SCHEMAS
-from group_coordinator.codecs.offsets_topic.schemas.fields import OF_KEYS, Encoding, Struct
+from group_coordinator.codecs.offsets_topic.schemas import RECORDS
 from group_coordinator.codecs.records.envelope import LogEntry
 
 _PREFIX_SIZE = 2
@@ -29,24 +31,32 @@ def encode_entry(entry: LogEntry) -> tuple[bytes, bytes | None]:
         UnknownVersionError: the type has no such version.
         OffsetsTopicError: a field is missing, or something is too long or too large for Kafka.
     """
-    schema = SCHEMAS.get(entry.key.type)
-    if schema is None:
-        raise UnknownRecordTypeError(f"key: record type: {entry.key.type} is unknown")
-    key = _part(f"{schema.name}Key", entry.key.type, schema.key, entry.key.data, OF_KEYS)
+    record_type = entry.key.type
+    record = RECORDS.get(record_type)
+    if record is None:
+        raise UnknownRecordTypeError(f"key: record type: {record_type} is unknown")
+    key = _part(record.key.name, record_type, _key_encoder(record_type), entry.key.data)
     if entry.value is None:
         return key, None
-    part, version = f"{schema.name}Value", entry.value.version
-    if not 0 <= version <= schema.highest_version:
-        raise UnknownVersionError(
-            f"{part}: version: {version} is not in 0-{schema.highest_version}"
-        )
-    encoding = schema.encodings()[version]
-    return key, _part(part, version, schema.value, entry.value.data, encoding)
+    part, version, versions = record.value.name, entry.value.version, record.value.versions
+    if version not in versions:
+        raise UnknownVersionError(f"{part}: version: {version} is not in 0-{versions[-1]}")
+    return key, _part(part, version, _value_encoder(record_type, version), entry.value.data)
 
 
-def _part(name: str, prefix: int, layout: Struct, data: object, encoding: Encoding) -> bytes:
+def _part(name: str, prefix: int, encoder: Encoder, data: object) -> bytes:
+    out = bytearray(prefix.to_bytes(_PREFIX_SIZE))
     try:
-        fields = struct_bytes(layout, to_builtins(data), encoding)
-    except FieldFaultError as fault:
-        raise OffsetsTopicError(f"{name}: {fault}") from fault
-    return prefix.to_bytes(_PREFIX_SIZE) + fields
+        return bytes(encoder.run(out, to_builtins(data)))
+    except WRITING_FAILURES as failure:
+        raise OffsetsTopicError(f"{name}: {encoder.fault(failure)}") from failure
+
+
+@cache
+def _key_encoder(record_type: int) -> Encoder:
+    return Encoder(RECORDS[record_type].key, 0, OFFSETS_TOPIC)
+
+
+@cache
+def _value_encoder(record_type: int, version: int) -> Encoder:
+    return Encoder(RECORDS[record_type].value, version, OFFSETS_TOPIC)

@@ -1,8 +1,7 @@
 """Kafka's wire protocol: requests and responses as bytes on one side, as the bodies of events on the other.
 
-Kafka's own definitions (`schemas/`) say what a message has in each version (`definitions.py`, `versions.py`, `layouts.py`).
-Out of them source is written, one function a struct (`decoder_source.py`, `encoder_source.py`), and run at first use
-(`source.py`, `messages.py`). `frames.py` adds headers and sizes; `apis.py` knows names, keys and versions.
+What a message has in each version is data (`schemas/`, in the notation of `codecs/binary`). Decoders and encoders are compiled from it
+at first use (`messages.py`). `frames.py` adds headers and sizes; `apis.py` knows names, keys and versions.
 There are both messages of every API that is read here, and the request alone of those that are only passed on.
 """
 

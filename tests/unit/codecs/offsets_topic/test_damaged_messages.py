@@ -43,6 +43,16 @@ UNREADABLE: dict[str, tuple[str, str | None, str]] = {
         None,
         "GroupMetadataKey: group: 2 bytes wanted, 1 left",
     ),
+    "half a leader epoch": (
+        OFFSET_KEY,
+        "0003 000000000000002a ffff",
+        "OffsetCommitValue: leaderEpoch: ends too early, 2 bytes left",
+    ),
+    "half an offset before a leader epoch": (
+        OFFSET_KEY,
+        "0003 00000000",
+        "OffsetCommitValue: offset: ends too early, 4 bytes left",
+    ),
     "half a partition": (
         OFFSET_KEY[:-4],
         None,
@@ -137,7 +147,7 @@ UNREADABLE: dict[str, tuple[str, str | None, str]] = {
         f"0000 02 {'00' * 16} 03 00000000 0000",
         (
             "ConsumerGroupTargetAssignmentMemberValue: topicPartitions[0].partitions:"
-            " ends too early, 7 bytes left"
+            " 2 elements in 6 bytes"
         ),
     ),
     "a topic in a topology without a name": (

@@ -8,7 +8,7 @@ from msgspec import json
 from group_coordinator.codecs.offsets_topic import (
     decode_entry,
 )
-from group_coordinator.codecs.offsets_topic.schemas import SCHEMAS
+from group_coordinator.codecs.offsets_topic.schemas import RECORDS
 from group_coordinator.codecs.records.envelope import LogEntry
 from tests.unit.codecs.offsets_topic.literals import LITERALS, ORDERS_ID, Literal
 from tests.unit.codecs.offsets_topic.newer_literals import NEWER_LITERALS
@@ -65,10 +65,10 @@ def test_a_tombstone_has_no_value(literal: Literal) -> None:
 def test_every_type_and_version_has_a_literal() -> None:
     assert {(literal.record_type, literal.version) for literal in ALL.values()} == {
         (record_type, version)
-        for record_type, schema in SCHEMAS.items()
-        for version in range(schema.highest_version + 1)
+        for record_type, record in RECORDS.items()
+        for version in record.value.versions
     }
-    assert sorted(SCHEMAS) == [*range(9), *range(10, 18), *range(19, 24)]
+    assert sorted(RECORDS) == [*range(9), *range(10, 18), *range(19, 24)]
 
 
 def test_what_tables_ask_for_is_beside_the_json() -> None:

@@ -84,6 +84,28 @@ def test_what_does_not_fit_is_not_written(
     assert refused(entry_of(1, OF_PARTITION | about, 3, V3 | says)) == f"OffsetCommit{why}"
 
 
+@pytest.mark.parametrize(
+    ("topics", "why"),
+    [
+        (
+            [{"topicId": "A" * 22, "partitions": [0, 2**31]}],
+            "[0].partitions[1]: 2147483648 does not fit 4 bytes",
+        ),
+        ([{"topicId": "A" * 22, "partitions": None}], "[0].partitions: is null"),
+        (
+            [{"topicId": "A" * 21, "partitions": []}],
+            "[0].topicId: AAAAAAAAAAAAAAAAAAAAA is no uuid",
+        ),
+        ([None], "[0]: is null"),
+        (None, ": is null"),
+    ],
+)
+def test_what_does_not_fit_inside_an_array_is_named(topics: Any, why: str) -> None:
+    target = entry_of(7, {"groupId": "g", "memberId": "m"}, 0, {"topicPartitions": topics})
+
+    assert refused(target) == f"ConsumerGroupTargetAssignmentMemberValue: topicPartitions{why}"
+
+
 def test_what_is_missing_is_named() -> None:
     members = [{"topicId": "A" * 22, "partitions": [0]}, {"topicId": "A" * 22}]
 

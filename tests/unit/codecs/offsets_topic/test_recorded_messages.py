@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.codecs.offsets_topic.schemas import SCHEMAS
+from group_coordinator.codecs.offsets_topic.schemas import RECORDS
 from tests.conformance.language.lines import Json
 from tests.support.offsets_topic_messages import Message, recorded, verdict
 
@@ -27,6 +27,6 @@ def test_messages_of_every_type_and_version_were_recorded_and_damaged() -> None:
         (json["key"]["type"], json["value"] and json["value"]["version"]) for json in printed
     } == {
         (record_type, version)
-        for record_type, schema in SCHEMAS.items()
-        for version in (None, *range(schema.highest_version + 1))
+        for record_type, record in RECORDS.items()
+        for version in (None, *record.value.versions)
     }

@@ -9,16 +9,16 @@ from group_coordinator.codecs.offsets_topic.schemas import (
     share,
     streams,
 )
-from group_coordinator.codecs.offsets_topic.schemas.fields import RecordSchema
+from group_coordinator.codecs.offsets_topic.schemas.record import Record
 
-SCHEMAS: dict[int, RecordSchema] = {
-    schema.record_type: schema
-    for schema in (
-        *offsets.SCHEMAS,
-        *classic.SCHEMAS,
-        *consumer.SCHEMAS,
-        *share.SCHEMAS,
-        *streams.SCHEMAS,
+RECORDS: dict[int, Record] = {
+    record.type: record
+    for record in (
+        *offsets.RECORDS,
+        *classic.RECORDS,
+        *consumer.RECORDS,
+        *share.RECORDS,
+        *streams.RECORDS,
     )
 }
 """By record type: all that Kafka 4.4.0 knows. Kafka uses neither 9 nor 18."""

@@ -2,41 +2,34 @@
 
 from __future__ import annotations
 
-from group_coordinator.codecs.offsets_topic.schemas.fields import (
-    ArrayOf,
-    Field,
-    RecordSchema,
-    Scalar,
-    struct,
-)
+from group_coordinator.codecs.binary.notation import blob, int32, int64, string, structs
+from group_coordinator.codecs.offsets_topic.schemas.record import record
 from group_coordinator.codecs.records import record_types
 
-_MEMBER = struct(
-    Field("memberId", Scalar.STRING),
-    Field("groupInstanceId", Scalar.STRING, since=3, nullable=True),
-    Field("clientId", Scalar.STRING),
-    Field("clientHost", Scalar.STRING),
-    Field("rebalanceTimeout", Scalar.INT32, since=1),
-    Field("sessionTimeout", Scalar.INT32),
-    Field("subscription", Scalar.BYTES),
-    Field("assignment", Scalar.BYTES),
-)
-_VALUE = struct(
-    Field("protocolType", Scalar.STRING),
-    Field("generation", Scalar.INT32),
-    Field("protocol", Scalar.STRING, nullable=True),
-    Field("leader", Scalar.STRING, nullable=True),
-    Field("currentStateTimestamp", Scalar.INT64, since=2),
-    Field("members", ArrayOf(_MEMBER)),
-)
-
-SCHEMAS = (
-    RecordSchema(
+RECORDS = (
+    record(
         record_types.GROUP_METADATA,
         "GroupMetadata",
-        struct(Field("group", Scalar.STRING)),
-        _VALUE,
-        highest_version=4,
+        key=(string("group"),),
+        value=(
+            string("protocolType"),
+            int32("generation"),
+            string("protocol", nullable=True),
+            string("leader", nullable=True),
+            int64("currentStateTimestamp", since=2, default=-1),
+            structs(
+                "members",
+                string("memberId"),
+                string("groupInstanceId", since=3, nullable=True, default=None),
+                string("clientId"),
+                string("clientHost"),
+                int32("rebalanceTimeout", since=1, default=-1),
+                int32("sessionTimeout"),
+                blob("subscription"),
+                blob("assignment"),
+            ),
+        ),
+        last_version=4,
         flexible_since=4,
     ),
 )

@@ -2,100 +2,103 @@
 
 from __future__ import annotations
 
-from group_coordinator.codecs.offsets_topic.schemas.fields import (
+from group_coordinator.codecs.binary.notation import (
+    blob,
+    int8,
+    int32,
+    int32s,
+    int64,
+    string,
+    strings,
+    struct,
+    structs,
+    uuid,
+)
+from group_coordinator.codecs.offsets_topic.schemas.record import (
     GROUP_KEY,
     MEMBER_KEY,
     TARGET_EPOCH,
-    TOPIC_PARTITIONS,
-    ArrayOf,
-    Field,
-    RecordSchema,
-    Scalar,
-    TaggedField,
-    struct,
+    record,
 )
 from group_coordinator.codecs.records import record_types
 
-_GROUP_EPOCH = struct(
-    Field("epoch", Scalar.INT32),
-    TaggedField("metadataHash", Scalar.INT64, tag=0, default=0),
+_OWNED = (
+    uuid("topicId"),
+    int32s("partitions"),
+    int32s("assignmentEpochs", nullable=True, tag=0),
 )
 
-_PARTITION_METADATA = struct(
-    Field("partition", Scalar.INT32),
-    Field("racks", ArrayOf(Scalar.STRING)),
-)
-_TOPIC_METADATA = struct(
-    Field("topicId", Scalar.UUID),
-    Field("topicName", Scalar.STRING),
-    Field("numPartitions", Scalar.INT32),
-    Field("partitionMetadata", ArrayOf(_PARTITION_METADATA)),
-)
-_TOPICS = struct(Field("topics", ArrayOf(_TOPIC_METADATA)))
-
-_PROTOCOL = struct(Field("name", Scalar.STRING), Field("metadata", Scalar.BYTES))
-_CLASSIC_METADATA = struct(
-    Field("sessionTimeoutMs", Scalar.INT32),
-    Field("supportedProtocols", ArrayOf(_PROTOCOL)),
-)
-_MEMBER = struct(
-    Field("instanceId", Scalar.STRING, nullable=True),
-    Field("rackId", Scalar.STRING, nullable=True),
-    Field("clientId", Scalar.STRING),
-    Field("clientHost", Scalar.STRING),
-    Field("subscribedTopicNames", ArrayOf(Scalar.STRING)),
-    Field("subscribedTopicRegex", Scalar.STRING, nullable=True),
-    Field("rebalanceTimeoutMs", Scalar.INT32),
-    Field("serverAssignor", Scalar.STRING, nullable=True),
-    TaggedField(
-        "classicMemberMetadata",
-        _CLASSIC_METADATA,
-        nullable=True,
-        tag=0,
-        default={"sessionTimeoutMs": 0, "supportedProtocols": []},
+RECORDS = (
+    record(
+        record_types.GROUP_EPOCH,
+        "ConsumerGroupMetadata",
+        key=GROUP_KEY,
+        value=(int32("epoch"), int64("metadataHash", tag=0)),
     ),
-)
-
-_TARGET = struct(Field("topicPartitions", ArrayOf(struct(*TOPIC_PARTITIONS))))
-
-_OWNED = struct(
-    *TOPIC_PARTITIONS,
-    TaggedField("assignmentEpochs", ArrayOf(Scalar.INT32), nullable=True, tag=0, default=[]),
-)
-_CURRENT = struct(
-    Field("memberEpoch", Scalar.INT32),
-    Field("previousMemberEpoch", Scalar.INT32),
-    Field("state", Scalar.INT8),
-    Field("assignedPartitions", ArrayOf(_OWNED)),
-    Field("partitionsPendingRevocation", ArrayOf(_OWNED)),
-)
-
-_REGEX_KEY = struct(Field("groupId", Scalar.STRING), Field("regularExpression", Scalar.STRING))
-_REGEX = struct(
-    Field("topics", ArrayOf(Scalar.STRING)),
-    Field("version", Scalar.INT64),
-    Field("timestamp", Scalar.INT64),
-)
-
-SCHEMAS = (
-    RecordSchema(record_types.GROUP_EPOCH, "ConsumerGroupMetadata", GROUP_KEY, _GROUP_EPOCH),
-    RecordSchema(
-        record_types.PARTITION_METADATA, "ConsumerGroupPartitionMetadata", GROUP_KEY, _TOPICS
+    record(
+        record_types.PARTITION_METADATA,
+        "ConsumerGroupPartitionMetadata",
+        key=GROUP_KEY,
+        value=(
+            structs(
+                "topics",
+                uuid("topicId"),
+                string("topicName"),
+                int32("numPartitions"),
+                structs("partitionMetadata", int32("partition"), strings("racks")),
+            ),
+        ),
     ),
-    RecordSchema(record_types.MEMBER_METADATA, "ConsumerGroupMemberMetadata", MEMBER_KEY, _MEMBER),
-    RecordSchema(
-        record_types.TARGET_EPOCH, "ConsumerGroupTargetAssignmentMetadata", GROUP_KEY, TARGET_EPOCH
+    record(
+        record_types.MEMBER_METADATA,
+        "ConsumerGroupMemberMetadata",
+        key=MEMBER_KEY,
+        value=(
+            string("instanceId", nullable=True),
+            string("rackId", nullable=True),
+            string("clientId"),
+            string("clientHost"),
+            strings("subscribedTopicNames"),
+            string("subscribedTopicRegex", nullable=True),
+            int32("rebalanceTimeoutMs", default=-1),
+            string("serverAssignor", nullable=True),
+            struct(
+                "classicMemberMetadata",
+                int32("sessionTimeoutMs"),
+                structs("supportedProtocols", string("name"), blob("metadata")),
+                nullable=True,
+                tag=0,
+            ),
+        ),
     ),
-    RecordSchema(
-        record_types.TARGET_ASSIGNMENT, "ConsumerGroupTargetAssignmentMember", MEMBER_KEY, _TARGET
+    record(
+        record_types.TARGET_EPOCH,
+        "ConsumerGroupTargetAssignmentMetadata",
+        key=GROUP_KEY,
+        value=TARGET_EPOCH,
     ),
-    RecordSchema(
+    record(
+        record_types.TARGET_ASSIGNMENT,
+        "ConsumerGroupTargetAssignmentMember",
+        key=MEMBER_KEY,
+        value=(structs("topicPartitions", uuid("topicId"), int32s("partitions")),),
+    ),
+    record(
         record_types.CURRENT_ASSIGNMENT,
         "ConsumerGroupCurrentMemberAssignment",
-        MEMBER_KEY,
-        _CURRENT,
+        key=MEMBER_KEY,
+        value=(
+            int32("memberEpoch"),
+            int32("previousMemberEpoch"),
+            int8("state"),
+            structs("assignedPartitions", *_OWNED),
+            structs("partitionsPendingRevocation", *_OWNED),
+        ),
     ),
-    RecordSchema(
-        record_types.REGULAR_EXPRESSION, "ConsumerGroupRegularExpression", _REGEX_KEY, _REGEX
+    record(
+        record_types.REGULAR_EXPRESSION,
+        "ConsumerGroupRegularExpression",
+        key=(string("groupId"), string("regularExpression")),
+        value=(strings("topics"), int64("version"), int64("timestamp")),
     ),
 )

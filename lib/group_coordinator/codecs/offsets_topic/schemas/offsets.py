@@ -2,49 +2,33 @@
 
 from __future__ import annotations
 
-from group_coordinator.codecs.offsets_topic.schemas.fields import (
-    Field,
-    RecordSchema,
-    Scalar,
-    TaggedField,
-    struct,
-)
+from group_coordinator.codecs.binary.notation import int32, int64, string, uuid
+from group_coordinator.codecs.offsets_topic.schemas.record import record
 from group_coordinator.codecs.records import record_types
-from group_coordinator.codecs.uuids import ZERO_UUID
 
-_KEY = struct(
-    Field("group", Scalar.STRING),
-    Field("topic", Scalar.STRING),
-    Field("partition", Scalar.INT32),
-)
-_LEGACY_VALUE = struct(
-    Field("offset", Scalar.INT64),
-    Field("metadata", Scalar.STRING),
-    Field("commitTimestamp", Scalar.INT64),
-)
-_VALUE = struct(
-    Field("offset", Scalar.INT64),
-    Field("leaderEpoch", Scalar.INT32, since=3),
-    Field("metadata", Scalar.STRING),
-    Field("commitTimestamp", Scalar.INT64),
-    Field("expireTimestamp", Scalar.INT64, since=1, until=1),
-    TaggedField("topicId", Scalar.UUID, since=4, tag=0, default=ZERO_UUID),
-)
+_KEY = (string("group"), string("topic"), int32("partition"))
 
-SCHEMAS = (
-    RecordSchema(
+RECORDS = (
+    record(
         record_types.LEGACY_OFFSET_COMMIT,
         "LegacyOffsetCommit",
-        _KEY,
-        _LEGACY_VALUE,
+        key=_KEY,
+        value=(int64("offset"), string("metadata"), int64("commitTimestamp")),
         flexible_since=None,
     ),
-    RecordSchema(
+    record(
         record_types.OFFSET_COMMIT,
         "OffsetCommit",
-        _KEY,
-        _VALUE,
-        highest_version=4,
+        key=_KEY,
+        value=(
+            int64("offset"),
+            int32("leaderEpoch", since=3, default=-1),
+            string("metadata"),
+            int64("commitTimestamp"),
+            int64("expireTimestamp", since=1, until=1, default=-1),
+            uuid("topicId", since=4, tag=0),
+        ),
+        last_version=4,
         flexible_since=4,
     ),
 )

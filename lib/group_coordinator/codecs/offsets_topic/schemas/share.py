@@ -2,45 +2,76 @@
 
 from __future__ import annotations
 
-from group_coordinator.codecs.offsets_topic.schemas.fields import (
+from group_coordinator.codecs.binary.notation import (
+    int8,
+    int32,
+    int32s,
+    int64,
+    string,
+    strings,
+    structs,
+    uuid,
+)
+from group_coordinator.codecs.offsets_topic.schemas.record import (
     GROUP_KEY,
     MEMBER_KEY,
     TARGET_EPOCH,
-    TOPIC_PARTITIONS,
-    ArrayOf,
-    Field,
-    RecordSchema,
-    Scalar,
-    struct,
+    record,
 )
+from group_coordinator.codecs.records import record_types
 
-_MEMBER = struct(
-    Field("rackId", Scalar.STRING, nullable=True),
-    Field("clientId", Scalar.STRING),
-    Field("clientHost", Scalar.STRING),
-    Field("subscribedTopicNames", ArrayOf(Scalar.STRING)),
-)
-_GROUP_EPOCH = struct(Field("epoch", Scalar.INT32), Field("metadataHash", Scalar.INT64))
-_TARGET = struct(Field("topicPartitions", ArrayOf(struct(*TOPIC_PARTITIONS))))
-_CURRENT = struct(
-    Field("memberEpoch", Scalar.INT32),
-    Field("previousMemberEpoch", Scalar.INT32),
-    Field("state", Scalar.INT8),
-    Field("assignedPartitions", ArrayOf(struct(*TOPIC_PARTITIONS))),
-)
-_TOPIC = (Field("topicId", Scalar.UUID), Field("topicName", Scalar.STRING))
-_TOPIC_WITH_PARTITIONS = struct(*_TOPIC, Field("partitions", ArrayOf(Scalar.INT32)))
-_STATE_OF_TOPICS = struct(
-    Field("initializingTopics", ArrayOf(_TOPIC_WITH_PARTITIONS)),
-    Field("initializedTopics", ArrayOf(_TOPIC_WITH_PARTITIONS)),
-    Field("deletingTopics", ArrayOf(struct(*_TOPIC))),
-)
+_TOPIC_PARTITIONS = (uuid("topicId"), int32s("partitions"))
+_TOPIC = (uuid("topicId"), string("topicName"))
 
-SCHEMAS = (
-    RecordSchema(10, "ShareGroupMemberMetadata", MEMBER_KEY, _MEMBER),
-    RecordSchema(11, "ShareGroupMetadata", GROUP_KEY, _GROUP_EPOCH),
-    RecordSchema(12, "ShareGroupTargetAssignmentMetadata", GROUP_KEY, TARGET_EPOCH),
-    RecordSchema(13, "ShareGroupTargetAssignmentMember", MEMBER_KEY, _TARGET),
-    RecordSchema(14, "ShareGroupCurrentMemberAssignment", MEMBER_KEY, _CURRENT),
-    RecordSchema(15, "ShareGroupStatePartitionMetadata", GROUP_KEY, _STATE_OF_TOPICS),
+RECORDS = (
+    record(
+        record_types.SHARE_MEMBER_METADATA,
+        "ShareGroupMemberMetadata",
+        key=MEMBER_KEY,
+        value=(
+            string("rackId", nullable=True),
+            string("clientId"),
+            string("clientHost"),
+            strings("subscribedTopicNames"),
+        ),
+    ),
+    record(
+        record_types.SHARE_GROUP_EPOCH,
+        "ShareGroupMetadata",
+        key=GROUP_KEY,
+        value=(int32("epoch"), int64("metadataHash")),
+    ),
+    record(
+        record_types.SHARE_TARGET_EPOCH,
+        "ShareGroupTargetAssignmentMetadata",
+        key=GROUP_KEY,
+        value=TARGET_EPOCH,
+    ),
+    record(
+        record_types.SHARE_TARGET_ASSIGNMENT,
+        "ShareGroupTargetAssignmentMember",
+        key=MEMBER_KEY,
+        value=(structs("topicPartitions", *_TOPIC_PARTITIONS),),
+    ),
+    record(
+        record_types.SHARE_CURRENT_ASSIGNMENT,
+        "ShareGroupCurrentMemberAssignment",
+        key=MEMBER_KEY,
+        value=(
+            int32("memberEpoch"),
+            int32("previousMemberEpoch"),
+            int8("state"),
+            structs("assignedPartitions", *_TOPIC_PARTITIONS),
+        ),
+    ),
+    record(
+        record_types.SHARE_STATE_OF_TOPICS,
+        "ShareGroupStatePartitionMetadata",
+        key=GROUP_KEY,
+        value=(
+            structs("initializingTopics", *_TOPIC, int32s("partitions")),
+            structs("initializedTopics", *_TOPIC, int32s("partitions")),
+            structs("deletingTopics", *_TOPIC),
+        ),
+    ),
 )

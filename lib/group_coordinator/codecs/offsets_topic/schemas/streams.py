@@ -2,98 +2,120 @@
 
 from __future__ import annotations
 
-from group_coordinator.codecs.offsets_topic.schemas.fields import (
+from group_coordinator.codecs.binary.notation import (
+    int8,
+    int16,
+    int16s,
+    int32,
+    int32s,
+    int64,
+    string,
+    strings,
+    struct,
+    structs,
+    uint16,
+)
+from group_coordinator.codecs.offsets_topic.schemas.record import (
     GROUP_KEY,
     MEMBER_KEY,
     TARGET_EPOCH,
-    ArrayOf,
-    Field,
-    RecordSchema,
-    Scalar,
-    TaggedField,
-    struct,
+    record,
+)
+from group_coordinator.codecs.records import record_types
+
+_KEY_VALUE = (string("key"), string("value"))
+_TASKS = (string("subtopologyId"), int32s("partitions"))
+_OWNED_TASKS = (*_TASKS, int32s("assignmentEpochs", nullable=True, tag=0))
+_TOPIC = (
+    string("name"),
+    int32("partitions"),
+    int16("replicationFactor"),
+    structs("topicConfigs", *_KEY_VALUE),
 )
 
-_KEY_VALUE = struct(Field("key", Scalar.STRING), Field("value", Scalar.STRING))
-
-_GROUP_EPOCH = struct(
-    Field("epoch", Scalar.INT32),
-    Field("metadataHash", Scalar.INT64),
-    TaggedField("validatedTopologyEpoch", Scalar.INT32, tag=0, default=-1),
-    TaggedField("lastAssignmentConfigs", ArrayOf(_KEY_VALUE), nullable=True, tag=1, default=[]),
-    TaggedField("storedDescriptionTopologyEpoch", Scalar.INT32, tag=2, default=-1),
-    TaggedField("failedDescriptionTopologyEpoch", Scalar.INT32, tag=3, default=-1),
-)
-
-_ENDPOINT = struct(Field("host", Scalar.STRING), Field("port", Scalar.UINT16))
-_MEMBER = struct(
-    Field("instanceId", Scalar.STRING, nullable=True),
-    Field("rackId", Scalar.STRING, nullable=True),
-    Field("clientId", Scalar.STRING),
-    Field("clientHost", Scalar.STRING),
-    Field("rebalanceTimeoutMs", Scalar.INT32),
-    Field("topologyEpoch", Scalar.INT32),
-    Field("processId", Scalar.STRING),
-    Field("userEndpoint", _ENDPOINT, nullable=True),
-    Field("clientTags", ArrayOf(_KEY_VALUE)),
-)
-
-_TASK_IDS = (Field("subtopologyId", Scalar.STRING), Field("partitions", ArrayOf(Scalar.INT32)))
-_TASKS = ArrayOf(struct(*_TASK_IDS))
-_TARGET = struct(
-    Field("activeTasks", _TASKS),
-    Field("standbyTasks", _TASKS),
-    Field("warmupTasks", _TASKS),
-)
-
-_OWNED_TASKS = ArrayOf(
-    struct(
-        *_TASK_IDS,
-        TaggedField("assignmentEpochs", ArrayOf(Scalar.INT32), nullable=True, tag=0, default=[]),
-    )
-)
-_CURRENT = struct(
-    Field("memberEpoch", Scalar.INT32),
-    Field("previousMemberEpoch", Scalar.INT32),
-    Field("state", Scalar.INT8),
-    Field("activeTasks", _OWNED_TASKS),
-    Field("standbyTasks", _OWNED_TASKS),
-    Field("warmupTasks", _OWNED_TASKS),
-    Field("activeTasksPendingRevocation", _OWNED_TASKS),
-    Field("standbyTasksPendingRevocation", _OWNED_TASKS),
-    Field("warmupTasksPendingRevocation", _OWNED_TASKS),
-)
-
-_TOPIC_INFO = struct(
-    Field("name", Scalar.STRING),
-    Field("partitions", Scalar.INT32),
-    Field("replicationFactor", Scalar.INT16),
-    Field("topicConfigs", ArrayOf(_KEY_VALUE)),
-)
-_COPARTITION_GROUP = struct(
-    Field("sourceTopics", ArrayOf(Scalar.INT16)),
-    Field("sourceTopicRegex", ArrayOf(Scalar.INT16)),
-    Field("repartitionSourceTopics", ArrayOf(Scalar.INT16)),
-)
-_SUBTOPOLOGY = struct(
-    Field("subtopologyId", Scalar.STRING),
-    Field("sourceTopics", ArrayOf(Scalar.STRING)),
-    Field("sourceTopicRegex", ArrayOf(Scalar.STRING)),
-    Field("stateChangelogTopics", ArrayOf(_TOPIC_INFO)),
-    Field("repartitionSinkTopics", ArrayOf(Scalar.STRING)),
-    Field("repartitionSourceTopics", ArrayOf(_TOPIC_INFO)),
-    Field("copartitionGroups", ArrayOf(_COPARTITION_GROUP)),
-)
-_TOPOLOGY = struct(
-    Field("epoch", Scalar.INT32),
-    Field("subtopologies", ArrayOf(_SUBTOPOLOGY)),
-)
-
-SCHEMAS = (
-    RecordSchema(17, "StreamsGroupMetadata", GROUP_KEY, _GROUP_EPOCH),
-    RecordSchema(19, "StreamsGroupMemberMetadata", MEMBER_KEY, _MEMBER),
-    RecordSchema(20, "StreamsGroupTargetAssignmentMetadata", GROUP_KEY, TARGET_EPOCH),
-    RecordSchema(21, "StreamsGroupTargetAssignmentMember", MEMBER_KEY, _TARGET),
-    RecordSchema(22, "StreamsGroupCurrentMemberAssignment", MEMBER_KEY, _CURRENT),
-    RecordSchema(23, "StreamsGroupTopology", GROUP_KEY, _TOPOLOGY),
+RECORDS = (
+    record(
+        record_types.STREAMS_GROUP_EPOCH,
+        "StreamsGroupMetadata",
+        key=GROUP_KEY,
+        value=(
+            int32("epoch"),
+            int64("metadataHash"),
+            int32("validatedTopologyEpoch", tag=0, default=-1),
+            structs("lastAssignmentConfigs", *_KEY_VALUE, nullable=True, tag=1),
+            int32("storedDescriptionTopologyEpoch", tag=2, default=-1),
+            int32("failedDescriptionTopologyEpoch", tag=3, default=-1),
+        ),
+    ),
+    record(
+        record_types.STREAMS_MEMBER_METADATA,
+        "StreamsGroupMemberMetadata",
+        key=MEMBER_KEY,
+        value=(
+            string("instanceId", nullable=True),
+            string("rackId", nullable=True),
+            string("clientId"),
+            string("clientHost"),
+            int32("rebalanceTimeoutMs", default=-1),
+            int32("topologyEpoch"),
+            string("processId"),
+            struct("userEndpoint", string("host"), uint16("port"), nullable=True, default=None),
+            structs("clientTags", *_KEY_VALUE),
+        ),
+    ),
+    record(
+        record_types.STREAMS_TARGET_EPOCH,
+        "StreamsGroupTargetAssignmentMetadata",
+        key=GROUP_KEY,
+        value=TARGET_EPOCH,
+    ),
+    record(
+        record_types.STREAMS_TARGET_ASSIGNMENT,
+        "StreamsGroupTargetAssignmentMember",
+        key=MEMBER_KEY,
+        value=(
+            structs("activeTasks", *_TASKS),
+            structs("standbyTasks", *_TASKS),
+            structs("warmupTasks", *_TASKS),
+        ),
+    ),
+    record(
+        record_types.STREAMS_CURRENT_ASSIGNMENT,
+        "StreamsGroupCurrentMemberAssignment",
+        key=MEMBER_KEY,
+        value=(
+            int32("memberEpoch"),
+            int32("previousMemberEpoch"),
+            int8("state"),
+            structs("activeTasks", *_OWNED_TASKS),
+            structs("standbyTasks", *_OWNED_TASKS),
+            structs("warmupTasks", *_OWNED_TASKS),
+            structs("activeTasksPendingRevocation", *_OWNED_TASKS),
+            structs("standbyTasksPendingRevocation", *_OWNED_TASKS),
+            structs("warmupTasksPendingRevocation", *_OWNED_TASKS),
+        ),
+    ),
+    record(
+        record_types.STREAMS_TOPOLOGY,
+        "StreamsGroupTopology",
+        key=GROUP_KEY,
+        value=(
+            int32("epoch"),
+            structs(
+                "subtopologies",
+                string("subtopologyId"),
+                strings("sourceTopics"),
+                strings("sourceTopicRegex"),
+                structs("stateChangelogTopics", *_TOPIC),
+                strings("repartitionSinkTopics"),
+                structs("repartitionSourceTopics", *_TOPIC),
+                structs(
+                    "copartitionGroups",
+                    int16s("sourceTopics"),
+                    int16s("sourceTopicRegex"),
+                    int16s("repartitionSourceTopics"),
+                ),
+            ),
+        ),
+    ),
 )

@@ -1,0 +1,252 @@
+"""Writes the source of a decoder: a function for each struct of a message, from bytes to a dict.
+
+`d1(b, p, z)` takes the bytes, a position and where they end, and gives the struct and the position behind it. It reads what
+Kafka's own reader reads, also where Kafka itself writes otherwise, and refuses what that refuses:
+
+* No length is believed: a text, bytes or an array that is longer than what is left is refused before anything is made of it.
+* An array and the tagged fields of a struct may be as many as the rules say; a text has at most 32,767 bytes.
+* A field that cannot be null is not null. Any negative length is null.
+* Of equal tags the last one counts, unknown ones are skipped, those of other versions are refused, and the announced size
+  of a known one is not looked at.
+* A float may be NaN, which JSON cannot hold; only AlterClientQuotas has one, and no event is made of that.
+* Text that is no UTF-8 has U+FFFD for what is none, as in Java; so every text fits into JSON.
+
+So a dict takes at most 130 times the memory of its bytes: an empty struct in an array has two or three bytes there.
+"""
+
+from __future__ import annotations
+
+import struct
+from binascii import b2a_base64
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from group_coordinator.codecs.binary.layouts import FieldLayout, StructLayout
+from group_coordinator.codecs.binary.rules import Rules
+from group_coordinator.codecs.binary.source import (
+    NOWHERE,
+    Line,
+    Place,
+    Source,
+    about,
+    indented,
+)
+from group_coordinator.codecs.fields import HIGHEST_INT32, LONGEST_TEXT
+from group_coordinator.codecs.kafka_bytes import (
+    Data,
+    FieldFaultError,
+    compact_length,
+    decoded_as_java,
+    too_long,
+    too_short,
+    varint,
+)
+from group_coordinator.core.uuids import uuid_text
+
+_UUID_SIZE: Final = 16
+_COUNT = Place("count of tagged fields")
+_TAG = Place("tag")
+_TAG_SIZE = Place("size of a tagged field")
+_UNKNOWN_TAG = Place("unknown tagged field")
+
+
+def _text_refusal(length: int, left: int) -> FieldFaultError:
+    return too_long(length) if length > LONGEST_TEXT else too_short(length, left)
+
+
+def _too_many(count: int) -> FieldFaultError:
+    return FieldFaultError(f"{count} are too many")
+
+
+def _count_refusal(count: int, left: int, most: int) -> FieldFaultError:
+    if most < count <= left:
+        return _too_many(count)
+    return FieldFaultError(f"{count} elements in {left} bytes")
+
+
+def _null() -> FieldFaultError:
+    return FieldFaultError("is null")
+
+
+def _other_version(tag: int) -> FieldFaultError:
+    return FieldFaultError(f"{tag} is one of another version")
+
+
+def _uuid(data: Data, position: int, end: int) -> str:
+    if end - position < _UUID_SIZE:
+        raise too_short(_UUID_SIZE, end - position)
+    return uuid_text(bytes(data[position : position + _UUID_SIZE]))
+
+
+def _java_text(encoded: Data) -> str:
+    return decoded_as_java(bytes(encoded))
+
+
+DECODER_NAMES: Mapping[str, object] = {
+    "base64": b2a_base64,
+    "compact_length": compact_length,
+    "count_refusal": _count_refusal,
+    "java_text": _java_text,
+    "null": _null,
+    "other_version": _other_version,
+    "text_refusal": _text_refusal,
+    "too_many": _too_many,
+    "too_short": too_short,
+    "unpack_from": struct.unpack_from,
+    "uuid": _uuid,
+    "varint": varint,
+}
+"""What the source uses."""
+
+
+class DecoderSource:
+    """Adds the decoders of structs to a program."""
+
+    def __init__(self, source: Source, rules: Rules) -> None:
+        self._source = source
+        self._rules = rules
+
+    def struct(self, layout: StructLayout) -> str:
+        """Add the decoder of a struct and of those inside; gives its name."""
+        name = self._source.fresh("d")
+        targets = {field.name: f"v{index}" for index, field in enumerate(layout.fields)}
+        body = [
+            *self._plain(layout, targets),
+            *(self._tagged(layout, targets) if layout.flexible else ()),
+            *self._result(layout, targets),
+        ]
+        self._source.add([(f"def {name}(b, p, z):", NOWHERE), *body])
+        return name
+
+    def _result(self, layout: StructLayout, targets: Mapping[str, str]) -> Iterator[Line]:
+        is_whole = self._rules.fills_in_defaults or not layout.tagged
+        there = layout.fields if is_whole else layout.plain
+        found = ", ".join(f"{field.name!r}: {targets[field.name]}" for field in there)
+        if is_whole:
+            yield from about(NOWHERE, [f"return {{{found}}}, p"])
+            return
+        yield from about(NOWHERE, [f"r = {{{found}}}"])
+        for field in layout.tagged:
+            target = targets[field.name]
+            line = f"if {target} != {field.whole_default()!r}: r[{field.name!r}] = {target}"
+            yield from about(NOWHERE, [line])
+        yield from about(NOWHERE, ["return r, p"])
+
+    def _plain(self, layout: StructLayout, targets: Mapping[str, str]) -> Iterator[Line]:
+        for fields in layout.runs():
+            if fields[0].is_number:
+                letters = "".join(field.letter or "" for field in fields)
+                found = ", ".join(targets[field.name] for field in fields)
+                yield from about(Place.of(*fields), self._numbers(letters, f"{found},"))
+            else:
+                (field,) = fields
+                yield from self._value(field, targets[field.name])
+
+    def _tagged(self, layout: StructLayout, targets: Mapping[str, str]) -> Iterator[Line]:
+        for field in layout.tagged:
+            default = f"{targets[field.name]} = {field.whole_default()!r}"
+            yield from about(Place.of(field), [default])
+        count = ["n = b[p]", "if n < 128: p += 1", "else: n, p = varint(b, p)"]
+        check = f"if n > {self._rules.most_tagged_fields}: raise too_many(n)"
+        yield from about(_COUNT, [*count, check])
+        yield from about(_TAG, ["for _ in range(n):", " t, p = varint(b, p)"])
+        yield from about(_TAG_SIZE, [" n, p = varint(b, p)"])
+        for field in layout.tagged:
+            yield from about(Place.of(field), [f" if t == {field.tag}:"])
+            yield from indented(indented(self._value(field, targets[field.name])))
+            yield from about(Place.of(field), ["  continue"])
+        if layout.tags_of_other_versions:
+            check = f" if t in {layout.tags_of_other_versions}: raise other_version(t)"
+            yield from about(_TAG, [check])
+        yield from about(_UNKNOWN_TAG, [" if n > z - p: raise too_short(n, z - p)", " p += n"])
+
+    def _value(self, field: FieldLayout, target: str) -> Iterator[Line]:
+        place = Place.of(field)
+        if field.is_array:
+            yield from about(place, _length(self._source, field, "i"))
+            yield from _unless_null(field, target, self._array(field, target))
+        elif field.type == "string":
+            yield from about(place, _length(self._source, field, "h"))
+            yield from _unless_null(field, target, about(place, _text(target)))
+        elif field.type in {"bytes", "records"}:
+            yield from about(place, _length(self._source, field, "i"))
+            yield from _unless_null(field, target, about(place, _blob(target)))
+        elif field.struct is not None and field.nullable:
+            yield from about(place, _is_there(field))
+            yield from about(place, [f"if not n: {target} = None"])
+            yield from about(place, [f"else: {target}, p = {self.struct(field.struct)}(b, p, z)"])
+        else:
+            yield from about(place, self._one(field, target))
+
+    def _one(self, field: FieldLayout, target: str) -> Iterator[str]:
+        """A value that is there in any case, an element of an array for example."""
+        if field.struct is not None:
+            yield f"{target}, p = {self.struct(field.struct)}(b, p, z)"
+        elif field.type == "string":
+            yield from _length(self._source, field, "h")
+            yield "if n < 0: raise null()"
+            yield from _text(target)
+        elif field.type == "uuid":
+            yield f"{target} = uuid(b, p, z); p += {_UUID_SIZE}"
+        else:
+            yield from self._numbers(field.letter or "", f"{target},")
+
+    def _numbers(self, letters: str, targets: str) -> Iterator[str]:
+        unpack = self._source.packing("unpack_from", letters)
+        yield f"{targets} = {unpack}(b, p); p += {struct.calcsize(f'>{letters}')}"
+
+    def _array(self, field: FieldLayout, target: str) -> Iterator[Line]:
+        place, most = Place.of(field), self._rules.most_elements
+        # What is no number has at least a byte: a damaged count must not make us work for nothing.
+        size = field.size if field.letter else 1
+        check = f"if n > {most} or {size} * n > z - p: raise count_refusal(n, z - p, {most})"
+        yield from about(place, [check])
+        if field.letter is not None:
+            numbers = f"{target} = list(unpack_from(f'>{{n}}{field.letter}', b, p))"
+            yield from about(place, [numbers, f"p += {size} * n"])
+            return
+        yield from about(place, [f"{target} = []", "for _ in range(n):"])
+        element = [*self._one(field, "x"), f"{target}.append(x)"]
+        yield from indented(about(place._replace(elements=target), element))
+
+
+def _length(source: Source, field: FieldLayout, letter: str) -> Iterator[str]:
+    if field.compact:
+        yield "n = b[p] - 1"
+        yield "if n < 127: p += 1"
+        yield "else: n, p = compact_length(b, p)"
+    else:
+        unpack = source.packing("unpack_from", letter)
+        yield f"n, = {unpack}(b, p); p += {struct.calcsize(f'>{letter}')}"
+
+
+def _is_there(field: FieldLayout) -> Iterator[str]:
+    if field.tag is None:
+        yield "n = b[p] < 128; p += 1"
+    else:
+        yield "n, p = varint(b, p)"
+        yield f"n = 0 < n <= {HIGHEST_INT32}"
+
+
+def _unless_null(field: FieldLayout, target: str, lines: Iterator[Line]) -> Iterator[Line]:
+    place = Place.of(field)
+    if not field.nullable:
+        yield from about(place, ["if n < 0: raise null()"])
+        yield from lines
+        return
+    yield from about(place, [f"if n < 0: {target} = None", "else:"])
+    yield from indented(lines)
+
+
+def _text(target: str) -> Iterator[str]:
+    yield "e = p + n"
+    yield f"if n > {LONGEST_TEXT} or e > z: raise text_refusal(n, z - p)"
+    yield f"try: {target} = str(b[p:e], 'utf-8')"
+    yield f"except UnicodeDecodeError: {target} = java_text(b[p:e])"
+    yield "p = e"
+
+
+def _blob(target: str) -> Iterator[str]:
+    yield "e = p + n"
+    yield "if e > z: raise too_short(n, z - p)"
+    yield f"{target} = base64(b[p:e], newline=False).decode(); p = e"

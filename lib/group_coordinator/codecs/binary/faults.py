@@ -1,0 +1,120 @@
+"""Says of a failure of a compiled program which field of which element it was about, and what is wrong there.
+
+It is found in the traceback and in the variables of the functions there, so that programs do nothing for it while they run well.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from group_coordinator.codecs.binary.layouts import FieldLayout
+from group_coordinator.codecs.binary.source import Place, Source
+from group_coordinator.codecs.kafka_bytes import FieldFaultError, too_long
+
+READING_FAILURES = (FieldFaultError, struct.error, IndexError)
+"""What decoders raise; the last two where the bytes end too early."""
+WRITING_FAILURES = (
+    *(FieldFaultError, struct.error, KeyError),
+    *(TypeError, AttributeError, ValueError, OverflowError),
+)
+"""What encoders raise: what Python says of a value that is none of its field's type, and of one that is missing."""
+
+_Variables = Mapping[str, Any]
+
+
+class _Value(NamedTuple):
+    """What a line was to write; without a field a whole struct."""
+
+    name: str
+    field: FieldLayout | None
+    value: Any
+
+    def is_written(self) -> bool:
+        """Whether it is a number that fits."""
+        if self.field is None or self.field.letter is None:
+            return False
+        try:
+            struct.pack(f">{self.field.letter}", self.value)
+        except (struct.error, OverflowError):
+            return False
+        return True
+
+    def fault(self, failure: Exception) -> FieldFaultError:
+        """What is wrong with the value."""
+        if self.value is None:
+            return FieldFaultError("is null")
+        if isinstance(failure, UnicodeEncodeError):
+            return FieldFaultError(f"is no UTF-8: {failure.reason}")
+        if isinstance(failure, struct.error) and self.field is not None:
+            if self.field.type == "string":
+                return too_long(len(self.value.encode()))
+            if isinstance(self.value, int):
+                return FieldFaultError(f"{self.value} does not fit {self.field.size} bytes")
+        return FieldFaultError(str(failure))
+
+
+def reading_fault(source: Source, failure: Exception) -> FieldFaultError:
+    """Why bytes cannot be read."""
+    *outer, (place, variables) = source.way_to(failure)
+    path = [_name_read(*step) for step in outer]
+    name = _name_read(place, variables)
+    if isinstance(failure, FieldFaultError):
+        return failure.inside(_joined(*path, name))
+    left = variables["z"] - variables["p"]
+    for field in place.fields[:-1]:
+        if left < field.size:
+            name = field.name
+            break
+        left -= field.size
+    return FieldFaultError(f"ends too early, {left} bytes left", _joined(*path, name))
+
+
+def writing_fault(source: Source, failure: Exception) -> FieldFaultError:
+    """Why a body cannot be written."""
+    *outer, (place, variables) = source.way_to(failure)
+    path = [_name_written(*step) for step in outer]
+    if isinstance(failure, FieldFaultError):
+        return failure.inside(_joined(*path, _name_written(place, variables)))
+    if isinstance(failure, KeyError):
+        return FieldFaultError("is missing", _joined(*path, failure.args[0]))
+    values = [*_values(place, variables)]
+    found = next((value for value in values if not value.is_written()), values[-1])
+    return found.fault(failure).inside(_joined(*path, found.name))
+
+
+def _joined(*names: str) -> str:
+    return ".".join(filter(None, names))
+
+
+def _name_read(place: Place, variables: _Variables) -> str:
+    if place.elements is None:
+        return place.name
+    return f"{place.name}[{len(variables[place.elements])}]"
+
+
+def _name_written(place: Place, variables: _Variables) -> str:
+    if place.elements is None:
+        return place.name
+    element = variables["x"]
+    found = (index for index, one in enumerate(variables[place.elements]) if one is element)
+    return f"{place.name}[{next(found)}]"
+
+
+def _values(place: Place, variables: _Variables) -> Iterator[_Value]:
+    if not place.fields:
+        yield _Value("", None, variables["r"])
+        return
+    field = place.fields[-1]
+    if place.elements is not None:
+        yield _Value(_name_written(place, variables), field, variables["x"])
+    elif field.is_number and field.tag is None:
+        body = variables["r"]
+        for number in place.fields:
+            yield _Value(number.name, number, body.get(number.name, number.default))
+    elif field.letter is not None and isinstance(variables["v"], list | tuple):
+        for index, number in enumerate(variables["v"]):
+            yield _Value(f"{field.name}[{index}]", field, number)
+    else:
+        yield _Value(field.name, field, variables["v"])

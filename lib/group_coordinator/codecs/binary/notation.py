@@ -1,0 +1,136 @@
+"""The notation of messages: the fields of a struct in the order of their bytes, one line each.
+
+    string("groupInstanceId", since=3, nullable=True, default=None)
+
+is in version 3 and later, may be null, and is null where a body leaves it out. The plural is an array: `int32s("partitions")`.
+A struct has its fields behind its name: `structs("topics", string("name"), int32s("partitions"))`. They are in those versions
+of the struct that they do not exclude themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack
+
+from group_coordinator.codecs.uuids import ZERO_UUID
+
+Number: TypeAlias = Literal["bool", "int8", "int16", "uint16", "int32", "int64", "float64"]
+Type: TypeAlias = Number | Literal["string", "bytes", "records", "uuid", "struct"]
+
+
+_ZEROS: Mapping[Type, Any] = {
+    "bool": False,
+    "bytes": "",
+    "records": None,
+    "string": "",
+    "struct": {},
+    "uuid": ZERO_UUID,
+}
+"""The defaults of fields that have none of their own, of numbers 0; a struct's is one without fields, which have theirs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field; the type and the fields of an array are those of its elements.
+
+    `until` is the last version with the field, `nullable_since` the first in which it may be null, `default` the value of a
+    field that is left out. A field with a tag is at the end of its struct, in flexible versions only. A field that is not
+    `compact` has the length of the older versions in the flexible ones too.
+    """
+
+    name: str
+    type: Type
+    fields: tuple[Field, ...]
+    is_array: bool
+    since: int
+    until: int | None
+    nullable_since: int | None
+    tag: int | None
+    default: Any
+    compact: bool
+
+    def is_in(self, version: int) -> bool:
+        """Whether messages of this version have it."""
+        return self.since <= version and (self.until is None or version <= self.until)
+
+
+class Options(TypedDict, total=False):
+    """What may be said of a field; `nullable` is short for a `nullable_since` that is no later than the field."""
+
+    since: int
+    until: int
+    nullable: bool
+    nullable_since: int
+    tag: int
+    default: Any
+    compact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message with its versions. In flexible ones lengths are varints, and structs end with tagged fields (KIP-482)."""
+
+    name: str
+    versions: range
+    flexible_since: int | None
+    fields: tuple[Field, ...]
+
+    def is_flexible(self, version: int) -> bool:
+        """Whether a version is flexible, which may be one that is not defined yet."""
+        return self.flexible_since is not None and version >= self.flexible_since
+
+
+def _field(
+    name: str, type_: Type, fields: tuple[Field, ...], options: Options, *, is_array: bool
+) -> Field:
+    since = options.get("since", 0)
+    return Field(
+        name,
+        type_,
+        fields,
+        is_array,
+        since,
+        options.get("until"),
+        since if options.get("nullable") else options.get("nullable_since"),
+        options.get("tag"),
+        options["default"] if "default" in options else [] if is_array else _ZEROS.get(type_, 0),
+        options.get("compact", True),
+    )
+
+
+class _Constructor:
+    def __init__(self, type_: Type, *, is_array: bool = False) -> None:
+        self._type = type_
+        self._is_array = is_array
+
+    def __call__(self, name: str, **options: Unpack[Options]) -> Field:
+        return _field(name, self._type, (), options, is_array=self._is_array)
+
+
+def struct(name: str, *fields: Field, **options: Unpack[Options]) -> Field:
+    """A field with fields of its own."""
+    return _field(name, "struct", fields, options, is_array=False)
+
+
+def structs(name: str, *fields: Field, **options: Unpack[Options]) -> Field:
+    """An array of structs."""
+    return _field(name, "struct", fields, options, is_array=True)
+
+
+boolean = _Constructor("bool")
+int8 = _Constructor("int8")
+int16 = _Constructor("int16")
+uint16 = _Constructor("uint16")
+int32 = _Constructor("int32")
+int64 = _Constructor("int64")
+float64 = _Constructor("float64")
+string = _Constructor("string")
+blob = _Constructor("bytes")
+records = _Constructor("records")
+uuid = _Constructor("uuid")
+int8s = _Constructor("int8", is_array=True)
+int16s = _Constructor("int16", is_array=True)
+int32s = _Constructor("int32", is_array=True)
+int64s = _Constructor("int64", is_array=True)
+strings = _Constructor("string", is_array=True)

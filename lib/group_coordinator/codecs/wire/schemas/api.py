@@ -1,0 +1,38 @@
+"""An API: its name, key and versions, then the fields of its request and of its response."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from group_coordinator.codecs.binary.notation import Field, Message
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """An API with its messages; one that is only passed on has no response here."""
+
+    name: str
+    key: int
+    versions: range
+    flexible_since: int | None
+    messages: tuple[Message, ...] = ()
+
+    def request(self, *fields: Field) -> Api:
+        """The API with its request."""
+        return self._with("Request", fields)
+
+    def response(self, *fields: Field) -> Api:
+        """The API with its response."""
+        return self._with("Response", fields)
+
+    def _with(self, kind: str, fields: tuple[Field, ...]) -> Api:
+        message = Message(f"{self.name}{kind}", self.versions, self.flexible_since, fields)
+        return replace(self, messages=(*self.messages, message))
+
+
+def api(
+    name: str, key: int, *, versions: tuple[int, int], flexible_since: int | None = None
+) -> Api:
+    """An API with the first and the last of its versions, the newest even where brokers do not offer it yet (InitProducerId 6)."""
+    first, last = versions
+    return Api(name, key, range(first, last + 1), flexible_since)

@@ -1,0 +1,20 @@
+"""What stands before requests and responses."""
+
+from __future__ import annotations
+
+from group_coordinator.codecs.binary.notation import Message, int16, int32, string
+
+HEADERS = (
+    Message(
+        "RequestHeader",
+        range(1, 3),
+        2,
+        (
+            int16("requestApiKey"),
+            int16("requestApiVersion"),
+            int32("correlationId"),
+            string("clientId", nullable=True, compact=False),
+        ),
+    ),
+    Message("ResponseHeader", range(2), 1, (int32("correlationId"),)),
+)

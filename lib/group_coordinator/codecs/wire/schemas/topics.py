@@ -1,0 +1,122 @@
+"""Topics, their partitions and replicas."""
+
+from __future__ import annotations
+
+from group_coordinator.codecs.binary.notation import (
+    boolean,
+    int8,
+    int16,
+    int32,
+    int32s,
+    string,
+    strings,
+    struct,
+    structs,
+    uuid,
+)
+from group_coordinator.codecs.fields import NOT_ASKED_FOR
+from group_coordinator.codecs.wire.schemas.api import api
+
+APIS = (
+    api("Metadata", 3, versions=(0, 13), flexible_since=9)
+    .request(
+        structs(
+            "topics", uuid("topicId", since=10), string("name", nullable_since=10), nullable_since=1
+        ),
+        boolean("allowAutoTopicCreation", since=4, default=True),
+        boolean("includeClusterAuthorizedOperations", since=8, until=10),
+        boolean("includeTopicAuthorizedOperations", since=8),
+    )
+    .response(
+        int32("throttleTimeMs", since=3),
+        structs(
+            "brokers",
+            int32("nodeId"),
+            string("host"),
+            int32("port"),
+            string("rack", since=1, nullable=True, default=None),
+        ),
+        string("clusterId", since=2, nullable=True, default=None),
+        int32("controllerId", since=1, default=-1),
+        structs(
+            "topics",
+            int16("errorCode"),
+            string("name", nullable_since=12),
+            uuid("topicId", since=10),
+            boolean("isInternal", since=1),
+            structs(
+                "partitions",
+                int16("errorCode"),
+                int32("partitionIndex"),
+                int32("leaderId"),
+                int32("leaderEpoch", since=7, default=-1),
+                int32s("replicaNodes"),
+                int32s("isrNodes"),
+                int32s("offlineReplicas", since=5),
+            ),
+            int32("topicAuthorizedOperations", since=8, default=NOT_ASKED_FOR),
+        ),
+        int32("clusterAuthorizedOperations", since=8, until=10, default=NOT_ASKED_FOR),
+        int16("errorCode", since=13),
+    ),
+    api("DescribeTopicPartitions", 75, versions=(0, 0), flexible_since=0).request(
+        structs("topics", string("name")),
+        int32("responsePartitionLimit", default=2_000),
+        struct("cursor", string("topicName"), int32("partitionIndex"), nullable=True, default=None),
+    ),
+    api("CreateTopics", 19, versions=(2, 7), flexible_since=5).request(
+        structs(
+            "topics",
+            string("name"),
+            int32("numPartitions"),
+            int16("replicationFactor"),
+            structs("assignments", int32("partitionIndex"), int32s("brokerIds")),
+            structs("configs", string("name"), string("value", nullable=True)),
+        ),
+        int32("timeoutMs", default=60_000),
+        boolean("validateOnly"),
+    ),
+    api("DeleteTopics", 20, versions=(1, 6), flexible_since=4).request(
+        structs("topics", string("name", nullable=True, default=None), uuid("topicId"), since=6),
+        strings("topicNames", until=5),
+        int32("timeoutMs"),
+    ),
+    api("CreatePartitions", 37, versions=(0, 3), flexible_since=2).request(
+        structs(
+            "topics",
+            string("name"),
+            int32("count"),
+            structs("assignments", int32s("brokerIds"), nullable=True),
+        ),
+        int32("timeoutMs"),
+        boolean("validateOnly"),
+    ),
+    api("ElectLeaders", 43, versions=(0, 2), flexible_since=2).request(
+        int8("electionType", since=1),
+        structs("topicPartitions", string("topic"), int32s("partitions"), nullable=True),
+        int32("timeoutMs", default=60_000),
+    ),
+    api("AlterPartitionReassignments", 45, versions=(0, 1), flexible_since=0).request(
+        int32("timeoutMs", default=60_000),
+        boolean("allowReplicationFactorChange", since=1, default=True),
+        structs(
+            "topics",
+            string("name"),
+            structs(
+                "partitions",
+                int32("partitionIndex"),
+                int32s("replicas", nullable=True, default=None),
+            ),
+        ),
+    ),
+    api("ListPartitionReassignments", 46, versions=(0, 0), flexible_since=0).request(
+        int32("timeoutMs", default=60_000),
+        structs("topics", string("name"), int32s("partitionIndexes"), nullable=True, default=None),
+    ),
+    api("AlterReplicaLogDirs", 34, versions=(1, 2), flexible_since=2).request(
+        structs("dirs", string("path"), structs("topics", string("name"), int32s("partitions")))
+    ),
+    api("DescribeLogDirs", 35, versions=(1, 5), flexible_since=2).request(
+        structs("topics", string("topic"), int32s("partitions"), nullable=True)
+    ),
+)
