@@ -14,6 +14,7 @@ import click
 from group_coordinator import __version__
 from group_coordinator.cli.refusals import refusals_shown
 from group_coordinator.cli.standard_output import escape_missing_characters
+from group_coordinator.job.python_signals import TerminatedError, signals_raised_in_python
 from group_coordinator.settings import SettingsError
 
 COMMANDS = {
@@ -80,7 +81,7 @@ class LazyGroup(click.Group):
         """Run the command; 1 is the status of a refusal, 2 of wrong usage."""
         try:
             escape_missing_characters()
-            with refusals_shown(), _all_written():
+            with refusals_shown(), _all_written(), signals_raised_in_python():
                 return super().invoke(ctx)
         except SettingsError as error:
             raise click.UsageError(str(error)) from error
@@ -89,6 +90,9 @@ class LazyGroup(click.Group):
             if error.reason != "surrogates not allowed":
                 raise
             raise click.UsageError(f"{error.object[: error.end]!r} is not UTF-8") from error
+        except TerminatedError:
+            click.echo("Terminated.", err=True)
+            ctx.exit(TerminatedError.status)
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)
             ctx.exit(_CTRL_C)

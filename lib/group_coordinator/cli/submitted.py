@@ -30,6 +30,7 @@ from group_coordinator.job.ask_tables import ask_tables
 from group_coordinator.job.create import create_tables_of
 from group_coordinator.job.mirror import run_mirror
 from group_coordinator.job.position_rounds import sample_positions
+from group_coordinator.job.python_signals import TerminatedError, signals_raised_in_python
 from group_coordinator.job.rebuild import rebuild_checkpoint
 from group_coordinator.job.run import RunOptions, run_compaction, run_coordinator
 from group_coordinator.settings import SettingsError
@@ -40,10 +41,13 @@ from group_coordinator.streaming.session import submitted_session
 def _told() -> Iterator[None]:
     """One sentence and status 1 for what a user can mend; 2 for a setting that is wrong."""
     try:
-        with refusals_shown():
+        with refusals_shown(), signals_raised_in_python():
             yield
     except SettingsError as error:
         raise click.UsageError(str(error)) from error
+    except TerminatedError:
+        click.echo("Terminated.", err=True)
+        raise click.exceptions.Exit(TerminatedError.status) from None
 
 
 @click.group()

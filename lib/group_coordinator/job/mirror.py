@@ -38,6 +38,7 @@ from group_coordinator.job.query_failures import query_failures_told
 from group_coordinator.job.refusal_causes import refusals_told
 from group_coordinator.job.run import prepare_tables
 from group_coordinator.job.session_life import MakeSession, session_and_stop
+from group_coordinator.job.silent_kafka import ended_if_kafka_is_silent
 from group_coordinator.job.storage_check import check_other_clusters, check_storage
 from group_coordinator.job.workers_check import workers_like_the_driver
 from group_coordinator.mirror.lost_checkpoint import make_again_if_lost
@@ -104,6 +105,7 @@ def run_mirror(
     with (
         nullcontext() if options.drain else metrics_endpoint(job) as endpoint,
         session_and_stop(make_session) as (spark, stop),
+        ended_if_kafka_is_silent(connection, stop, partial(spark.sparkContext.setLogLevel, "OFF")),
     ):
         _prepare(spark, job)
         make_again_if_lost(spark, job, topic, time.time_ns() // 1_000_000)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+
+from pyspark.sql.streaming.query import StreamingQuery
 
 from group_coordinator.clients.cluster.positions import Sample
 from group_coordinator.mirror.sinks import MirroredBatch
+from group_coordinator.streaming.batch_gate import ASKS_FOR_OFFSETS
 
 _INTERVAL_S = 15.0
+_LONG_QUESTION_S = 10.0
+_AGAIN_S = 60.0
 _log = logging.getLogger(__name__)
 
 
@@ -29,6 +34,7 @@ class MirrorProgress:
         self._records = 0
         self._behind_s: float | None = None
         self._held: list[str] = []
+        self._tell_of_question_s = clock() + _LONG_QUESTION_S
 
     def batch_done(self, batch_id: int, found: MirroredBatch) -> None:
         """A batch is in the tables."""
@@ -55,10 +61,23 @@ class MirrorProgress:
             _log.info("%s", "; ".join(held))
         self._held = held
 
-    def look(self, _query: object) -> None:
+    def look(self, query: StreamingQuery) -> None:
         """Tell, if it is time to and there is something to tell."""
+        self._look_at_question(query.status)
         if self._clock() - self._since_s >= _INTERVAL_S:
             self.tell()
+
+    def _look_at_question(self, status: Mapping[str, object]) -> None:
+        """While no broker says where the topic ends, there is no batch."""
+        asks = str(status["message"]).startswith(ASKS_FOR_OFFSETS)
+        if not (status["isTriggerActive"] and asks):
+            self._tell_of_question_s = self._clock() + _LONG_QUESTION_S
+        elif self._clock() >= self._tell_of_question_s:
+            self._tell_of_question_s = self._clock() + _AGAIN_S
+            _log.warning(
+                "waiting for Kafka to say where topic %s ends; SIGTERM or Ctrl-C ends the wait",
+                self._topic,
+            )
 
     def tell(self) -> None:
         """Tell what has been read since the last time, if anything has."""

@@ -21,6 +21,7 @@ from group_coordinator.job.python_signals import stop_on_signals_to_python
 from group_coordinator.job.refusal_causes import refusals_told
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.job.session_life import MakeSession, session_and_stop
+from group_coordinator.job.silent_kafka import ended_if_kafka_is_silent
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import JobSettings
 from group_coordinator.tables.append import TableWriteError
@@ -64,7 +65,7 @@ def sample_positions(
         if every_s is None:
             rounds.run_alone()
             return
-        with signals as stop:
+        with signals as stop, ended_if_kafka_is_silent(connection, stop):
             repeat(rounds.run_or_tell, every_s, time.monotonic, stop.wait)
 
 

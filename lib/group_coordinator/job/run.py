@@ -37,6 +37,7 @@ from group_coordinator.job.partitions_check import check_partitions
 from group_coordinator.job.query_failures import query_failures_told
 from group_coordinator.job.refusal_causes import refusals_told
 from group_coordinator.job.session_life import MakeSession, session, session_and_stop
+from group_coordinator.job.silent_kafka import ended_if_kafka_is_silent
 from group_coordinator.job.storage_check import (
     check_other_clusters,
     check_second_writer,
@@ -100,6 +101,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
     with (
         _endpoint(settings.job, options) as endpoint,
         session_and_stop(make_session) as (spark, stop),
+        ended_if_kafka_is_silent(connection, stop, partial(spark.sparkContext.setLogLevel, "OFF")),
         closing(ClusterTopics(connection)) as cluster,
     ):
         check_workers(spark, settings.job.exchange)

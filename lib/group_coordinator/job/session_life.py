@@ -11,7 +11,7 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from group_coordinator.job.compute_check import check_before_session, check_session
-from group_coordinator.job.stop_signals import stop_on_signals
+from group_coordinator.job.stop_signals import signals_raised, stop_on_signals
 from group_coordinator.streaming.spark_lines import line_of
 
 MakeSession = Callable[[], SparkSession]
@@ -31,7 +31,8 @@ def session(make_session: MakeSession) -> Iterator[SparkSession]:
     spark = make_session()
     try:
         check_session(spark)
-        yield spark
+        with signals_raised(spark):
+            yield spark
     finally:
         if context is None:
             spark.stop()

@@ -14,6 +14,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 _POLL_S = 0.02
+ASKS_FOR_OFFSETS = "Getting offsets from"
+"""What Spark's status says before a batch is planned."""
+_LONGEST_QUESTION_S = 2.0
+"""A broker that answers takes milliseconds."""
 
 
 class ClosedError(RuntimeError):
@@ -69,11 +73,9 @@ class BatchGate:
         return self._holds_batch.is_set()
 
     def stop(self, query: StreamingQuery, context: SparkContext) -> None:
-        """Let the running batch end, then stop the query."""
+        """Let the running batch end, then stop the query; a batch that has no offsets yet is not waited for."""
         self._closing.set()
-        while query.isActive and query.status["isTriggerActive"]:
-            if self._holds_batch.wait(_POLL_S):
-                break
+        self._await_batch(query)
         # Spark reports the held batch as a failure, at length, though it is not one.
         context.setLogLevel("OFF")
         stopping = Thread(target=query.stop, name="stop")
@@ -84,3 +86,14 @@ class BatchGate:
         self._stopped.set()
         stopping.join()
         context.setLogLevel("WARN")
+
+    def _await_batch(self, query: StreamingQuery) -> None:
+        """Return when the running batch has ended or is held, or if Kafka does not say where it would end."""
+        with_offsets_s = time.monotonic()
+        while query.isActive and query.status["isTriggerActive"]:
+            if self._holds_batch.wait(_POLL_S):
+                return
+            if not query.status["message"].startswith(ASKS_FOR_OFFSETS):
+                with_offsets_s = time.monotonic()
+            elif time.monotonic() - with_offsets_s > _LONGEST_QUESTION_S:
+                return

@@ -45,8 +45,8 @@ class Query:
         return self._thread.is_alive() and not self._stopping.is_set()
 
     @property
-    def status(self) -> dict[str, bool]:
-        return {"isTriggerActive": True}
+    def status(self) -> dict[str, object]:
+        return {"isTriggerActive": True, "message": "Processing new data"}
 
     @property
     def lastProgress(self) -> Any:  # noqa: N802 - Spark's name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, Protocol, Self, TypeVar
@@ -18,6 +18,7 @@ from group_coordinator.clients.channel_errors import (
     LoginRefusedError,
 )
 from group_coordinator.clients.cluster.connect_log import LOGIN_ERRORS, logged_errors
+from group_coordinator.clients.cluster.long_waits import long_wait_told
 from group_coordinator.clients.cluster.token_provider import TokenProvider
 from group_coordinator.codecs.host_and_port import broker_addresses, broker_list, written
 from group_coordinator.security import Security
@@ -121,7 +122,7 @@ class Connection:
         Raises:
             ChannelError: the cluster does not answer, or does not let us in.
         """
-        with logged_errors() as logged:
+        with logged_errors() as logged, self._wait_told():
             try:
                 return client(**self.client_options(), **options)
             except KafkaError as error:
@@ -135,7 +136,7 @@ class Connection:
             ChannelError: the cluster does not answer, or does not let us in.
         """
         self.local_address()
-        with closing(self.open(client, **options)) as opened:
+        with closing(self.open(client, **options)) as opened, self._wait_told():
             try:
                 yield opened
             except KafkaError as error:
@@ -161,6 +162,9 @@ class Connection:
                 f"{cluster} closes the connection: authentication of {self._user} failed, or {mismatch}"
             )
         return BrokerUnreachableError(f"{cluster} closes the connection: perhaps {mismatch}")
+
+    def _wait_told(self) -> AbstractContextManager[None]:
+        return long_wait_told(f"an answer of Kafka at {self.bootstrap_servers}")
 
     @property
     def principal(self) -> str:

@@ -1,0 +1,43 @@
+"""Waits for Kafka that take long are logged: which brokers do not answer, and how to end the wait."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+
+_FIRST_S = 10.0
+_AGAIN_S = 60.0
+_log = logging.getLogger(__name__)
+
+
+@contextmanager
+def long_wait_told(
+    awaited: str, first_s: float = _FIRST_S, again_s: float = _AGAIN_S
+) -> Iterator[None]:
+    """Log what the block waits for, after 10 s and every minute from then on.
+
+    Args:
+        awaited: what the log names, "an answer of Kafka at HOST:PORT".
+        first_s: seconds until the first line.
+        again_s: seconds between later ones.
+    """
+    ended = Event()
+
+    def tell() -> None:
+        pause_s, waited_s = first_s, 0.0
+        while not ended.wait(pause_s):
+            waited_s += pause_s
+            _log.warning(
+                "waiting for %s, for %g s so far; SIGTERM or Ctrl-C ends the wait",
+                awaited,
+                waited_s,
+            )
+            pause_s = again_s
+
+    Thread(target=tell, name="long wait", daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
