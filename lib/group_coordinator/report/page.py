@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from group_coordinator.clients.sql_tables import QueryError
 from group_coordinator.report.all_sections import SECTIONS
 from group_coordinator.report.answers import Report
-from group_coordinator.report.phrases import of_things, time_text
+from group_coordinator.report.phrases import name_text, of_things, time_text
 from group_coordinator.report.section import Tile
 from group_coordinator.report.vega_script import vega_script
 
@@ -45,7 +45,7 @@ def _values(report: Report) -> dict[str, object]:
     scope = report.scope
     return {
         "scope": scope,
-        "clusters": report.clusters,
+        "clusters": [name_text(cluster_id) for cluster_id in report.clusters],
         "length": of_things((scope.end - scope.begin) // timedelta(hours=1), "hour"),
         "end": time_text(scope.end),
         "tiles": _tiles(report),

@@ -171,7 +171,7 @@ def test_groups_of_several_clusters_have_theirs_before_the_name(two_clusters: st
 
 
 def test_two_groups_never_have_one_name(tmp_path: Path) -> None:
-    places = [("a", "b / c"), ("a / b", "c"), ("a", "b  / c"), ("a", "b / c ")]
+    places = [("a", "b / c"), ("a / b", "c"), ("a", "b  / c"), ("a", "b / c "), ("a ", "d")]
     groups = [GroupHistory(group_id, cluster_id=cluster_id) for cluster_id, group_id in places]
     for group in groups:
         group.commit({"orders": {0: 1}})
@@ -182,8 +182,10 @@ def test_two_groups_never_have_one_name(tmp_path: Path) -> None:
         r"a / b \x20/ c",
         "a / b / c",
         r"a / b / c\x20",
+        r"a\x20 / d",
         "a // b / c",
     ]
+    assert r"Clusters: a, a\x20, a / b." in page(report)
 
 
 def test_one_cluster_of_several(two_clusters: str) -> None:
