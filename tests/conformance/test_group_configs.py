@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from group_coordinator.core.group_configs.definitions import GROUP_CONFIGS
 from tests.conformance.kafka.coordinators import Ours
 from tests.conformance.kafka.real_broker import RealBroker, real_broker
 from tests.conformance.kafka.witness import GROUP_RESOURCE
@@ -200,6 +202,34 @@ def test_kafka_answers_the_same(tmp_path: Path) -> None:
         for number, (api, version, body) in enumerate(requests):
             expected = with_own_words(asked(broker, api, version, body))
             assert with_own_words(answered(ours, number, api, version, body)) == expected, body
+
+
+def test_the_descriptions_are_our_own(tmp_path: Path) -> None:
+    ours = Ours()
+    ours.begin(SETTINGS, salt=None)
+    request = describe("g", *GROUP_CONFIGS, includeDocumentation=True)
+    with real_broker(tmp_path, SETTINGS) as broker:
+        theirs = descriptions(broker.ask(*request))
+
+    own = descriptions(answered(ours, 0, *request))
+    assert own.keys() - theirs.keys() == {"offsets.retention.ms"}
+    assert {name: runs(own[name]) & runs(theirs[name]) for name in theirs} == {
+        name: set() for name in theirs
+    }
+
+
+def descriptions(answer: Json) -> dict[str, str]:
+    return {
+        config["name"]: config["documentation"]
+        for result in answer["results"]
+        for config in result["configs"]
+    }
+
+
+def runs(text: str) -> set[tuple[str, ...]]:
+    """All runs of five words."""
+    words = re.findall(r"\w+", text.lower())
+    return {tuple(words[start : start + 5]) for start in range(len(words) - 4)}
 
 
 def with_own_words(answer: Json) -> Json:
