@@ -126,7 +126,10 @@ class RealBroker:
 
     def _extend(self, topics: list[Json]) -> None:
         if topics:
-            specs = [{"name": topic["name"], "count": topic["numPartitions"]} for topic in topics]
+            specs = [
+                {"name": topic["name"], "count": topic["numPartitions"], "assignments": None}
+                for topic in topics
+            ]
             answer = self.ask("CreatePartitions", 3, {"topics": specs, "timeoutMs": 10_000})
             assert not any(topic["errorCode"] for topic in answer["results"]), answer
 

@@ -6,14 +6,11 @@ import socket
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from io import BytesIO
 from threading import Condition, Thread
 from typing import BinaryIO, Final
 
-from kafka.protocol.api_header import RequestHeader
-
+from group_coordinator.codecs import wire
 from group_coordinator.local.ports import LOOPBACK
-from tests.conformance.kafka.raw_requests import decoded, message_class
 from tests.conformance.language.lines import Json
 from tests.conformance.live.conversation import Conversation, Exchange, now_ms
 
@@ -136,7 +133,7 @@ class _Connection:
         exchange = self._open.pop(frame[_SIZE : 2 * _SIZE], None)
         if exchange is not None:
             event = exchange.event
-            exchange.answer = decoded(f"{event['api']}Response", event["version"], frame)
+            _, exchange.answer = wire.response_body(event["api"], event["version"], frame[_SIZE:])
             exchange.answered.set()
         self._client.sendall(frame)
 
@@ -158,13 +155,11 @@ def _frame(stream: BinaryIO) -> bytes:
 
 
 def _event(api: str, frame: bytes) -> Json:
-    version = int.from_bytes(frame[6:8])
-    is_flexible = message_class(f"{api}Request").flexible_version_q(version)
-    header = RequestHeader.decode(BytesIO(frame[_SIZE:]), flexible=is_flexible)
+    header = wire.request_header(frame[_SIZE:])
     return {
         "api": api,
-        "version": version,
+        "version": header.version,
         "clientId": header.client_id,
         "clientHost": f"/{LOOPBACK}",
-        "body": decoded(f"{api}Request", version, frame),
+        "body": wire.decode(f"{api}Request", header.version, frame, _SIZE + header.body_at),
     }

@@ -2,7 +2,7 @@
 
 What a message has in each version is data (`schemas/`, in the notation of `codecs/binary`). Decoders and encoders are compiled from it
 at first use (`messages.py`). `frames.py` adds headers and sizes; `apis.py` knows names, keys and versions.
-There are both messages of every API that is read here, and the request alone of those that are only passed on.
+There are both messages of every API whose answers are read, and the request alone of those that are only passed on.
 """
 
 from __future__ import annotations

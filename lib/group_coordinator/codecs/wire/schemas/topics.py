@@ -64,7 +64,8 @@ APIS = (
         int32("responsePartitionLimit", default=2_000),
         struct("cursor", string("topicName"), int32("partitionIndex"), nullable=True, default=None),
     ),
-    api("CreateTopics", 19, versions=(2, 7), flexible_since=5).request(
+    api("CreateTopics", 19, versions=(2, 7), flexible_since=5)
+    .request(
         structs(
             "topics",
             string("name"),
@@ -75,13 +76,48 @@ APIS = (
         ),
         int32("timeoutMs", default=60_000),
         boolean("validateOnly"),
+    )
+    .response(
+        int32("throttleTimeMs"),
+        structs(
+            "topics",
+            string("name"),
+            uuid("topicId", since=7),
+            int16("errorCode"),
+            string("errorMessage", nullable=True),
+            int16("topicConfigErrorCode", since=5, tag=0),
+            int32("numPartitions", since=5, default=-1),
+            int16("replicationFactor", since=5, default=-1),
+            structs(
+                "configs",
+                string("name"),
+                string("value", nullable=True),
+                boolean("readOnly"),
+                int8("configSource", default=-1),
+                boolean("isSensitive"),
+                since=5,
+                nullable=True,
+            ),
+        ),
     ),
-    api("DeleteTopics", 20, versions=(1, 6), flexible_since=4).request(
+    api("DeleteTopics", 20, versions=(1, 6), flexible_since=4)
+    .request(
         structs("topics", string("name", nullable=True, default=None), uuid("topicId"), since=6),
         strings("topicNames", until=5),
         int32("timeoutMs"),
+    )
+    .response(
+        int32("throttleTimeMs"),
+        structs(
+            "responses",
+            string("name", nullable_since=6),
+            uuid("topicId", since=6),
+            int16("errorCode"),
+            string("errorMessage", since=5, nullable=True, default=None),
+        ),
     ),
-    api("CreatePartitions", 37, versions=(0, 3), flexible_since=2).request(
+    api("CreatePartitions", 37, versions=(0, 3), flexible_since=2)
+    .request(
         structs(
             "topics",
             string("name"),
@@ -90,6 +126,15 @@ APIS = (
         ),
         int32("timeoutMs"),
         boolean("validateOnly"),
+    )
+    .response(
+        int32("throttleTimeMs"),
+        structs(
+            "results",
+            string("name"),
+            int16("errorCode"),
+            string("errorMessage", nullable=True, default=None),
+        ),
     ),
     api("ElectLeaders", 43, versions=(0, 2), flexible_since=2).request(
         int8("electionType", since=1),
