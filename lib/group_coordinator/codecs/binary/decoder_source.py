@@ -50,7 +50,7 @@ _TAG_SIZE = Place("size of a tagged field")
 _UNKNOWN_TAG = Place("unknown tagged field")
 
 
-def _text_refusal(length: int, left: int) -> FieldFaultError:
+def _text_fault(length: int, left: int) -> FieldFaultError:
     return too_long(length) if length > LONGEST_TEXT else too_short(length, left)
 
 
@@ -58,7 +58,7 @@ def _too_many(count: int) -> FieldFaultError:
     return FieldFaultError(f"{count} are too many")
 
 
-def _count_refusal(count: int, left: int, most: int) -> FieldFaultError:
+def _count_fault(count: int, left: int, most: int) -> FieldFaultError:
     if most < count <= left:
         return _too_many(count)
     return FieldFaultError(f"{count} elements in {left} bytes")
@@ -85,11 +85,11 @@ def _java_text(encoded: Data) -> str:
 DECODER_NAMES: Mapping[str, object] = {
     "base64": b2a_base64,
     "compact_length": compact_length,
-    "count_refusal": _count_refusal,
+    "count_fault": _count_fault,
     "java_text": _java_text,
     "null": _null,
     "other_version": _other_version,
-    "text_refusal": _text_refusal,
+    "text_fault": _text_fault,
     "too_many": _too_many,
     "too_short": too_short,
     "unpack_from": struct.unpack_from,
@@ -199,7 +199,7 @@ class DecoderSource:
         place, most = Place.of(field), self._rules.most_elements
         # What is no number has at least a byte: a damaged count must not make us work for nothing.
         size = field.size if field.letter else 1
-        check = f"if n > {most} or {size} * n > z - p: raise count_refusal(n, z - p, {most})"
+        check = f"if n > {most} or {size} * n > z - p: raise count_fault(n, z - p, {most})"
         yield from about(place, [check])
         if field.letter is not None:
             numbers = f"{target} = list(unpack_from(f'>{{n}}{field.letter}', b, p))"
@@ -240,7 +240,7 @@ def _unless_null(field: FieldLayout, target: str, lines: Iterator[Line]) -> Iter
 
 def _text(target: str) -> Iterator[str]:
     yield "e = p + n"
-    yield f"if n > {LONGEST_TEXT} or e > z: raise text_refusal(n, z - p)"
+    yield f"if n > {LONGEST_TEXT} or e > z: raise text_fault(n, z - p)"
     yield f"try: {target} = str(b[p:e], 'utf-8')"
     yield f"except UnicodeDecodeError: {target} = java_text(b[p:e])"
     yield "p = e"

@@ -1,6 +1,6 @@
-"""Says of a failure of a compiled program which field of which element it was about, and what is wrong there.
+"""Finds the field and the reason of a failure of a compiled program.
 
-It is found in the traceback and in the variables of the functions there, so that programs do nothing for it while they run well.
+Both come from the traceback and from the variables of its functions. So a program does no work for them before it fails.
 """
 
 from __future__ import annotations

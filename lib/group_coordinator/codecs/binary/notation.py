@@ -2,9 +2,9 @@
 
     string("groupInstanceId", since=3, nullable=True, default=None)
 
-is in version 3 and later, may be null, and is null where a body leaves it out. The plural is an array: `int32s("partitions")`.
-A struct has its fields behind its name: `structs("topics", string("name"), int32s("partitions"))`. They are in those versions
-of the struct that they do not exclude themselves.
+This field is in version 3 and all later ones. It may be null, and it is null if a body has no such field. A plural is an array:
+`int32s("partitions")`. The fields of a struct follow its name: `structs("topics", string("name"), int32s("partitions"))`. Every
+version is one of the whole message. A field of a struct is in all versions of the struct that it does not exclude itself.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _ZEROS: Mapping[Type, Any] = {
     "struct": {},
     "uuid": ZERO_UUID,
 }
-"""The defaults of fields that have none of their own, of numbers 0; a struct's is one without fields, which have theirs."""
+"""The defaults of fields without one of their own; of a number it is 0. A struct consists of the defaults of its fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
     """A field; the type and the fields of an array are those of its elements.
 
-    `until` is the last version with the field, `nullable_since` the first in which it may be null, `default` the value of a
-    field that is left out. A field with a tag is at the end of its struct, in flexible versions only. A field that is not
-    `compact` has the length of the older versions in the flexible ones too.
+    `until` is the last version with the field, `nullable_since` the first one in which it may be null, `default` its value in a
+    body without it. A field with a tag is at the end of its struct, in flexible versions only. The length of a field that is
+    not `compact` is never a varint.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Field:
 
 
 class Options(TypedDict, total=False):
-    """What may be said of a field; `nullable` is short for a `nullable_since` that is no later than the field."""
+    """What a constructor takes; a `nullable` field may be null in all of its versions."""
 
     since: int
     until: int

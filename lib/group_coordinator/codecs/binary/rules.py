@@ -8,10 +8,10 @@ from group_coordinator.codecs.fields import HIGHEST_INT32
 
 
 class Rules(NamedTuple):
-    """The rules that a decoder and an encoder follow beside the layout of their message.
+    """The rules that a decoder and an encoder follow in addition to the layout of their message.
 
-    `fills_in_defaults`: a decoded dict has every field of its version, and an encoder takes the default of one that is missing.
-    Otherwise a dict lacks the tagged fields that have their default, and an encoder refuses a body that lacks a plain one.
+    If they fill in defaults, a decoded dict has every field of its version, and the encoder takes the default of a missing field.
+    If not, a decoded dict has no tagged field with its default value, and a missing plain field is an error of the encoder.
     """
 
     most_elements: int

@@ -20,8 +20,8 @@ from group_coordinator.codecs.binary.layouts import FieldLayout
 class Place(NamedTuple):
     """What a line of source is about.
 
-    The name of a field, or of what a struct has beside its fields; the fields, if there is one, or a run of numbers; and in a
-    line about a single element the variable with all of them.
+    The name is a field's, or that of a part of a struct that is no field. A line about numbers that follow each other has several
+    fields. A line about an element of an array names the variable with the elements.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Source:
         self._numbers = 0
 
     def fresh(self, prefix: str) -> str:
-        """A name that nobody has."""
+        """A new name."""
         self._numbers += 1
         return f"{prefix}{self._numbers}"
 
