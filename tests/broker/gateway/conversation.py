@@ -17,6 +17,9 @@ SUBSCRIPTION = "AAAAAAABAAZvcmRlcnP/////"  # version 0: the topic orders, no use
 ASSIGNMENT = "AAAAAAABAAZvcmRlcnMAAAABAAAAAP////8="  # version 0: partition 0 of orders
 
 
+_ORDERS_0 = {"name": "orders", "partitions": [{"partitionIndex": 0}]}
+
+
 def join(version: int, group: str, **more: Any) -> Ask:
     protocols = [{"name": "range", "metadata": SUBSCRIPTION}]
     body = {
@@ -161,6 +164,10 @@ def classic_offsets(commits: int, fetches: int, group: str) -> Iterator[Ask]:
     yield commit(commits, group, [committed(commits, 0, topic="nowhere"), committed(commits, 1)])
     yield commit(commits, group, [committed(commits, 0, topic="nowhere")])
     yield commit(commits, group, [committed(commits, 2, **long_text), committed(commits, 99)])
+    yield commit(commits, group, [committed(commits, 0, committedMetadata=None)])
+    yield commit(commits, group, [committed(commits, 0), committed(commits, 0)])
+    yield commit(commits, group, [committed(commits, 0, 99), committed(commits, 0)])
+    yield commit(commits, group, [committed(commits), committed(commits, topic="nowhere")])
     yield commit(commits, group, [committed(commits, 0)], generationIdOrMemberEpoch=9)
     yield commit(commits, group, [committed(commits, 0)], memberId="nobody")
     yield commit(
@@ -231,6 +238,8 @@ def lists() -> Iterator[Ask]:
     yield delete_offsets("simple")
     yield delete_offsets("simple", nowhere=[0, 1])
     yield delete_offsets("simple", orders=[0, 99], nowhere=[1])
+    yield delete_offsets("simple", orders=[], nowhere=[])
+    yield Ask("OffsetDelete", 0, {"groupId": "simple", "topics": [_ORDERS_0, _ORDERS_0]})
 
 
 def beat(version: int, group: str, **more: Any) -> Ask:
@@ -318,6 +327,8 @@ def transactions() -> Iterator[Ask]:
         yield Ask("TxnOffsetCommit", version, body | {"topics": [nowhere]})
         yield Ask("TxnOffsetCommit", version, body | {"topics": [missing, nowhere]})
         yield Ask("TxnOffsetCommit", version, body | {"topics": []})
+        empty = [{"name": name, "partitions": []} for name in ("orders", "nowhere")]
+        yield Ask("TxnOffsetCommit", version, body | {"topics": empty[1:]})
 
 
 def everything() -> Iterator[Ask]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import count
@@ -17,14 +18,16 @@ from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.gateway.ask import Ask, Body
 from tests.broker.gateway.conversation import everything, heartbeat
+from tests.broker.gateway.frames import CLIENT_ID, PREFIX, Frame, frames
 from tests.broker.gateway.settings_of_groups import altered, described
 from tests.peers.assembled import InProcessGroups
+from tests.peers.gateway import InProcessGateway
 from tests.support.transactional_producer import TransactionalProducer
 
 pytestmark = pytest.mark.kafka
 
 Answering: TypeAlias = Callable[[Ask], Awaitable[Body]]
-CLIENT_ID = "someone"
+DRAWN = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$")
 _MARKED = "consumer.session.timeout.ms"
 PROPERTIES = {"group.initial.rebalance.delay.ms": "0"}
 
@@ -75,6 +78,65 @@ def transactional_commits(producer_id: int, epoch: int) -> Iterator[Ask]:
     yield Ask("TxnOffsetCommit", 3, body | {"producerId": producer_id + 1})
     yield Ask("TxnOffsetCommit", 3, body | {"producerEpoch": epoch + 1})
     yield Ask("TxnOffsetCommit", 3, body | {"groupId": "refunded"})
+
+
+def test_odd_bytes_are_answered_alike(broker: EmbeddedBroker) -> None:
+    sent = [*frames()]
+    asyncio.run(groups_are_loaded(broker.port))
+    with InProcessGateway(
+        broker.bootstrap_servers, delay_s=(0, 0), group_initial_rebalance_delay_ms=0
+    ) as gateway:
+        port = int(gateway.bootstrap_servers.partition(":")[2])
+        ours = asyncio.run(frames_answered(port, sent))
+        theirs = asyncio.run(frames_answered(broker.port, sent))
+
+    assert ours == theirs
+    assert gateway.refused == []
+
+
+async def groups_are_loaded(port: int) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+
+    async def exchange(ask: Ask) -> Body:
+        writer.write(wire.request(ask.api, ask.version, 7, CLIENT_ID, ask.body))
+        size = int.from_bytes(await reader.readexactly(4))
+        return wire.response_body(ask.api, ask.version, await reader.readexactly(size))[1]
+
+    await coordinators_are_there(exchange, [heartbeat(0, f"{PREFIX}{each}") for each in range(500)])
+    writer.close()
+
+
+async def frames_answered(port: int, sent: Sequence[Frame]) -> list[Any]:
+    """Requests, and their answers; "closed" where the connection is."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    found: list[Any] = []
+    for frame in sent:
+        writer.write(frame.data)
+        try:
+            size = int.from_bytes(await reader.readexactly(4))
+            answer = wire.response_body(frame.api, frame.version, await reader.readexactly(size))[1]
+            found.append((*frame[:3], in_order(without_drawn_ids(answer))))
+        except (asyncio.IncompleteReadError, ConnectionError):
+            found.append((*frame[:3], "closed"))
+            writer.close()
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.close()
+    return found
+
+
+def without_drawn_ids(value: Any) -> Any:
+    """The same without the drawn part of member ids, groups of others, and the time of throttling."""
+    if isinstance(value, dict):
+        return {
+            key: without_drawn_ids(each) for key, each in value.items() if key != "throttleTimeMs"
+        }
+    if isinstance(value, list):
+        return [
+            without_drawn_ids(each)
+            for each in value
+            if not isinstance(each, dict) or each.get("groupId", PREFIX).startswith(PREFIX)
+        ]
+    return DRAWN.sub("ID", value) if isinstance(value, str) else value
 
 
 async def both(broker: EmbeddedBroker, asks: Sequence[Ask]) -> tuple[list[Any], list[Any]]:

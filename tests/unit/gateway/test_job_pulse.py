@@ -7,7 +7,7 @@ from group_coordinator.gateway.job.job_pulse import JobPulse
 from group_coordinator.gateway.job.questions import Body, NoAnswerError, Question
 from group_coordinator.gateway.login.caller import Caller
 
-SOMEBODY = Caller(None, "/127.0.0.1", "User:ANONYMOUS", None)
+SOMEBODY = Caller("", "/127.0.0.1", "User:ANONYMOUS", None)
 
 
 class Job:

@@ -6,6 +6,7 @@ import struct
 
 import pytest
 
+from group_coordinator.codecs import wire
 from tests.unit.gateway.stage import NODE, staged, until
 
 LARGEST = 100 * 1024 * 1024
@@ -108,5 +109,15 @@ def test_requests_are_counted_by_api_version_and_place() -> None:
                 ("ApiVersions", 3, NODE): 2,
             }
             assert stage.gateway.counters.connections == 2
+
+    asyncio.run(scene())
+
+
+def test_a_client_without_an_id_has_an_empty_one() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            client.writer.write(wire.request("Heartbeat", 4, 1, None, {"groupId": "billing"}))
+            assert (await stage.job.asked()).caller.client_id == ""
 
     asyncio.run(scene())

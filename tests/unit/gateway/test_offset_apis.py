@@ -72,6 +72,28 @@ async def test_a_commit_of_nothing_is_answered_at_once() -> None:
 
 
 @in_loop
+async def test_a_topic_that_is_named_twice_has_one_result_only_beside_refused_ones() -> None:
+    groups = Groups()
+    twice = [commit(0, name="orders"), commit(0, name="orders")]
+
+    answer = await groups.ask("OffsetCommit", 9, **SIMPLE, topics=twice)
+    mixed = await groups.ask("OffsetCommit", 9, **SIMPLE, topics=[*twice, commit(0, name="none")])
+
+    assert answer["topics"] == [results((0, 0), name="orders"), results((0, 0), name="orders")]
+    assert mixed["topics"] == [results((0, 3), name="none"), results((0, 0), (0, 0), name="orders")]
+
+
+@in_loop
+async def test_a_topic_without_partitions_has_a_result_only_if_it_does_not_exist() -> None:
+    groups = Groups()
+    topics = [commit(name="orders"), commit(name="none")]
+
+    for api, version in (("OffsetCommit", 9), ("TxnOffsetCommit", 3)):
+        answer = await groups.ask(api, version, groupId="simple", topics=topics)
+        assert answer["topics"] == [results(name="none")]
+
+
+@in_loop
 async def test_topics_by_id_are_asked_by_name_and_answered_by_id() -> None:
     groups = Groups()
     topics = [commit(0, topicId=PAYMENTS), commit(0, topicId=NOWHERE), commit(1, topicId=ORDERS)]

@@ -58,15 +58,16 @@ def decide(
 def _sorted_out(
     group: Group, topic: TopicPartitions, rights: Rights | None
 ) -> tuple[list[int], TopicResult | None]:
-    """The partitions that exist and may be touched, and the result of the others, if there are any."""
+    """The partitions that exist and may be touched, and the result of the others; a topic that does not exist always has one."""
     name = topic.name or ""
     if rights is not None and not rights.has(_NEEDED, ResourceType.TOPIC, name):
         denied = ErrorCode.TOPIC_AUTHORIZATION_FAILED
         return [], same_result(name, None, topic.partitions, denied)
     present = [p for p in topic.partitions if group.partition_exists(name, p)]
     absent = [p for p in topic.partitions if not group.partition_exists(name, p)]
-    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    return present, same_result(name, None, absent, unknown) if absent else None
+    if not absent and group.partition_exists(name, 0):
+        return present, None
+    return present, same_result(name, None, absent, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
 def _tombstones(group: Group, topic: str, partitions: list[int]) -> list[OffsetRecord]:

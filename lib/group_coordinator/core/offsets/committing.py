@@ -94,7 +94,7 @@ def _existing(
             continue
         known = [p for p in topic.partitions if group.partition_exists(name, p.partition)]
         absent = [p for p in topic.partitions if not group.partition_exists(name, p.partition)]
-        if absent:
+        if absent or not group.partition_exists(name, 0):
             unknown = topic.replace(partitions=tuple(absent))
             missing.append(refused(unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
         if known:

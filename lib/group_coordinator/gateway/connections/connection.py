@@ -74,7 +74,7 @@ class Connection:
     def caller(self, client_id: str | None) -> Caller:
         """Who asks."""
         host = client_host(self.client.peer_host)
-        return Caller(client_id, host, self.login.principal, self.node_id)
+        return Caller(client_id or "", host, self.login.principal, self.node_id)
 
     def close(self) -> None:
         """Send what was written, then hang up."""

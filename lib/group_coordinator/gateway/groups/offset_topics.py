@@ -6,7 +6,7 @@ group is asked by name; versions that name topics by id get ids back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from group_coordinator.core.model.errors import ErrorCode
@@ -47,7 +47,7 @@ def _sort(topic: Body, identity: Body, name: str, known: KnownTopics, found: Sor
     count = known.partition_count(name)
     there = [each for each in topic["partitions"] if 0 <= each["partitionIndex"] < count]
     missing = [each for each in topic["partitions"] if not 0 <= each["partitionIndex"] < count]
-    if missing:
+    if missing or not count:
         results = _results(missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         found.refused.append({**identity, "partitions": results})
     if there:
@@ -67,8 +67,10 @@ def with_ids(topics: Iterable[Body], known: KnownTopics) -> list[Body]:
     ]
 
 
-def merged(refused: Iterable[Body], answered: Iterable[Body]) -> list[Body]:
-    """One entry a topic, what was refused first: the order of Kafka's response builders."""
+def merged(refused: Sequence[Body], answered: Sequence[Body]) -> list[Body]:
+    """One entry a topic, what was refused first, as Kafka's response builders do; where nothing was, the answer as it is."""
+    if not refused:
+        return [*answered]
     topics: dict[str, Body] = {}
     for topic in (*refused, *answered):
         identity = topic["topicId"] if "topicId" in topic else topic["name"]

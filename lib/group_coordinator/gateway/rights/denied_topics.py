@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Sequence
 
 from group_coordinator.core.acls.needs import ON_TOPICS
 from group_coordinator.core.acls.rule import ResourceType, Right
@@ -40,7 +40,13 @@ def without_denied_topics(
     if not refusals:
         return ask(body)
     if not kept and api not in _ASKS_ANYWAY:
-        return _at_once({"throttleTimeMs": 0, "errorCode": ErrorCode.NONE, "topics": refusals})
+        return _at_once(
+            {
+                "throttleTimeMs": 0,
+                "errorCode": ErrorCode.NONE,
+                "topics": offset_topics.merged(refusals, ()),
+            }
+        )
     if group is body:
         return _merged(ask({**body, "topics": kept}), refusals)
     return _merged_of_group(ask({**body, "groups": [{**group, "topics": kept}]}), refusals)
@@ -62,17 +68,17 @@ async def _at_once(body: Body) -> Body:
     return body
 
 
-async def _merged(asked: Awaitable[Body], refusals: Iterable[Body]) -> Body:
+async def _merged(asked: Awaitable[Body], refusals: Sequence[Body]) -> Body:
     return _with_refusals(await asked, refusals)
 
 
-async def _merged_of_group(asked: Awaitable[Body], refusals: Iterable[Body]) -> Body:
+async def _merged_of_group(asked: Awaitable[Body], refusals: Sequence[Body]) -> Body:
     answer = await asked
     [group] = answer["groups"]
     return {**answer, "groups": [_with_refusals(group, refusals)]}
 
 
-def _with_refusals(answer: Body, refusals: Iterable[Body]) -> Body:
+def _with_refusals(answer: Body, refusals: Sequence[Body]) -> Body:
     """An error of the whole says nothing of topics."""
     if answer.get("errorCode"):
         return answer

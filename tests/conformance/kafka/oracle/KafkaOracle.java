@@ -523,6 +523,11 @@ public class KafkaOracle {
                 var t = image.topics().getTopic(topic.name());
                 topic.setTopicId(t == null ? Uuid.ZERO_UUID : t.id());
             }
+            if (!exists(topic.name(), 0)) {
+                builder.<OffsetCommitRequestData.OffsetCommitRequestPartition>addPartitions(topic.topicId(), topic.name(),
+                    topic.partitions(), p -> p.partitionIndex(), Errors.UNKNOWN_TOPIC_OR_PARTITION);
+                continue;
+            }
             var valid = new OffsetCommitRequestData.OffsetCommitRequestTopic().setTopicId(topic.topicId()).setName(topic.name());
             for (var p : topic.partitions()) {
                 if (!topic.topicId().equals(Uuid.ZERO_UUID) && exists(topic.name(), p.partitionIndex())) valid.partitions().add(p);
@@ -556,6 +561,11 @@ public class KafkaOracle {
             } else {
                 var t = image.topics().getTopic(topic.name());
                 topic.setTopicId(t == null ? Uuid.ZERO_UUID : t.id());
+            }
+            if (!exists(topic.name(), 0)) {
+                builder.<TxnOffsetCommitRequestData.TxnOffsetCommitRequestPartition>addPartitions(topic.topicId(), topic.name(),
+                    topic.partitions(), p -> p.partitionIndex(), Errors.UNKNOWN_TOPIC_OR_PARTITION);
+                continue;
             }
             var valid = new TxnOffsetCommitRequestData.TxnOffsetCommitRequestTopic().setTopicId(topic.topicId()).setName(topic.name());
             for (var p : topic.partitions()) {
@@ -633,6 +643,11 @@ public class KafkaOracle {
         OffsetDeleteResponse.Builder builder = new OffsetDeleteResponse.Builder();
         var known = new OffsetDeleteRequestData.OffsetDeleteRequestTopicCollection();
         for (var topic : r.data().topics()) {
+            if (topicsGiven && !exists(topic.name(), 0)) {
+                builder.<OffsetDeleteRequestData.OffsetDeleteRequestPartition>addPartitions(topic.name(),
+                    topic.partitions(), p -> p.partitionIndex(), Errors.UNKNOWN_TOPIC_OR_PARTITION);
+                continue;
+            }
             var valid = new OffsetDeleteRequestData.OffsetDeleteRequestTopic().setName(topic.name());
             for (var p : topic.partitions()) {
                 if (!topicsGiven || exists(topic.name(), p.partitionIndex())) valid.partitions().add(p);

@@ -6,6 +6,8 @@ from tests.conformance.language.lines import PARKED
 from tests.conformance.language.script import Script
 from tests.conformance.language.story import story
 
+_NO_PARTITIONS = [{"name": name, "partitions": []} for name in ("nope", "orders")]
+
 
 @story()
 def a_simple_group_is_made_by_a_commit(s: Script) -> None:
@@ -220,6 +222,7 @@ def topics_must_exist_where_they_are_known(s: Script) -> None:
     s.commit("orders-0=1", "orders-2=1", "nope-0=1", "audit-0=1", error=(0, 3, 3, 0))
     s.commit("nope-0=1", error=3, also="")
     s.commit("orders-2=1", version=9, error=3, also="")
+    s.send("OffsetCommit", 9, {"groupId": "g", "topics": _NO_PARTITIONS}, also="")
     s.fetch()
     s.other("h").commit("nope-0=1", "orders-5=1", error=3, also="")
     s.other("h").look()

@@ -135,6 +135,8 @@ def offset_deletion_is_refused(s: Script) -> None:
     s.cluster("orders:1")
     s.delete_offsets("orders-0", "orders-1", "nope-0", error=(0, 0, 3, 3), also="-offset:orders-0")
     s.delete_offsets("nope-0", error=(0, 3), also="")
+    empty = [{"name": name, "partitions": []} for name in ("nope", "orders")]
+    s.send("OffsetDelete", 0, {"groupId": "g", "topics": empty}, also="")
 
 
 @story()

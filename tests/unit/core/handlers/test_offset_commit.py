@@ -299,6 +299,15 @@ def test_where_no_topic_exists_the_group_is_not_even_asked() -> None:
     )
 
 
+def test_a_topic_without_partitions_is_in_the_response_only_if_it_does_not_exist() -> None:
+    driver = GroupDriver()
+    driver.learn_topics(ORDERS)
+
+    outcome = driver.commit({"nowhere": {}, "orders": {}})
+
+    assert outcome.response.topics == (TopicResult("nowhere", None, ()),)
+
+
 def test_from_version_10_topics_have_ids() -> None:
     driver = GroupDriver()
     driver.learn_topics(ORDERS)

@@ -154,6 +154,16 @@ def test_where_topics_are_known_they_must_exist() -> None:
     assert outcome.records == (gone("orders", 0),)
 
 
+def test_a_topic_without_partitions_is_in_the_response_only_if_it_does_not_exist() -> None:
+    driver = GroupDriver()
+    driver.commit({"orders": {0: 1}})
+    driver.learn_topics(Topic("orders", "4ksO1bcLSgCStYJnTlCVLg", 2))
+
+    outcome = driver.delete_offsets({"nowhere": [], "orders": []})
+
+    assert outcome.response.topics == (TopicResult("nowhere", None, ()),)
+
+
 @pytest.mark.parametrize(
     ("group_id", "error"),
     [("g", ErrorCode.GROUP_ID_NOT_FOUND), ("", ErrorCode.INVALID_GROUP_ID)],
