@@ -25,6 +25,7 @@ LONGEST_FIRST = (
     "tests/end_to_end/test_cluster.py",
     "tests/end_to_end/test_demo.py",
     "tests/end_to_end/test_rebuild.py",
+    "tests/end_to_end/test_rights.py",
     "tests/end_to_end/test_topics.py",
     "tests/end_to_end/test_security.py",
     "tests/end_to_end/test_end_to_end.py",

@@ -13,7 +13,7 @@ from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType, NewPartitions
 from pyspark.sql import SparkSession
 
-from group_coordinator.cli import check
+from group_coordinator.cli import check, check_options
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
 from group_coordinator.job.preflight import Finding, preflight
@@ -160,18 +160,24 @@ def stamped_by_clients(job: JobSettings) -> None:
         admin.alter_configs([resource])
 
 
-@pytest.mark.parametrize(("is_right", "status"), [(True, 0), (False, 1)])
+@pytest.mark.parametrize(
+    ("finding", "verdict", "status"),
+    [
+        (Finding("state partitions", is_right=True, text="2"), "right", 0),
+        (Finding("state partitions", is_right=False, text="2"), "WRONG", 1),
+        (Finding("state partitions", is_right=False, text="2", is_needed=False), "less ", 0),
+    ],
+)
 def test_the_command_prints_a_line_each_and_fails_if_one_is_wrong(
-    monkeypatch: pytest.MonkeyPatch, is_right: object, status: int
+    monkeypatch: pytest.MonkeyPatch, finding: Finding, verdict: str, status: int
 ) -> None:
     def findings(*_: object) -> Iterator[Finding]:
         yield Finding("topics", is_right=True, text="two")
-        yield Finding("state partitions", is_right=bool(is_right), text="2")
+        yield finding
 
-    monkeypatch.setattr(check, "preflight", findings)
+    monkeypatch.setattr(check_options, "preflight", findings)
 
     said = CliRunner().invoke(check.command)
 
-    verdict = "right" if is_right else "WRONG"
-    assert said.stdout == f"right  topics               two\n{verdict}  state partitions     2\n"
+    assert said.stdout == f"right  topics             two\n{verdict}  state partitions   2\n"
     assert said.exit_code == status
