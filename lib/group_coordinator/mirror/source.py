@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from group_coordinator.mirror.arrow_decoder import DECODED, decode_batches
 from group_coordinator.mirror.home_partition import HomePartitions
 from group_coordinator.mirror.internal_topic import internal_topics
+from group_coordinator.streaming.source import PATIENCE
 
 READING = {
     # Messages are small and many, and are decoded together.
@@ -87,7 +88,7 @@ class MessageSource:
     def _options(self) -> dict[str, str]:
         # Who subscribes joins a consumer group, whose records would be in the very topic that is read.
         assigned = json.encode({self.topic: sorted(self.partitions)}).decode()
-        return {**self.cluster, **_FETCHING, "assign": assigned}
+        return {**self.cluster, **PATIENCE, **_FETCHING, "assign": assigned}
 
     def _decoded(self, messages: DataFrame) -> DataFrame:
         """A task takes several partitions, of which there are 50, but none is in two tasks: its rows are counted there."""

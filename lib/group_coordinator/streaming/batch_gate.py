@@ -16,7 +16,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 _POLL_S = 0.02
 ASKS_FOR_OFFSETS = "Getting offsets from"
 """What Spark's status says before a batch is planned."""
-_LONGEST_QUESTION_S = 2.0
+_LONGEST_QUESTION_S = 1.0
 """A broker that answers takes milliseconds."""
 
 

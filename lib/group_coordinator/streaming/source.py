@@ -17,7 +17,7 @@ PACKED = "group_id STRING, event BINARY"
 """A packed event, or a group's seed (runtime/packing.py)."""
 
 _ANSWER_MS = 10_000
-_PATIENCE = {
+PATIENCE = {
     # Who asks for offsets as a broker dies waits for that one, though the partition has another leader after seconds: by
     # default for a minute, in which members' sessions end. Kafka itself takes a silent broker for dead after 9 s.
     "kafka.request.timeout.ms": str(_ANSWER_MS),
@@ -25,6 +25,7 @@ _PATIENCE = {
     # Each with a new connection. By default 3 of a minute each.
     "fetchOffset.numRetries": "18",
 }
+"""Options of a source: how long Kafka's clients wait for an answer. A query that stops waits for the one that is due."""
 
 _SHOWN_CHARACTERS = 255
 """Of a key that is too long for a group id."""
@@ -40,7 +41,7 @@ def read_events(
     """
     reader = (
         spark.readStream.format("kafka")
-        .options(**cluster_options(job), **_PATIENCE)
+        .options(**cluster_options(job), **PATIENCE)
         .option("subscribe", job.events_topic)
         .option("startingOffsets", _offsets_of(job.events_topic, starting_offsets) or "earliest")
         # An event that is lost unread would make every later decision of its group wrong: stop instead.

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from group_coordinator import __version__
 from group_coordinator.cli.main import COMMANDS, main
 from group_coordinator.local.java import JavaMissingError
 from group_coordinator.settings import SettingsError
+from tests.support.mute_listener import mute_listener
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -34,6 +36,35 @@ def test_help_lists_the_commands_in_the_order_of_their_use() -> None:
 
 def test_version() -> None:
     assert CliRunner().invoke(main, ["--version"]).stdout.split()[-1] == __version__
+
+
+@pytest.mark.parametrize(
+    ("arguments", "number", "status", "said"),
+    [
+        (["init"], signal.SIGINT, 130, "Interrupted.\n"),
+        (["init"], signal.SIGTERM, 143, "Terminated.\n"),
+        (["mirror"], signal.SIGTERM, 143, "Terminated.\n"),
+        (["groups", "--describe", "--group", "g"], signal.SIGTERM, 143, "Terminated.\n"),
+    ],
+)
+def test_a_signal_ends_the_wait_for_a_broker_that_does_not_answer(
+    arguments: list[str], number: signal.Signals, status: int, said: str, tmp_path: Path
+) -> None:
+    with mute_listener() as broker:
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "group_coordinator.cli.main", *arguments),
+                *("--bootstrap-server", broker.bootstrap_server),
+            ],
+            cwd=tmp_path,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert broker.was_reached.wait(60)
+        process.send_signal(number)
+        _, told = process.communicate(timeout=15)
+
+    assert (process.returncode, told) == (status, said)
 
 
 def test_an_unknown_command_is_wrong_usage() -> None:

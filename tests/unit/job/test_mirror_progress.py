@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import logging
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -34,6 +36,13 @@ def progress(time: Time, caplog: pytest.LogCaptureFixture) -> MirrorProgress:
     return MirrorProgress("offsets", time.now_ms, time.clock)
 
 
+def query(message: str) -> Any:
+    return SimpleNamespace(status={"isTriggerActive": True, "message": message})
+
+
+IDLE = query("Processing new data")
+
+
 def held(partition: int, records: int, topic: str = "offsets") -> Position:
     return Position(topic, partition, 0, 100, 100 + records)
 
@@ -44,15 +53,33 @@ def test_a_line_every_fifteen_seconds_if_something_was_read(
     time.s = 4
     progress.batch_done(0, MirroredBatch(2_000, 0, NOON_MS))
     time.s = 14.9
-    progress.look(None)
+    progress.look(IDLE)
     assert caplog.messages == []
     time.s = 16
     progress.batch_done(1, MirroredBatch(400, 0, NOON_MS + 13_000))
-    progress.look(None)
+    progress.look(IDLE)
     time.s = 40
-    progress.look(None)
+    progress.look(IDLE)
 
     assert caplog.messages == ["offsets: 2400 records, 150 records/s, 3.0 s behind"]
+
+
+def test_a_wait_for_the_end_of_the_topic_is_told_after_ten_seconds_and_every_minute(
+    progress: MirrorProgress, time: Time, caplog: pytest.LogCaptureFixture
+) -> None:
+    for at_s in (0, 9, 10, 11, 69, 70, 71):
+        time.s = at_s
+        progress.look(query("Getting offsets from KafkaV2[Assign[offsets-0]]"))
+    assert (
+        caplog.messages
+        == ["waiting for Kafka to say where topic offsets ends; SIGTERM or Ctrl-C ends the wait"]
+        * 2
+    )
+    progress.look(IDLE)
+    time.s = 80
+    progress.look(query("Getting offsets from KafkaV2[Assign[offsets-0]]"))
+
+    assert len(caplog.messages) == 2
 
 
 def test_what_cannot_be_decoded_is_told_with_its_batch(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, Protocol, Self, TypeVar
@@ -122,7 +122,7 @@ class Connection:
         Raises:
             ChannelError: the cluster does not answer, or does not let us in.
         """
-        with logged_errors() as logged, self._wait_told():
+        with logged_errors() as logged:
             try:
                 return client(**self.client_options(), **options)
             except KafkaError as error:
@@ -136,7 +136,10 @@ class Connection:
             ChannelError: the cluster does not answer, or does not let us in.
         """
         self.local_address()
-        with closing(self.open(client, **options)) as opened, self._wait_told():
+        with (
+            closing(self.open(client, **options)) as opened,
+            long_wait_told(f"an answer of Kafka at {self.bootstrap_servers}"),
+        ):
             try:
                 yield opened
             except KafkaError as error:
@@ -162,9 +165,6 @@ class Connection:
                 f"{cluster} closes the connection: authentication of {self._user} failed, or {mismatch}"
             )
         return BrokerUnreachableError(f"{cluster} closes the connection: perhaps {mismatch}")
-
-    def _wait_told(self) -> AbstractContextManager[None]:
-        return long_wait_told(f"an answer of Kafka at {self.bootstrap_servers}")
 
     @property
     def principal(self) -> str:
