@@ -55,6 +55,7 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import SAMPLED, create_tables
 from group_coordinator.tables.maintenance import Maintenance
+from group_coordinator.tables.storage_errors import storage_named
 
 _log = logging.getLogger(__name__)
 
@@ -119,7 +120,9 @@ def _prepare(spark: SparkSession, job: JobSettings) -> None:
     workers_like_the_driver(spark)
     check_certificates(spark, job.security)
     check_storage(spark, job)
-    if not TableCatalog(job.tables_root).exists(spark, COORDINATOR_LOG.name):
+    with storage_named("tables.root", job.tables_root):
+        are_there = TableCatalog(job.tables_root).exists(spark, COORDINATOR_LOG.name)
+    if not are_there:
         create_tables(job.tables_root, lambda: spark)
         _log.info("tables.root = %s: the tables have been made", job.tables_root)
     prepare_tables(spark, job)

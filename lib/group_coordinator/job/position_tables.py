@@ -15,6 +15,7 @@ from group_coordinator.tables.creation import SAMPLED
 from group_coordinator.tables.maintenance import Maintenance, Notebook
 from group_coordinator.tables.positions_by_spark import PositionsBySpark
 from group_coordinator.tables.positions_folder import PositionsFolder
+from group_coordinator.tables.storage_errors import storage_named
 from group_coordinator.tables.topic_ids_by_spark import TopicIdsBySpark
 from group_coordinator.tables.topic_ids_folder import TopicIdsFolder
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
@@ -35,7 +36,9 @@ def tables_in_folder(job: JobSettings) -> PositionTables:
         JobRefusedError: the table has not been made.
     """
     positions = PositionsFolder(TableCatalog(job.tables_root), job.cluster_id)
-    if not positions.exists():
+    with storage_named("tables.root", job.tables_root):
+        are_there = positions.exists()
+    if not are_there:
         raise _not_made(job)
     topic_ids = TopicIdsFolder(positions.catalog, job.cluster_id)
     return PositionTables(positions, topic_ids, _maintenance(None, job, positions.notebook()))
@@ -48,7 +51,9 @@ def tables_by_spark(spark: SparkSession, job: JobSettings) -> PositionTables:
         JobRefusedError: the table has not been made.
     """
     catalog = TableCatalog(job.tables_root)
-    if not catalog.exists(spark, TOPIC_POSITIONS.name):
+    with storage_named("tables.root", job.tables_root):
+        are_there = catalog.exists(spark, TOPIC_POSITIONS.name)
+    if not are_there:
         raise _not_made(job)
     notebook = notebook_of(spark, job, f"positions-{cluster_folder(job.cluster_id)}")
     return PositionTables(

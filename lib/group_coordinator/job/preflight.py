@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -43,12 +42,7 @@ from group_coordinator.streaming.session import PARTITIONS
 from group_coordinator.streaming.source import read_last_events
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import check_tables
-
-_CURES = {
-    r"data source: kafka": "give spark-submit the package of Spark's Kafka connector",
-    r"plugin class for catalog|data source: delta": "give spark-submit the package of Delta",
-}
-"""For what Spark says where a jar is missing."""
+from group_coordinator.tables.storage_errors import with_cure
 
 
 class Finding(NamedTuple):
@@ -148,8 +142,7 @@ def _looked(subject: str, look: Callable[[], str]) -> Finding:
 def _in_one_line(failure: str) -> str:
     """The first line that says something, and the cure where it is known."""
     said = next((line.strip() for line in failure.splitlines() if line.strip()), "no reason given")
-    cure = next((cure for pattern, cure in _CURES.items() if re.search(pattern, failure)), None)
-    return said if cure is None else f"{said}: {cure}"
+    return with_cure(said, failure)
 
 
 def _topics(connection: Connection, job: JobSettings) -> str:

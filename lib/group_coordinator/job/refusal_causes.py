@@ -19,6 +19,7 @@ from group_coordinator.streaming.spark_lines import UnknownSparkError
 from group_coordinator.tables.append import TableWriteError
 from group_coordinator.tables.catalog import TablesRootError
 from group_coordinator.tables.creation import MissingTablesError
+from group_coordinator.tables.storage_errors import StorageError
 from group_coordinator.tables.writer import NotTheWriterError
 
 _CAUSES = (
@@ -29,6 +30,7 @@ _CAUSES = (
     ForeignLogError,
     MissingTablesError,
     NotTheWriterError,
+    StorageError,
     TableWriteError,
     TablesRootError,
     TopicsError,

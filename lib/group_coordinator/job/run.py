@@ -39,6 +39,7 @@ from group_coordinator.job.refusal_causes import refusals_told
 from group_coordinator.job.session_life import MakeSession, session, session_and_stop
 from group_coordinator.job.silent_kafka import ended_if_kafka_is_silent
 from group_coordinator.job.storage_check import (
+    check_checkpoint,
     check_other_clusters,
     check_second_writer,
     check_storage,
@@ -235,3 +236,4 @@ def prepare_tables(spark: SparkSession, job: JobSettings) -> None:
     check_storage(spark, job)
     check_tables(spark, job.tables_root)
     upgrade_tables(spark, job.tables_root)
+    check_checkpoint(spark, job)

@@ -13,12 +13,15 @@ from urllib.parse import urlsplit
 from pyspark.sql import SparkSession
 
 from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.job.rights_check import check_takes_files
 from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.cluster_options import DATABRICKS
 from group_coordinator.streaming.master import is_on_this_machine
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import clusters
 from group_coordinator.tables.roots import URL
+from group_coordinator.tables.storage_errors import storage_named
 
 _S3 = ("s3", "s3a", "s3n")
 _LOG_STORE = "io.delta.storage.S3DynamoDBLogStore"
@@ -44,6 +47,18 @@ def check_storage(spark: SparkSession, job: JobSettings) -> None:
         if folder is not None:
             _check_default_file_system(spark, name, location)
             _check_shared(spark, name, folder)
+
+
+def check_checkpoint(spark: SparkSession, job: JobSettings) -> None:
+    """Refuse a checkpoint's location that cannot be reached, or takes no files. Nothing but the folder stays there.
+
+    Raises:
+        JobRefusedError: the message names the setting, the folder and what the storage says.
+        StorageError: likewise.
+    """
+    with storage_named("checkpoint.location", job.checkpoint_location):
+        folder = CheckpointFolder(spark, job.checkpoint_location)
+    check_takes_files(folder, f"checkpoint.location = {job.checkpoint_location}")
 
 
 def check_second_writer(spark: SparkSession, job: JobSettings) -> None:

@@ -21,6 +21,7 @@ from group_coordinator.tables.members import MEMBERS
 from group_coordinator.tables.offsets import OFFSETS
 from group_coordinator.tables.old_log import LEFT_TO_UPKEEP
 from group_coordinator.tables.snapshots import SNAPSHOTS
+from group_coordinator.tables.storage_errors import storage_named
 from group_coordinator.tables.topic_ids import TOPIC_IDS
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 from group_coordinator.tables.view_creation import create_views
@@ -50,13 +51,19 @@ def create_tables(root: str, make_session: Callable[[], SparkSession]) -> list[s
     """Make what is missing under a root; the names, or addresses, of all tables. A schema of a catalog gets the views too.
 
     Spark, whose start takes a while, is needed only where the root is no folder of this machine.
+
+    Raises:
+        StorageError: the storage, or the catalog, refuses.
     """
     catalog = TableCatalog(root)
     if catalog.local_root is not None:
-        for table in TABLES:
-            table.create_on_disk(catalog.local_root / table.name)
+        with storage_named("tables.root", root):
+            for table in TABLES:
+                table.create_on_disk(catalog.local_root / table.name)
     else:
-        _create_by_spark(make_session(), catalog)
+        spark = make_session()
+        with storage_named("tables.root", root):
+            _create_by_spark(spark, catalog)
     return [catalog.location(table.name) for table in TABLES]
 
 
@@ -70,8 +77,16 @@ def _create_by_spark(spark: SparkSession, catalog: TableCatalog) -> None:
 
 
 def upgrade_tables(spark: SparkSession, root: str) -> None:
-    """Give tables what came after the version that made them: tables, columns, properties. What is in them stays."""
-    catalog = TableCatalog(root)
+    """Give tables what came after the version that made them: tables, columns, properties. What is in them stays.
+
+    Raises:
+        StorageError: the storage, or the catalog, refuses.
+    """
+    with storage_named("tables.root", root):
+        _upgrade(spark, TableCatalog(root))
+
+
+def _upgrade(spark: SparkSession, catalog: TableCatalog) -> None:
     for table in _LATER_TABLES:
         if not catalog.exists(spark, table.name):
             _create(spark, catalog, table)
@@ -134,13 +149,19 @@ def _set_properties(spark: SparkSession, catalog: TableCatalog, table: TableDefi
 
 
 def check_tables(spark: SparkSession, root: str) -> None:
-    """Raise MissingTablesError unless every table is there, or came with a later version than the others."""
+    """Refuse to go on unless every table is there, or came with a later version than the others.
+
+    Raises:
+        MissingTablesError: some are not there.
+        StorageError: the storage, or the catalog, does not say.
+    """
     catalog = TableCatalog(root)
-    missing = [
-        table.name
-        for table in TABLES
-        if table not in _LATER_TABLES and not catalog.exists(spark, table.name)
-    ]
+    with storage_named("tables.root", root):
+        missing = [
+            table.name
+            for table in TABLES
+            if table not in _LATER_TABLES and not catalog.exists(spark, table.name)
+        ]
     if missing:
         raise MissingTablesError(
             f"tables.root = {root}: {', '.join(missing)} missing; "

@@ -1,0 +1,55 @@
+"""What keeps a start from its storage, as a sentence: the setting, the location, and what the storage says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from deltalake.exceptions import DeltaError
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from group_coordinator.tables.delta_errors import in_one_line
+
+_CAUSE = re.compile(r"^(?:Caused by)?: (?P<said>.*)$", re.MULTILINE)
+"""A failure of Java's in the text of a trace; the last one is the root."""
+_PACKAGE = re.compile(r"^(?:\w+\.)+(?=[A-Z])")
+_CURES = {
+    r"data source: kafka": "give spark-submit the package of Spark's Kafka connector",
+    r"plugin class for catalog|data source: delta": "give spark-submit the package of Delta",
+    r"fs\.s3a\.S3AFileSystem not found": "give spark-submit the package org.apache.hadoop:hadoop-aws in Spark's Hadoop version",
+    r"fs\.azurebfs\.\w+ not found": "give spark-submit the package org.apache.hadoop:hadoop-azure in Spark's Hadoop version",
+    r'No FileSystem for scheme "s3n?"': "write s3a://",
+    r'No FileSystem for scheme "gs"': "give spark-submit Google's gcs-connector for Hadoop",
+    r"No FileSystem for scheme": "give a scheme that Spark's Hadoop has, or its package",
+}
+"""For what Java says where a jar is missing, or a scheme is unknown; the first that matches counts."""
+
+
+class StorageError(RuntimeError):
+    """A storage refuses what a start asks of it, or cannot be reached; the message is one sentence."""
+
+
+@contextmanager
+def storage_named(setting: str, location: str) -> Iterator[None]:
+    """Turn what a storage says inside the block into StorageError, which names the setting and the location."""
+    try:
+        yield
+    except (DeltaError, OSError) as error:
+        raise StorageError(f"{setting} = {location}: {in_one_line(error)}") from error
+    except (Py4JJavaError, PySparkException) as error:
+        raise StorageError(f"{setting} = {location}: {root_cause(str(error))}") from error
+
+
+def root_cause(trace: str) -> str:
+    """The root of a failure of Java's, without its class's package, and the cure where it is known."""
+    causes = [found["said"] for found in _CAUSE.finditer(trace)]
+    first = next((line for line in trace.splitlines() if line.strip()), "no reason given")
+    return with_cure(_PACKAGE.sub("", (causes or [first])[-1]).strip(), trace)
+
+
+def with_cure(said: str, failure: str) -> str:
+    """What was said, and the cure if the whole failure shows a known one."""
+    cure = next((cure for pattern, cure in _CURES.items() if re.search(pattern, failure)), None)
+    return said if cure is None else f"{said}: {cure}"
