@@ -17,6 +17,7 @@ TESTS = (
     "tests/spark/test_checkpoint_folder.py",
     "tests/spark/test_compaction.py",
     "tests/spark/test_golden.py",
+    "tests/spark/test_mirror.py",
     "tests/spark/test_rebuild.py",
     "tests/unit/streaming/operator/test_known_pyspark.py",
 )

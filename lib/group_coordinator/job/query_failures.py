@@ -79,8 +79,10 @@ def sentence(text: str, job: JobSettings) -> str | None:
     """What the user can mend, and where; None: not known."""
     refusal = _REFUSAL.search(text)
     if refusal is not None:
-        user = job.security.sasl_username or "ANONYMOUS"
-        return f"Kafka at {job.bootstrap_servers} refuses user {user}: {refusal[1]}"
+        # A login may be in other settings than these, or have no name.
+        name = job.security.sasl_username
+        user = f"user {name}" if name else "this user"
+        return f"Kafka at {job.bootstrap_servers} refuses {user}: {refusal[1]}"
     told = _OURS.search(text)
     if told is not None:
         return told[1]

@@ -88,7 +88,7 @@ class MessageSource:
     def _options(self) -> dict[str, str]:
         # Who subscribes joins a consumer group, whose records would be in the very topic that is read.
         assigned = json.encode({self.topic: sorted(self.partitions)}).decode()
-        return {**self.cluster, **PATIENCE, **_FETCHING, "assign": assigned}
+        return {**PATIENCE, **self.cluster, **_FETCHING, "assign": assigned}
 
     def _decoded(self, messages: DataFrame) -> DataFrame:
         """A task takes several partitions, of which there are 50, but none is in two tasks: its rows are counted there."""

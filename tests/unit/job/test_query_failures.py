@@ -20,7 +20,7 @@ def test_an_acl_is_missing() -> None:
     refusal = "TopicAuthorizationException: Not authorized to access topics: [group-responses]"
 
     assert sentence(caused_by(f"org.apache.kafka.common.errors.{refusal}"), JOB) == (
-        "Kafka at localhost:9092 refuses user ANONYMOUS: "
+        "Kafka at localhost:9092 refuses this user: "
         "Not authorized to access topics: [group-responses]"
     )
 
