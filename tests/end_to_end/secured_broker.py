@@ -16,7 +16,6 @@ from group_coordinator.local.java import java
 
 ADMIN, JOB, CLIENT, MUTE, STRANGER = "admin", "job", "client", "mute", "stranger"
 LIMITED, BY_PLAIN, BY_TOKEN, GATEWAY = "limited", "by-plain", "by-token", "gateway"
-MIRROR = "mirror"
 PASSWORDS = {
     ADMIN: "admin-Hush1",
     JOB: 'job-Hush2 "quoted" \\',
@@ -25,7 +24,6 @@ PASSWORDS = {
     CLIENT: "client-Hush5",
     LIMITED: "limited-Hush6",
     GATEWAY: "gateway-Hush8",
-    MIRROR: "mirror-Hush9",
 }
 """By user; the job's has what must be escaped in a JAAS text."""
 PLAIN_PASSWORD = "plain-Hush7"  # noqa: S105 - as those above
@@ -63,13 +61,6 @@ OF_BILLING: Sequence[Grant] = (
 """What a client of the coordinator may do with groups."""
 ALL_TOPICS: Sequence[Grant] = ((ResourceType.TOPIC, "*", ACLOperation.DESCRIBE),)
 """What a gateway needs to know the cluster."""
-MIRRORING: Sequence[Grant] = (
-    (ResourceType.TOPIC, "__consumer_offsets", ACLOperation.READ),
-    (ResourceType.TOPIC, "__consumer_offsets", ACLOperation.DESCRIBE),
-    (ResourceType.CLUSTER, "kafka-cluster", ACLOperation.DESCRIBE_CONFIGS),
-    *ALL_TOPICS,
-)
-"""What a mirror needs."""
 WORK_WITHOUT_ANSWERS: Sequence[Grant] = (
     *WORK[:3],
     (ResourceType.TOPIC, "group-responses", ACLOperation.DESCRIBE),

@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 from kafka import (
     KafkaAdminClient,
-    KafkaConsumer,
     KafkaProducer,
-    OffsetAndMetadata,
     TopicPartition,
 )
 from kafka.admin import NewTopic
@@ -49,8 +47,6 @@ from tests.end_to_end.secured_broker import (
     GATEWAY,
     JOB,
     LIMITED,
-    MIRROR,
-    MIRRORING,
     MUTE,
     OF_BILLING,
     PASSWORDS,
@@ -174,14 +170,6 @@ def send_commit(cluster: SecuredCluster) -> None:
     producer.close()
 
 
-def commit_at_the_broker(cluster: SecuredCluster, group: str, offset: int) -> None:
-    """By an administrator: the group is the broker's."""
-    servers, login = cluster.broker.bootstrap_servers, login_of(ADMIN, cluster.certificates)
-    with closing(KafkaConsumer(bootstrap_servers=servers, group_id=group, **login)) as consumer:
-        consumer.assign([ORDERS_0])
-        consumer.commit({ORDERS_0: OffsetAndMetadata(offset, "", -1)})
-
-
 def files_with(folder: Path, text: bytes) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file() and text in path.read_bytes()]
 
@@ -240,17 +228,6 @@ def kafkas_own_clients_log_in(cluster: SecuredCluster, folder: Path) -> None:
     )
     until(lambda: installation.rows(sql), seconds=60, awaited="its commit in the log")
     assert installation.rows(sql) == [{"principal": f"User:{LIMITED}"}]
-
-
-def test_a_mirror_needs_no_right_on_a_group(cluster: SecuredCluster, tmp_path: Path) -> None:
-    grant(cluster.broker, cluster.certificates, MIRROR, MIRRORING)
-    commit_at_the_broker(cluster, "mirrored", 42)
-    with cluster.process(["mirror", "--drain"], MIRROR, tmp_path) as mirror:
-        assert mirror.wait(300) == 0, mirror.log
-
-    installation = Installation(cluster.broker.bootstrap_servers, tmp_path)
-    sql = "SELECT record_type, topic, \"offset\" FROM coordinator_log WHERE group_id = 'mirrored' AND record_type = 1"
-    assert installation.rows(sql) == [{"record_type": 1, "topic": "orders", "offset": 42}]
 
 
 def test_a_user_who_may_not_answer(cluster: SecuredCluster, installed: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -208,31 +207,6 @@ def test_a_topic_that_its_own_coordinator_refuses_to_load_is_mirrored(
 
     rows = [(row["group_id"], row["record_type"]) for row in mirror.rows()]
     assert rows == [("both", 1), ("both", 2), ("both", 3)]
-
-
-def test_a_signal_ends_a_mirror_whose_broker_does_not_answer(
-    spark: SparkSession, configured: Settings
-) -> None:
-    signalled_s: list[float] = []
-    with EmbeddedBroker() as broker:
-        with closing(KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers)) as admin:
-            topic = new_topic(admin, COPY, 1)
-        produce(broker, topic, [commit(1)], partition=0)
-        mirror = Mirror(spark, configured, broker)
-
-        def has_stopped_broker() -> bool:
-            if not mirror.rows():
-                return False
-            os.kill(broker.pid, signal.SIGSTOP)
-            signalled_s.append(time.monotonic())
-            return True
-
-        with sigterm_when(has_stopped_broker):
-            options = MirrorOptions(drain=False, with_compaction=False)
-            mirror.run(topic, options, mirror_interval_ms=200, maintenance_interval_ms=0)
-        os.kill(broker.pid, signal.SIGCONT)
-
-    assert time.monotonic() - signalled_s[0] < 15
 
 
 @contextmanager
