@@ -183,7 +183,7 @@ _REFUSED: tuple[tuple[int, Tree], ...] = (
     (128, {"subscribedTopicRegex": "(" * LONGEST_REGEX}),
     (128, {"subscribedTopicRegex": "[" * LONGEST_REGEX}),
     (128, {"subscribedTopicRegex": "(?<a>x)" * 4_000}),
-    (128, {"subscribedTopicRegex": r"\pL{300}"}),
+    (128, {"subscribedTopicRegex": r"\pL{1000}"}),
 )
 
 
