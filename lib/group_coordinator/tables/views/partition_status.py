@@ -105,8 +105,8 @@ windows AS (
   GROUP BY cluster_id, group_id, topic, `partition`
 ),
 partitions AS (
-  SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.lag, own.lag_seconds, own.is_behind,
-    own.held_back, own.ahead, own.is_subscribed, own.sampled_at, windows.lowest_offset, windows.highest_offset, windows.last_offset,
+  SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.lag, own.lag_from_start, own.lag_seconds,
+    own.is_behind, own.held_back, own.ahead, own.is_subscribed, own.sampled_at, windows.lowest_offset, windows.highest_offset, windows.last_offset,
     windows.span_seconds, windows.quiet_seconds, windows.known_lags, windows.lowest_lag, windows.lowest_left, windows.times_nearer,
     coalesce(windows.commits, 0) AS commits,
     CASE WHEN {_HELD_SECONDS} < own.certain_seconds THEN {_HELD_SECONDS} ELSE own.certain_seconds END AS readable_seconds,
@@ -120,7 +120,7 @@ partitions AS (
     AND windows.topic = own.topic AND windows.`partition` = own.`partition`
   LEFT JOIN holds
     ON holds.cluster_id = own.cluster_id AND holds.topic = own.topic
-    AND holds.`partition` = own.`partition` AND holds.last_stable_offset = own.committed_offset
+    AND holds.`partition` = own.`partition` AND holds.last_stable_offset = greatest(own.committed_offset, own.log_start_offset)
 ),
 silences AS (
   SELECT partitions.*, CASE WHEN quiet_seconds < readable_seconds THEN quiet_seconds ELSE readable_seconds END AS silent_seconds
@@ -132,7 +132,7 @@ SELECT cluster_id, group_id, topic, `partition`,
     WHEN NOT is_subscribed THEN 'UNSUBSCRIBED'
     WHEN ahead > 0 THEN 'AHEAD'
     WHEN NOT is_behind OR commits = 0 THEN 'OK'
-    WHEN lag = held_back THEN 'HELD'
+    WHEN lag_from_start = held_back THEN 'HELD'
     WHEN silent_seconds > tolerated_seconds THEN 'STOP'
     WHEN highest_offset > last_offset THEN 'REWIND'
     WHEN commits < {WINDOW} THEN 'OK'

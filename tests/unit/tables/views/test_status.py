@@ -153,6 +153,19 @@ def test_held_back_is_who_has_read_up_to_an_open_transaction(
     assert status(tmp_path, commits, ends) == wanted
 
 
+def test_what_was_removed_unread_does_not_hide_that_a_transaction_holds_the_rest_back(
+    tmp_path: Path,
+) -> None:
+    group = GroupHistory("reader")
+    group.commit({"orders": {0: 426}})
+    root = tables_of(tmp_path, group)
+    sample(root, 60, "orders", {0: 510}, start=500, held_back=10)
+    sample(root, 7_200, "orders", {0: 510}, start=500, held_back=10)
+
+    found = rows(str(root), "SELECT status, lag, silent_seconds FROM partition_status")
+    assert found == [{"status": "HELD", "lag": 84, "silent_seconds": 0.0}]
+
+
 @pytest.mark.parametrize(
     ("positions", "wanted"),
     [
