@@ -1,4 +1,4 @@
-"""The option that says where a Kafka cluster is."""
+"""The option --bootstrap-server: the addresses of a Kafka cluster."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def bootstrap_server_option(meaning: str) -> Callable[[Function], Function]:
-    """Add --bootstrap-server, with this help; its value becomes what `broker_list` makes of it."""
+    """Add --bootstrap-server with this help. `broker_list` checks and converts its value."""
     return click.option("--bootstrap-server", type=_brokers, metavar="HOST:PORT", help=meaning)
 
 

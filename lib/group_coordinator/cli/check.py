@@ -21,9 +21,9 @@ def command(**given: Any) -> None:
     Topics and their settings, rights, the clock, Spark's way to Kafka, versions, folders, tables, and
     whether the checkpoint may write them. Nothing is changed but that the checkpoint's folder is made,
     and that time passes for the groups: each partition of the events topic gets a Tick. The status
-    is 1 if anything is wrong; `less` is what a run can do without.
+    is 1 if anything is wrong. `less` marks a right that is missing and that a run can do without.
 
-    With --for it looks at the rights of another program's user, and changes nothing.
+    With --for it checks only the rights of another program's user, and changes nothing.
 
     On a cluster give jobs/check_setup.py to spark-submit instead.
 

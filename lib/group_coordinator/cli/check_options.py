@@ -1,4 +1,4 @@
-"""The options of the commands that look at what a program needs, and what they look at."""
+"""The options and the findings of `check`, which tests whether a program can run."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _RUN = "run"
 _BY_SETTINGS = (_RUN, "init", "rebuild")
-"""The programs that log in by settings alone."""
+"""Programs that log in with the settings alone, without client properties."""
 
 
 def check_options(function: Function) -> Function:
-    """Add all options of a check, which `findings` takes by their names."""
+    """Add all options of a check: the keyword arguments of `findings`."""
     program = click.option(
         "--for",
         "program",
         type=click.Choice([name for name, needs in RIGHTS.items() if can_be_asked_for(needs)]),
         default=_RUN,
         show_default=True,
-        help="The program; of another one than run, its user's rights at the brokers alone.",
+        help="The program to check; for programs other than run, only the rights of its user at the brokers.",
     )
     return job_options(program(command_config_option(function)))
 
@@ -46,11 +46,13 @@ def findings(
     overrides: tuple[str, ...],
     bootstrap_server: str | None,
 ) -> Iterator[Finding]:
-    """What is found of the program; Spark's session is made for a run alone."""
+    """Yield the findings about the program. Only a check of `run` starts a Spark session."""
     settings = job_settings(config, overrides, bootstrap_server)
     job = settings.job
     if command_config is not None and program in _BY_SETTINGS:
-        raise click.UsageError(f"--command-config: {program} logs in by the settings")
+        raise click.UsageError(
+            f"--command-config has no effect on --for {program}: {program} logs in with the settings; use --config or --set"
+        )
     if program == _RUN:
         yield from preflight(settings, lambda: make_session(settings))
         return

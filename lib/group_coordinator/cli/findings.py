@@ -13,7 +13,7 @@ _WIDTH = len("events partitions")
 
 
 def print_findings(findings: Iterable[Finding]) -> None:
-    """A line each as soon as it is known; status 1 if anything is wrong that a run needs."""
+    """Print each finding as soon as it is known; exit with status 1 if something that a run needs is wrong."""
     wrong = 0
     for finding in findings:
         wrong += not finding.is_right and finding.is_needed

@@ -23,8 +23,8 @@ def command(**given: Any) -> None:
 
     Every record becomes a row of coordinator_log, exactly once; with --with-compaction groups, members
     and offsets are kept current too. It reads committed records alone, from the topic's beginning on the first run
-    and from where it stopped later, and leaves no trace in the cluster; `check --for mirror` says which
-    rights its user lacks. What cannot be decoded is in dead_letters too. The ends of all topics are sampled
+    and from where it stopped later, and leaves no trace in the cluster; `check --for mirror` lists the
+    rights that its user lacks. What cannot be decoded is in dead_letters too. The ends of all topics are sampled
     into topic_positions meanwhile (mirror.positions.interval.ms). Tables that are missing are made.
 
     Several clusters share the tables: each has a name, and one mirror. Its checkpoint is

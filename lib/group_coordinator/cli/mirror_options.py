@@ -73,7 +73,7 @@ def mirroring(
     from_options = [f"{key}={value}" for key, value in named.items() if value is not None]
     settings = mirror_settings(load(config, [*overrides, *from_options]), topic)
     given = options_of_both(command_config)
-    # Only to refuse what is no login, with the name of the file.
+    # Only to report an invalid login with the name of the file.
     job = settings.job
     connection_of(job.bootstrap_servers, job.security, given.python, command_config)
     options = MirrorOptions(drain, with_compaction, given.java, given.python)

@@ -20,9 +20,9 @@ from group_coordinator.streaming.session import local_session
 def command(**given: Any) -> None:
     """Sample log start, last stable and end offsets of all partitions into topic_positions.
 
-    It asks the brokers alone, reads no records, and needs no running job: any cluster will do. What has
-    no leader, or gives no answer, or may not be described, is told or left out; the status is 1 if nothing
-    could be sampled. With --every a round that fails is told, and the next one tries again.
+    It asks the brokers alone, reads no records, and needs no running job: any cluster will do. Partitions
+    without a leader or a response are reported, and topics without DESCRIBE are left out; the status is 1 if
+    nothing could be sampled. With --every a failed round is reported, and the next one tries again.
 
     Samples older than positions.retention.ms go. Spark starts only where the tables are in a catalog.
 

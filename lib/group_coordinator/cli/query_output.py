@@ -30,7 +30,7 @@ _PARQUET = "parquet"
 
 
 def write_csv(answer: pa.Table, out: TextIO) -> None:
-    """RFC 4180 with a line of headings; null is an empty field. Only a terminal gets escapes: a program needs every character."""
+    """RFC 4180 with a header line; null is an empty field. Only a terminal gets escapes: programs need every character."""
     rows = rows_of(answer)
     text_of = partial(shown_cell, encoding=out.encoding) if out.isatty() else cell_text
     writer = csv.writer(out, lineterminator="\n")
@@ -166,7 +166,7 @@ def _in_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def shown_cell(value: object, encoding: str | None) -> str:
-    """A value as printable text of this encoding, in one line; empty: null."""
+    """Return a value as one line of printable text in this encoding; null is empty."""
     text = cell_text(value)
     if isinstance(value, list | dict):
         return visible_json(text, encoding)
@@ -175,7 +175,7 @@ def shown_cell(value: object, encoding: str | None) -> str:
 
 
 def cell_text(value: object) -> str:
-    """A value as a text; empty: null."""
+    """Return a value as text; null is empty."""
     match value:
         case None:
             text = ""

@@ -41,7 +41,7 @@ def print_table(answer: pa.Table, out: TextIO | None = None) -> None:
 
 
 def _aligned(kinds: Sequence[pa.DataType], rows: Sequence[Sequence[str]]) -> list[str]:
-    """A line a row, all of one width; the headings are the first one."""
+    """Return a line for each row, all of the same width; the first row is the headings."""
     texts = zip(*rows, strict=True)
     columns = [_padded(*column) for column in zip(kinds, texts, strict=True)]
     return [_GAP.join(line) for line in zip(*columns, strict=True)]

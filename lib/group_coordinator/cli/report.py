@@ -140,7 +140,8 @@ def _begin(end: datetime, hours: int) -> datetime:
         return end - timedelta(hours=hours)
     except OverflowError as error:
         raise click.BadParameter(
-            f"{hours} hours before {end.date()} there is no time", param_hint="'--hours'"
+            f"{hours} hours before {end.date()} is before year 1: give fewer hours",
+            param_hint="'--hours'",
         ) from error
 
 

@@ -66,7 +66,7 @@ def command(
       lag             how many records groups are behind, and who should read them
       time_lag        the same in seconds, and how sure that is
       lag_history     both at each sample of the topics' ends
-      partition_status, group_status  OK, STOP and so on: whether groups keep up
+      partition_status, group_status  whether groups keep up: OK, STOP, AHEAD and others
       stale_topics    topics with offsets that nobody reads any more, or that are gone
 
     The SQL is DataFusion's, much like PostgreSQL's; SHOW TABLES and DESCRIBE offsets tell what there is. jobs/README.md has

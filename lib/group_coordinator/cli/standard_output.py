@@ -1,4 +1,4 @@
-"""Text for a standard output of any encoding, and for terminals."""
+"""Escapes for characters that standard output cannot encode or a terminal cannot show."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _NOT_ASCII = re.compile(r"[^\n -~]")
 
 
 def escape_missing_characters() -> None:
-    """Let standard output escape characters that its encoding does not have, in place of a UnicodeEncodeError."""
-    if isinstance(sys.stdout, TextIOWrapper):  # a notebook's is none
+    """Make standard output escape characters that its encoding lacks, instead of a UnicodeEncodeError."""
+    if isinstance(sys.stdout, TextIOWrapper):  # not so in a notebook
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def visible_json(document: str, encoding: str | None) -> str:
-    r"""Return the same document with \uXXXX for characters that are not printable or not in the encoding (None: UTF-8)."""
+    r"""Return the document with \uXXXX for characters that are not printable or not in the encoding (None: UTF-8)."""
 
     def escaped(found: re.Match[str]) -> str:
         character = found[0]

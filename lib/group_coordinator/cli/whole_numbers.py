@@ -1,4 +1,4 @@
-"""Whole numbers in options and files, as Java reads them, within the ranges of Kafka's types."""
+"""Parses whole numbers in options and files as Java does, within the ranges of Kafka's types."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def whole_number(text: str, most: int) -> int | None:
 
 
 class NumberRange(click.IntRange):
-    """Range of an option; click alone takes all that Python reads, such as 1_0."""
+    """The range of an option's number. Without it click accepts Python's notation, such as 1_0."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read the number.
+        """Parse the number.
 
         Raises:
-            click.BadParameter: the text is no whole number, or is beyond the range.
+            click.BadParameter: the text is not a whole number, or is out of range.
         """
         if isinstance(value, str) and java_number(value) is None:
             self.fail(f"{value!r} is not a whole number.", param, ctx)
@@ -33,4 +33,4 @@ class NumberRange(click.IntRange):
 
 
 INT64 = NumberRange(-LAST_INT64 - 1, LAST_INT64)
-"""Offsets, shifts and times in milliseconds."""
+"""The range of offsets, shifts and times in milliseconds."""

@@ -50,7 +50,7 @@ def test_a_trust_store_of_java_becomes_pem(
             "Keystore was tampered with, or password was incorrect",
         ),
         ("pkcs12", {"ssl.truststore.password": "other"}, "keystore password was incorrect"),
-        ("pkcs12", {}, "it shows no certificate without ssl.truststore.password to keytool"),
+        ("pkcs12", {}, "keytool finds no certificate without ssl.truststore.password in it"),
     ],
 )
 def test_a_password_that_is_wrong_or_missing(

@@ -43,8 +43,11 @@ def test_options_win_over_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     ("arguments", "said"),
     [
         (["--bootstrap-server", NOBODY], f"no Kafka broker answers at {NOBODY}"),
-        (["--listen", "SSL://me:1"], "gateway.listen = SSL://me:1: TLS needs gateway.ssl.keystore"),
-        (["--advertise", "me:1"], "gateway.advertised.host = me:1: it must be a host without a"),
+        (
+            ["--listen", "SSL://me:1"],
+            "gateway.listen = SSL://me:1 is TLS: set gateway.ssl.keystore",
+        ),
+        (["--advertise", "me:1"], "gateway.advertised.host = me:1 is not a host without a port"),
         (["--listen", "19092"], "gateway.listen = 19092: it must be HOST:PORT"),
         (["--listen", "me:0"], "gateway.listen = me:0: it must be HOST:PORT"),
         (["--listen", "0.0.0.0:19092"], "clients need a host to connect to, by --advertise HOST"),

@@ -1,1 +1,1 @@
-"""Kafka's client properties, in a file of `--command-config`: for kafka-python's clients, and for Spark's."""
+"""Kafka's client properties from the file of `--command-config`, for the clients of kafka-python and of Spark."""

@@ -1,4 +1,4 @@
-"""A connection to the cluster, by the login of the settings and by client properties, which take precedence."""
+"""Connect to a cluster with the login of the settings; client properties take precedence."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from group_coordinator.security import Security
 def connection_of(
     servers: str, security: Security, options: Mapping[str, Any], origin: object
 ) -> Connection:
-    """The connection of a command.
+    """Make the connection of a command.
 
     Args:
         servers: the brokers' addresses.
         security: the login of the settings.
-        options: those of kafka-python that result from client properties.
-        origin: where the properties are; None: there are none.
+        options: kafka-python's options that result from client properties.
+        origin: the file of the properties, or None without a file.
 
     Raises:
-        click.UsageError: settings and properties together are no login.
+        click.UsageError: settings and properties together are not a valid login.
     """
     try:
         return Connection(servers, {**login_options(security), **options})

@@ -1,4 +1,4 @@
-"""A file of properties, as Java's programs read it."""
+"""Reads a .properties file as Java does."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class PropertiesError(ValueError):
 
 
 def read_properties(path: Path) -> dict[str, str]:
-    """The properties of a file; of one that is given twice the last value counts.
+    """Read the properties of a file; the last value of a repeated property counts.
 
     Raises:
-        PropertiesError: the file cannot be read, or has a line that is no property.
+        PropertiesError: the file cannot be read, or has a line that is not KEY=VALUE.
     """
     try:
         return dict(_pairs(_decoded(path.read_bytes())))
@@ -27,7 +27,7 @@ def read_properties(path: Path) -> dict[str, str]:
 
 
 def _decoded(content: bytes) -> str:
-    """Java takes every file for Latin-1; people also write UTF-8, which Latin-1 hardly ever looks like."""
+    """Decode UTF-8, or Latin-1, which Java expects. Latin-1 text is hardly ever valid UTF-8."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -35,7 +35,7 @@ def _decoded(content: bytes) -> str:
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:
-    """As Java reads them, but for a name that stands alone."""
+    """Yield the properties as Java reads them, except that a name without a value is an error."""
     for element in parse(text):
         if isinstance(element, KeyValue):
             line = element.source.strip()

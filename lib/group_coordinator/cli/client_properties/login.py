@@ -1,4 +1,4 @@
-"""The login that Kafka's client properties say, for kafka-python."""
+"""Converts the login in Kafka's client properties to options of kafka-python."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ _TOKEN_PROPERTIES = {
     "client_secret": f"{_CREDENTIALS}.secret",
     "scope": "sasl.oauthbearer.scope",
 }
-"""Kafka 4.1 has them; before, and still, they are options of the login module."""
+"""Properties since Kafka 4.1. The options of the login module, which are older, still work."""
 _ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
 _TOKEN_OPTIONS = {"client_id": "clientId", "client_secret": "clientSecret", "scope": "scope"}
 _NAME_AND_PASSWORD = {"username": "sasl_plain_username", "password": "sasl_plain_password"}
 _HANDLERS = ("sasl.login.callback.handler.class", "sasl.client.callback.handler.class")
 _USUAL_HANDLERS = ("OAuthBearerLoginCallbackHandler", "IAMClientCallbackHandler")
-"""Java needs them where the mechanism is OAUTHBEARER or AWS_MSK_IAM; kafka-python does the same by itself."""
+"""Java needs these classes for OAUTHBEARER and AWS_MSK_IAM; kafka-python has the same built in."""
 _MECHANISMS = (*get_args(Mechanism), "GSSAPI")
-"""A login by Kerberos works where kafka-python finds a ticket; a job, which must renew it, has no setting for it."""
+"""GSSAPI needs a Kerberos ticket on the machine. The settings of a job exclude it: nothing renews the ticket."""
 
 
 def login_options(properties: Mapping[str, str]) -> dict[str, Any]:
-    """Options of kafka-python for the login; `properties` have a part of it where the settings have the rest.
+    """Return options of kafka-python for the login. The settings may have a part of the login.
 
     Raises:
         PropertiesError: the message names the property.
     """
     options: dict[str, Any] = {}
     if "security.protocol" in properties:
-        # Java takes it in any case.
+        # Java ignores the case.
         protocol = properties["security.protocol"].upper()
         _check("security.protocol", properties, protocol, get_args(Protocol))
         options["security_protocol"] = protocol
@@ -52,7 +52,7 @@ def login_options(properties: Mapping[str, str]) -> dict[str, Any]:
 
 
 def used_by_login(properties: Mapping[str, str]) -> set[str]:
-    """The names of properties that `login_options` uses, or that say what kafka-python does anyway."""
+    """Return the properties that `login_options` uses, or that name the built-in behaviour of kafka-python."""
     handlers = {key for key in _HANDLERS if properties.get(key, "").endswith(_USUAL_HANDLERS)}
     used = {"security.protocol", "sasl.mechanism", "sasl.jaas.config", *handlers}
     if properties.get("sasl.mechanism") == "OAUTHBEARER":
@@ -61,7 +61,7 @@ def used_by_login(properties: Mapping[str, str]) -> set[str]:
 
 
 def unused_by_login(properties: Mapping[str, str]) -> list[str]:
-    """Options of the login module that have no effect, in the words of a sentence."""
+    """Return the options of the login module that have no effect, as parts of a sentence."""
     used = {*_NAME_AND_PASSWORD, *_TOKEN_OPTIONS.values()}
     return [f"{name} in sasl.jaas.config" for name in _jaas_options(properties) if name not in used]
 
@@ -81,7 +81,7 @@ def _jaas_options(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def _token_options(properties: Mapping[str, str], given: Mapping[str, str]) -> dict[str, Any]:
-    """The provider of tokens; nothing where the properties leave all of it to the settings."""
+    """Return the token provider, or no option where the settings have the whole login."""
     found = {
         name: properties.get(key, given.get(_TOKEN_OPTIONS[name], ""))
         for name, key in _TOKEN_PROPERTIES.items()

@@ -38,7 +38,7 @@ _OF_EVERY_CLIENT = """
     ssl.truststore.location ssl.truststore.password ssl.truststore.type
 """
 OF_EVERY_CLIENT: Final = frozenset(_OF_EVERY_CLIENT.split())
-"""Those of the admin client, the consumer and the producer alike."""
+"""Properties of all three: the admin client, the consumer and the producer."""
 
 _OF_SOME_CLIENTS = """
     bootstrap.controllers buffer.memory buffer.memory.allocation.strategy compression.gzip.level compression.lz4.level
@@ -48,13 +48,13 @@ _OF_SOME_CLIENTS = """
     partitioner.ignore.keys partitioner.rack.aware share.acknowledgement.mode share.acquire.mode
     transaction.two.phase.commit.enable
 """
-"""Those that kafka-python's clients do not have either."""
+"""Properties of some Java clients that kafka-python does not have."""
 
 _OBJECTS = (
     *("kafka_client", "metric_reporters", "sasl_oauth_token_provider", "api_version"),
     *("selector", "socket_options", "ssl_context"),
 )
-"""Options of kafka-python that no text stands for."""
+"""Options of kafka-python whose values are objects; a properties file cannot have them."""
 
 OF_PYTHON: Final = {
     name: value
@@ -63,7 +63,7 @@ OF_PYTHON: Final = {
     and name in KafkaProducer.DEFAULT_CONFIG
     and name not in _OBJECTS
 }
-"""Options that all clients of kafka-python have, with their defaults: one refuses to start with an option that it does not know."""
+"""Options of all kafka-python clients, with defaults. A client fails on an option that it does not know."""
 
 _PYTHONS = frozenset(
     name.replace("_", ".")
@@ -75,11 +75,11 @@ _KNOWN = OF_EVERY_CLIENT.union(_OF_SOME_CLIENTS.split(), _PYTHONS)
 
 
 def is_known(name: str) -> bool:
-    """Whether one of Kafka's clients, or of kafka-python's, has such a property."""
+    """Whether a client of Kafka or of kafka-python has this property."""
     return name in _KNOWN
 
 
 def advice(name: str) -> str:
-    """A name like one that is unknown, as the end of a sentence; empty: there is none."""
+    """Return a known name that is similar, as the end of a sentence; empty without a similar name."""
     nearest = get_close_matches(name, sorted(_KNOWN), n=1, cutoff=0.8)
     return f"; did you mean {nearest[0]}?" if nearest else ""

@@ -1,4 +1,4 @@
-"""What Kafka's client properties mean to clients of kafka-python, and what of them to Java's."""
+"""Converts Kafka's client properties to options of kafka-python and of Java's clients."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from group_coordinator.core.java_text import java_number
 from group_coordinator.core.model.config import ConfigError
 
 _BUFFERS = ("receive_buffer_bytes", "send_buffer_bytes")
-"""Numbers whose default, the system's own, is None to kafka-python and -1 to Kafka."""
+"""Buffer sizes. The default is the operating system's: None in kafka-python, -1 in Kafka."""
 _ADDRESS = "bootstrap.servers"
-"""--bootstrap-server gives it, as for Kafka's tools."""
+"""Ignored in the file: --bootstrap-server takes precedence, as in Kafka's tools."""
 
 
 class ClientProperties(NamedTuple):
-    """The same properties, for the clients of both sides."""
+    """The same properties as options of kafka-python and of Java's clients."""
 
     python: dict[str, Any]
     java: dict[str, str]
 
 
 def client_options(command_config: Path | None) -> dict[str, Any]:
-    """Options for kafka-python from the file that --command-config names, if it names one.
+    """Read options of kafka-python from the file of --command-config, if it is given.
 
-    What has no effect is told on standard error.
+    Standard error has the properties without effect.
 
     Raises:
         click.UsageError: the file cannot be used; the message names it and the property.
@@ -50,9 +50,9 @@ def client_options(command_config: Path | None) -> dict[str, Any]:
 
 
 def options_of_both(command_config: Path | None) -> ClientProperties:
-    """As `client_options`, where Java's clients get the properties too: those that every one of them has.
+    """Read options of kafka-python, and the properties that all of Java's clients have.
 
-    Others are not for a client that Spark makes: it refuses some, and a group would be another one than its own.
+    The properties of one kind of client are left out: Spark rejects some, and chooses `group.id` itself.
     """
     properties = given_properties(command_config)
     java = {key: properties[key] for key in properties if key in OF_EVERY_CLIENT - {_ADDRESS}}
@@ -66,7 +66,7 @@ def options_of_both(command_config: Path | None) -> ClientProperties:
 
 
 def given_properties(command_config: Path | None) -> dict[str, str]:
-    """The properties of the file, if there is one.
+    """Read the properties of the file, if it is given.
 
     Raises:
         click.UsageError: the file cannot be read.
@@ -82,12 +82,12 @@ def given_properties(command_config: Path | None) -> dict[str, str]:
 def python_options(
     properties: Mapping[str, str], origin: str, tells_of: Iterable[str]
 ) -> dict[str, Any]:
-    """Options for kafka-python of properties that are in the origin, such as a file.
+    """Convert properties to options of kafka-python.
 
     Args:
-        properties: Kafka's, and those of kafka-python with dots.
-        origin: messages begin with it.
-        tells_of: of these properties it is told on standard error if they have no effect.
+        properties: Kafka's names, or kafka-python's with dots.
+        origin: where the properties come from, such as a file; messages begin with it.
+        tells_of: the properties that standard error names if they have no effect.
 
     Raises:
         click.UsageError: a property cannot be used.
@@ -109,7 +109,7 @@ def python_options(
 
 
 def _plain_options(properties: Mapping[str, str]) -> dict[str, Any]:
-    """Those that kafka-python has by the same name."""
+    """Convert the properties that kafka-python has under the same name."""
     options = {
         _option(key): _typed(key, value, OF_PYTHON[_option(key)])
         for key, value in properties.items()
@@ -123,16 +123,16 @@ def _option(key: str) -> str:
 
 
 def _typed(key: str, value: str, default: object) -> str | int | bool:
-    """The value as what its default is; a password of digits stays a text."""
+    """Convert the value to the type of the default; a password of digits stays a text."""
     if isinstance(default, bool):
         if value.lower() not in {"true", "false"}:
-            raise PropertiesError(f"{key} = {value} is neither true nor false")
+            raise PropertiesError(f"{key} = {value} is not a boolean: give true or false")
         return value.lower() == "true"
     if not isinstance(default, int) and _option(key) not in _BUFFERS:
         return value
     number = java_number(value)
     if number is None:
-        raise PropertiesError(f"{key} = {value} is not a number")
+        raise PropertiesError(f"{key} = {value} is not a number: give a whole number")
     return number
 
 

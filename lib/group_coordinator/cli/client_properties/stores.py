@@ -1,4 +1,4 @@
-"""TLS as Kafka's client properties say it, for kafka-python, whose files are PEM."""
+"""Converts the TLS properties of Kafka's clients to options of kafka-python, which reads PEM files only."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ USED_BY_TLS: Final = frozenset(
         *("ssl.keystore.key", "ssl.keystore.certificate.chain", "ssl.key.password"),
     )
 )
-"""The properties that `tls_options` uses. What a store is, its content says: Java reads JKS and PKCS12 by either type too."""
+"""The properties that `tls_options` uses. The content decides the type of a store: Java too reads JKS and PKCS12 under either type."""
 
 _PEM, _JKS = b"-----BEGIN ", b"\xfe\xed\xfe\xed"
 _CERTIFICATE = re.compile(
@@ -37,10 +37,10 @@ _KEYTOOL_TIMEOUT_S = 60
 
 
 def tls_options(properties: Mapping[str, str]) -> dict[str, Any]:
-    """Options of kafka-python for TLS; none where the properties say that there is no TLS.
+    """Return options of kafka-python for TLS; none where `security.protocol` has no TLS.
 
     Raises:
-        PropertiesError: the message names the property, and what to do.
+        PropertiesError: the message names the property and the remedy.
     """
     if not properties.get("security.protocol", "SSL").upper().endswith("SSL"):
         return {}
@@ -52,7 +52,7 @@ def tls_options(properties: Mapping[str, str]) -> dict[str, Any]:
 
 
 def is_pem(file: str) -> bool:
-    """Whether there is such a file, and it is PEM."""
+    """Whether the file exists and is PEM."""
     path = Path(file)
     return path.is_file() and _PEM in path.read_bytes()
 
@@ -64,7 +64,7 @@ def _host_name_check(properties: Mapping[str, str]) -> dict[str, Any]:
         return {}
     if algorithm.lower() not in {"", "https"}:
         raise PropertiesError(
-            f"{key} = {algorithm}: it must be https, or empty, which checks no name"
+            f"{key} = {algorithm} is not valid: set https, or an empty value, which checks no host name"
         )
     return {"ssl_check_hostname": algorithm != ""}
 
@@ -81,7 +81,7 @@ def _authorities(properties: Mapping[str, str]) -> dict[str, Any]:
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file)
     except OSError as error:
-        raise PropertiesError(f"{key}: there is no certificate that can be read") from error
+        raise PropertiesError(f"{key}: the file has no readable certificate") from error
     return {"ssl_cafile": file}
 
 
@@ -92,10 +92,10 @@ def _pem_of(location: str, properties: Mapping[str, str]) -> str:
         said = _listed(location, properties.get("ssl.truststore.password"))
     except JavaMissingError as error:
         raise PropertiesError(
-            f"ssl.truststore.location = {location}: Java, which reads such a file, is missing: install it, or "
-            f"where it is run keytool -list -rfc -keystore {location} > ca.pem and give ca.pem"
+            f"ssl.truststore.location = {location} is not PEM, and Java is missing, which reads it: install Java, or "
+            f"run keytool -list -rfc -keystore {location} > ca.pem on a machine with Java and give ca.pem"
         ) from error
-    # Of a private key's certificates Java trusts the first.
+    # Java trusts only the first certificate of a private key's chain.
     found = [one["pem"] for one in _CERTIFICATE.finditer(said) if one["place"] in {None, "1"}]
     if found:
         return _kept("".join(found))
@@ -105,12 +105,12 @@ def _pem_of(location: str, properties: Mapping[str, str]) -> str:
     )
     raise PropertiesError(
         f"ssl.truststore.location = {location}: "
-        + (why[1] if why else f"it shows no certificate {missing}to keytool")
+        + (why[1] if why else f"keytool finds no certificate {missing}in it")
     )
 
 
 def _listed(store: str, password: str | None) -> str:
-    """What keytool says of a store; without a password it asks for one, and goes on when it gets none."""
+    """Return the output of keytool -list. Without a password keytool prompts, and continues after an empty line."""
     by_password = [] if password is None else ["-storepass:env", _PASSWORD]
     command = [java("keytool"), "-J-Duser.language=en", "-list", "-rfc", "-keystore", store]
     done = subprocess.run(  # noqa: S603 - Java's own program
@@ -128,11 +128,11 @@ def _listed(store: str, password: str | None) -> str:
 
 
 def _key(properties: Mapping[str, str]) -> dict[str, Any]:
-    """A private key stays in its file: nothing of it is written anywhere."""
+    """Return the key's options. The key stays in its own file: no copy of it is written."""
     if "ssl.keystore.key" in properties:
         raise PropertiesError(
-            "ssl.keystore.key: kafka-python reads a key from a file: write it and ssl.keystore.certificate.chain to one, "
-            "and give that as ssl.keystore.location"
+            "ssl.keystore.key is not supported, as kafka-python reads a key from a file: write the key and "
+            "ssl.keystore.certificate.chain to a file, and set ssl.keystore.location to that file"
         )
     location = properties.get("ssl.keystore.location")
     if not location:
@@ -140,16 +140,16 @@ def _key(properties: Mapping[str, str]) -> dict[str, Any]:
     content = _content("ssl.keystore.location", location)
     if _PEM not in content:
         raise PropertiesError(
-            f"ssl.keystore.location = {location}: kafka-python reads PEM: run {_conversion(location, content)} and give "
-            "key.pem"
+            f"ssl.keystore.location = {location} is not PEM: run {_conversion(location, content)} and give key.pem"
         )
     password = properties.get("ssl.key.password")
     try:
-        # With a password that is none, a key that needs one is refused instead of asked about at the terminal.
+        # Without a password OpenSSL would prompt at the terminal; with an empty one it fails.
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(location, password=password or "")
     except (OSError, ValueError) as error:
         raise PropertiesError(
-            f"ssl.keystore.location = {location}: there is no key with its certificates that ssl.key.password opens"
+            f"ssl.keystore.location = {location}: ssl.key.password opens no key with certificates in it; check the password "
+            "and that the file has both"
         ) from error
     return {"ssl_certfile": location, "ssl_keyfile": location, "ssl_password": password}
 
@@ -170,7 +170,7 @@ def _content(key: str, location: str) -> bytes:
 
 
 def _kept(certificates: str) -> str:
-    """A file with these certificates, which are no secret, until this program ends."""
+    """Write the certificates, which are no secret, to a file that is deleted when this program ends."""
     file = Path(_folder().name, sha256(certificates.encode()).hexdigest()).with_suffix(".pem")
     file.write_text(certificates, encoding="utf-8")
     return str(file)

@@ -52,7 +52,7 @@ _KILLED_BY = 128
 @click.option(
     "--max-messages",
     type=NumberRange(-LAST_INT32 - 1, LAST_INT32),
-    help="End after so many records.",
+    help="End after this number of records.",
 )
 @click.option(
     "--timeout-ms",
@@ -152,7 +152,7 @@ def _formatter_properties(given: dict[str, Any]) -> dict[str, str]:
 
 
 def _limits(given: dict[str, Any]) -> Limits:
-    """As in Kafka, -1 records and negative times are no limits."""
+    """Return the limits. As in Kafka, -1 records and a negative timeout mean no limit."""
     most, timeout_ms = given["max_messages"], given["timeout_ms"]
     return Limits(
         None if most in (None, -1) else max(most, 0),

@@ -54,7 +54,7 @@ class Formatter:
             "timestamp": _timestamp,
             "partition": lambda record: b"Partition:%d" % record.partition,
             "offset": lambda record: b"Offset:%d" % record.offset,
-            # kafka-console-consumer gives its formatter a copy of the record without these two.
+            # kafka-console-consumer passes its formatter a copy of the record without these two fields.
             "delivery": lambda _: b"Delivery:NOT_PRESENT",
             "epoch": lambda _: b"Epoch:NOT_PRESENT",
             "headers": self._headers,

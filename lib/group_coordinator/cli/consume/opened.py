@@ -40,9 +40,8 @@ def opened(wanted: Wanted, connection: Connection, job: JobSettings) -> Iterator
         stack.enter_context(closing(consumer))
         cluster = stack.enter_context(closing(Cluster(connection)))
         if wanted.topic is not None:
-            cluster.check_may_see(
-                wanted.topic
-            )  # or it would be waited for, as one that is not there yet
+            # Without DESCRIBE the topic looks as if it did not exist, and `consume` would wait for it.
+            cluster.check_may_see(wanted.topic)
         if wanted.partition is not None and wanted.topic is not None:
             one = TopicPartition(wanted.topic, wanted.partition)
             yield PartitionSource(consumer, one, wanted.first_offset)

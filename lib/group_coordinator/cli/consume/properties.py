@@ -29,10 +29,10 @@ def key_values(given: Iterable[str]) -> dict[str, str]:
 
 
 class Properties:
-    """Properties that are taken one by one; what nobody takes is for all clients of kafka-python, or has no effect."""
+    """Properties of `consume`. Those that its methods do not return are options of kafka-python, or have no effect."""
 
     def __init__(self, file: Path | None, given: Iterable[str]) -> None:
-        """Take those of a file, and those of KEY=VALUE options, which take precedence.
+        """Read the file and the KEY=VALUE options, which take precedence.
 
         Raises:
             click.UsageError: the file or an option cannot be read.
@@ -49,7 +49,7 @@ class Properties:
         value = self.text(name)
         if value is not None and value.casefold() not in choices:
             raise click.UsageError(
-                f"{self.origin}: {name} is one of {', '.join(choices)}, not {value!r}"
+                f"{self.origin}: {name} = {value} is not valid: give one of {', '.join(choices)}"
             )
         return value and value.casefold()
 
@@ -60,7 +60,9 @@ class Properties:
             return default
         number = whole_number(java_trimmed(value), most)
         if number is None:
-            raise click.UsageError(f"{self.origin}: {name} is a number up to {most}, not {value!r}")
+            raise click.UsageError(
+                f"{self.origin}: {name} = {value} is not valid: give a whole number from 0 to {most}"
+            )
         return number
 
     def is_true(self, name: str) -> bool | None:
@@ -69,7 +71,7 @@ class Properties:
         return None if value is None else value == "true"
 
     def rest(self) -> dict[str, Any]:
-        """What is left, as options that every client of kafka-python has.
+        """Convert the remaining properties to options of kafka-python.
 
         Raises:
             click.UsageError: a property cannot be used.

@@ -98,7 +98,7 @@ _RESETS = (
         "--shift-by",
         type=INT64,
         metavar="N",
-        help="Reset by so many offsets, forward or (-N) back.",
+        help="Reset by N offsets: forward, or back if N is negative.",
     ),
     click.option(
         "--by-duration",

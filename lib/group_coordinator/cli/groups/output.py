@@ -65,7 +65,7 @@ def _json(rows: Any) -> str:
 
 
 def _yaml(rows: Any) -> str:
-    """Escape all that is not ASCII where a character needs an escape: PyYAML knows no finer choice."""
+    """Write YAML; escape all non-ASCII characters if one needs an escape, as PyYAML has no finer choice."""
     plain = _yaml_document(rows, allow_unicode=True)
     is_visible = visible_json(plain, sys.stdout.encoding) == plain
     return plain if is_visible else _yaml_document(rows, allow_unicode=False)

@@ -53,7 +53,7 @@ def _number(place: str, column: str, text: str, most: int) -> int:
     number = whole_number(java_trimmed(text), most)
     if number is None:
         raise click.UsageError(
-            f"{place}: {column} is {text!r}, which is no whole number from 0 to {most} (the file has no headings)"
+            f"{place}: {column} = {text!r} is not a whole number from 0 to {most}: correct it; the file has no header line"
         )
     return number
 

@@ -196,9 +196,9 @@ def _parsed(text: str | None, valid: Sequence[str], complaint: str) -> list[str]
 
 
 def topic_choice(text: str) -> TopicChoice:
-    """A `--topic`: the name, and after a colon partitions with commas between them.
+    """Parse a `--topic`: the name, then optionally a colon and partitions with commas between them.
 
-    As Kafka's tool takes it: Java leaves out empty parts at the end, so that `t:0,` is `t:0`, and `t:,` names no partition.
+    As in Kafka's tool, empty parts at the end are ignored: `t:0,` is `t:0`, and `t:,` names no partition.
     """
     if ":" not in text:
         return TopicChoice(text, None)

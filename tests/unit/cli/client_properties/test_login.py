@@ -51,7 +51,7 @@ def test_a_protocol_in_any_case(protocol: str) -> None:
         ),
         (
             {"sasl.jaas.config": f"{SCRAM} required username=u password=1hush;"},
-            'sasl.jaas.config: password has no value, or one that needs quotes: write password="..."',
+            'sasl.jaas.config: password has no value, or a value that needs quotes: write password="..."',
         ),
         (
             {

@@ -66,13 +66,22 @@ def test_numbers_and_truth_values_get_their_types(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("property_", "why"),
     [
-        ("request.timeout.ms=soon", "request.timeout.ms = soon is not a number"),
-        ("request.timeout.ms=1.5", "request.timeout.ms = 1.5 is not a number"),
-        ("request.timeout.ms=1_000", "request.timeout.ms = 1_000 is not a number"),
-        ("request.timeout.ms=", "request.timeout.ms =  is not a number"),
-        (f"retry.backoff.ms={'9' * 5_000}", f"retry.backoff.ms = {'9' * 5_000} is not a number"),
-        ("send.buffer.bytes=64k", "send.buffer.bytes = 64k is not a number"),
-        ("ssl.check.hostname=yes", "ssl.check.hostname = yes is neither true nor false"),
+        (
+            "request.timeout.ms=soon",
+            "request.timeout.ms = soon is not a number: give a whole number",
+        ),
+        ("request.timeout.ms=1.5", "request.timeout.ms = 1.5 is not a number: give a whole number"),
+        (
+            "request.timeout.ms=1_000",
+            "request.timeout.ms = 1_000 is not a number: give a whole number",
+        ),
+        ("request.timeout.ms=", "request.timeout.ms =  is not a number: give a whole number"),
+        (
+            f"retry.backoff.ms={'9' * 5_000}",
+            f"retry.backoff.ms = {'9' * 5_000} is not a number: give a whole number",
+        ),
+        ("send.buffer.bytes=64k", "send.buffer.bytes = 64k is not a number: give a whole number"),
+        ("ssl.check.hostname=yes", "ssl.check.hostname = yes is not a boolean: give true or false"),
         ("nonsense", "'nonsense' is not KEY=VALUE"),
     ],
 )

@@ -56,37 +56,40 @@ def test_a_key_in_pem(folder: Path) -> None:
         ),
         (
             {"ssl.truststore.certificates": "-----BEGIN"},
-            "ssl.truststore.certificates: there is no certificate that can be read",
+            "ssl.truststore.certificates: the file has no readable certificate",
         ),
         (
             {"ssl.keystore.location": "{0}/store.pkcs12"},
             (
-                "ssl.keystore.location = {0}/store.pkcs12: kafka-python reads PEM: run openssl pkcs12 -nodes -out key.pem -in "
+                "ssl.keystore.location = {0}/store.pkcs12 is not PEM: run openssl pkcs12 -nodes -out key.pem -in "
                 "{0}/store.pkcs12 and give key.pem"
             ),
         ),
         (
             {"ssl.keystore.location": "{0}/store.jks"},
             (
-                "ssl.keystore.location = {0}/store.jks: kafka-python reads PEM: run keytool -importkeystore -srckeystore "
+                "ssl.keystore.location = {0}/store.jks is not PEM: run keytool -importkeystore -srckeystore "
                 "{0}/store.jks -destkeystore key.p12 -deststoretype PKCS12, then openssl pkcs12 -nodes -out key.pem -in "
                 "key.p12, and give key.pem"
             ),
         ),
         (
             {"ssl.keystore.location": "{0}/certificate.pem"},
-            "ssl.keystore.location = {0}/certificate.pem: there is no key with its certificates that ssl.key.password opens",
+            (
+                "ssl.keystore.location = {0}/certificate.pem: ssl.key.password opens no key with certificates in it; check the "
+                "password and that the file has both"
+            ),
         ),
         (
             {"ssl.keystore.key": "-----BEGIN"},
             (
-                "ssl.keystore.key: kafka-python reads a key from a file: write it and ssl.keystore.certificate.chain to "
-                "one, and give that as ssl.keystore.location"
+                "ssl.keystore.key is not supported, as kafka-python reads a key from a file: write the key and "
+                "ssl.keystore.certificate.chain to a file, and set ssl.keystore.location to that file"
             ),
         ),
         (
             {"ssl.endpoint.identification.algorithm": "LDAPS"},
-            "ssl.endpoint.identification.algorithm = LDAPS: it must be https, or empty, which checks no name",
+            "ssl.endpoint.identification.algorithm = LDAPS is not valid: set https, or an empty value, which checks no host name",
         ),
     ],
 )
@@ -107,8 +110,8 @@ def test_where_there_is_no_java(folder: Path, monkeypatch: pytest.MonkeyPatch) -
         tls_options({"ssl.truststore.location": f"{folder}/store.jks"})
 
     assert str(refused.value) == (
-        f"ssl.truststore.location = {folder}/store.jks: Java, which reads such a file, is missing: install it, or where "
-        f"it is run keytool -list -rfc -keystore {folder}/store.jks > ca.pem and give ca.pem"
+        f"ssl.truststore.location = {folder}/store.jks is not PEM, and Java is missing, which reads it: install Java, or "
+        f"run keytool -list -rfc -keystore {folder}/store.jks > ca.pem on a machine with Java and give ca.pem"
     )
 
 

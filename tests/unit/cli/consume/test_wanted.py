@@ -85,22 +85,34 @@ def test_options_that_do_not_go_together(options: dict[str, Any], told: str) -> 
             "Can't simultaneously specify --from-beginning and 'auto.offset.reset=latest'",
         ),
         ("enable.auto.commit=true", {"partition": 0}, "A partition is read without a group"),
-        ("enable.auto.commit=yes", {}, "enable.auto.commit is one of true, false, not 'yes'"),
+        (
+            "enable.auto.commit=yes",
+            {},
+            "enable.auto.commit = yes is not valid: give one of true, false",
+        ),
         (
             "session.timeout.ms=long",
             {},
-            "session.timeout.ms is a number up to 2147483647, not 'long'",
+            "session.timeout.ms = long is not valid: give a whole number from 0 to 2147483647",
         ),
-        ("max.poll.records=1_0", {}, "max.poll.records is a number up to 2147483647, not '1_0'"),
-        ("max.poll.records=2147483648", {}, "max.poll.records is a number up to 2147483647, not"),
-        (f"fetch.max.wait.ms={'9' * 5_000}", {}, "fetch.max.wait.ms is a number up to 2147483647"),
+        ("max.poll.records=1_0", {}, "max.poll.records = 1_0 is not valid: give a whole number"),
+        ("max.poll.records=2147483648", {}, "max.poll.records = 2147483648 is not valid: give a"),
+        (
+            f"fetch.max.wait.ms={'9' * 5_000}",
+            {},
+            "is not valid: give a whole number from 0 to 2147483647",
+        ),
         (
             f"metadata.max.age.ms={'9' * 400}",
             {},
-            "metadata.max.age.ms is a number up to 9223372036854775807, not",
+            "is not valid: give a whole number from 0 to 9223372036854775807",
         ),
-        ("group.protocol=streams", {}, "group.protocol is one of classic, consumer"),
-        ("auto.offset.reset=newest", {}, "auto.offset.reset is one of"),
+        (
+            "group.protocol=streams",
+            {},
+            "group.protocol = streams is not valid: give one of classic, consumer",
+        ),
+        ("auto.offset.reset=newest", {}, "auto.offset.reset = newest is not valid: give one of"),
         (
             "request.timeout.ms=soon",
             {},
@@ -167,7 +179,7 @@ def test_a_property_of_a_file_is_named_with_the_file(tmp_path: Path) -> None:
         Properties(file, []).number("session.timeout.ms", 45_000)
 
     assert str(refused.value) == (
-        f"{file}: session.timeout.ms is a number up to 2147483647, not 'long'"
+        f"{file}: session.timeout.ms = long is not valid: give a whole number from 0 to 2147483647"
     )
 
 
