@@ -1,6 +1,6 @@
-"""Addresses as people write them for Kafka: HOST:PORT, [IPv6]:PORT and PROTOCOL://HOST:PORT.
+"""Parses the addresses that Kafka's tools accept: HOST:PORT, [IPv6]:PORT and PROTOCOL://HOST:PORT.
 
-Kafka's clients ignore the protocol, whatever it is: security.protocol says how they talk to the brokers.
+Kafka's clients ignore the protocol in an address: security.protocol decides.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from ipaddress import AddressValueError, IPv6Address
 
 BROKER_PORT = 9092
-"""That of a broker whose address has none, as in kafka-python."""
+"""The default port of a broker, as in kafka-python."""
 
 _HOST = r"(?:[0-9A-Za-z%._-]*://)?(?:\[(?P<bracketed>[^\s/@\[\]]+)\]|(?P<plain>[^\s/@\[\]]+?))"
 _HOST_ALONE = re.compile(_HOST)
@@ -18,18 +18,18 @@ _LAST_PORT = 65_535
 
 
 class AddressError(ValueError):
-    """A text is no address; the message has the text and says how addresses are written."""
+    """A text is not an address; the message has the text and the valid forms."""
 
 
 def host_and_port(text: str, default_port: int | None = None) -> tuple[str, int]:
-    """The host, an IPv6 address without brackets, and the port, which may be 0.
+    """Parse an address; return the host, IPv6 without brackets, and the port, which may be 0.
 
     Args:
         text: the address.
-        default_port: that of an address without one; None: it must have one.
+        default_port: the port of an address without a port; None: the port is required.
 
     Raises:
-        AddressError: it is something else.
+        AddressError: the text is not an address.
     """
     found = _HOST_AND_PORT.fullmatch(text.strip())
     if found is not None:
@@ -41,30 +41,30 @@ def host_and_port(text: str, default_port: int | None = None) -> tuple[str, int]
 
 
 def host_alone(text: str) -> str:
-    """The host, an IPv6 address without brackets.
+    """Parse a host without a port; an IPv6 address is returned without brackets.
 
     Raises:
-        AddressError: it is something else.
+        AddressError: the text is not a host.
     """
     found = _HOST_ALONE.fullmatch(text.strip())
     host = None if found is None else _host(found)
     if host is None:
-        raise AddressError(f"{text!r} is not HOST or IPv6, without a port")
+        raise AddressError(f"{text!r} is not a HOST or an IPv6 address without a port")
     return host
 
 
 def broker_addresses(text: str) -> list[tuple[str, int]]:
-    """Host and port of each address in a list with commas.
+    """Return host and port of each address in a list with commas.
 
     Raises:
-        AddressError: one of them is something else, or there is none.
+        AddressError: an address is not valid, or the list is empty.
     """
     listed = [each.strip() for each in text.split(",")]
     return [host_and_port(each, BROKER_PORT) for each in listed if each] or [host_and_port(text)]
 
 
 def broker_list(text: str) -> str:
-    """The list as any client of Kafka reads it: HOST:PORT or [IPv6]:PORT, with commas between them.
+    """Rewrite the list as all Kafka clients read it: HOST:PORT or [IPv6]:PORT, with commas between.
 
     Raises:
         AddressError: as for `broker_addresses`.
@@ -78,7 +78,7 @@ def written(host: str, port: int) -> str:
 
 
 def _host(found: re.Match[str]) -> str | None:
-    """The host as the network knows it; None: no host has such a name."""
+    """Return the IPv6 address or the host name in ASCII; None if it is not valid."""
     text = found["bracketed"] or found["plain"]
     try:
         return str(IPv6Address(text)) if ":" in text else text.encode("idna").decode()

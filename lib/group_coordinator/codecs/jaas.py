@@ -1,7 +1,7 @@
-"""`sasl.jaas.config`: a login module with its options, as JaasConfig in kafka-clients reads it.
+"""Parses `sasl.jaas.config`, a login module with its options, as JaasConfig in kafka-clients does.
 
-Java reads the text with a StreamTokenizer, whose rules surprise in a login. A value without quotes begins with a letter,
-and has only letters, digits and `-_$.`; a slash outside of quotes begins a comment; an octal escape is a character.
+Java reads the text with a StreamTokenizer, whose rules are surprising for a login. A value without quotes begins with a letter
+and has only letters, digits and `-_$.`. A slash outside of quotes begins a comment. An octal escape is a character.
 """
 
 from __future__ import annotations
@@ -22,47 +22,47 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-"""What is no token, then a word, a text in quotes, which ends with its line, a number, or any other character."""
+"""Blanks and comments, then a token: a word, a quoted text, which ends with its line, a number, or any other character."""
 _ESCAPE = re.compile(r"\\([0-3][0-7]{0,2}|[4-7][0-7]?|.)", re.DOTALL)
 _ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _QUOTED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r"})
 
 
 class JaasError(ValueError):
-    """The text is no login module; the message says why, without the text, which has a password."""
+    """The text is not a login module. The message has the fault, but not the text, which has a password."""
 
 
 class LoginModule(NamedTuple):
-    """A class of Java, and what it is told."""
+    """The name of a Java class, and its options."""
 
     name: str
     options: dict[str, str]
 
 
 class _Text(NamedTuple):
-    """A word, or what is in quotes."""
+    """A word or a quoted text."""
 
     text: str
 
 
 _Token: TypeAlias = _Text | str
-"""A number or another character is a str: no name and no value."""
+"""A str is a number or a single character, which is neither a name nor a value."""
 
 
 def read(text: str) -> LoginModule:
-    """The login module of the text; of an option that is given twice the last value counts.
+    """Parse a login module; the last value of a repeated option counts.
 
     Raises:
-        JaasError: Java's clients would refuse it too.
+        JaasError: the text is not a login module, for Java's clients either.
     """
     match [*_tokens(text)]:
         case [_Text(name), _Text(flag), *rest] if flag.upper() in _FLAGS:
             return LoginModule(name, _options(rest))
-    raise JaasError('it must begin with CLASS required, and go on with KEY="VALUE"')
+    raise JaasError('the value must begin with CLASS required and continue with KEY="VALUE"')
 
 
 def written(module: LoginModule) -> str:
-    """The text from which Java reads this module."""
+    """Write the module as Java reads it."""
     options = (f' {key}="{value.translate(_QUOTED)}"' for key, value in module.options.items())
     return f"{module.name} required{''.join(options)};"
 
@@ -75,15 +75,17 @@ def _options(tokens: Sequence[_Token]) -> dict[str, str]:
                 options[key] = value
                 tokens = rest
             case [_Text(key), "=", *_]:
-                raise JaasError(f'{key} has no value, or one that needs quotes: write {key}="..."')
+                raise JaasError(
+                    f'{key} has no value, or a value that needs quotes: write {key}="..."'
+                )
             case _:
-                # It may be a part of a password.
+                # The message leaves out the text itself, which may be a part of a password.
                 last = next(reversed(options), "required")
-                raise JaasError(f'what comes after {last} is not KEY="VALUE"')
+                raise JaasError(f'the text after {last} is not KEY="VALUE": correct it')
     if not tokens:
-        raise JaasError("it must end with a semicolon, behind a text whose quotes are closed")
+        raise JaasError("the value does not end with a semicolon: add it, or close a quote")
     if len(tokens) > 1:
-        raise JaasError("it must end with its first semicolon: there is one login module")
+        raise JaasError("the value has text after the first semicolon: give one login module only")
     return options
 
 

@@ -76,5 +76,5 @@ def too_short(wanted: int, left: int) -> FieldFaultError:
 
 
 def too_long(length: int) -> FieldFaultError:
-    """What to raise where a text has more bytes than Kafka's int16 can say."""
+    """Return the error for a text whose length does not fit Kafka's int16."""
     return FieldFaultError(f"{length} bytes are too long for a string")

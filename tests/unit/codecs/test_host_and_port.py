@@ -97,4 +97,4 @@ def test_no_host_alone(text: str) -> None:
     with pytest.raises(AddressError) as refused:
         host_alone(text)
 
-    assert str(refused.value) == f"{text!r} is not HOST or IPv6, without a port"
+    assert str(refused.value) == f"{text!r} is not a HOST or an IPv6 address without a port"

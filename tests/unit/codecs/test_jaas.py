@@ -67,7 +67,7 @@ def test_a_value_that_needs_quotes(value: str) -> None:
         read(f"M required password={value};")
 
     assert str(refused.value) == (
-        'password has no value, or one that needs quotes: write password="..."'
+        'password has no value, or a value that needs quotes: write password="..."'
     )
 
 
@@ -76,26 +76,26 @@ def test_the_rest_of_a_value_is_no_option_and_does_not_show(value: str) -> None:
     with pytest.raises(JaasError) as refused:
         read(f"M required username=u password={value};")
 
-    assert str(refused.value) == 'what comes after password is not KEY="VALUE"'
+    assert str(refused.value) == 'the text after password is not KEY="VALUE": correct it'
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", 'it must begin with CLASS required, and go on with KEY="VALUE"'),
-        ("M;", 'it must begin with CLASS required, and go on with KEY="VALUE"'),
+        ("", 'the value must begin with CLASS required and continue with KEY="VALUE"'),
+        ("M;", 'the value must begin with CLASS required and continue with KEY="VALUE"'),
         (
             'M wrong username="u";',
-            'it must begin with CLASS required, and go on with KEY="VALUE"',
+            'the value must begin with CLASS required and continue with KEY="VALUE"',
         ),
-        ("M required username;", 'what comes after required is not KEY="VALUE"'),
+        ("M required username;", 'the text after required is not KEY="VALUE": correct it'),
         (
             'M required username="u"',
-            "it must end with a semicolon, behind a text whose quotes are closed",
+            "the value does not end with a semicolon: add it, or close a quote",
         ),
         (
             'M required username="u"; N required;',
-            "it must end with its first semicolon: there is one login module",
+            "the value has text after the first semicolon: give one login module only",
         ),
     ],
 )

@@ -1,17 +1,17 @@
-"""Writes the source of a decoder: a function for each struct of a message, from bytes to a dict.
+"""Writes the source of a decoder: a function for each struct of a message, bytes to a dict.
 
-`d1(b, p, z)` takes the bytes, a position and where they end, and gives the struct and the position behind it. It reads what
-Kafka's own reader reads, also where Kafka itself writes otherwise, and refuses what that refuses:
+`d1(b, p, z)` takes the bytes, a position and the end; it returns the struct and the position after it. It accepts and rejects
+the same bytes as Kafka's reader, including bytes that Kafka never writes:
 
-* No length is believed: a text, bytes or an array that is longer than what is left is refused before anything is made of it.
-* An array and the tagged fields of a struct may be as many as the rules say; a text has at most 32,767 bytes.
-* A field that cannot be null is not null. Any negative length is null.
-* Of equal tags the last one counts, unknown ones are skipped, those of other versions are refused, and the announced size
-  of a known one is not looked at.
-* A float may be NaN, which JSON cannot hold; only AlterClientQuotas has one, and no event is made of that.
-* Text that is no UTF-8 has U+FFFD for what is none, as in Java; so every text fits into JSON.
+* Every length is checked first: a text, bytes or an array longer than the remaining bytes is an error, before memory is allocated.
+* The rules limit the elements of an array and the tagged fields of a struct; a text has at most 32,767 bytes.
+* Any negative length is null. Null is an error in a field that is not nullable.
+* The last of several equal tags counts. Unknown tags are skipped, tags of other versions are errors. The size of a known tag is
+  ignored.
+* A float may be NaN, which JSON does not have. Only AlterClientQuotas has a float, and it never becomes an event.
+* Bytes that are not UTF-8 become U+FFFD, as in Java, so that every text fits into JSON.
 
-So a dict takes at most 130 times the memory of its bytes: an empty struct in an array has two or three bytes there.
+A dict takes at most 130 times the memory of its bytes; the worst case is an array of empty structs of two or three bytes each.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ DECODER_NAMES: Mapping[str, object] = {
     "uuid": _uuid,
     "varint": varint,
 }
-"""What the source uses."""
+"""The names that the source uses."""
 
 
 class DecoderSource:
@@ -107,7 +107,7 @@ class DecoderSource:
         self._rules = rules
 
     def struct(self, layout: StructLayout) -> str:
-        """Add the decoder of a struct and of those inside; gives its name."""
+        """Add the decoder of a struct and of its inner structs; return its name."""
         name = self._source.fresh("d")
         targets = {field.name: f"v{index}" for index, field in enumerate(layout.fields)}
         body = [
@@ -179,7 +179,7 @@ class DecoderSource:
             yield from about(place, self._one(field, target))
 
     def _one(self, field: FieldLayout, target: str) -> Iterator[str]:
-        """A value that is there in any case, an element of an array for example."""
+        """Decode a value that is always present, such as an element of an array."""
         if field.struct is not None:
             yield f"{target}, p = {self.struct(field.struct)}(b, p, z)"
         elif field.type == "string":
@@ -197,7 +197,7 @@ class DecoderSource:
 
     def _array(self, field: FieldLayout, target: str) -> Iterator[Line]:
         place, most = Place.of(field), self._rules.most_elements
-        # What is no number has at least a byte: a damaged count must not make us work for nothing.
+        # Elements other than numbers have at least a byte each, so that a damaged count fails at once.
         size = field.size if field.letter else 1
         check = f"if n > {most} or {size} * n > z - p: raise count_fault(n, z - p, {most})"
         yield from about(place, [check])

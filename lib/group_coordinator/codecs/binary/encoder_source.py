@@ -1,7 +1,7 @@
 """Writes the source of an encoder: a function for each struct of a message, from a dict to bytes.
 
-`e1(o, r)` adds the struct r to the bytearray o, and gives it. A tagged field is written where its bytes are not those of its
-default, as Kafka does.
+`e1(o, r)` appends the struct r to the bytearray o, and returns o. As in Kafka, a tagged field is written only if its bytes
+differ from the bytes of its default.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ ENCODER_NAMES: Mapping[str, object] = {
     "tags": _tags,
     "uuid": _uuid,
 }
-"""What the source uses."""
+"""The names that the source uses."""
 
 
 class EncoderSource:

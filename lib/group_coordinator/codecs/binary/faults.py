@@ -1,6 +1,6 @@
-"""Finds the field and the reason of a failure of a compiled program.
+"""Finds the field and the reason when a compiled decoder or encoder fails.
 
-Both come from the traceback and from the variables of its functions. So a program does no work for them before it fails.
+Both come from the traceback and the variables of its functions, so that they cost nothing before a failure.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from group_coordinator.codecs.binary.source import Place, Source
 from group_coordinator.codecs.kafka_bytes import FieldFaultError, too_long
 
 READING_FAILURES = (FieldFaultError, struct.error, IndexError)
-"""What decoders raise; the last two where the bytes end too early."""
+"""The exceptions of decoders; the last two where the bytes end too early."""
 WRITING_FAILURES = (
     *(FieldFaultError, struct.error, KeyError),
     *(TypeError, AttributeError, ValueError, OverflowError),
 )
-"""What encoders raise: what Python says of a value that is none of its field's type, and of one that is missing."""
+"""The exceptions of encoders; Python's own for a value of a wrong type, and for a missing value."""
 
 _Variables = Mapping[str, Any]
 
 
 class _Value(NamedTuple):
-    """What a line was to write; without a field a whole struct."""
+    """A value that the failed line writes; a whole struct if `field` is None."""
 
     name: str
     field: FieldLayout | None
     value: Any
 
     def is_written(self) -> bool:
-        """Whether it is a number that fits."""
+        """Whether the value is a number that fits its field."""
         if self.field is None or self.field.letter is None:
             return False
         try:
@@ -42,11 +42,11 @@ class _Value(NamedTuple):
         return True
 
     def fault(self, failure: Exception) -> FieldFaultError:
-        """What is wrong with the value."""
+        """Describe the fault of the value."""
         if self.value is None:
             return FieldFaultError("is null")
         if isinstance(failure, UnicodeEncodeError):
-            return FieldFaultError(f"is no UTF-8: {failure.reason}")
+            return FieldFaultError(f"is not UTF-8: {failure.reason}")
         if isinstance(failure, struct.error) and self.field is not None:
             if self.field.type == "string":
                 return too_long(len(self.value.encode()))
@@ -56,7 +56,7 @@ class _Value(NamedTuple):
 
 
 def reading_fault(source: Source, failure: Exception) -> FieldFaultError:
-    """Why bytes cannot be read."""
+    """Describe why bytes cannot be decoded."""
     *outer, (place, variables) = source.way_to(failure)
     path = [_name_read(*step) for step in outer]
     name = _name_read(place, variables)
@@ -72,7 +72,7 @@ def reading_fault(source: Source, failure: Exception) -> FieldFaultError:
 
 
 def writing_fault(source: Source, failure: Exception) -> FieldFaultError:
-    """Why a body cannot be written."""
+    """Describe why a body cannot be encoded."""
     *outer, (place, variables) = source.way_to(failure)
     path = [_name_written(*step) for step in outer]
     if isinstance(failure, FieldFaultError):

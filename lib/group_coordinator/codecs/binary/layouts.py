@@ -1,4 +1,4 @@
-"""What a message has in one version: its fields in the order of their bytes, with nothing left that depends on a version."""
+"""The layout of one version of a message: its fields in the order of their bytes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ NUMBERS: dict[Type, str] = {
     "int64": "q",
     "float64": "d",
 }
-"""As Python's struct module calls them; Kafka's are big-endian."""
+"""Format characters of Python's struct module. Kafka's numbers are big-endian."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldLayout:
-    """A field in one version; of an array, type and struct are those of its elements."""
+    """A field in one version. `type` and `struct` of an array describe its elements."""
 
     name: str
     type: Type
@@ -37,32 +37,32 @@ class FieldLayout:
 
     @property
     def letter(self) -> str | None:
-        """The letter of a number, which has a fixed size, or of the numbers in an array."""
+        """The format character of a number, or of the numbers in an array; None for other types."""
         return NUMBERS.get(self.type)
 
     @property
     def size(self) -> int:
-        """The bytes of a number."""
+        """The size of a number in bytes."""
         return struct.calcsize(f">{NUMBERS[self.type]}")
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a number by itself."""
+        """Whether the field is a single number, not an array of numbers."""
         return not self.is_array and self.type in NUMBERS
 
     @property
     def length_letter(self) -> str:
-        """The letter of its length where that is not compact."""
+        """The format character of the length, if the length is not compact."""
         return "h" if self.type == "string" and not self.is_array else "i"
 
     def whole_default(self) -> Any:
-        """The default, of a struct with all its fields."""
+        """The default; for a struct, a dict with the defaults of all its fields."""
         return self.struct.defaults() if self.struct and self.default == {} else self.default
 
 
 @dataclass(frozen=True, slots=True)
 class StructLayout:
-    """A struct in one version; a flexible one ends with tagged fields, be there none."""
+    """A struct in one version. A flexible struct ends with its tagged fields, even with none."""
 
     plain: tuple[FieldLayout, ...]
     tagged: tuple[FieldLayout, ...]
@@ -71,11 +71,11 @@ class StructLayout:
 
     @property
     def fields(self) -> tuple[FieldLayout, ...]:
-        """All of them, the tagged ones behind."""
+        """All fields; tagged fields are last."""
         return (*self.plain, *self.tagged)
 
     def runs(self) -> Iterator[tuple[FieldLayout, ...]]:
-        """The fields that are not tagged: numbers behind each other together, any other field alone."""
+        """Yield the plain fields: consecutive numbers as a group, any other field alone."""
         for is_number, fields in groupby(self.plain, key=lambda field: field.is_number):
             if is_number:
                 yield tuple(fields)
@@ -83,12 +83,12 @@ class StructLayout:
                 yield from ((field,) for field in fields)
 
     def defaults(self) -> dict[str, Any]:
-        """The body in which every field has its default."""
+        """Return a body in which every field has its default."""
         return {field.name: field.whole_default() for field in self.fields}
 
 
 def message_layout(message: Message, version: int) -> StructLayout:
-    """The layout of a message in one of its versions."""
+    """Return the layout of a version of a message."""
     return _struct(message.fields, version, flexible=message.is_flexible(version))
 
 

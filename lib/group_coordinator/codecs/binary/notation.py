@@ -2,9 +2,9 @@
 
     string("groupInstanceId", since=3, nullable=True, default=None)
 
-This field is in version 3 and all later ones. It may be null, and it is null if a body has no such field. A plural is an array:
-`int32s("partitions")`. The fields of a struct follow its name: `structs("topics", string("name"), int32s("partitions"))`. Every
-version is one of the whole message. A field of a struct is in all versions of the struct that it does not exclude itself.
+This field is in version 3 and later. It may be null, and null is its default. A plural is an array:
+`int32s("partitions")`. The fields of a struct follow its name: `structs("topics", string("name"), int32s("partitions"))`. All
+versions are versions of the message. Without `since` and `until` a field is in all versions of its struct.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _ZEROS: Mapping[Type, Any] = {
     "struct": {},
     "uuid": ZERO_UUID,
 }
-"""The defaults of fields without one of their own; of a number it is 0. A struct consists of the defaults of its fields."""
+"""The default of each type; 0 for numbers. The default of a struct has the defaults of its fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field; the type and the fields of an array are those of its elements.
+    """A field. `type` and `fields` of an array describe its elements.
 
-    `until` is the last version with the field, `nullable_since` the first one in which it may be null, `default` its value in a
-    body without it. A field with a tag is at the end of its struct, in flexible versions only. The length of a field that is
-    not `compact` is never a varint.
+    `until` is the last version with the field, and `nullable_since` the first version in which it may be null. `default` is the
+    value in a body without the field. A tagged field is at the end of its struct, in flexible versions only. The length of a field
+    that is not `compact` is never a varint.
     """
 
     name: str
@@ -51,12 +51,12 @@ class Field:
     compact: bool
 
     def is_in(self, version: int) -> bool:
-        """Whether messages of this version have it."""
+        """Whether the version has the field."""
         return self.since <= version and (self.until is None or version <= self.until)
 
 
 class Options(TypedDict, total=False):
-    """What a constructor takes; a `nullable` field may be null in all of its versions."""
+    """The options of a field constructor. A `nullable` field may be null in all of its versions."""
 
     since: int
     until: int
@@ -69,7 +69,7 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message with its versions. In flexible ones lengths are varints, and structs end with tagged fields (KIP-482)."""
+    """A message with its versions. Flexible versions have varint lengths and tagged fields (KIP-482)."""
 
     name: str
     versions: range
@@ -77,7 +77,7 @@ class Message:
     fields: tuple[Field, ...]
 
     def is_flexible(self, version: int) -> bool:
-        """Whether a version is flexible, which may be one that is not defined yet."""
+        """Whether a version is flexible; the version may be newer than all defined versions."""
         return self.flexible_since is not None and version >= self.flexible_since
 
 
@@ -109,12 +109,12 @@ class _Constructor:
 
 
 def struct(name: str, *fields: Field, **options: Unpack[Options]) -> Field:
-    """A field with fields of its own."""
+    """Define a field that is a struct."""
     return _field(name, "struct", fields, options, is_array=False)
 
 
 def structs(name: str, *fields: Field, **options: Unpack[Options]) -> Field:
-    """An array of structs."""
+    """Define a field that is an array of structs."""
     return _field(name, "struct", fields, options, is_array=True)
 
 

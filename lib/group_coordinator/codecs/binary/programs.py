@@ -1,4 +1,4 @@
-"""Decoders and encoders of messages in one version, compiled."""
+"""Compiled decoders and encoders, each for one version of a message."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from group_coordinator.codecs.kafka_bytes import Data, FieldFaultError
 
 
 class Decoder:
-    """`run` takes bytes, a position and where they end; it gives a dict and the position behind it, or raises READING_FAILURES."""
+    """`run` takes bytes, a position and the end; it returns a dict and the position after it, or raises READING_FAILURES."""
 
     def __init__(self, message: Message, version: int, rules: Rules) -> None:
         self._source = Source(f"decoder of {message.name} v{version}", DECODER_NAMES)
@@ -31,7 +31,7 @@ class Decoder:
 
 
 class Encoder:
-    """`run` takes a bytearray and a dict, and adds the dict's bytes, or raises WRITING_FAILURES."""
+    """`run` takes a bytearray and a dict, and appends the dict's bytes, or raises WRITING_FAILURES."""
 
     def __init__(self, message: Message, version: int, rules: Rules) -> None:
         self._source = Source(f"encoder of {message.name} v{version}", ENCODER_NAMES)

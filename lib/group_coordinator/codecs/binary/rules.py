@@ -1,4 +1,4 @@
-"""What two readers of Kafka's do differently with the same layouts."""
+"""The differences between Kafka's reader of requests and its reader of __consumer_offsets."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from group_coordinator.codecs.fields import HIGHEST_INT32
 
 
 class Rules(NamedTuple):
-    """The rules that a decoder and an encoder follow in addition to the layout of their message.
+    """Rules of a decoder and an encoder in addition to the layout of their message.
 
-    If they fill in defaults, a decoded dict has every field of its version, and the encoder takes the default of a missing field.
-    If not, a decoded dict has no tagged field with its default value, and a missing plain field is an error of the encoder.
+    With `fills_in_defaults` a decoded dict has every field of its version, and the encoder uses defaults for missing fields.
+    Without it a decoded dict has no tagged field with its default, and a missing plain field is an error.
     """
 
     most_elements: int

@@ -1,9 +1,8 @@
 """One message of __consumer_offsets, of any type and version, as the log keeps it: JSON as Kafka's own formatter prints it.
 
-Made for a live cluster's bytes: it reads whatever Kafka 4.4.0 reads (`codecs/binary/decoder_source.py` says what that is beyond
-what Kafka writes), and says of the rest what is wrong with it. Like Kafka 4.3.1, and unlike 4.4.0, it also reads arrays of
-more than 1,000,000 elements and structs with more than 10,000 tagged fields. One thing is printed otherwise: a
-`classicMemberMetadata` that has its default is left out also where an unknown tagged field is in it.
+It reads all bytes that Kafka 4.4.0 reads (`codecs/binary/decoder_source.py`), and reports the fault of all others. There are two
+differences. Like Kafka 4.3.1, it also reads arrays of more than 1,000,000 elements and structs with more than 10,000 tagged
+fields. A `classicMemberMetadata` that has its default is left out even if it has an unknown tagged field.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from group_coordinator.codecs.offsets_topic.schemas.record import Record
 from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
 
 _PREFIX = struct.Struct(">h")
-"""The record type in front of a key, and the version in front of a value."""
+"""The record type at the start of a key, and the version at the start of a value."""
 
 
 def decode_entry(key: bytes | None, value: bytes | None) -> tuple[str, LogEntry]:

@@ -7,7 +7,7 @@ from group_coordinator.core.kafka_order.java_tables import string_hash
 OFFSETS_TOPIC = "__consumer_offsets"
 """Kafka's own name; a copy may have its messages in other partitions."""
 ANY_GROUP = "group-coordinator"
-"""No one's group: brokers make the topic when its coordinator is looked for."""
+"""A group that is never used: FindCoordinator for it makes the brokers create the topic."""
 
 _HIGHEST = 0x7FFFFFFF
 _LOWEST = 0x80000000

@@ -1,8 +1,8 @@
 """Kafka's wire protocol: requests and responses as bytes on one side, as the bodies of events on the other.
 
-What a message has in each version is data (`schemas/`, in the notation of `codecs/binary`). Decoders and encoders are compiled from it
-at first use (`messages.py`). `frames.py` adds headers and sizes; `apis.py` knows names, keys and versions.
-There are both messages of every API whose answers are read, and the request alone of those that are only passed on.
+`schemas/` defines the messages in the notation of `codecs/binary`. Decoders and encoders are compiled from the definitions at
+first use (`messages.py`). `frames.py` adds headers and sizes; `apis.py` has names, keys and versions. An API whose responses are
+only passed on has a request but no response.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kafka's APIs: their names, keys and versions, as far as their requests are defined here."""
+"""Names, keys and versions of the Kafka APIs that `schemas` defines."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ _NAMES = {api.key: api.name for api in APIS.values()}
 
 
 def api_name(key: int) -> str | None:
-    """The name, "Metadata" of 3; None of a key that is defined nowhere."""
+    """Return the name of an API key, "Metadata" for 3; None if the key is not defined."""
     return _NAMES.get(key)
 
 
 def api_key(name: str) -> int:
-    """The inverse of api_name. Raises KeyError: nothing has this name."""
+    """Return the key of an API name. Raises KeyError if the name is not defined."""
     return APIS[name].key
 
 

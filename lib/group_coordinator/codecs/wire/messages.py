@@ -41,10 +41,10 @@ def decode_at(message: str, version: int, data: Data, at: int) -> tuple[dict[str
 
 
 def encode(message: str, version: int, body: Mapping[str, Any]) -> bytes:
-    """The inverse of decode. A field that the body leaves out has its default; what the version does not have is left out.
+    """Encode a body. Missing fields have their defaults; fields that the version does not have are left out.
 
     Raises:
-        WireError: a value is none that its field can have, or the message has no such version.
+        WireError: a value is not valid for its field, or the message has no such version.
         KeyError: there is no such message.
     """
     return bytes(encode_into(bytearray(), message, version, body))

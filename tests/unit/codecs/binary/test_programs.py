@@ -93,7 +93,7 @@ def test_numbers_are_not_read_where_there_are_fewer_bytes() -> None:
     [
         ({"names": ["a", None]}, "names[1]: is null"),
         ({"names": ["a", "b" * 40_000]}, "names[1]: 40000 bytes are too long for a string"),
-        ({"names": ["a", "\udc00"]}, "names[1]: is no UTF-8: surrogates not allowed"),
+        ({"names": ["a", "\udc00"]}, "names[1]: is not UTF-8: surrogates not allowed"),
         ({"names": 5}, "names: object of type 'int' has no len()"),
         ({"numbers": None}, "numbers: is null"),
         ({"numbers": [1, 70_000]}, "numbers[1]: 70000 does not fit 2 bytes"),

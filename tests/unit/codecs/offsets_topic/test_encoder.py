@@ -74,7 +74,7 @@ def test_what_the_version_has_no_place_for_is_left_out() -> None:
         ({"partition": 2**31}, {}, "Key: partition: 2147483648 does not fit 4 bytes"),
         ({"group": "é" * 20_000}, {}, "Key: group: 40000 bytes are too long for a string"),
         ({"topic": None}, {}, "Key: topic: is null"),
-        ({}, {"metadata": "\ud800"}, "Value: metadata: is no UTF-8: surrogates not allowed"),
+        ({}, {"metadata": "\ud800"}, "Value: metadata: is not UTF-8: surrogates not allowed"),
         ({}, {"offset": 2**63}, "Value: offset: 9223372036854775808 does not fit 8 bytes"),
     ],
 )

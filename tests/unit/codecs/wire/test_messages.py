@@ -260,7 +260,7 @@ def test_kafkas_limits() -> None:
         (4, {"groupId": 3}, "v4: groupId: 'int' object has no attribute 'encode'"),
         (4, {"groupId": "x" * 32_768}, "v4: groupId: 32768 bytes are too long for a string"),
         (3, {"groupId": "x" * 32_768}, "v3: groupId: 32768 bytes are too long for a string"),
-        (4, {"groupId": "\ud800"}, "v4: groupId: is no UTF-8: surrogates not allowed"),
+        (4, {"groupId": "\ud800"}, "v4: groupId: is not UTF-8: surrogates not allowed"),
         (4, {"generationId": 2**31}, "v4: generationId: 2147483648 does not fit 4 bytes"),
         (4, {"generationId": "3"}, "v4: generationId: required argument is not an integer"),
     ],

@@ -12,7 +12,7 @@ Fields: TypeAlias = tuple[Field, ...]
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record type; the first field of its key is the group."""
+    """A record type. The first field of the key is the group."""
 
     type: int
     key: Message
@@ -28,7 +28,7 @@ def record(
     last_version: int = 0,
     flexible_since: int | None = 0,
 ) -> Record:
-    """A record type; the versions are those of its value. Keys have one version, which is not flexible."""
+    """Define a record type. `last_version` and `flexible_since` are about the value; keys have version 0, which is not flexible."""
     return Record(
         record_type,
         Message(f"{name}Key", range(1), None, key),
@@ -39,4 +39,4 @@ def record(
 GROUP_KEY = (string("groupId"),)
 MEMBER_KEY = (string("groupId"), string("memberId"))
 TARGET_EPOCH = (int32("assignmentEpoch"), int64("assignmentTimestamp", tag=0))
-"""Groups of all three newer kinds write the same."""
+"""The value of the same record in consumer, share and streams groups."""

@@ -1,4 +1,4 @@
-"""What is in requests, responses and their headers, in every version, as data."""
+"""Definitions of requests, responses and their headers, in every version."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ APIS: dict[str, Api] = {
         *cluster.APIS,
     )
 }
-"""By name: all that brokers of Kafka 4.4.0 offer to clients, but those of streams and share groups."""
+"""All APIs that brokers of Kafka 4.4.0 offer to clients, by name, except the APIs of streams and share groups."""
 
 MESSAGES: dict[str, Message] = {
     message.name: message
     for message in (*HEADERS, *(message for api in APIS.values() for message in api.messages))
 }
-"""By name ("OffsetCommitRequest")."""
+"""All messages, by name ("OffsetCommitRequest")."""

@@ -9,7 +9,7 @@ from group_coordinator.codecs.binary.notation import Field, Message
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """An API with its messages; one that is only passed on has no response here."""
+    """An API with its messages. An API whose responses are only passed on has no response."""
 
     name: str
     key: int
@@ -18,11 +18,11 @@ class Api:
     messages: tuple[Message, ...] = ()
 
     def request(self, *fields: Field) -> Api:
-        """The API with its request."""
+        """Add the request."""
         return self._with("Request", fields)
 
     def response(self, *fields: Field) -> Api:
-        """The API with its response."""
+        """Add the response."""
         return self._with("Response", fields)
 
     def _with(self, kind: str, fields: tuple[Field, ...]) -> Api:
@@ -33,6 +33,6 @@ class Api:
 def api(
     name: str, key: int, *, versions: tuple[int, int], flexible_since: int | None = None
 ) -> Api:
-    """An API with the first and the last of its versions, the newest even where brokers do not offer it yet (InitProducerId 6)."""
+    """Define an API. `versions` are the first and the last, even if brokers do not offer the last yet (InitProducerId 6)."""
     first, last = versions
     return Api(name, key, range(first, last + 1), flexible_since)

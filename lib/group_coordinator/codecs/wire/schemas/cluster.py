@@ -1,4 +1,4 @@
-"""Brokers and controllers: what they are and what they can do."""
+"""Brokers and controllers: addresses, features, API versions and quorum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups of both protocols: who is in them, what they are assigned, how they are described and deleted."""
+"""Groups of both protocols: membership, assignments, descriptions and deletion."""
 
 from __future__ import annotations
 

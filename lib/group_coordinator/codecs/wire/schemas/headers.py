@@ -1,4 +1,4 @@
-"""What stands before requests and responses."""
+"""Headers of requests and responses."""
 
 from __future__ import annotations
 
