@@ -1,4 +1,4 @@
-"""The same as instants, as a column of Spark."""
+"""The conversion of `instants` as a Spark column."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from group_coordinator.tables.instants import FIRST_MS, LAST_MS
 
 
 def instant(milliseconds: Column) -> Column:
-    """A timestamp, null for null; a plain cast would end the query."""
+    """Convert milliseconds to a timestamp, and null to null; a plain cast would fail the query."""
     shown = F.least(F.greatest(milliseconds, F.lit(FIRST_MS)), F.lit(LAST_MS))
     return F.when(milliseconds.isNotNull(), F.timestamp_millis(shown))

@@ -13,7 +13,7 @@ OPEN_MS = (RECENT_HOURS + 1) * 3_600_000
 """How long a day stays as it is after its end: files that are sorted by group have rows of all times, and who asks for the
 last hours would read them all. An hour more: now is the newest sample, which may be a little old."""
 STEP_MS = 31 * DAY_MS
-"""The length of a stretch; they are counted from 1970."""
+"""The length of a stretch; stretches are counted from 1970."""
 
 
 class HistoryRule(NamedTuple):
@@ -45,9 +45,9 @@ def cut_now(rule: HistoryRule, done_ms: int, now_ms: int) -> Cut | None:
 
 
 def steps(cut: Cut, stretches: Collection[int]) -> Iterator[Cut]:
-    """The way to a cut: a step for each stretch before it that has rows, in their order; a step finds those before it done.
+    """The steps to a cut: one for each stretch with rows before it, in order. Each step relies on the steps before it.
 
-    A row may be of any year: nobody takes a step for each month since then.
+    Stretches without rows have no step, as the time of a row may be any year.
     """
     for stretch in stretches:
         end_ms = (stretch + 1) * STEP_MS

@@ -40,7 +40,7 @@ def _is_beside(column: str) -> str:
     )
 
 
-# Not by date_trunc: DataFusion's counts hours in nanoseconds, of which 64 bits have those of the years 1677 to 2262.
+# Not date_trunc: DataFusion computes hours in nanoseconds of 64 bits, which end in 1677 and 2262.
 _TIME = micros("event_time")
 _TEXT = f"""
 WITH records AS ({GROUP_RECORDS}),

@@ -50,7 +50,7 @@ def thin_in_folder(location: str, cluster_id: str, cut: Cut) -> None:
 
 
 def _old(cluster_id: str, cut: Cut) -> str:
-    """SQL for whether a row is one of those that are rewritten."""
+    """SQL for whether a row is rewritten."""
     closed = f"{DATAFUSION.instant}({cut.closed_ms * 1_000})"
     return f"cluster_id = {in_datafusion(cluster_id)} AND event_time < {closed}"
 

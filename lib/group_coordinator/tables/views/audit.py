@@ -26,10 +26,10 @@ AUDIT = ViewDefinition(
         optional(
             "before",
             "bigint",
-            "The offset until then; null: there was none, or a number below 0, which clients take for none",
+            "The offset before the change; null: none, or a number below 0, which clients ignore",
         ),
         optional(
-            "after", "bigint", "The offset from then on; null: it was lost, or a number below 0"
+            "after", "bigint", "The offset after the change; null: it was lost, or a number below 0"
         ),
         required(
             "change",

@@ -91,7 +91,7 @@ class ViewDefinition:
 
 
 def floor_of(number: str, step: int) -> str:
-    """SQL for the greatest multiple of a step that is not above a bigint; the rest of a negative number is negative."""
+    """SQL for the greatest multiple of `step` that is not above a bigint. The remainder of a negative number is negative in SQL."""
     return f"{number} - ({number} % {step} + {step}) % {step}"
 
 
@@ -99,13 +99,13 @@ _LAST_BIGINT = 2**63 - 1
 
 
 def total_of(number: str, over: str = "") -> str:
-    """SQL for a sum as a bigint, null where all numbers are; one that is none is the nearest bigint, which no engine makes of it.
+    """SQL for a sum as a bigint, null if all numbers are null. A sum out of range is the nearest bigint, where engines would fail.
 
     Args:
         number: SQL of a bigint, or of a decimal.
         over: SQL of a window: OVER (...).
     """
-    # Both engines take no notice of a null among the arguments of `least`.
+    # Both engines ignore a null argument of `least`.
     exact = f"sum(CAST({number} AS DECIMAL(20, 0))) {over}"
     nearest = f"greatest(least({exact}, {_LAST_BIGINT}), -{_LAST_BIGINT})"
     return f"CASE WHEN count({number}) {over} > 0 THEN CAST({nearest} AS BIGINT) END"

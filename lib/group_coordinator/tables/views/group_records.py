@@ -131,7 +131,7 @@ FROM (
 ) counted
 """
 """Columns of coordinator_log without its texts, the numbers of the record (`place_in_log`: in the order of the log; `marker_place`: PLACE; from `marker_since` on it is the first one), its `position` in the group's log, and what is so
-after it: `member_count`, `classic_member_count` (of them, the members of the classic protocol: only their records have a
-session timeout), `is_managed` (it has had members: it is no simple group, which only stores offsets, nor does it wait for
+after it: `member_count`, `classic_member_count` (members of the classic protocol: only their records have a session
+timeout), `is_managed` (it has had members: it is no simple group, which only stores offsets, nor does it wait for
 its first rebalance, of which the log has nothing), `life`, counted from 0, and `client_id`, if all of its members have the same (in a consumer
 group: all that it has ever had)."""

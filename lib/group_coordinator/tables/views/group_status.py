@@ -29,7 +29,7 @@ GROUP_STATUS = ViewDefinition(
         optional(
             "total_lag",
             "bigint",
-            "Of the partitions whose lag is known, at most 9,223,372,036,854,775,807; null: of none",
+            "Sum over the partitions with a known lag, at most 9,223,372,036,854,775,807; null: no lag is known",
         ),
         optional("max_lag", "bigint", "The largest of them"),
         optional("max_lag_topic", "string", "Where that is; of equal ones the first"),

@@ -123,7 +123,7 @@ GROUP_TIMELINE = ViewDefinition(
         required(
             "classic_members",
             "int",
-            "Of the members after it, those of the classic protocol: all of a classic group, and those that an upgrade kept",
+            "How many of `members` use the classic protocol: all in a classic group, and those that an upgrade kept",
         ),
     ),
     _TEXT,

@@ -16,13 +16,13 @@ from group_coordinator.tables.views.positions_now import POSITIONS_NOW
 COMMITTED_OFFSET = optional(
     "committed_offset",
     "bigint",
-    "Where the group goes on reading; null: nothing was committed, or a number below 0, which clients take for none",
+    "The next offset to read; null: nothing was committed, or a number below 0, which clients ignore",
 )
 LAG = optional(
     "lag",
     "bigint",
-    "log_end_offset - committed_offset, 0 where a commit is newer than the sample; null: nothing was committed, the end is not "
-    "known, or it is before the committed offset (ahead)",
+    "log_end_offset - committed_offset, 0 if the commit is newer than the sample; null: nothing was committed, the end is not "
+    "known, or the end is before the committed offset (ahead)",
 )
 
 
@@ -119,8 +119,8 @@ LAG_NOW = ViewDefinition(
         optional(
             "lag_from_start",
             "bigint",
-            "What there is to read: as lag, but from the beginning of the log where that is later, where nothing was committed, or "
-            "where the log does not reach what was; null: the end is not known",
+            "Offsets left to read: as lag, but from log_start_offset if that is later, if nothing was committed, or if the log ends "
+            "before the committed offset; null: the end is not known",
         ),
         optional("member_id", "string", "Who has the partition; null: nobody"),
         optional("client_id", "string", "What its client calls itself"),
@@ -140,20 +140,20 @@ LAG_NOW = ViewDefinition(
         optional(
             "lost",
             "bigint",
-            "Offsets between the committed one and log_start_offset, which were removed before the group read them; null: as lag, "
-            "but 0 where the end is before the committed offset",
+            "Offsets from committed_offset to log_start_offset, which were removed before the group read them; null: as lag, but 0 "
+            "if the end is before the committed offset",
         ),
         optional(
             "ahead",
             "bigint",
-            "By how much the committed offset is larger than log_end_offset, in a sample that is more than ten seconds later than the "
-            "commit: the log was cut, or the topic was made again. Null: it is not",
+            "committed_offset - log_end_offset, if a sample more than ten seconds later than the commit has the smaller end: the log "
+            "was cut, or the topic was created again. Null otherwise",
         ),
         optional(
             "is_subscribed",
             "boolean",
-            "Whether a member subscribes to the topic, or has a partition of it; null: there are no members, or what one subscribes to "
-            "is not readable",
+            "Whether a member subscribes to the topic, or has a partition of it; null: the group has no members, or the subscription "
+            "of a member is not readable",
         ),
     ),
     _TEXT,

@@ -39,7 +39,7 @@ _RECENT_SAMPLES = f"""(
 _HELD_SECONDS = (
     f"CAST({micros('own.sampled_at')} - {micros('holds.held_until')} AS DOUBLE) / 1000000"
 )
-"""Since the last sample in which an open transaction began where the group goes on: a read_committed consumer had nothing to read."""
+"""Seconds since the last sample with an open transaction at the committed offset, at which a read_committed consumer waits."""
 _END_AT_COMMIT = f"""
       steps.from_offset + (steps.log_end_offset - steps.from_offset)
         * CAST({micros("commits.at")} - {micros("steps.from_at")} AS DOUBLE)
@@ -164,8 +164,8 @@ PARTITION_STATUS = ViewDefinition(
         optional(
             "silent_seconds",
             "double",
-            "How long there has been something to read (certain_seconds of time_lag, but not while an open transaction holds it back) and no "
-            "commit; null: as lag_seconds",
+            "Seconds with something to read and no commit (certain_seconds of time_lag, without the time that an open transaction held "
+            "it back); null: as lag_seconds",
         ),
         required(
             "commits",

@@ -39,14 +39,14 @@ def reached(offset: str, at: str, in_time: str) -> str:
 
 
 def position_steps(samples: str = "$topic_positions") -> str:
-    """SQL for samples, each with the one before it: `from_offset` and `from_at`, null where it `begins` a log.
+    """SQL for samples, each with the previous sample: `from_offset` and `from_at`, null if the sample `begins` a log.
 
-    Ends are those that were `reached` by then. `from_open`: a transaction was open at the sample before.
+    Ends are the highest that were `reached` by then. `from_open`: a transaction was open at the previous sample.
 
     The end of the log was at an offset g < log_end_offset between from_at and sampled_at, if from_offset <= g.
 
     Args:
-        samples: SQL of the rows of topic_positions that count, as FROM takes them.
+        samples: SQL of the rows of topic_positions, for a FROM clause.
     """
     return f"""
 SELECT cluster_id, topic, `partition`, sampled_at, log_end_offset, begins,
@@ -106,10 +106,10 @@ def seconds_behind(offset: str, at: str) -> str:
 
 
 def is_marker(lag: str, held_back: str, from_open: str) -> str:
-    """SQL for whether all that is left is a transaction's marker, which consumers that commit the last record's offset + 1 never pass.
+    """SQL for whether only a transaction marker is left, which consumers that commit the last record's offset + 1 never pass.
 
-    One offset is left, no transaction is open, and one was open at the sample before the log last grew: the last offset is its
-    marker, or that of a later one, unless somebody also writes to the topic without transactions.
+    So it is if one offset is left, no transaction is open, and a transaction was open at the sample before the log last grew. The
+    last offset is then the marker of that transaction or of a later one, unless a producer writes without transactions.
     """
     return f"({lag} = 1 AND {held_back} = 0 AND coalesce({from_open}, false))"
 

@@ -130,7 +130,7 @@ SELECT timed.*,
     ELSE CAST(0 AS DOUBLE) END AS certain_seconds
 FROM timed
 """
-"""The rows of time_lag, with the columns of lag, and `is_behind`, whether there is something to read: the status is made of all that."""
+"""The rows of time_lag with the columns of lag, and `is_behind`: there are records to read. `partition_status` uses them."""
 
 _TEXT = f"""
 SELECT cluster_id, group_id, topic, `partition`, lag_seconds, how, certain_seconds FROM ({TIMED_LAG}) timed

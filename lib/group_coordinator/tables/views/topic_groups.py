@@ -34,7 +34,7 @@ TOPIC_GROUPS = ViewDefinition(
         optional(
             "last_commit_at",
             "timestamp",
-            "When one was committed last, by its own time unless that is later than its record's; null: there is none",
+            "Time of the last commit: its timestamp, or that of its record if earlier; null: nothing is committed",
         ),
     ),
     f"""
