@@ -197,18 +197,18 @@ def test_check_says_how_a_missing_right_is_given(broker: EmbeddedBroker, tmp_pat
     needed, *without = before = checked(broker, "mirror", NO_ONE)
 
     assert needed == (
-        "WRONG  rights             `mirror` needs READ on TOPIC __consumer_offsets for groups, which User:no-one may not: "
+        "WRONG  rights             User:no-one lacks READ on TOPIC __consumer_offsets, which `mirror` needs for groups: run "
         f"{kafka_acls} --operation Read --topic __consumer_offsets"
     )
     assert without[1:] == [
         (
-            "less   rights             `mirror` needs DESCRIBE_CONFIGS on CLUSTER kafka-cluster for `offsets.retention.minutes`, which "
-            "User:no-one may not; without it forecasts go by the setting: "
+            "less   rights             User:no-one lacks DESCRIBE_CONFIGS on CLUSTER kafka-cluster, which `mirror` needs for "
+            "`offsets.retention.minutes`; without it forecasts use the setting `offsets.retention.minutes`: run "
             f"{kafka_acls} --operation DescribeConfigs --cluster"
         ),
         (
-            "less   rights             `mirror` needs DESCRIBE on TOPIC * for ends, lag and deletions of topics, which User:no-one may "
-            "not; without it no ends and no deletion are known of a topic that it may not describe: "
+            "less   rights             User:no-one lacks DESCRIBE on TOPIC *, which `mirror` needs for log ends, lag and deletions of "
+            "topics; without it log ends, lag and deletions are unknown for topics that it may not describe: run "
             f"{kafka_acls} --operation Describe --topic '*'"
         ),
     ]
@@ -255,8 +255,8 @@ def test_init_needs_each_right_to_make_topics(broker: EmbeddedBroker) -> None:
     assert [told(lacking) for lacking in range(6)] == [
         f"topic program-0-without-0-events {not_made}",
         f"topic program-0-without-1-responses {not_made}",
-        "topic program-0-without-2-events is made, and we may not see it: ACL DESCRIBE is missing",
-        "topic program-0-without-3-responses is made, and we may not see it: ACL DESCRIBE is missing",
+        "topic program-0-without-2-events is created, but this user may not see it: give it DESCRIBE on the topic",
+        "topic program-0-without-3-responses is created, but this user may not see it: give it DESCRIBE on the topic",
         "topic program-0-without-4-events: we may not read its configuration: ACL DESCRIBE_CONFIGS is missing",
         "topic program-0-without-5-responses: we may not read its configuration: ACL DESCRIBE_CONFIGS is missing",
     ]
@@ -433,7 +433,7 @@ def test_mirror(broker: EmbeddedBroker, tmp_path: Path) -> None:
 
 
 def test_who_asks_the_job_needs_each_right(broker: EmbeddedBroker, installed: Path) -> None:
-    hidden = "is not there, or this user may not see it (ACL DESCRIBE); `group-coordinator init` makes it"
+    hidden = "does not exist, or this user may not see it: run `group-coordinator init`, or give the user DESCRIBE on the topic"
 
     def reported(program: str, lacking: int) -> str:
         with (

@@ -1,4 +1,4 @@
-"""The table of rights as deploy/README.md has it, from its definition.
+"""The table of rights in deploy/README.md, from its definition.
 
     python -m tests.support.rights_page [--write]
 
@@ -32,7 +32,7 @@ _NAMES = {
 
 
 def rights_page() -> str:
-    """Markdown: a row for each right of each program."""
+    """Return Markdown with a row for each right of each program."""
     rows = (_row(program, need) for program, needs in RIGHTS.items() for need in needs)
     return "\n".join(
         ["| program | operation | on | for | without it |", "|---|---|---|---|---|", *rows]
@@ -48,13 +48,13 @@ def _row(program: str, need: Need) -> str:
         str(right.operation),
         f"{right.kind} {name}",
         f"{need.purpose}{only}",
-        need.without or "no work",
+        need.without or "it does not run",
     )
     return f"| {' | '.join(cells)} |"
 
 
 def with_rights(page: str) -> str:
-    """The page with the rights of now between its markers."""
+    """Return the page with the current table between its markers."""
     return replaced(page, BEGIN, END, rights_page())
 
 

@@ -26,7 +26,7 @@ class TopicMissingError(ChannelError):
 
     def __init__(self, topic: str) -> None:
         super().__init__(
-            f"topic {topic} is not there, or this user may not see it (ACL DESCRIBE); `group-coordinator init` makes it"
+            f"topic {topic} does not exist, or this user may not see it: run `group-coordinator init`, or give the user DESCRIBE on the topic"
         )
 
 

@@ -46,9 +46,9 @@ from group_coordinator.tables.storage_errors import with_cure
 
 
 class Finding(NamedTuple):
-    """One thing that a run needs: what it is like, or what is wrong with it and the cure.
+    """The state of something that a run needs, or its fault and the remedy.
 
-    `is_needed` is false for what a run can do without: then it does less.
+    `is_needed` is false if the program runs without it, but does less.
     """
 
     subject: str
@@ -79,7 +79,7 @@ def preflight(settings: Settings, make_session: MakeSession) -> Iterator[Finding
 
 
 def rights_of(program: str, job: JobSettings, connection: Connection) -> Iterator[Finding]:
-    """Look at the program's row of RIGHTS: what is held, and then each right that is missing."""
+    """Check the program's rows of RIGHTS; yield the rights that its user has, then each missing right."""
     try:
         with refusals_told():
             looked = list(look_at_rights(program, job, connection))
@@ -89,7 +89,7 @@ def rights_of(program: str, job: JobSettings, connection: Connection) -> Iterato
     if held := [named(each.right) for each in looked if each.is_held]:
         yield Finding("rights", is_right=True, text=", ".join(held))
     if untold := [named(each.right) for each in looked if each.is_held is None]:
-        text = f"the brokers do not say whether there is {', '.join(untold)}"
+        text = f"the brokers do not show whether this user has {', '.join(untold)}"
         yield Finding("rights", is_right=True, text=text)
     for each in looked:
         if each.is_held is False:

@@ -1,7 +1,7 @@
 """The table of the rights that each program needs at brokers with an authorizer.
 
 `check` looks at these rights, deploy/README.md shows them, and tests/end_to_end/test_rights.py runs each program with its rights alone.
-READ and WRITE imply DESCRIBE, as Kafka's StandardAuthorizer has it: a right that another one implies is not in the table.
+As in Kafka's StandardAuthorizer, READ and WRITE imply DESCRIBE; the table leaves out implied rights.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from group_coordinator.core.acls.rule import (
 from group_coordinator.settings import JobSettings
 
 EVENTS, RESPONSES = "<events.topic>", "<responses.topic>"
-"""As the name of a topic: the one that the setting names."""
+"""Placeholders for the topics that the settings name."""
 ITS_TOPICS, ITS_GROUPS = "<its topics>", "<its groups>"
-"""As a name: whatever the program is told to read, or to commit for."""
+"""Placeholders for the topics that the program reads, and the groups for which it commits."""
 
 
 class Need(NamedTuple):
-    """A right that a program needs, and for what.
+    """A right that a program needs, and its purpose.
 
-    `without` says what the program does where it lacks the right; None: it does not run, or ends. `due` says whether
-    these settings make use of the right, and `only` names the settings that decide it.
+    `without` is the consequence of a missing right; None: the program does not run, or ends. `due` is whether these settings need
+    the right, and `only` names the condition.
     """
 
     right: Right
@@ -57,22 +57,22 @@ RIGHTS: Mapping[str, Sequence[Need]] = MappingProxyType(
         "init": (
             Need(
                 _topic(Operation.CREATE, EVENTS),
-                "the topic is made",
-                "a topic that is there is taken",
+                "creating the topic",
+                "the topic must exist already",
             ),
             Need(
                 _topic(Operation.CREATE, RESPONSES),
-                "the topic is made",
-                "a topic that is there is taken",
+                "creating the topic",
+                "the topic must exist already",
             ),
-            Need(_topic(_DESCRIBE, EVENTS), "whether the topic is there"),
-            Need(_topic(_DESCRIBE, RESPONSES), "whether the topic is there"),
+            Need(_topic(_DESCRIBE, EVENTS), "finding the topic"),
+            Need(_topic(_DESCRIBE, RESPONSES), "finding the topic"),
             Need(_topic(_DESCRIBE_CONFIGS, EVENTS), "`message.timestamp.type`"),
             Need(_topic(_DESCRIBE_CONFIGS, RESPONSES), "`max.message.bytes`"),
         ),
         "run": (
             Need(_topic(_READ, EVENTS), "events"),
-            Need(_topic(_WRITE, EVENTS), "ticks, topics, ends of transactions"),
+            Need(_topic(_WRITE, EVENTS), "ticks, topic metadata, transaction markers"),
             Need(_topic(_DESCRIBE_CONFIGS, EVENTS), "`message.timestamp.type`"),
             Need(_topic(_WRITE, RESPONSES), "responses"),
             Need(_topic(_DESCRIBE_CONFIGS, RESPONSES), "`max.message.bytes`"),
@@ -84,29 +84,29 @@ RIGHTS: Mapping[str, Sequence[Need]] = MappingProxyType(
             ),
             Need(
                 _ALL_TOPICS,
-                "what consumer groups subscribe to",
-                "consumer groups get no partitions of a topic that it may not describe",
+                "the topics of consumer groups",
+                "consumer groups get no partitions of topics that it may not describe",
                 "topic.metadata.interval.ms > 0",
                 lambda job: job.topic_metadata_interval_ms > 0,
             ),
             Need(
                 _topic(_READ, OFFSETS_TOPIC),
-                "the ends of transactions",
+                "transaction markers",
                 "offsets of transactions stay pending",
                 "transactions.markers.interval.ms > 0",
                 lambda job: job.transactions_markers_interval_ms > 0,
             ),
             Need(
                 Right(_DESCRIBE, ResourceType.GROUP, ANY_GROUP),
-                f"the brokers make `{OFFSETS_TOPIC}`",
-                f"transactions have no end until `{OFFSETS_TOPIC}` is made otherwise",
+                f"having the brokers create `{OFFSETS_TOPIC}`",
+                f"offsets of transactions stay pending until `{OFFSETS_TOPIC}` exists",
                 "transactions.markers.interval.ms > 0",
                 lambda job: job.transactions_markers_interval_ms > 0,
             ),
         ),
         "rebuild": (
-            Need(_topic(_DESCRIBE, EVENTS), "which events are there"),
-            Need(_topic(_DESCRIBE, RESPONSES), "whether the topic is there"),
+            Need(_topic(_DESCRIBE, EVENTS), "the offsets of the events"),
+            Need(_topic(_DESCRIBE, RESPONSES), "finding the topic"),
             Need(_topic(_DESCRIBE_CONFIGS, EVENTS), "`message.timestamp.type`"),
             Need(_topic(_DESCRIBE_CONFIGS, RESPONSES), "`max.message.bytes`"),
         ),
@@ -115,42 +115,42 @@ RIGHTS: Mapping[str, Sequence[Need]] = MappingProxyType(
             Need(
                 _topic(_DESCRIBE_CONFIGS, OFFSETS_TOPIC),
                 "`delete.retention.ms`",
-                "Kafka's default counts, a day",
+                "Kafka's default applies, a day",
             ),
             Need(
                 Right(_DESCRIBE_CONFIGS, ResourceType.CLUSTER, CLUSTER_NAME),
                 "`offsets.retention.minutes`",
-                "forecasts go by the setting",
+                "forecasts use the setting `offsets.retention.minutes`",
             ),
             Need(
                 _ALL_TOPICS,
-                "ends, lag and deletions of topics",
-                "no ends and no deletion are known of a topic that it may not describe",
+                "log ends, lag and deletions of topics",
+                "log ends, lag and deletions are unknown for topics that it may not describe",
             ),
         ),
         "positions": (
-            Need(_ALL_TOPICS, "ends of topics", "a topic that it may not describe is left out"),
+            Need(_ALL_TOPICS, "log ends", "topics that it may not describe are left out"),
         ),
         "gateway": (
             *_ASKING,
             Need(
                 _ALL_TOPICS,
                 "partitions, ids and leaders of topics",
-                "a topic that it may not describe is unknown to groups",
+                "topics that it may not describe are unknown to groups",
             ),
             Need(
                 Right(_DESCRIBE, ResourceType.TRANSACTIONAL_ID, WILDCARD),
-                "whether a transaction is open",
-                "offsets of a transaction that has ended are taken, and stay pending until the producer's next marker",
+                "the state of transactions",
+                "offsets that come after the end of their transaction are accepted, and stay pending until the producer's next marker",
             ),
             Need(
                 Right(_DESCRIBE, ResourceType.GROUP, ANY_GROUP),
-                f"the brokers make `{OFFSETS_TOPIC}`",
-                f"no offsets of transactions are taken until `{OFFSETS_TOPIC}` is there",
+                f"having the brokers create `{OFFSETS_TOPIC}`",
+                f"no offsets of transactions are accepted until `{OFFSETS_TOPIC}` exists",
             ),
             Need(
                 Right(_DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME),
-                "whether there is an authorizer",
+                "finding out whether there is an authorizer",
                 "brokers log a denial every 30 s",
             ),
         ),
@@ -158,8 +158,8 @@ RIGHTS: Mapping[str, Sequence[Need]] = MappingProxyType(
             *_ASKING,
             Need(
                 _ALL_TOPICS,
-                "ends of topics, for lag and resets",
-                "no end of a topic that it may not describe is shown, and nothing is reset there",
+                "log ends, for lag and resets",
+                "topics that it may not describe have no log end or lag, and their offsets are not reset",
             ),
         ),
         "consume": (*_ASKING, Need(_topic(_READ, ITS_TOPICS), "records")),
@@ -170,15 +170,15 @@ RIGHTS: Mapping[str, Sequence[Need]] = MappingProxyType(
         "OffsetReporter, to the coordinator": _ASKING,
     }
 )
-"""By program: a command of `group-coordinator`, or what a job of somebody's has of this package."""
+"""By program: a command of `group-coordinator`, or an OffsetReporter in another job."""
 
 
 def right_of(need: Need, job: JobSettings) -> Right:
-    """The right with the topics' names of these settings."""
+    """Return the right with topic names from the settings."""
     names = {EVENTS: job.events_topic, RESPONSES: job.responses_topic}
     return need.right._replace(name=names.get(need.right.name, need.right.name))
 
 
 def can_be_asked_for(needs: Sequence[Need]) -> bool:
-    """Whether settings alone say what the rights are about."""
+    """Whether the rights have no placeholders that only the program's arguments fill."""
     return not {ITS_TOPICS, ITS_GROUPS} & {need.right.name for need in needs}

@@ -1,4 +1,4 @@
-"""Whether the job may write its tables and its checkpoint; what it needs at the brokers is in program_rights.py."""
+"""Checks that the job may write its tables and its checkpoint. Rights at the brokers are in program_rights.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rights of its row a program has at the brokers, and how the others are given."""
+"""Checks which rights a program has at the brokers; writes the commands that grant the missing rights."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _RESOURCE_OPTIONS = {
     ResourceType.GROUP: "--group",
     ResourceType.TRANSACTIONAL_ID: "--transactional-id",
 }
-"""Of kafka-acls; the cluster needs no name."""
+"""Options of kafka-acls.sh for a resource and its name; the cluster has no name."""
 _NAMED_ELSEWHERE = ("sasl_mechanism", "ssl_certfile")
-"""Logins whose names only the brokers know."""
+"""Options of logins whose principal only the brokers know."""
 
 
 class LookedAt(NamedTuple):
-    """A right of a program's row: whether its user has it, None where the brokers do not say."""
+    """A right of a program, and whether its user has the right; None: the brokers do not say."""
 
     need: Need
     right: Right
@@ -33,10 +33,10 @@ class LookedAt(NamedTuple):
 
 
 def look_at_rights(program: str, job: JobSettings, connection: Connection) -> Iterator[LookedAt]:
-    """Ask the brokers for each right that the program makes use of with these settings.
+    """Ask the brokers for each right that the program needs with these settings.
 
     Raises:
-        ChannelError: the cluster does not answer, or does not let us in.
+        ChannelError: the cluster does not respond, or the login fails.
     """
     with connection.opened(KafkaAdminClient) as admin:
         for need in RIGHTS[program]:
@@ -46,22 +46,22 @@ def look_at_rights(program: str, job: JobSettings, connection: Connection) -> It
 
 
 def missing_told(program: str, missing: LookedAt, connection: Connection) -> str:
-    """One sentence: who lacks what, what follows, and the command that gives it."""
+    """Describe a missing right in one sentence: user, right, consequence, and the command that grants the right."""
     need, principal = missing.need, _principal(connection)
-    what_follows = f"; without it {need.without}" if need.without else ""
+    consequence = f"; without it {need.without}" if need.without else ""
     return (
-        f"`{program}` needs {named(missing.right)} for {need.purpose}, which {principal} may not{what_follows}: "
-        f"{grant_command(missing.right, principal, connection.bootstrap_servers)}"
+        f"{principal} lacks {named(missing.right)}, which `{program}` needs for {need.purpose}{consequence}: "
+        f"run {grant_command(missing.right, principal, connection.bootstrap_servers)}"
     )
 
 
 def named(right: Right) -> str:
-    """The right in Kafka's words."""
+    """Name the right in Kafka's words."""
     return f"{right.operation} on {right.kind} {right.name}"
 
 
 def grant_command(right: Right, principal: str, bootstrap_servers: str) -> str:
-    """How Kafka's own tool gives the right."""
+    """Return the command of kafka-acls.sh that grants the right."""
     option = _RESOURCE_OPTIONS.get(right.kind)
     resource = [option, right.name] if option else ["--cluster"]
     operation = right.operation.title().replace("_", "")

@@ -118,7 +118,7 @@ def _create(admin: KafkaAdminClient, topic: NewTopic, servers: str) -> bool:
     [seen] = admin.describe_topics([topic.name])
     if seen["error_code"] == TopicAuthorizationFailedError.errno:
         raise TopicsError(
-            f"topic {topic.name} is made, and we may not see it: ACL DESCRIBE is missing"
+            f"topic {topic.name} is created, but this user may not see it: give it DESCRIBE on the topic"
         )
     admin.wait_for_topics([topic.name])
     return True

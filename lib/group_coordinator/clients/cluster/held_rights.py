@@ -1,6 +1,6 @@
-"""Whether this user has a right at the brokers: requests that change nothing, and whose answers say it.
+"""Checks which rights this user has at the brokers, by requests that change nothing.
 
-Source: KafkaApis, AuthHelper and ControllerApis of Kafka 4.4. They look at rights before they look at anything else.
+Source: KafkaApis, AuthHelper and ControllerApis of Kafka 4.4. Each checks rights before anything else.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ _DENIED = frozenset(
     )
 )
 _ALL_BROKERS = ""
-"""As the name of a broker: the settings that all have in common."""
+"""As the name of a broker in DescribeConfigs: the cluster-wide default settings."""
 _ANSWER_WITHIN_MS = 10_000
 
 _Question: TypeAlias = Callable[[KafkaAdminClient, Right], bool | None]
 
 
 def has_right(admin: KafkaAdminClient, right: Right) -> bool | None:
-    """Ask the brokers; None: they do not say.
+    """Ask the brokers whether this user has the right; None: they do not say.
 
-    A name `*` is asked for as such: who has the right for each topic alone does not have it.
+    The name `*` is literal: a user with the right on each single topic does not have the right on `*`.
 
     Raises:
-        KafkaError: they do not answer.
+        KafkaError: the brokers do not respond.
     """
     return _QUESTIONS[right.kind, right.operation](admin, right)
 
@@ -76,7 +76,7 @@ def _creation(admin: KafkaAdminClient, right: Right) -> bool:
 
 
 def _settings(admin: KafkaAdminClient, right: Right) -> bool:
-    """None of the settings of the topic, or of the brokers."""
+    """Describe the configs of a topic or of the brokers; the empty list of keys keeps the response small."""
     of_topic = right.kind is ResourceType.TOPIC
     resource = DescribeConfigsRequest.DescribeConfigsResource(
         resource_type=ConfigResourceType.TOPIC if of_topic else ConfigResourceType.BROKER,
@@ -88,7 +88,7 @@ def _settings(admin: KafkaAdminClient, right: Right) -> bool:
 
 
 def _on_group(admin: KafkaAdminClient, right: Right) -> bool:
-    """A broker that does not coordinate the group says so after it has looked at the right."""
+    """Ask any broker: it checks the right before it responds NOT_COORDINATOR."""
     [described] = answer_of(admin, DescribeGroupsRequest(groups=[right.name])).groups
     return described.error_code not in _DENIED
 
@@ -111,4 +111,4 @@ _QUESTIONS: dict[tuple[ResourceType, Operation], _Question] = {
     (ResourceType.GROUP, Operation.DESCRIBE): _on_group,
     (ResourceType.TRANSACTIONAL_ID, Operation.DESCRIBE): _on_transactional_id,
 }
-"""The rights that programs of ours need, and can ask for."""
+"""The requests that show each right that a program of this package needs."""
