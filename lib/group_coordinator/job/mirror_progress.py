@@ -68,14 +68,14 @@ class MirrorProgress:
             self.tell()
 
     def _look_at_question(self, status: Mapping[str, object]) -> None:
-        """While no broker says where the topic ends, there is no batch."""
+        """Log that Spark waits for the end offsets: until the brokers respond, there is no batch."""
         asks = str(status["message"]).startswith(ASKS_FOR_OFFSETS)
         if not (status["isTriggerActive"] and asks):
             self._tell_of_question_s = self._clock() + _LONG_QUESTION_S
         elif self._clock() >= self._tell_of_question_s:
             self._tell_of_question_s = self._clock() + _AGAIN_S
             _log.warning(
-                "waiting for Kafka to say where topic %s ends; SIGTERM or Ctrl-C ends the wait",
+                "waiting for the end offsets of topic %s, which Kafka does not return; SIGTERM or Ctrl-C ends the wait",
                 self._topic,
             )
 

@@ -1,4 +1,4 @@
-"""SIGTERM and Ctrl-C, as Python hears them: a wish to end at the next good moment, or, while a command starts, its end."""
+"""Handles SIGTERM and Ctrl-C in Python: an event that a running command waits for, or an exception while a command starts."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _Handler = Callable[[int, FrameType | None], None]
 
 
 class TerminatedError(KeyboardInterrupt):
-    """SIGTERM ends the command. As for Ctrl-C, no `except Exception` catches it."""
+    """SIGTERM ends the command. Like Ctrl-C, it is not caught by `except Exception`."""
 
     status = 128 + signal.SIGTERM
-    """The exit status that shells know."""
+    """The exit status by the convention of shells."""
 
 
 class Stop(Event):
@@ -41,7 +41,7 @@ def stop_on_signals_to_python() -> Iterator[Stop]:
 
 @contextmanager
 def signals_raised_in_python() -> Iterator[None]:
-    """SIGTERM raises TerminatedError in the block, Ctrl-C KeyboardInterrupt, where no inner block has another way."""
+    """Raise TerminatedError for SIGTERM and KeyboardInterrupt for Ctrl-C, unless an inner block has its own handler."""
 
     def end(number: int, _frame: FrameType | None) -> None:
         raise TerminatedError if number == signal.SIGTERM else KeyboardInterrupt
@@ -52,7 +52,7 @@ def signals_raised_in_python() -> Iterator[None]:
 
 @contextmanager
 def on_signals(handle: _Handler) -> Iterator[None]:
-    """Handle SIGINT and SIGTERM in the block; in another thread than the main one, which hears none, as before."""
+    """Handle SIGINT and SIGTERM in the block. Only the main thread gets signals; in other threads nothing changes."""
     if current_thread() is not main_thread():
         yield
         return

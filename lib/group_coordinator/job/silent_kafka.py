@@ -1,8 +1,7 @@
-"""The end of a run that was told to stop while Kafka does not answer: whatever waits for Kafka is left as it is.
+"""Ends a run that was told to stop while Kafka does not respond, without waiting for pending calls to Kafka.
 
-Such a wait may be anywhere: in a task's consumer or the driver's Admin client, which are Java's, or in a thread of Python. None of them
-hears a signal, and some wait for minutes. A kill is no worse for the checkpoint and the tables than it is at any other time: an open
-batch is done again.
+Such a call may be in a Java client of a task or of the driver, or in a thread of Python. None of these notices a signal, and
+some wait for minutes. Checkpoint and tables survive the kill, as at any other time: an open batch runs again.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from group_coordinator.clients.cluster.connection import Connection
 
 _LOOK_S = 1.0
 _ORDERLY_S = 13.0
-"""A run has so long at least to end by itself: Java's clients give up a question after 10 s."""
+"""The time that a run has to end by itself: Java's clients give up a request after 10 s."""
 _STATUS = 1
 _log = logging.getLogger(__name__)
 
@@ -30,12 +29,12 @@ _log = logging.getLogger(__name__)
 def ended_if_kafka_is_silent(
     connection: Connection, stop: Event, hush: Callable[[], None] = lambda: None
 ) -> Iterator[None]:
-    """End this process if `stop` is set, the block does not end, and Kafka does not answer.
+    """End this process if `stop` is set, the block does not end, and Kafka does not respond.
 
     Args:
-        connection: asked again and again once `stop` is set.
-        stop: the wish to end.
-        hush: called before the end, which others would report at length.
+        connection: tried repeatedly once `stop` is set.
+        stop: set when the run is to end.
+        hush: called before the end, to silence the errors of other threads.
     """
     ended = Event()
 
@@ -50,7 +49,7 @@ def ended_if_kafka_is_silent(
             if silence is not None and not ended.wait(left_s):
                 hush()
                 _log.error(
-                    "the run ends in the middle of what it does, as Kafka does not answer: %s",
+                    "the run was told to stop, and ends without waiting for Kafka, which does not respond: %s",
                     silence,
                 )
                 logging.shutdown()
@@ -64,7 +63,7 @@ def ended_if_kafka_is_silent(
 
 
 def _silence(connection: Connection) -> str | None:
-    """Why Kafka does not answer; None: it does."""
+    """Return why Kafka does not respond; None if it does."""
     try:
         with connection.opened(KafkaAdminClient):
             return None

@@ -50,20 +50,19 @@ class _JvmHook:
 
 @contextmanager
 def signals_raised(spark: SparkSession) -> Iterator[None]:
-    """A signal to Python in the block raises, in the middle of a call of Java too.
+    """Raise an exception for a signal to Python in the block, even during a call to Java.
 
-    Python's own way leaves the answer to such a call unread, and the next call on the same connection would wait for it.
-    PySpark's way for Ctrl-C makes such a call at once.
+    Python's own handler leaves the response of such a call unread, and the next call on the same connection waits for it.
+    PySpark's handler for Ctrl-C makes such a call at once.
     """
     context: Any = spark.sparkContext
     java = context._gateway._gateway_client  # noqa: SLF001 - PySpark has no public way to it
 
     def end(number: int, _frame: FrameType | None) -> None:
-        with suppress(
-            AttributeError
-        ):  # where threads share connections, the broken one is not used again
+        # Without the attribute threads share connections, and py4j does not use the broken connection again.
+        with suppress(AttributeError):
             del java.thread_connection.connection
-        context.setLogLevel("OFF")  # what is under way fails, and Spark would report it at length
+        context.setLogLevel("OFF")  # Spark would log long traces of the running tasks
         raise TerminatedError if number == signal.SIGTERM else KeyboardInterrupt
 
     with on_signals(end):

@@ -15,9 +15,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 _POLL_S = 0.02
 ASKS_FOR_OFFSETS = "Getting offsets from"
-"""What Spark's status says before a batch is planned."""
+"""The beginning of Spark's status message while it fetches the end offsets of a batch."""
 _LONGEST_QUESTION_S = 1.0
-"""A broker that answers takes milliseconds."""
+"""A broker that responds takes milliseconds."""
 
 
 class ClosedError(RuntimeError):
@@ -73,7 +73,7 @@ class BatchGate:
         return self._holds_batch.is_set()
 
     def stop(self, query: StreamingQuery, context: SparkContext) -> None:
-        """Let the running batch end, then stop the query; a batch that has no offsets yet is not waited for."""
+        """Let the running batch end, then stop the query, without waiting for a batch that has no offsets yet."""
         self._closing.set()
         self._await_batch(query)
         # Spark reports the held batch as a failure, at length, though it is not one.
@@ -88,7 +88,7 @@ class BatchGate:
         context.setLogLevel("WARN")
 
     def _await_batch(self, query: StreamingQuery) -> None:
-        """Return when the running batch has ended or is held, or if Kafka does not say where it would end."""
+        """Return when the running batch has ended or is held, or if Kafka does not return its end offsets."""
         with_offsets_s = time.monotonic()
         while query.isActive and query.status["isTriggerActive"]:
             if self._holds_batch.wait(_POLL_S):

@@ -25,7 +25,7 @@ _NAME_A_CLASS = (
 def cluster_options(job: JobSettings, given: Mapping[str, str] = {}) -> dict[str, str]:
     """Options of a reader or a writer; Spark passes those that begin with `kafka.` on to Kafka's own client.
 
-    `given` are properties of that client, which take precedence over those of the settings.
+    `given` are properties of that client, which take precedence over the settings.
 
     Databricks has that client, and Amazon's login to MSK, under other class names; it finds neither by its usual one.
     """
@@ -41,7 +41,7 @@ def cluster_options(job: JobSettings, given: Mapping[str, str] = {}) -> dict[str
 
 
 def kafka_package() -> str:
-    """Where the classes of Kafka are that Spark's source was compiled with, with a dot behind it."""
+    """Return the Java package of the Kafka classes in Spark's connector, with a dot at the end."""
     usual = "org.apache.kafka."
     return _shaded(usual) if DATABRICKS in os.environ else usual
 

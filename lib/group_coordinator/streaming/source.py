@@ -25,7 +25,7 @@ PATIENCE = {
     # Each with a new connection. By default 3 of a minute each.
     "fetchOffset.numRetries": "18",
 }
-"""Options of a source: how long Kafka's clients wait for an answer. A query that stops waits for the one that is due."""
+"""Options of a source: the timeouts of Kafka's clients. A query that stops waits for the pending response."""
 
 _SHOWN_CHARACTERS = 255
 """Of a key that is too long for a group id."""

@@ -72,7 +72,9 @@ def test_a_wait_for_the_end_of_the_topic_is_told_after_ten_seconds_and_every_min
         progress.look(query("Getting offsets from KafkaV2[Assign[offsets-0]]"))
     assert (
         caplog.messages
-        == ["waiting for Kafka to say where topic offsets ends; SIGTERM or Ctrl-C ends the wait"]
+        == [
+            "waiting for the end offsets of topic offsets, which Kafka does not return; SIGTERM or Ctrl-C ends the wait"
+        ]
         * 2
     )
     progress.look(IDLE)

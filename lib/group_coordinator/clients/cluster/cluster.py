@@ -62,7 +62,7 @@ class Cluster:
         }
 
     def check_may_see(self, topic: str) -> None:
-        """Raise AccessDeniedError if the brokers do not say whether this user's topic is there."""
+        """Raise AccessDeniedError if this user may not DESCRIBE the topic."""
         [found] = self._ask(self._admin.describe_topics, [topic])
         if found["error_code"] == TopicAuthorizationFailedError.errno:
             raise self._connection.failure(TopicAuthorizationFailedError(f"topic {topic}"))

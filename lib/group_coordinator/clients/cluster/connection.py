@@ -42,12 +42,12 @@ _NEEDED = {
     **dict.fromkeys(("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"), _BY_PASSWORD),
     "OAUTHBEARER": _BY_TOKEN,
 }
-"""Options of kafka-python that a mechanism needs, and where they come from."""
+"""For each mechanism, the options of kafka-python that it needs, and the properties that set them."""
 _PACKAGES = {
     "AWS_MSK_IAM": ("botocore", "pip install 'spark-group-coordinator[msk]'"),
     "GSSAPI": ("gssapi", "pip install gssapi"),
 }
-"""What a mechanism needs in addition to kafka-python."""
+"""For each mechanism, the package that it needs in addition to kafka-python, and the command that installs it."""
 
 
 class _Closable(Protocol):
@@ -60,11 +60,11 @@ Client = TypeVar("Client", bound=_Closable)
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """How every client of this package connects; `options` are kafka-python's own, for security and tuning.
+    """The addresses and options of all clients of this package; `options` are kafka-python's, for security and tuning.
 
     Raises:
-        AddressError: a bootstrap server is not HOST:PORT.
-        LoginRefusedError: the options ask for a login and lack a part of it, or the package for it.
+        AddressError: a bootstrap server is not a valid address.
+        LoginRefusedError: a part of the login, or its package, is missing.
     """
 
     bootstrap_servers: str
@@ -113,7 +113,7 @@ class Connection:
         raise BrokerUnreachableError(f"no Kafka broker answers ({'; '.join(causes)})")
 
     def addresses(self) -> list[tuple[str, int]]:
-        """Host and port of each bootstrap server."""
+        """Return host and port of each bootstrap server."""
         return broker_addresses(self.bootstrap_servers)
 
     def open(self, client: Callable[..., Client], **options: Any) -> Client:
@@ -138,7 +138,7 @@ class Connection:
         self.local_address()
         with (
             closing(self.open(client, **options)) as opened,
-            long_wait_told(f"an answer of Kafka at {self.bootstrap_servers}"),
+            long_wait_told(f"a response of Kafka at {self.bootstrap_servers}"),
         ):
             try:
                 yield opened
@@ -182,7 +182,7 @@ class Connection:
 
 
 def login_options(security: Security) -> dict[str, Any]:
-    """Keyword arguments of kafka-python's clients, for all mechanisms."""
+    """Return keyword arguments of kafka-python's clients, for all mechanisms."""
     options: dict[str, Any] = dict(security.python_options())
     if options.get("sasl_mechanism") == "OAUTHBEARER":
         options["sasl_oauth_token_provider"] = TokenProvider(security)
@@ -190,7 +190,7 @@ def login_options(security: Security) -> dict[str, Any]:
 
 
 def _missing_in_login(options: Mapping[str, Any]) -> str | None:
-    """What kafka-python would find out while it connects, by an error that names no option; None: nothing."""
+    """Return the fault of a login, or None. kafka-python notices it only on connecting, and its error names no option."""
     protocol, mechanism = str(options.get("security_protocol")), options.get("sasl_mechanism")
     if not protocol.startswith("SASL_"):
         return None

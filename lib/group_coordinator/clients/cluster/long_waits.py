@@ -1,4 +1,4 @@
-"""Waits for Kafka that take long are logged: which brokers do not answer, and how to end the wait."""
+"""Logs long waits for Kafka: the brokers that do not respond, and how to end the wait."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _log = logging.getLogger(__name__)
 def long_wait_told(
     awaited: str, first_s: float = _FIRST_S, again_s: float = _AGAIN_S
 ) -> Iterator[None]:
-    """Log what the block waits for, after 10 s and every minute from then on.
+    """Log the wait of the block after 10 s, and every minute from then on.
 
     Args:
-        awaited: what the log names, "an answer of Kafka at HOST:PORT".
+        awaited: the object of the wait, such as "a response of Kafka at HOST:PORT".
         first_s: seconds until the first line.
         again_s: seconds between later ones.
     """

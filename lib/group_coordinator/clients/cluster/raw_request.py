@@ -1,4 +1,4 @@
-"""A request to any broker as kafka-python's protocol classes have it, where its clients have no method that fits."""
+"""Sends a request of kafka-python's protocol classes to any broker, where its clients have no method for it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from kafka import KafkaAdminClient
 
 
 def answer_of(admin: KafkaAdminClient, request: Any) -> Any:
-    """The response, whatever errors are in it.
+    """Send the request; return the response, even with error codes.
 
     Raises:
-        KafkaError: no broker answers, or none has the version.
+        KafkaError: no broker responds, or no broker supports the version.
     """
     manager = admin._manager  # noqa: SLF001 - there is no public way to send a request
     return manager.run(manager.send, request)

@@ -29,8 +29,8 @@ class Figures:
 def gauge(name: str, meaning: str, labels: Sequence[str], points: Iterable[Point]) -> Metric:
     """A family of gauges.
 
-    A name from outside may have the character 0, at which Prometheus gives up the whole page (model/textparse/promlex.l): the
-    series has ␀0 in its place, and ␀␀ in that of ␀, so that no two names have one series.
+    A name of a group or topic may have the character 0, at which Prometheus drops the whole page (model/textparse/promlex.l). The
+    series has ␀0 instead, and ␀␀ instead of ␀, so that different names have different series.
     """
     family = GaugeMetricFamily(name, meaning, labels=labels)
     for values, number in points:
