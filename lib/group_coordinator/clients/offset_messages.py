@@ -78,7 +78,7 @@ def fetch_offsets(
 
 
 def fetched_offsets(body: Body) -> dict[TopicPartition, OffsetAndMetadata]:
-    """The offsets in an OffsetFetch answer; a partition without one is left out.
+    """Return the offsets in an OffsetFetch response; partitions without an offset are left out.
 
     Raises:
         CoordinatorResponseError: as fetched_partitions.
@@ -88,7 +88,7 @@ def fetched_offsets(body: Body) -> dict[TopicPartition, OffsetAndMetadata]:
 
 
 def fetched_partitions(body: Body) -> dict[TopicPartition, OffsetAndMetadata | None]:
-    """The partitions in an OffsetFetch answer; None: an offset below 0, which is none, as in Kafka's AdminClient.
+    """Return the partitions in an OffsetFetch response. As in Kafka's AdminClient, an offset below 0 is None.
 
     Raises:
         CoordinatorResponseError: the error of the group, or of the first partition that has one.

@@ -40,13 +40,13 @@ _CHANGE = re.compile(
 
 
 _HINTS = {
-    # The engine counts some times in nanoseconds of 64 bits: now(), date_bin, to_char, and hours and more of date_trunc.
+    # DataFusion computes these in nanoseconds of 64 bits: now(), date_bin, to_char, and date_trunc of an hour or more.
     r"value -?\d+ to Timestamp\(ns\)|Timestamp -?\d+ out of range": ": a row has a time before 1677 or after 2262, which this "
     "function does not take: leave it out by WHERE",
     r"non.UTF-8 data|received Binary|\(Binary": " (a binary column is not text: use encode(COLUMN, 'hex'), or "
     "TRY_CAST(COLUMN AS STRING), which is null where it is not UTF-8)",
 }
-"""The way out of what the engine says, which it does not say itself."""
+"""Remedies for errors of the engine, by a pattern of the error; its own messages have none."""
 
 
 class TablesUnavailableError(ClientError):

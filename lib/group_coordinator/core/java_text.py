@@ -16,7 +16,7 @@ _DIGITS = 19
 """Of the largest long."""
 _SPACE = "".join(map(chr, range(0x21)))
 _NUMBER = re.compile(r"([+-]?)0*(\d{1,40})")
-"""Far more digits than a long has: Python refuses to read a few thousand."""
+"""40 digits are more than a long has; int() fails at a few thousand."""
 
 
 def java_trimmed(text: str) -> str:
@@ -35,9 +35,9 @@ def utf16_order(text: str) -> bytes:
 
 
 def java_number(text: str) -> int | None:
-    """Read a number as Java's Long.parseLong does, without its range; None: the text is no number.
+    """Parse a number as Java's Long.parseLong does, but without its range; None if the text is not a number.
 
-    Java takes a sign and the digits of any script, but no blanks, underscores or characters beyond the first 65,536.
+    Java accepts a sign and the digits of any script, but no blanks, underscores or characters beyond U+FFFF.
     """
     match = _NUMBER.fullmatch(text)
     if match is None or max(text) > "\uffff":

@@ -1,4 +1,4 @@
-"""Questions that a broker cannot answer, and the views can."""
+"""Queries on the views, for questions that a broker cannot answer."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ class JavaMissingError(RuntimeError):
 
 
 def java(command: str = "java") -> str:
-    """A command of Java's, found as Spark's own scripts find it: JAVA_HOME first, then PATH."""
+    """Find a command of Java as Spark's scripts do: in JAVA_HOME, then in PATH."""
     home = os.environ.get("JAVA_HOME")
     path = str(Path(home, "bin", command)) if home else shutil.which(command)
     if path is None:

@@ -1,12 +1,12 @@
-"""Spark's Kafka source for internal topics, which Spark's own leaves out without a word.
+"""A Kafka source of Spark that reads internal topics, which Spark's own source silently leaves out.
 
-Spark asks an Admin client for offsets, which needs no consumer group, and reads the partitions that the client finds, but for those of
-internal topics. `useDeprecatedOffsetFetching` asks a consumer instead. That one has a group: it needs a right on the group, and waits for
-ever where the group has no coordinator.
+Spark fetches offsets with an Admin client, which needs no consumer group, and drops the partitions of internal topics.
+`useDeprecatedOffsetFetching` uses a consumer instead. A consumer needs a right on its group, and waits for ever if the group has no
+coordinator.
 
-So there is a subclass of the source here that takes the partitions of `assign` as they are given. Spark's classes have no place
-for such a rule, and py4j cannot make a subclass: Janino compiles it in the driver, as it compiles Spark's plans. Executors get
-offsets, and know nothing of the class. `@Override` fails on a Spark whose methods have other names, instead of reading nothing.
+This subclass of the source uses the partitions of `assign` unchanged. Spark has no option for that, and py4j cannot subclass: Janino,
+which compiles Spark's plans, compiles the class in the driver. Executors get offsets, and never the class. `@Override` makes the
+compilation fail on a Spark whose methods have other names.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ public class AssignedAsTheyAre extends KafkaSourceProvider {{
 
 @contextmanager
 def internal_topics(spark: SparkSession) -> Iterator[str]:
-    """The format of a source with `assign`, for readers whose `load` is in the block."""
+    """Yield the format of a source with `assign`; call `load` inside the block."""
     session: Any = spark
     jvm = session._jvm  # noqa: SLF001 - PySpark has no public way
     thread = jvm.java.lang.Thread.currentThread()
@@ -61,7 +61,7 @@ def internal_topics(spark: SparkSession) -> Iterator[str]:
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(usual)
     compiler.cook(_JAVA)
-    # Spark looks for a format by the loader of the thread that asks.
+    # Spark looks up a format in the class loader of the calling thread.
     thread.setContextClassLoader(compiler.getClassLoader())
     try:
         yield _CLASS

@@ -70,7 +70,7 @@ class MirrorRun:
             pass
 
     def drain(self) -> None:
-        """Mirror what is readable now, which ends before the first open transaction, and return."""
+        """Mirror all records that are readable now, up to the first open transaction, and return."""
         while self._must_begin_again({"availableNow": True}):
             pass
 

@@ -15,7 +15,7 @@ from group_coordinator.report.scope import Scope
 from group_coordinator.report.section import Content, Row, Section
 
 _NAMES = frozenset({"cluster_id", "group_id", "topic", "principal", "max_lag_topic"})
-"""Columns of the sections' queries that have names from outside."""
+"""Columns of the sections' queries with names that clients choose."""
 
 
 class Report(NamedTuple):

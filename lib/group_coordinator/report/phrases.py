@@ -23,10 +23,10 @@ _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 
 def name_text(name: str) -> str:
-    """A name from outside so that two names that differ look different, on a page that shows neither all spaces nor all characters.
+    """Escape a name that a client chose, so that different names look different on a page.
 
-    Nearly every name is shown as it is. One with characters that nobody sees, with spaces at an end or side by side, or with
-    letters in parts (not NFC) has them as Python's escapes, and so has one that looks as if it had such.
+    Nearly all names stay unchanged. Invisible characters, spaces at an end or next to a space, and letters that are not NFC become
+    Python's escapes. A name that already looks as if it had an escape has its backslashes doubled.
     """
     doubled = name.replace("\\", r"\\")
     is_whole = is_normalized("NFC", name)
@@ -40,7 +40,7 @@ def name_text(name: str) -> str:
 
 def _escape(character: str) -> str:
     code = ord(character)
-    # Python has letters for some: an n behind the backslash of a domain's name is no line break.
+    # Not Python's \n and the like: in DOMAIN\name the backslash and the n are not a line break.
     return f"\\x{code:02x}" if code < _CODES_OF_TWO_DIGITS else ascii(character)[1:-1]
 
 

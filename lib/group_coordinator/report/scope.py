@@ -43,7 +43,7 @@ class Scope(NamedTuple):
 
     def step_of(self, column: str) -> str:
         """The begin of the step that a time is in."""
-        # Not by date_bin: it counts nanoseconds, of which 64 bits have those of the years 1677 to 2262.
+        # Not date_bin: it computes in nanoseconds of 64 bits, which end in 1677 and 2262.
         begin = floor_of(f"CAST({column} AS BIGINT)", self.step_s * 1_000_000)
         begin = f"greatest({begin}, {FIRST_MS * 1_000})"
         return f"arrow_cast({begin}, 'Timestamp(Microsecond, Some(\"UTC\"))')"

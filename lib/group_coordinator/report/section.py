@@ -87,9 +87,9 @@ class Section:
 
 
 def name_of(row: Row, scope: Scope, column: str = "group_id") -> str:
-    """A group, or a topic, as the page calls it: behind its cluster, where the page is about all.
+    """Return the name of a group or topic on the page, with its cluster if the page shows all clusters.
 
-    A slash of a cluster's name is told twice, so that no two pairs of names have one text.
+    A slash in a cluster's name is doubled, so that different pairs of names have different texts.
     """
     name = str(row[column])
     return name if scope.cluster else f"{row['cluster_id'].replace('/', '//')} / {name}"

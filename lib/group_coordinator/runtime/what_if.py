@@ -95,7 +95,7 @@ class WhatIf:
         topic, partition = tombstone.topic, tombstone.partition
         lost = self._group.offsets[topic][partition]
         if lost.offset < 0:
-            return  # Clients take it for none.
+            return  # Clients ignore an offset below 0.
         self._gone[topic, partition] = Removal(
             topic, partition, lost.offset, lost.commit_timestamp_ms, at_ms
         )

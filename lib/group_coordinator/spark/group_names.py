@@ -19,12 +19,12 @@ _log = logging.getLogger(__name__)
 
 
 class GroupNames:
-    """The groups that a user has chosen by query, and the names of the others.
+    """The group of each query: the user's choice, or a default name.
 
-    A chosen source that a query does not have is logged once.
+    A source in the choice that the query does not have is logged once.
 
     Args:
-        chosen: by the query's name, or by its id if it has none.
+        chosen: the choices by query name, or by query id if the query has no name.
     """
 
     def __init__(self, chosen: Mapping[str, Choice]) -> None:
@@ -54,8 +54,8 @@ class GroupNames:
                 self._missing.add((query, option))
                 described = ", ".join(map(str, sources)) or "none"
                 _log.warning(
-                    "query %r has no Kafka source %r; its Kafka sources: %s. Name one by its option subscribe, "
-                    "subscribePattern or assign (OffsetReporter's group_ids)",
+                    "query %r has no Kafka source %r; its Kafka sources: %s. In OffsetReporter's group_ids, give the value of a source's "
+                    "option subscribe, subscribePattern or assign",
                     *(query, option, described),
                 )
 

@@ -63,14 +63,14 @@ class OffsetReporter(StreamingQueryListener):
             target: kafka: the brokers keep the groups; coordinator: this project's job does.
             group_ids: the groups of queries by name, or by id if a query has no name: a group; the group of each
                 Kafka source, by the value of its option subscribe, subscribePattern or assign; None: no report.
-                Order and spaces do not matter. A source that is not named there is not reported.
+                The order of topics and spaces are ignored. Sources that are not in the mapping are not reported.
             commit_interval_ms: between two commits of a group.
             client_options: kafka-python's, for security.
             events_topic: of the coordinator; as in conf/coordinator.toml if it is not given.
             responses_topic: likewise.
 
         Raises:
-            ValueError: there is no such target, or a bootstrap server is not HOST:PORT.
+            ValueError: the target does not exist, or a bootstrap server is not an address.
         """
         servers = bootstrap_servers
         if not isinstance(servers, str):

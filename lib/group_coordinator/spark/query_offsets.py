@@ -26,10 +26,10 @@ class KafkaSource(NamedTuple):
     topics: str
     """Topics, a pattern, or partitions such as orders-0, as Spark describes them."""
     offsets: Offsets
-    """Empty until the source has read something."""
+    """Empty until the source has read records."""
 
     def has(self, option: str) -> bool:
-        """Whether a value of the option subscribe, subscribePattern or assign makes this source."""
+        """Whether the value of subscribe, subscribePattern or assign defines this source."""
         if self.strategy == "SubscribePattern":
             return option.strip() == self.topics
         described = _listed(self.topics)
@@ -42,7 +42,7 @@ class KafkaSource(NamedTuple):
 
 
 def kafka_sources(progress: StreamingQueryProgress) -> Iterator[KafkaSource]:
-    """The query's Kafka sources; other sources are left out."""
+    """Yield the query's Kafka sources; other sources are left out."""
     for source in progress.sources:
         described = _KAFKA.fullmatch(source.description)
         if described:

@@ -46,17 +46,17 @@ def test_an_advertised_host_with_a_port_is_refused() -> None:
         advertised_host("gateway.advertised.host", "SSL://kafka-1:9092")
 
     assert str(refused.value) == (
-        "gateway.advertised.host = SSL://kafka-1:9092: it must be a host without a port, as clients are told the ports "
+        "gateway.advertised.host = SSL://kafka-1:9092 is not a host without a port: remove the port; clients get the ports "
         "of gateway.listen"
     )
 
 
 def test_a_protocol_that_clients_cannot_speak() -> None:
-    tls = r"gateway\.listen = sasl_ssl://me:1: TLS needs gateway\.ssl\.keystore\.location"
+    tls = r"gateway\.listen = sasl_ssl://me:1 is TLS: set gateway\.ssl\.keystore\.location"
     with pytest.raises(GatewayStartError, match=tls):
         check_protocol("gateway.listen", "sasl_ssl://me:1", is_encrypted=False)
 
-    with pytest.raises(GatewayStartError, match="clients must speak TLS"):
+    with pytest.raises(GatewayStartError, match="is not TLS: remove gateway"):
         check_protocol("gateway.listen", "PLAINTEXT://me:1", is_encrypted=True)
 
 

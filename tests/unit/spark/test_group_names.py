@@ -92,7 +92,7 @@ def test_a_source_that_a_query_does_not_have_is_logged_once(
         assert names.offsets(progress(ASSIGNED, nothing_read)) == {}
     names.offsets(progress(source("12", "RateStreamV2[rowsPerSecond=1]"), name="other"))
 
-    assert [message.partition(". Name one by ")[0] for message in caplog.messages] == [
+    assert [message.partition(". In OffsetReporter")[0] for message in caplog.messages] == [
         "query 'billing' has no Kafka source 'orderz'; its Kafka sources: Assign[orders-0, orders-1], Subscribe[refunds]",
         "query 'other' has no Kafka source 'orders'; its Kafka sources: none",
     ]

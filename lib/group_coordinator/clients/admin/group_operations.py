@@ -149,7 +149,7 @@ class GroupOperations(AdminBase):
         Args:
             group_ids: the groups.
             names: only these settings; none or empty: all that Kafka lists, and those that the group has of its own.
-            include_documentation: with a description of each setting, in this project's words.
+            include_documentation: whether to include a description of each setting.
         """
         asked = {
             group: configs.describe_configs(

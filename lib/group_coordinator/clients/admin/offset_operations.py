@@ -49,7 +49,7 @@ class OffsetOperations(AdminBase):
     async def list_offsets_of_groups(
         self, group_ids: Collection[str]
     ) -> dict[str, dict[TopicPartition, OffsetAndMetadata | None]]:
-        """All committed offsets of several groups, asked for at once; None: an offset below 0, which Kafka's clients take for none.
+        """Fetch all committed offsets of several groups at once. None: an offset below 0, which Kafka's clients ignore.
 
         >>> offsets = admin.list_offsets_of_groups(["reports", "unknown"])
         >>> len(offsets["reports"]), offsets["unknown"]

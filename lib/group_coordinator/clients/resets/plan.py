@@ -31,7 +31,7 @@ class NothingToShiftError(ClientError):
 
 
 class NoCurrentOffsetError(ClientError):
-    """A partition has a committed offset below 0, where nobody can stay."""
+    """--to-current cannot keep a committed offset below 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Facts:
     """What the cluster says of the partitions of a reset; what the scenario does not need is left out."""
 
     committed: Mapping[TopicPartition, int | None] = field(default_factory=dict)
-    """None: an offset below 0, which brokers take and which is none."""
+    """None: a committed offset below 0. Brokers accept such an offset, and clients ignore it."""
     starts: Numbers = field(default_factory=dict)
     ends: Numbers = field(default_factory=dict)
     by_time: Numbers = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Plan(NamedTuple):
 
 
 def plan_reset(scenario: Scenario, partitions: Collection[TopicPartition], facts: Facts) -> Plan:
-    """The new offsets of these partitions.
+    """Compute the new offsets of these partitions.
 
     Raises:
         NothingToShiftError: of ShiftBy.

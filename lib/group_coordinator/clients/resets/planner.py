@@ -38,7 +38,7 @@ class ResetPlanner:
         self._cluster = cluster
 
     def committed(self, group_id: str) -> dict[TopicPartition, int | None]:
-        """The offsets of a group, without their metadata; None: an offset below 0."""
+        """Fetch the offsets of a group, without their metadata; None: an offset below 0."""
         found = self._admin.list_offsets_of_groups([group_id])[group_id]
         return {
             partition: None if committed is None else int(committed.offset)
@@ -67,7 +67,7 @@ class ResetPlanner:
     def plan(
         self, group_id: str, partitions: Collection[TopicPartition], scenario: Scenario
     ) -> Plan:
-        """The new offsets of some partitions.
+        """Compute the new offsets of some partitions.
 
         Raises:
             UnknownTopicOrPartitionError: a partition does not exist.

@@ -72,7 +72,7 @@ BITS = {operation: 1 << number for number, operation in enumerate(Operation, _FI
 
 
 class Right(NamedTuple):
-    """To do something with something."""
+    """An operation on a resource."""
 
     operation: Operation
     kind: ResourceType

@@ -7,14 +7,14 @@ from group_coordinator.core.value import Value
 
 
 class GroupConfig(Value, frozen=True):
-    """A setting that a group may be given; `default` is Kafka's except for OFFSETS_RETENTION."""
+    """A setting of a group. `default` is Kafka's, except for OFFSETS_RETENTION."""
 
     name: str
     type: ConfigType
     default: str
     """Of the broker's setting, in its unit, as it is shown."""
     documentation: str
-    """In our own words; tests compare all but this with Kafka."""
+    """The description. All other fields are compared with Kafka in tests."""
     broker_name: str
     """The broker's setting that applies to a group without its own; where there is none, Kafka says the setting's own name."""
     least: int | None = None

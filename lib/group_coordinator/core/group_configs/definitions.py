@@ -46,7 +46,7 @@ _CONSUMER = (
         "consumer.assignor.offload.enable",
         ConfigType.BOOLEAN,
         "true",
-        "Whether a thread of its own computes the group's assignments. No effect here.",
+        "Whether a separate thread computes the group's assignments. No effect here.",
         "group.consumer.assignor.offload.enable",
         is_internal=True,
     ),

@@ -16,8 +16,8 @@ OFFSET_RESET = GroupConfig(
     "share.auto.offset.reset",
     ConfigType.STRING,
     "latest",
-    "Where a partition begins that the group has not read: `earliest`, `latest`, or "
-    "`by_duration:` and a duration of ISO 8601 (`by_duration:PT1H` is an hour ago).",
+    "The start offset of a partition that the group has not read yet: `earliest`, `latest`, or "
+    "`by_duration:` and an ISO 8601 duration (`by_duration:PT1H` is an hour ago).",
     "share.auto.offset.reset",
 )
 ISOLATION_LEVEL = GroupConfig(
@@ -112,7 +112,7 @@ _SHARE = (
         "share.assignor.offload.enable",
         ConfigType.BOOLEAN,
         "true",
-        "Whether a thread of its own computes a share group's assignments.",
+        "Whether a separate thread computes a share group's assignments.",
         "group.share.assignor.offload.enable",
         is_internal=True,
     ),
@@ -162,7 +162,7 @@ _STREAMS = (
         "streams.assignor.offload.enable",
         ConfigType.BOOLEAN,
         "true",
-        "Whether a thread of its own computes a streams group's assignments.",
+        "Whether a separate thread computes a streams group's assignments.",
         "group.streams.assignor.offload.enable",
         is_internal=True,
     ),
@@ -202,8 +202,8 @@ _DEAD_LETTERS = (
         "errors.deadletterqueue.copy.record.enable",
         ConfigType.BOOLEAN,
         "false",
-        "Whether the dead-letter topic gets the record itself, or only headers that say what "
-        "happened.",
+        "Whether the dead-letter topic gets the record itself, or only headers that describe the "
+        "failure.",
         "errors.deadletterqueue.copy.record.enable",
     ),
 )

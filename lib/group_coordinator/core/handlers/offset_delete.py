@@ -58,7 +58,7 @@ def decide(
 def _sorted_out(
     group: Group, topic: TopicPartitions, rights: Rights | None
 ) -> tuple[list[int], TopicResult | None]:
-    """The partitions that exist and may be touched, and the result of the others; a topic that does not exist always has one."""
+    """Return the partitions that can be deleted, and the result of all others; a topic that does not exist always has a result."""
     name = topic.name or ""
     if rights is not None and not rights.has(_NEEDED, ResourceType.TOPIC, name):
         denied = ErrorCode.TOPIC_AUTHORIZATION_FAILED

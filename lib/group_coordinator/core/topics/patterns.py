@@ -17,10 +17,10 @@ from group_coordinator.core.model.errors import ErrorCode
 
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False
-_OPTIONS.never_capture = True  # to find the places of a thousand groups takes 30 ms a name
+_OPTIONS.never_capture = True  # capturing a thousand groups takes 30 ms a topic name
 _OPTIONS.max_mem = 8 * 1024 * 1024
-"""Bytes of a compiled pattern: enough for 249 letters of any script, or for a text of the greatest length that repeats
-nothing. RE2J has no such limit."""
+"""Bytes of a compiled pattern: enough for 249 letters of any script, or for the longest text without repetitions. RE2J has no
+such limit."""
 _KEPT_PATTERNS = 16
 _DESCRIPTIONS = {
     "bad repetition operator": "invalid nested repetition operator",
@@ -79,13 +79,13 @@ def _compiled(pattern: str) -> Any:
     except re2.error as fault:
         raise InvalidPatternError(pattern, _description(fault.args[0].decode())) from None
     finally:
-        re2.purge()  # its own cache would keep 128, of any size
+        re2.purge()  # the cache of re2 keeps 128 patterns of any size
     _check_what_only_re2_takes(pattern)
     return compiled
 
 
 def _without_backslash(escape: re.Match[str]) -> str:
-    r"""RE2J takes \é for é, as every character that is neither a letter nor a digit of ASCII; RE2 knows no such escape."""
+    r"""Replace \é by é: RE2J allows a backslash before every character but ASCII letters and digits, RE2 does not."""
     escaped = escape["escaped"]
     return escape[0] if escaped is None or escaped.isascii() else escaped
 
@@ -99,7 +99,7 @@ def _description(fault: str) -> str:
 
 
 def _check_what_only_re2_takes(pattern: str) -> None:
-    r"""RE2J has no \C, does not repeat a brace, and requires every group to have a name of its own, in ASCII."""
+    r"""Reject what RE2J does not allow: \C, a repeated brace, and group names that are not unique or not ASCII."""
     tokens = list(_TOKENS.finditer(pattern))
     if any(token["byte"] for token in tokens):
         raise InvalidPatternError(pattern, "invalid escape sequence")

@@ -1,4 +1,4 @@
-"""Questions that no tool of Kafka's answers, and the views do."""
+"""Queries on the views, for questions that Kafka's tools cannot answer."""
 
 from __future__ import annotations
 

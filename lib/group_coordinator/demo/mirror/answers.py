@@ -1,4 +1,4 @@
-"""Questions that no tool of Kafka's answers, and the views do; `about` names the groups that they are about."""
+"""Queries on the views, for questions that Kafka's tools cannot answer; `about` names their groups."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ _TROUBLES = {
     "STALL": "The tables say STALL of {}: it commits the same offsets again and again.",
     "STOP": "The tables say STOP of {}: there is more to read, and it commits no more.",
     "REWIND": "The tables say REWIND of {}: it went back.",
-    "AHEAD": "The tables say AHEAD of {}: the log ends before what it has committed.",
+    "AHEAD": "The tables have status AHEAD for {}: the log ends before the committed offset.",
 }
 _LOSS = "The tables say: {group_id} lost its offsets of {topic} ({offsets}): {reason}."
 _RESET = "The tables say: somebody set {group_id} back by {records} records of {topic}."

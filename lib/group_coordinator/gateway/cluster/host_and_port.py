@@ -1,4 +1,4 @@
-"""Where the gateway, and the metrics of a job, listen."""
+"""The addresses on which the gateway and the metrics of a job listen."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ def listen_address(setting: str, text: str) -> Address:
 
 
 def advertised_host(setting: str, text: str) -> str:
-    """The host that clients are told, as Kafka's answers have it: an IPv6 address without brackets.
+    """Return the host for responses to clients. As in Kafka's, an IPv6 address has no brackets.
 
     Raises:
-        GatewayStartError: it is something else.
+        GatewayStartError: the text is not a host.
     """
     try:
         return host_alone(text)
     except AddressError as error:
         raise GatewayStartError(
-            f"{setting} = {text}: it must be a host without a port, as clients are told the ports of gateway.listen"
+            f"{setting} = {text} is not a host without a port: remove the port; clients get the ports of gateway.listen"
         ) from error
 
 
 def check_protocol(setting: str, text: str, *, is_encrypted: bool) -> None:
-    """Refuse an address that names another protocol than clients must speak there; none need be named.
+    """Check that the protocol in an address, if it has one, matches the TLS settings.
 
     Raises:
-        GatewayStartError: the message says what to do.
+        GatewayStartError: the protocol does not match.
     """
     protocol, is_named, _ = text.upper().partition("://")
     if is_named and protocol.endswith("SSL") and not is_encrypted:
-        raise GatewayStartError(f"{setting} = {text}: TLS needs gateway.ssl.keystore.location")
+        raise GatewayStartError(f"{setting} = {text} is TLS: set gateway.ssl.keystore.location too")
     if is_named and protocol.endswith("PLAINTEXT") and is_encrypted:
         raise GatewayStartError(
-            f"{setting} = {text}: with gateway.ssl.keystore.location clients must speak TLS"
+            f"{setting} = {text} is not TLS: remove gateway.ssl.keystore.location, or use SSL or SASL_SSL"
         )

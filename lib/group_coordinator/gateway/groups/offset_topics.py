@@ -68,7 +68,7 @@ def with_ids(topics: Iterable[Body], known: KnownTopics) -> list[Body]:
 
 
 def merged(refused: Sequence[Body], answered: Sequence[Body]) -> list[Body]:
-    """One entry a topic, what was refused first, as Kafka's response builders do; where nothing was, the answer as it is."""
+    """Merge to one entry a topic, denied topics first, as Kafka's response builders do; without denied topics, return the response."""
     if not refused:
         return [*answered]
     topics: dict[str, Body] = {}

@@ -13,7 +13,7 @@ class Caller(NamedTuple):
     """Where a request comes from; `client_host` is as Kafka writes it, with a slash before the address."""
 
     client_id: str
-    """Empty where the request has none, as in Kafka."""
+    """Empty if the request has no client id, as in Kafka."""
     client_host: str
     principal: str
     node_id: int | None

@@ -23,7 +23,7 @@ from group_coordinator.report.section import (
 from group_coordinator.tables.views.definition import total_of
 
 _MOVED = "CAST(`after` AS DECIMAL(20, 0)) - `before`"
-"""The difference of two bigints may be none."""
+"""The difference of two bigints may not fit a bigint."""
 
 
 def _queries(scope: Scope) -> Mapping[str, str]:
