@@ -233,7 +233,7 @@ def runs(text: str) -> set[tuple[str, ...]]:
 
 
 def with_own_words(answer: Json) -> Json:
-    """The answer with the presence of each description in place of its text, which is our own."""
+    """Return the response with the presence of each description instead of its text, which differs from Kafka's."""
     for result in answer.get("results", ()):
         for config in result["configs"]:
             if "documentation" in config:

@@ -1,6 +1,6 @@
-"""Each program does its work with the rights of its row of RIGHTS and nothing more, and `check` names each one that is taken away.
+"""Each program works with exactly its rights of RIGHTS, and `check` names each missing right.
 
-What follows where a right is missing is tried by the cheapest call that needs it; a whole run of Spark for each would take minutes.
+The consequence of a missing right is tested with the cheapest call that needs the right; a run of Spark for each would take minutes.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ JOB = load(overrides=["acls.source=cluster"]).job
 ORDERS, REPORTED = "orders", "spark-totals"
 ORDERS_0 = TopicPartition(ORDERS, 0)
 NO_ONE, APP = "no-one", "app"
-"""Who has no rights, and a client of Kafka's that comes by the gateway."""
+"""A user without rights, and a Kafka client behind the gateway."""
 BOUND = {ITS_TOPICS: ORDERS, ITS_GROUPS: REPORTED}
 CHECKED = [program for program, needs in RIGHTS.items() if can_be_asked_for(needs)]
 DEADLINE_S = 120
@@ -83,7 +83,7 @@ AS_KAFKA_WANTS: Mapping[str, list[Right]] = {
     ],
     "OffsetReporter, to the coordinator": [on_group(Operation.READ, REPORTED), READS_ORDERS],
 }
-"""What acls.source = cluster asks of those who ask about groups, as a broker would (jobs/README.md, Who may do what)."""
+"""The rights of requests with acls.source = cluster, as at a broker (jobs/README.md, Who may do what)."""
 OF_THE_APP = [
     *(READS_ORDERS, on_topic(Operation.WRITE, ORDERS), on_group(Operation.READ, "shop")),
     Right(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, "shop-1"),
@@ -91,13 +91,13 @@ OF_THE_APP = [
 
 
 def user_of(program: str, lacking: int | None = None) -> str:
-    """Who has the rights of the row, or all but one of them."""
+    """Return the user with the rights of the program, or with all but one."""
     number = list(RIGHTS).index(program)
     return f"program-{number}" if lacking is None else f"program-{number}-without-{lacking}"
 
 
 def job_of(program: str, lacking: int | None = None) -> JobSettings:
-    """`init` without one of its rights has topics of its own, which are not there yet."""
+    """Return settings with separate topics, which do not exist yet, for `init` without a right."""
     if program != "init" or lacking is None:
         return JOB
     user = user_of(program, lacking)
@@ -105,7 +105,7 @@ def job_of(program: str, lacking: int | None = None) -> JobSettings:
 
 
 def row(program: str, lacking: int | None = None) -> list[Right]:
-    """The whole row, with names."""
+    """Return the rights of the program, with names."""
     rights = (right_of(need, job_of(program, lacking)) for need in RIGHTS[program])
     return [right._replace(name=BOUND.get(right.name, right.name)) for right in rights]
 
@@ -153,7 +153,7 @@ VARIABLES = MappingProxyType({"GROUP_COORDINATOR_SASL_PASSWORD": PASSWORD})
 
 
 def process(broker: EmbeddedBroker, folder: Path, program: str, *words: str) -> JobProcess:
-    """The command as the user who has its row."""
+    """Run the command as the user with its rights."""
     settings = [word for each in SETTINGS for word in ("--set", each)]
     login = login_options(broker, user_of(program))
     return JobProcess([program, *settings, *login, *words], folder, variables=VARIABLES)
@@ -192,7 +192,7 @@ def checked(broker: EmbeddedBroker, program: str, user: str) -> list[str]:
 
 
 def test_check_says_how_a_missing_right_is_given(broker: EmbeddedBroker, tmp_path: Path) -> None:
-    """Kafka's own tool takes the commands; two of them, as each starts a JVM."""
+    """Kafka's own tool runs two of the commands; each starts a JVM."""
     kafka_acls = f"kafka-acls.sh --bootstrap-server {broker.bootstrap_servers} --add --allow-principal User:no-one"
     needed, *without = before = checked(broker, "mirror", NO_ONE)
 
@@ -285,7 +285,7 @@ def in_process(
 
 
 def test_run_and_those_who_ask_it(broker: EmbeddedBroker, installed: Path) -> None:
-    """The job goes by the cluster's rules; it needs `__consumer_offsets`, which is not there before."""
+    """The job uses the cluster's ACLs; it needs `__consumer_offsets`, which does not exist before."""
     with closing(
         KafkaProducer(bootstrap_servers=broker.bootstrap_servers, **login_of(ADMIN))
     ) as producer:
@@ -318,7 +318,7 @@ CONSUMING = (
 
 
 def consume_and_groups(broker: EmbeddedBroker, folder: Path) -> None:
-    """A group of the new protocol has no partitions until the job has told it of its topic."""
+    """A group of the new protocol has no partitions until it has the metadata of its topic."""
     consumed = in_process(consume.command, broker, user_of("consume"), folder, *CONSUMING)
     assert (sorted(consumed.stdout.split()), consumed.exit_code) == (["0", "1"], 0), consumed.output
 
@@ -365,7 +365,7 @@ def target(broker: EmbeddedBroker, program: str, lacking: int | None = None) -> 
 
 
 def offsets_of_a_transaction_come_by_the_gateway(broker: EmbeddedBroker, folder: Path) -> None:
-    """They count when the job has read the transaction's end."""
+    """The offsets count when the job has read the transaction marker."""
     port = free_row(4)
     servers = f"{LOOPBACK}:{port}"
     listens = (

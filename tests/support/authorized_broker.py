@@ -1,4 +1,4 @@
-"""A broker with an authorizer, whose users log in by name and one password, and may do what their ACLs say."""
+"""A broker with an authorizer. Its users log in by name with one password, and have the rights of their ACLs."""
 
 from __future__ import annotations
 

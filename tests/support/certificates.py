@@ -1,4 +1,4 @@
-"""A private key and a certificate in one PEM file, as the gateway takes them, and stores of Java's."""
+"""A private key and a certificate in one PEM file, which the gateway reads, and Java key stores."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def self_signed(folder: Path) -> Path:
 
 
 def trusted_by_java(certificate: Path, kind: str) -> Path:
-    """A store of Java's with the certificate of a PEM file, JKS or PKCS12; its password is STORE_PASSWORD."""
+    """Write a Java store, JKS or PKCS12, with the certificate of a PEM file; its password is STORE_PASSWORD."""
     store = certificate.with_suffix(f".{kind.lower()}")
     trusted = ("-importcert", "-noprompt", "-alias", "ca", "-file", str(certificate))
     where = ("-keystore", str(store), "-storetype", kind, "-storepass", STORE_PASSWORD)

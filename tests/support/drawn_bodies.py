@@ -1,4 +1,4 @@
-"""Bodies of binary messages, drawn at random out of their layouts."""
+"""Random bodies of binary messages, from their layouts."""
 
 from __future__ import annotations
 

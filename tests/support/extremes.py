@@ -1,4 +1,4 @@
-"""Groups with numbers and times at the edges of what Kafka takes, beside which every other group must be shown as ever."""
+"""Groups with numbers and times at the limits of Kafka, which must not change the rows of other groups."""
 
 from __future__ import annotations
 

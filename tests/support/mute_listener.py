@@ -1,4 +1,4 @@
-"""A server that accepts connections and never answers, as a broker that hangs."""
+"""A server that accepts connections and never responds, like a broker that hangs."""
 
 from __future__ import annotations
 

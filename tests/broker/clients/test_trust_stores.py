@@ -1,4 +1,4 @@
-"""Trust stores of Java's in client properties; they are made and read by Java's keytool."""
+"""Java trust stores in client properties; keytool makes and reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests as bytes, with what is null, empty, missing or too much: what both a broker and the gateway are sent."""
+"""Requests as bytes with null, empty, missing or surplus parts, for a broker and for the gateway."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NO_TAGS, _UNKNOWN_TAG = b"\0", b"\1\x63\2ab"
 
 
 class Frame(NamedTuple):
-    """A request with what is odd about it; the bytes begin with their size."""
+    """A request and the name of its oddity; the bytes begin with their size."""
 
     api: str
     version: int
@@ -53,7 +53,7 @@ class Parts(NamedTuple):
 
 
 def frames() -> Iterator[Frame]:
-    """Each oddity in each version of each API about groups, once."""
+    """Yield each oddity in each version of each group API."""
     seen = set()
     for version, (oddity, change) in product(range(11), _ODDITIES.items()):
         group = f"{PREFIX}{version}-{oddity}"

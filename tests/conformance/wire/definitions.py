@@ -1,4 +1,4 @@
-"""Kafka's own definitions of its messages, from a jar of the broker that the tests run, and how ours differ from them."""
+"""Kafka's own message definitions, from a jar of the tests' broker, and the differences of ours."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class KafkasStruct(msgspec.Struct, frozen=True):
 
 
 class KafkasMessage(msgspec.Struct, frozen=True, rename="camel"):
-    """A whole file: a request, a response, a header, the key or the value of a record. Headers have no key, what was removed no versions."""
+    """A file: a request, a response, a header, the key or the value of a record. Headers have no key, removed messages no versions."""
 
     type: str
     name: str
@@ -81,7 +81,7 @@ def apis_of_brokers(messages: Mapping[str, KafkasMessage]) -> set[str]:
 def other_definitions(
     kafkas: KafkasMessage | None, ours: Message, key: int | None
 ) -> Iterator[str]:
-    """In what our definition of a message differs from Kafka's: key, versions, and each field of each version."""
+    """Yield the differences of our definition of a message: key, versions, and each field of each version."""
     if kafkas is None:
         yield f"{ours.name} is not Kafka's"
         return
@@ -177,7 +177,7 @@ def _tag(field: FieldLayout) -> int:
 
 
 def _default(field: KafkasField) -> Any:
-    """What a field is where nothing is said; definitions say numbers as texts, and null as "null": a bare null says nothing."""
+    """The default of a field. Definitions write numbers as texts and null as "null"; a bare null is no default."""
     if field.default == "null":
         return None
     if field.type.startswith(_ARRAY):

@@ -91,7 +91,7 @@ class ViewDefinition:
 
 
 def floor_of(number: str, step: int) -> str:
-    """SQL for the greatest multiple of `step` that is not above a bigint. The remainder of a negative number is negative in SQL."""
+    """SQL for the greatest multiple of `step` up to a bigint. The remainder of a negative number is negative in SQL."""
     return f"{number} - ({number} % {step} + {step}) % {step}"
 
 
