@@ -26,6 +26,9 @@ from group_coordinator.core.model.config import ConfigError
 
 _BUFFERS = ("receive_buffer_bytes", "send_buffer_bytes")
 """Buffer sizes. The default is the operating system's: None in kafka-python, -1 in Kafka."""
+_IDLE = "connections_max_idle_ms"
+"""A connection that is idle for longer is closed. A number below 0: never in Kafka, at once in kafka-python."""
+_FOR_EVER_MS = 2**31 - 1
 _ADDRESS = "bootstrap.servers"
 """Ignored in the file: --bootstrap-server takes precedence, as in Kafka's tools."""
 
@@ -110,11 +113,13 @@ def python_options(
 
 def _plain_options(properties: Mapping[str, str]) -> dict[str, Any]:
     """Convert the properties that kafka-python has under the same name."""
-    options = {
+    options: dict[str, Any] = {
         _option(key): _typed(key, value, OF_PYTHON[_option(key)])
         for key, value in properties.items()
         if _option(key) in OF_PYTHON and key != _ADDRESS
     }
+    if options.get(_IDLE, 0) < 0:
+        options[_IDLE] = _FOR_EVER_MS
     return {name: value for name, value in options.items() if name not in _BUFFERS or value != -1}
 
 

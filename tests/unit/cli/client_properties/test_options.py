@@ -52,7 +52,7 @@ def test_numbers_and_truth_values_get_their_types(tmp_path: Path) -> None:
     options = read(
         tmp_path,
         "request.timeout.ms=5000\nssl.check.hostname=False\nsasl.plain.password=1234\n"
-        "receive.buffer.bytes=-1\nsend.buffer.bytes=65536\n",
+        "receive.buffer.bytes=-1\nsend.buffer.bytes=65536\nconnections.max.idle.ms=-1\n",
     )
 
     assert options == {
@@ -60,6 +60,7 @@ def test_numbers_and_truth_values_get_their_types(tmp_path: Path) -> None:
         "ssl_check_hostname": False,
         "sasl_plain_password": "1234",
         "send_buffer_bytes": 65536,
+        "connections_max_idle_ms": 2_147_483_647,
     }
 
 
