@@ -6,6 +6,8 @@ import re
 import sys
 from io import TextIOWrapper
 
+from group_coordinator.report.phrases import is_seen
+
 _NOT_ASCII = re.compile(r"[^\n -~]")
 
 
@@ -16,11 +18,11 @@ def escape_missing_characters() -> None:
 
 
 def visible_json(document: str, encoding: str | None) -> str:
-    r"""Return the document with \uXXXX for characters that are not printable or not in the encoding (None: UTF-8)."""
+    r"""Return the document with \uXXXX for characters that are invisible or not in the encoding (None: UTF-8)."""
 
     def escaped(found: re.Match[str]) -> str:
         character = found[0]
-        if character.isprintable() and character.encode(encoding or "utf-8", "ignore"):
+        if is_seen(character) and character.encode(encoding or "utf-8", "ignore"):
             return character
         units = character.encode("utf-16-be", "surrogatepass")
         return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))

@@ -11,6 +11,10 @@ NOTHING = "-"
 
 _ESCAPE = re.compile(r"\\(?:\\|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
 _CODES_OF_TWO_DIGITS = 0x100
+_BLANKS = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Letters, signs and marks to Unicode, printable to Python, of which nothing is seen (Default_Ignorable_Code_Point, and a Braille cell)."""
 _UNSEEN_SPACES = re.compile(r"^ +| +$|(?<= ) +")
 _LETTERS = (
     *(("E", 10**18, 9_995 * 10**14), ("P", 10**15, 9_995 * 10**11), ("T", 10**12, 9_995 * 10**8)),
@@ -31,11 +35,16 @@ def name_text(name: str) -> str:
     doubled = name.replace("\\", r"\\")
     is_whole = is_normalized("NFC", name)
     visible = (
-        each if each.isprintable() and (is_whole or each.isascii()) else _escape(each)
+        each if is_seen(each) and (is_whole or each.isascii()) else _escape(each)
         for each in doubled
     )
     text = _UNSEEN_SPACES.sub(lambda spaces: spaces[0].replace(" ", r"\x20"), "".join(visible))
     return name if text == doubled and not _ESCAPE.search(name) else text
+
+
+def is_seen(character: str) -> bool:
+    """Whether a character leaves something to see; a space does."""
+    return character.isprintable() and not _BLANKS.match(character)
 
 
 def _escape(character: str) -> str:

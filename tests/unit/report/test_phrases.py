@@ -77,6 +77,7 @@ def test_the_rest() -> None:
         (" a ", r"\x20a\x20"),
         ("\x00\u202ea\u200bb\u00a0\U000e0001", r"\x00\u202ea\u200bb\xa0\U000e0001"),
         ("Zu\u0308rich", r"Zu\u0308rich"),
+        ("a\ufe0fb\u034fc\u3164\u2800\U000e0100", r"a\ufe0fb\u034fc\u3164\u2800\U000e0100"),
         ("", ""),
     ],
 )
