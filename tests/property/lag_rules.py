@@ -102,13 +102,19 @@ def status(samples: Sequence[Sample], commits: Sequence[Commit]) -> str | None:
     for commit in commits:
         if commit.at_s <= now_s:
             window = [] if commit.offset is None else [*window, commit][-10:]
-    if is_ahead(samples, commits[-1]):
+    if is_ahead(samples, commits[-1]) or _goes_on_ahead(window, end, offset, now_s):
         return "AHEAD"
     if offset >= end or not window:
         return "OK"
     if min(now_s - window[-1].at_s, behind_s) > _tolerated(window):
         return "STOP"
     return _while_it_commits(samples, window, behind_s)
+
+
+def _goes_on_ahead(window: Sequence[Commit], end: int, offset: int, now_s: float) -> bool:
+    """Whether all of the last commits are beyond the end, the first of them for more than ten seconds."""
+    beyond = [commit for commit in window if (commit.offset or 0) > end]
+    return offset > end and bool(window) and beyond == window and window[0].at_s < now_s - 10
 
 
 def _tolerated(window: Sequence[Commit]) -> float:

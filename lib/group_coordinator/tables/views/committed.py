@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-_SURELY_LATER = "INTERVAL '10' SECOND"
-"""SQL for the least time from a commit to a sample that is certainly later: brokers stamp commits, samplers their own rounds."""
+SURELY_LATER_SECONDS = 10
+"""The least time from a commit to a sample that is certainly later: brokers stamp commits, samplers their own rounds."""
 
 
 def is_offset(number: str) -> str:
@@ -24,4 +24,4 @@ def is_ahead(offset: str, committed_at: str, end: str, sampled_at: str) -> str:
 
     A sample that is not later than the commit proves nothing: the log may have grown since.
     """
-    return f"({offset} > {end} AND {committed_at} < {sampled_at} - {_SURELY_LATER})"
+    return f"({offset} > {end} AND {committed_at} < {sampled_at} - INTERVAL '{SURELY_LATER_SECONDS}' SECOND)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from group_coordinator.tables.views.committed import offset_or_null
+from group_coordinator.tables.views.committed import SURELY_LATER_SECONDS, offset_or_null
 from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
     GROUP_ID,
@@ -40,6 +40,9 @@ _HELD_SECONDS = (
     f"CAST({micros('own.sampled_at')} - {micros('holds.held_until')} AS DOUBLE) / 1000000"
 )
 """Seconds since the last sample with an open transaction at the committed offset, at which a read_committed consumer waits."""
+# A group that commits again and again has no sample that is later than its newest commit: all of its last commits decide.
+_IS_AHEAD = f"""(ahead > 0 OR (committed_offset > log_end_offset AND lowest_offset > log_end_offset
+      AND quiet_seconds + span_seconds > {SURELY_LATER_SECONDS}))"""
 _END_AT_COMMIT = f"""
       steps.from_offset + (steps.log_end_offset - steps.from_offset)
         * CAST({micros("commits.at")} - {micros("steps.from_at")} AS DOUBLE)
@@ -105,7 +108,7 @@ windows AS (
   GROUP BY cluster_id, group_id, topic, `partition`
 ),
 partitions AS (
-  SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.lag, own.lag_from_start, own.lag_seconds,
+  SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.log_end_offset, own.lag, own.lag_from_start, own.lag_seconds,
     own.is_behind, own.held_back, own.ahead, own.is_subscribed, own.sampled_at, windows.lowest_offset, windows.highest_offset, windows.last_offset,
     windows.span_seconds, windows.quiet_seconds, windows.known_lags, windows.lowest_lag, windows.lowest_left, windows.times_nearer,
     coalesce(windows.commits, 0) AS commits,
@@ -130,7 +133,7 @@ SELECT cluster_id, group_id, topic, `partition`,
   CASE
     WHEN lag IS NULL AND ahead IS NULL THEN NULL
     WHEN NOT is_subscribed THEN 'UNSUBSCRIBED'
-    WHEN ahead > 0 THEN 'AHEAD'
+    WHEN {_IS_AHEAD} THEN 'AHEAD'
     WHEN NOT is_behind OR commits = 0 THEN 'OK'
     WHEN lag_from_start = held_back THEN 'HELD'
     WHEN silent_seconds > tolerated_seconds THEN 'STOP'

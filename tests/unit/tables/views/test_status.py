@@ -127,6 +127,22 @@ def test_of_commits_before_the_first_sample_nobody_knows_the_lag(tmp_path: Path)
     assert status(tmp_path, slow, [row for row in AHEAD if row[0] >= 1_110]) == "OK"
 
 
+@pytest.mark.parametrize(
+    ("commits", "wanted"),
+    [
+        # Again and again, so that no sample is ten seconds later than the newest commit.
+        ([(5.0 * number, 899) for number in range(40)], "AHEAD"),
+        # The group reads a log that grows: it commits what the sample has not seen yet.
+        ([(5.0 * number, 54 + 30 * (number - 35)) for number in range(40)], "OK"),
+        ([(5.0 * number, 54 if number < 37 else 899) for number in range(40)], "OK"),
+    ],
+)
+def test_ahead_of_the_log_is_also_who_goes_on_committing(
+    commits: Story, wanted: str, tmp_path: Path
+) -> None:
+    assert status(tmp_path, commits, [(30.0 * number, 54) for number in range(7)]) == wanted
+
+
 Positions = Iterable[tuple[float, int, int]]
 """(second, last stable offset, end)"""
 
