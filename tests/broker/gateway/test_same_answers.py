@@ -115,7 +115,7 @@ async def frames_answered(port: int, sent: Sequence[Frame]) -> list[Any]:
         try:
             size = int.from_bytes(await reader.readexactly(4))
             answer = wire.response_body(frame.api, frame.version, await reader.readexactly(size))[1]
-            found.append((*frame[:3], in_order(without_drawn_ids(answer))))
+            found.append((*frame[:3], in_order(replaced(without_drawn_ids(answer), {}))))
         except (asyncio.IncompleteReadError, ConnectionError):
             found.append((*frame[:3], "closed"))
             writer.close()
