@@ -56,7 +56,7 @@ def test_a_short_demo(tmp_path: Path) -> None:
     for text in (
         "29 members join them",
         "returns-desk: all members leave.",
-        "1. Who lost which offsets, when, and why?",
+        "1. Who lost which offsets, when, why, and by whom?",
         "kafka_server_group_coordinator_metrics_offset_commit_count",
         "queries of the dashboard find their series here",
         "What is left",
