@@ -7,11 +7,14 @@ from contextlib import ExitStack, contextmanager
 from threading import Event
 
 import pyspark
+from py4j.protocol import Py4JNetworkError
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
+from tenacity import retry, retry_if_exception_type, stop_after_attempt
 
 from group_coordinator.job.compute_check import check_before_session, check_session
-from group_coordinator.job.stop_signals import signals_raised, stop_on_signals
+from group_coordinator.job.python_signals import signals_raised_in_python
+from group_coordinator.job.stop_signals import stop_on_signals
 from group_coordinator.streaming.spark_lines import line_of
 
 MakeSession = Callable[[], SparkSession]
@@ -31,11 +34,24 @@ def session(make_session: MakeSession) -> Iterator[SparkSession]:
     spark = make_session()
     try:
         check_session(spark)
-        with signals_raised(spark):
+        # PySpark's own handler of Ctrl-C calls Java on the connection whose response is awaited.
+        with signals_raised_in_python():
             yield spark
+    except KeyboardInterrupt:
+        _hush(spark)
+        raise
     finally:
         if context is None:
             spark.stop()
+
+
+@retry(retry=retry_if_exception_type(Py4JNetworkError), stop=stop_after_attempt(3), reraise=True)
+def _hush(spark: SparkSession) -> None:
+    """Spark would log long traces of the running tasks.
+
+    When a signal ends the wait for a response of Java, py4j closes the connection, and sometimes the next one as well.
+    """
+    spark.sparkContext.setLogLevel("OFF")
 
 
 @contextmanager

@@ -7,22 +7,16 @@ run: a shutdown hook may take its time, and all other threads go on meanwhile.
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Event
-from types import FrameType
 from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
-from group_coordinator.job.python_signals import (
-    TerminatedError,
-    on_signals,
-    stop_on_signals_to_python,
-)
+from group_coordinator.job.python_signals import stop_on_signals_to_python
 
 _BEFORE_SPARKS = 100
 """Spark's own hook has priority 40 among Hadoop's; the highest goes first."""
@@ -46,27 +40,6 @@ class _JvmHook:
         """py4j asks for this."""
 
         implements = ("java.lang.Runnable",)
-
-
-@contextmanager
-def signals_raised(spark: SparkSession) -> Iterator[None]:
-    """Raise an exception for a signal to Python in the block, even during a call to Java.
-
-    Python's own handler leaves the response of such a call unread, and the next call on the same connection waits for it.
-    PySpark's handler for Ctrl-C makes such a call at once.
-    """
-    context: Any = spark.sparkContext
-    java = context._gateway._gateway_client  # noqa: SLF001 - PySpark has no public way to it
-
-    def end(number: int, _frame: FrameType | None) -> None:
-        # Without the attribute threads share connections, and py4j does not use the broken connection again.
-        with suppress(AttributeError):
-            del java.thread_connection.connection
-        context.setLogLevel("OFF")  # Spark would log long traces of the running tasks
-        raise TerminatedError if number == signal.SIGTERM else KeyboardInterrupt
-
-    with on_signals(end):
-        yield
 
 
 @contextmanager
