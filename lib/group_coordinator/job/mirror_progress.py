@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping
 
 from pyspark.sql.streaming.query import StreamingQuery
 
+from group_coordinator.clients.cluster.long_waits import AGAIN_S, FIRST_S
 from group_coordinator.clients.cluster.positions import Sample
 from group_coordinator.mirror.sinks import MirroredBatch
 from group_coordinator.streaming.batch_gate import ASKS_FOR_OFFSETS
 
 _INTERVAL_S = 15.0
-_LONG_QUESTION_S = 10.0
-_AGAIN_S = 60.0
 _log = logging.getLogger(__name__)
 
 
@@ -34,7 +33,7 @@ class MirrorProgress:
         self._records = 0
         self._behind_s: float | None = None
         self._held: list[str] = []
-        self._tell_of_question_s = clock() + _LONG_QUESTION_S
+        self._tell_of_question_s = clock() + FIRST_S
 
     def batch_done(self, batch_id: int, found: MirroredBatch) -> None:
         """A batch is in the tables."""
@@ -71,9 +70,9 @@ class MirrorProgress:
         """Log that Spark waits for the end offsets: until the brokers respond, there is no batch."""
         asks = str(status["message"]).startswith(ASKS_FOR_OFFSETS)
         if not (status["isTriggerActive"] and asks):
-            self._tell_of_question_s = self._clock() + _LONG_QUESTION_S
+            self._tell_of_question_s = self._clock() + FIRST_S
         elif self._clock() >= self._tell_of_question_s:
-            self._tell_of_question_s = self._clock() + _AGAIN_S
+            self._tell_of_question_s = self._clock() + AGAIN_S
             _log.warning(
                 "waiting for the end offsets of topic %s, which Kafka does not return; SIGTERM or Ctrl-C ends the wait",
                 self._topic,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from group_coordinator.settings import JobSettings
 
@@ -22,7 +23,9 @@ _NAME_A_CLASS = (
 """The properties that begin with the name of a class."""
 
 
-def cluster_options(job: JobSettings, given: Mapping[str, str] = {}) -> dict[str, str]:
+def cluster_options(
+    job: JobSettings, given: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, str]:
     """Options of a reader or a writer; Spark passes those that begin with `kafka.` on to Kafka's own client.
 
     `given` are properties of that client, which take precedence over the settings.

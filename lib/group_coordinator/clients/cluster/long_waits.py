@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
-_FIRST_S = 10.0
-_AGAIN_S = 60.0
+FIRST_S, AGAIN_S = 10.0, 60.0
+"""Seconds of a wait until it is logged, and between later log lines."""
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
 def long_wait_told(
-    awaited: str, first_s: float = _FIRST_S, again_s: float = _AGAIN_S
+    awaited: str, first_s: float = FIRST_S, again_s: float = AGAIN_S
 ) -> Iterator[None]:
     """Log the wait of the block after 10 s, and every minute from then on.
 
