@@ -11,7 +11,7 @@ import pytest
 from group_coordinator.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[3]
-TOOLS = ("bash", "cat", "cksum", "dirname", "env", "head", "mkdir", "nice", "rm", "sed")
+TOOLS = ("bash", "cat", "cksum", "dirname", "env", "head", "mkdir", "mktemp", "nice", "rm", "sed")
 JAVA_17 = 'echo "openjdk version \\"17.0.15\\" 2025-04-15" >&2'
 JAVA_8 = 'echo "java version \\"1.8.0_392\\"" >&2'
 JAVA_25 = 'echo "openjdk version \\"25\\" 2025-09-16" >&2'
@@ -36,17 +36,21 @@ def install(machine: Path, name: str, script: str) -> None:
     program.chmod(0o755)
 
 
-def run(machine: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def called(machine: Path, *command: str) -> subprocess.CompletedProcess[str]:
     temporary = machine / "tmp"
     temporary.mkdir(exist_ok=True)
     return subprocess.run(
-        ["bash", "deploy/local", *arguments],
+        command,
         cwd=machine,
         env={"PATH": str(machine / "bin"), "HOME": str(machine), "TMPDIR": str(temporary)},
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def run(machine: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return called(machine, "bash", "deploy/local", *arguments)
 
 
 def run_demo(machine: Path) -> tuple[int, str]:
@@ -169,15 +173,42 @@ def test_who_starts_no_java_does_not_wait_for_jars(
 def test_what_is_temporary_goes_with_the_run_and_with_the_next_one(installed: Path) -> None:
     with subprocess.Popen(["true"]) as killed:
         killed.wait()
-    left = installed / "tmp" / f"group-coordinator-test-{os.getuid()}.{killed.pid}"
+    left = installed / "tmp" / "group-coordinator-test.of-a-killed-run"
     left.mkdir(parents=True)
-    program = installed / ".venv" / "bin" / "pytest"
-    program.write_text('#!/usr/bin/env bash\necho pytest "$TMPDIR"\n', encoding="utf-8")
+    (left / "pid").write_text(f"{killed.pid}\n", encoding="utf-8")
+    running = installed / "tmp" / "group-coordinator-test.of-another-run"
+    running.mkdir()
+    (running / "pid").write_text(f"{os.getpid()}\n", encoding="utf-8")
+    says_its_folder(installed)
 
     used = Path(run(installed, "test", "fast").stdout.split()[-1])
 
     assert used.parent == left.parent
-    assert list(left.parent.iterdir()) == []
+    assert list(left.parent.iterdir()) == [running]
+
+
+def says_its_folder(machine: Path) -> None:
+    """Of the tests, with its mode."""
+    program = machine / ".venv" / "bin" / "pytest"
+    program.write_text(
+        f'#!/usr/bin/env bash\n{shutil.which("stat")} -c %a "$TMPDIR"; echo "$TMPDIR"\n',
+        encoding="utf-8",
+    )
+
+
+def test_a_folder_that_a_stranger_made_for_the_run_is_not_taken(installed: Path) -> None:
+    says_its_folder(installed)
+    plant = (
+        'mkdir -m 777 "$TMPDIR/group-coordinator-test-$UID.$$"; exec bash deploy/local test fast'
+    )
+
+    done = called(installed, "bash", "-c", plant)
+
+    mode, used = done.stdout.split()[-2:]
+    assert (mode, done.returncode) == ("700", 0)
+    [planted] = (installed / "tmp").iterdir()
+    assert Path(used) != planted
+    assert Path(used).parent == planted.parent
 
 
 def test_java_is_missing(machine: Path) -> None:
