@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
-from tempfile import gettempdir
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,7 +16,7 @@ settings.register_profile("ci", max_examples=100, derandomize=True, **PATIENT)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 if "SPARK_SUBMIT_OPTS" not in os.environ:
-    os.environ.update(classes_taken_from(Path(gettempdir(), "classes")))
+    os.environ.update(classes_taken_from(os.environ.get("CLASS_ARCHIVES", "")))
 
 LONGEST_FIRST = (
     "tests/end_to_end/test_faults.py",

@@ -27,10 +27,13 @@ def classes_kept_in(folder: Path) -> Mapping[str, str]:
     return _variables("-XX:ArchiveClassesAtExit", folder)
 
 
-def classes_taken_from(folder: Path) -> Mapping[str, str]:
-    """Variables with which JVMs begin with the classes of archives, where there are any and Java can use them."""
-    if (folder / _OF_A_JOB).exists():
-        return _variables("-XX:SharedArchiveFile", folder)
+def classes_taken_from(folder: str) -> Mapping[str, str]:
+    """Variables with which JVMs begin with the classes of archives, where there are any and Java can use them.
+
+    Java runs what is in them: `folder` is one that no other user writes to, or empty.
+    """
+    if folder and Path(folder, _OF_A_JOB).exists():
+        return _variables("-XX:SharedArchiveFile", Path(folder))
     return {"SPARK_SUBMIT_OPTS": _options()}
 
 

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -264,3 +265,26 @@ def test_python_has_no_venv(machine: Path) -> None:
 
     assert status == 2
     assert said.startswith("Python 3.11 has no venv module: install it")
+
+
+def test_java_takes_no_classes_that_a_stranger_left_in_the_temporary_folder(tmp_path: Path) -> None:
+    archive = tmp_path / "classes" / "job.jsa"
+    archive.parent.mkdir()
+    archive.touch()
+    told = "import os, tests.conftest; print(os.environ['SPARK_SUBMIT_OPTS'])"
+    without = {name: text for name, text in os.environ.items() if name != "SPARK_SUBMIT_OPTS"}
+
+    options, ours = (
+        subprocess.run(
+            [sys.executable, "-c", told],
+            cwd=ROOT,
+            env={**without, "CLASS_ARCHIVES": "", "TMPDIR": str(tmp_path), **given},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for given in ({}, {"CLASS_ARCHIVES": str(archive.parent)})
+    )
+
+    assert "SharedArchiveFile" not in options
+    assert f'-XX:SharedArchiveFile="{archive}"' in ours
