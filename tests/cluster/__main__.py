@@ -20,6 +20,7 @@ from tests.cluster.image import executors_of_the_image
 from tests.cluster.life import one_life
 from tests.cluster.refusals import refused_starts
 from tests.cluster.stage import open_stage
+from tests.cluster.strangers import strangers
 from tests.cluster.surprises import changed_setting, clock_ahead, kafka_away
 from tests.cluster.takeovers import frozen_driver, restored_checkpoint, two_drivers
 from tests.faults.__main__ import report
@@ -33,6 +34,7 @@ SCENES = {
     "changed-setting": changed_setting,
     "clock-ahead": clock_ahead,
     "kafka-away": kafka_away,
+    "strangers": strangers,
     "image": executors_of_the_image,
 }
 

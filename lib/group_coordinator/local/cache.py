@@ -9,9 +9,14 @@ from platformdirs.unix import Unix
 
 
 def cache_folder(name: str) -> Path:
-    """A folder of that name in the user's cache, made if it is not there: the same place on every system."""
+    """A folder of that name in the user's cache, made for the user alone if it is not there: the same place on every system.
+
+    Java runs what is in it.
+    """
     folder = Unix("group-coordinator").user_cache_path / name
-    folder.mkdir(parents=True, exist_ok=True)
+    for made in (folder.parent.parent, folder.parent, folder):
+        # Parents that mkdir makes by itself have the umask's mode.
+        made.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -32,6 +33,21 @@ def test_the_cache_is_where_the_user_has_it(
     home = tmp_path / ("elsewhere" if named else ".cache")
     assert folder == home / "group-coordinator" / "jars"
     assert folder.is_dir()
+
+
+def test_no_other_user_looks_into_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    before = os.umask(0)
+
+    try:
+        folder = cache_folder("jars")
+    finally:
+        os.umask(before)
+
+    made = (folder, folder.parent, folder.parent.parent)
+    assert [oct(path.stat().st_mode & 0o777) for path in made] == ["0o700"] * 3
 
 
 def test_a_lock_does_not_outlive_a_killed_process(tmp_path: Path) -> None:
