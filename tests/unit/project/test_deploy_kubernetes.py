@@ -26,6 +26,8 @@ NEWEST = kubernetes_validate.latest_version()
 OLDEST = "1.31"
 
 Manifest = dict[str, Any]
+Pod = tuple[str, dict[str, str]]
+"""A namespace and labels."""
 
 
 def manifests(file: Path) -> list[Manifest]:
@@ -38,6 +40,7 @@ def by_kind(kind: str) -> Manifest:
 
 
 ALL = [each for file in sorted(FOLDER.glob("*.yaml")) for each in manifests(file)]
+POLICIES = [each["spec"] for each in ALL if each["kind"] == "NetworkPolicy"]
 [APPLICATION] = manifests(FOLDER / "operator" / "spark-application.yaml")
 SETTINGS = by_kind("ConfigMap")["data"]
 DRIVER = by_kind("Deployment")["spec"]["template"]["spec"]
@@ -158,3 +161,106 @@ def test_what_is_mounted_is_there() -> None:
         [container] = spec["containers"]
         assert {each["name"] for each in container["volumeMounts"]} == volumes
     assert shutil.which("sh")
+
+
+def ours(component: str) -> Pod:
+    """A pod as the manifests make it."""
+    made = {
+        "driver": by_kind("Deployment")["spec"]["template"]["metadata"]["labels"],
+        "executor": yaml.safe_load(SETTINGS["executor.yaml"])["metadata"]["labels"],
+        "create-tables": by_kind("Job")["spec"]["template"]["metadata"]["labels"],
+        "operator's driver": APPLICATION["spec"]["driver"]["labels"],
+        "operator's executor": APPLICATION["spec"]["executor"]["labels"],
+        "stranger in the namespace": {"app": "stranger"},
+    }
+    return NAMESPACE, made[component]
+
+
+NAMESPACE = loads(SETTINGS["spark.conf"])["spark.kubernetes.namespace"]
+DNS: Pod = ("kube-system", {"k8s-app": "kube-dns"})
+BROKER: Pod = ("kafka", {"app": "kafka"})
+ELSEWHERE: Pod = ("elsewhere", {"app.kubernetes.io/name": "group-coordinator"})
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "ports"),
+    [
+        ("executor", "driver", {7078, 7079}),
+        ("driver", "executor", {7079}),
+        ("executor", "executor", {7079}),
+        ("operator's executor", "operator's driver", {7078, 7079}),
+        ("operator's driver", "operator's executor", {7079}),
+        ("create-tables", "driver", set()),
+        ("stranger in the namespace", "driver", set()),
+        ("stranger in the namespace", "executor", set()),
+        (ELSEWHERE, "driver", set()),
+        (ELSEWHERE, "executor", set()),
+        (ELSEWHERE, "create-tables", set()),
+        ("driver", DNS, {53, 443, 6443}),
+        ("executor", DNS, {53}),
+        ("driver", BROKER, {443, 6443, 9093}),
+        ("executor", BROKER, {9093}),
+        ("create-tables", BROKER, {9093}),
+        ("stranger in the namespace", BROKER, set()),
+        ("executor", ELSEWHERE, set()),
+    ],
+)
+def test_a_pod_reaches_these_ports_only(
+    source: str | Pod, target: str | Pod, ports: set[int]
+) -> None:
+    """Of all that the programs know; Kubernetes itself is at 443 or 6443."""
+    known = {22, 53, 443, 4040, 6443, 7077, 7078, 7079, 9092, 9093, 9404}
+    source = ours(source) if isinstance(source, str) else source
+    target = ours(target) if isinstance(target, str) else target
+
+    reached = {
+        port
+        for port in known
+        if allows("Egress", source, target, port) and allows("Ingress", target, source, port)
+    }
+
+    assert reached == ports
+
+
+def allows(direction: str, pod: Pod, peer: Pod, port: int) -> bool:
+    """What the policies of our namespace say of a connection of this pod, as Kubernetes reads them."""
+    namespace, labels = pod
+    selecting = [
+        policy
+        for policy in POLICIES
+        if namespace == NAMESPACE
+        and direction in policy["policyTypes"]
+        and selects(policy["podSelector"], labels)
+    ]
+    rules = [rule for policy in selecting for rule in policy.get(direction.lower(), [])]
+    return not selecting or any(
+        permits(rule, rule.get("to", rule.get("from")), peer, port) for rule in rules
+    )
+
+
+def permits(rule: Manifest, peers: list[Manifest] | None, peer: Pod, port: int) -> bool:
+    return port in {each["port"] for each in rule["ports"]} and (
+        peers is None or any(is_meant(each, *peer) for each in peers)
+    )
+
+
+def is_meant(peer: Manifest, namespace: str, labels: dict[str, str]) -> bool:
+    here = {"matchLabels": {"kubernetes.io/metadata.name": NAMESPACE}}
+    name = {"kubernetes.io/metadata.name": namespace}
+    return selects(peer.get("namespaceSelector", here), name) and selects(
+        peer.get("podSelector", {}), labels
+    )
+
+
+def selects(selector: Manifest, labels: dict[str, str]) -> bool:
+    return selector.get("matchLabels", {}).items() <= labels.items()
+
+
+def test_the_policies_know_the_ports_of_the_settings() -> None:
+    spark = loads(SETTINGS["spark.conf"])
+    job = tomllib.loads(SETTINGS["coordinator.toml"])
+    host, _, port = job["bootstrap"]["servers"].rpartition(":")
+
+    assert (spark["spark.driver.port"], spark["spark.blockManager.port"]) == ("7078", "7079")
+    assert APPLICATION["spec"]["sparkConf"]["spark.blockManager.port"] == "7079"
+    assert (host.split(".")[1], port) == ("kafka", "9093")
