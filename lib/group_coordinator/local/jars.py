@@ -27,6 +27,8 @@ BROKER_COORDINATES = (
 # Interfaces of Kafka's command line tools: no broker needs them, and not every repository has their 4.4.0.
 _NOT_FOR_A_BROKER = ("kafka-tools-api", "kafka-tools")
 _LOG_LINES_SHOWN = 15
+_DIGESTS = Path(__file__).with_name("jars.sha256")
+"""Of all jars of all class paths, as sha256sum writes them."""
 
 _TOOLS = ("kafka-tools", "kafka-clients", "kafka-server-common")
 """What the console consumers need of the tools' own version."""
@@ -109,7 +111,30 @@ def _fetch(name: str, ivy_module: str, folder: Path) -> None:
             *("-types", "jar", "bundle"),
             *("-retrieve", f"{fetched}/[artifact]-[revision](-[classifier]).[ext]"),
         )
+        _check_digests(fetched)
         fetched.rename(folder)
+
+
+def _check_digests(folder: Path) -> None:
+    """Compare with the jars that were tested: a repository gives its own checksums with what it gives.
+
+    Raises:
+        JarsError: a jar is another one.
+    """
+    text = _DIGESTS.read_text(encoding="utf-8")
+    tested = {name: digest for digest, name in map(str.split, text.splitlines())}
+    for jar in sorted(folder.glob("*.jar")):
+        if jar.name not in tested:
+            raise JarsError(
+                f"{jar.name} was fetched, which is none of the jars that were tested: if it is right, add its line "
+                f"of sha256sum to {_DIGESTS}"
+            )
+        digest = sha256(jar.read_bytes()).hexdigest()
+        if digest != tested[jar.name]:
+            raise JarsError(
+                f"{jar.name} was changed on its way: its SHA-256 is {digest}, not {tested[jar.name]}; look at the "
+                "repositories and proxies that Ivy was sent to"
+            )
 
 
 def _run_ivy(*arguments: str) -> None:
