@@ -12,6 +12,7 @@ from pathlib import Path
 
 from group_coordinator.local.ports import LOOPBACK, free_ports
 from tests.cluster.stage import RUN_S, Stage, await_more
+from tests.cluster.standalone import AUTHENTICATION, spark_secret
 from tests.end_to_end.commits import Commits
 from tests.faults.judgement import judged
 from tests.faults.result import Result
@@ -63,7 +64,9 @@ def _container(stage: Stage, number: int, port: int) -> Iterator[None]:
             stdout=log,
             stderr=log,
             cwd=folder,
-            env=stage.cluster.environment() | _variables(number, port, folder),
+            env=stage.cluster.environment()
+            | _variables(number, port, folder)
+            | {"_SPARK_AUTH_SECRET": spark_secret(stage.cluster.packages)},
             start_new_session=True,
         )
     try:
@@ -76,7 +79,12 @@ def _container(stage: Stage, number: int, port: int) -> Iterator[None]:
 def _variables(number: int, port: int, folder: Path) -> dict[str, str]:
     """By which Spark on Kubernetes tells a container what it is."""
     opened = [f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in _OPENED]
-    options = [*opened, "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED", "-XX:+UseSerialGC"]
+    options = [
+        *opened,
+        *AUTHENTICATION,
+        "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+        "-XX:+UseSerialGC",
+    ]
     return {
         **{f"SPARK_JAVA_OPT_{place}": option for place, option in enumerate(options)},
         "SPARK_DRIVER_URL": f"spark://CoarseGrainedScheduler@{LOOPBACK}:{port}",

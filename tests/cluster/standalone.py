@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from secrets import token_hex
 
 import psutil
 import pyspark
 
 from group_coordinator.local.ports import LOOPBACK, free_ports
+from tests.support.job_process import ROOT
 from tests.support.short_lived_java import OPTIONS
 from tests.support.until import until
 
@@ -22,6 +24,13 @@ SPARK_HOME = Path(pyspark.__file__).parent
 _DEPLOY = "org.apache.spark.deploy"
 _EXECUTOR = "CoarseGrainedExecutorBackend"
 _START_S = 120
+
+AUTHENTICATION = (
+    "-Dspark.authenticate=true",
+    "-Dspark.network.crypto.enabled=true",
+    "-Dspark.network.crypto.authEngineVersion=2",
+)
+"""What Spark tells an executor before it can ask the driver."""
 
 
 @dataclass
@@ -67,6 +76,8 @@ class Standalone:
             "0",
             "--work-dir",
             str(self.folder / name),
+            "--properties-file",
+            str(configuration(self.packages)),
             self.master,
         )
         self._workers.append(worker)
@@ -81,6 +92,8 @@ class Standalone:
             str(self.port),
             "--webui-port",
             str(self.web_port),
+            "--properties-file",
+            str(configuration(self.packages)),
         )
 
     def kill_worker(self) -> None:
@@ -128,6 +141,22 @@ class Standalone:
         return process
 
 
+def configuration(packages: Path) -> Path:
+    """Of master, workers and drivers: that of deploy, with a secret."""
+    return packages.with_name("spark.conf")
+
+
+def spark_secret(packages: Path) -> str:
+    """What master, workers and drivers share."""
+    return configuration(packages).read_text().split()[-1]
+
+
+def _write_configuration(file: Path) -> None:
+    file.touch(mode=0o600)
+    secret = f"spark.authenticate.secret {token_hex(32)}\n"
+    file.write_text((ROOT / "deploy" / "standalone" / "spark.conf").read_text() + secret)
+
+
 def _is_executor(process: psutil.Process) -> bool:
     with suppress(psutil.NoSuchProcess):  # it may just have ended
         return any(_EXECUTOR in argument for argument in process.cmdline())
@@ -138,6 +167,7 @@ def _is_executor(process: psutil.Process) -> bool:
 def standalone_cluster(folder: Path, packages: Path) -> Iterator[Standalone]:
     """A master and two workers with one core each."""
     port, web_port = free_ports(2)
+    _write_configuration(configuration(packages))
     cluster = Standalone(folder, packages, port, web_port)
     with ExitStack() as stopping:
         stopping.callback(cluster.stop)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pyspark
 
 from group_coordinator.local.jars import spark_jars
+from tests.cluster.standalone import configuration
 from tests.support.short_lived_java import OPTIONS
 
 _SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
@@ -32,10 +33,10 @@ def main() -> None:
         "spark.executor.memory": "800m",
         "spark.executor.extraJavaOptions": OPTIONS,
         "spark.driver.memory": "1g",
-        "spark.ui.enabled": "false",
     }
     given = [option for key, value in settings.items() for option in ("--conf", f"{key}={value}")]
     command = [str(_SUBMIT), "--master", master, "--jars", jars, *given, *confs]
+    command += ["--properties-file", str(configuration(Path(packages)))]
     command += [str(Path(packages).parent / "jobs" / script), *arguments]
     os.execv(command[0], command)  # noqa: S606 - a fixed program
 
