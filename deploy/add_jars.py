@@ -1,4 +1,4 @@
-"""Puts the jars of Spark's Kafka connector and of Delta beside those that PySpark brings, in the image."""
+"""Puts the jars of Spark's Kafka connector and of Delta next to the jars of the PySpark that runs this."""
 
 from __future__ import annotations
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
+from javaproperties import loads
 
 from group_coordinator import __version__
+from group_coordinator.streaming import session
 from group_coordinator.streaming.spark_lines import LINES
 
 ROOT = Path(__file__).parents[3]
@@ -53,7 +58,7 @@ def test_every_script_is_in_the_list() -> None:
 
 def test_the_image_has_one_python() -> None:
     text = DOCKERFILE.read_text()
-    [base] = re.findall(r"^FROM python:(3\.\d+)-", text, re.MULTILINE)
+    [base] = re.findall(r"^ARG BASE=python:(3\.\d+)-", text, re.MULTILINE)
 
     assert re.findall(r"lib/python(3\.\d+)/", text) == [base]
     assert base in ("3.11", "3.12", "3.13")
@@ -115,10 +120,10 @@ def test_the_image_starts_what_spark_on_kubernetes_asks_for(tmp_path: Path) -> N
     )
 
 
-def test_yarn_gets_the_environment_the_jars_and_the_job(tmp_path: Path) -> None:
+def test_yarn_gets_the_environment_and_the_job(tmp_path: Path) -> None:
     environment = tmp_path / "environment"
     program(environment / "bin", "spark-submit")
-    program(environment / "bin", "python", "#!/bin/sh\necho a:b:1,c:d:2\n")
+    program(environment / "bin", "python", "#!/bin/sh\necho /environment/pyspark\n")
 
     called = run(
         *(DEPLOY / "yarn" / "submit", environment, "hdfs:///gc.tar.gz", "run_coordinator.py"),
@@ -128,7 +133,7 @@ def test_yarn_gets_the_environment_the_jars_and_the_job(tmp_path: Path) -> None:
     ).stdout.splitlines()
 
     assert called[0] == "spark-submit"
-    assert called[called.index("--packages") + 1] == "a:b:1,c:d:2"
+    assert "--packages" not in called  # pack has put the jars into the environment
     assert called[called.index("--archives") + 1] == "hdfs:///gc.tar.gz#environment"
     assert called[called.index("--deploy-mode") + 1] == "client"
     assert called[-7:] == [
@@ -159,3 +164,89 @@ def test_every_manifest_names_the_same_image() -> None:
 
     assert len(images) >= 4
     assert set(images) == {f"group-coordinator:{__version__.partition('.dev')[0]}"}
+
+
+CLOSED = {
+    "spark.authenticate": "true",
+    "spark.network.crypto.enabled": "true",
+    "spark.network.crypto.authEngineVersion": "2",
+    "spark.network.crypto.saslFallback": "false",
+    "spark.io.encryption.enabled": "true",
+    "spark.ui.enabled": "false",
+}
+
+
+def of_kubernetes(file: str) -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all((DEPLOY / "kubernetes" / file).read_text()))
+
+
+def options(words: str) -> dict[str, str]:
+    return dict(re.findall(r"--conf[ =](\S+?)=(\S+)", words))
+
+
+def settings_of_spark() -> dict[str, dict[str, str]]:
+    """Where it is started -> what it is told."""
+    [settings], [application] = (
+        of_kubernetes("settings.yaml"),
+        of_kubernetes("operator/spark-application.yaml"),
+    )
+    return {
+        "this machine": session._ON_THIS_MACHINE,  # noqa: SLF001
+        "this machine, spark-submit": loads((DEPLOY / "spark" / "spark-defaults.conf").read_text()),
+        "standalone": loads((DEPLOY / "standalone" / "spark.conf").read_text()),
+        "kubernetes": loads(settings["data"]["spark.conf"]),
+        "kubernetes, operator": application["spec"]["sparkConf"],
+        "kubernetes, tables": options((DEPLOY / "kubernetes/create-tables.yaml").read_text()),
+        "yarn": options((DEPLOY / "yarn" / "submit").read_text()),
+    }
+
+
+@pytest.mark.parametrize("place", settings_of_spark())
+def test_spark_listens_to_nobody_without_its_secret(place: str) -> None:
+    told = settings_of_spark()[place]
+
+    assert {key: told.get(key) for key in CLOSED} == CLOSED
+    assert "spark.authenticate.secret" not in told
+
+
+UNIT = DEPLOY / "standalone" / "group-coordinator.service"
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd")
+def test_the_unit_may_do_little() -> None:
+    """By systemd's own judgement, in tenths: 10.0 is a service without any limit."""
+    done = run(
+        "systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=20", UNIT
+    )
+
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_unit_writes_to_its_folders_only_and_fetches_nothing() -> None:
+    lines = UNIT.read_text().splitlines()
+
+    assert [
+        line for line in lines if line.startswith(("ReadWritePaths", "StateDirectory", "UMask"))
+    ] == [
+        "StateDirectory=group-coordinator",
+        "StateDirectoryMode=0700",
+        "ReadWritePaths=/srv/group-coordinator",
+        "UMask=0077",
+    ]
+    assert "ProtectSystem=strict" in lines
+    assert "--packages" not in UNIT.read_text()
+
+
+PINNED = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40}(  # v[\d.]+)")
+
+
+@pytest.mark.parametrize(
+    "workflow", sorted((ROOT / ".github/workflows").glob("*.yml")), ids=lambda file: file.name
+)
+def test_a_workflow_runs_actions_of_one_commit_and_writes_nothing(workflow: Path) -> None:
+    text = workflow.read_text()
+
+    used = re.findall(r"uses: (.*)", text)
+    assert used
+    assert [action for action in used if not PINNED.fullmatch(action)] == []
+    assert yaml.safe_load(text)["permissions"] == {"contents": "read"}
