@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 
 from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.local.own_python import python_module
 from group_coordinator.local.watchdog import Watchdog
 
 _LOOK_S = 0.1
@@ -22,7 +22,7 @@ def gateway_command(
     config: Path | None, overrides: Sequence[str], bootstrap_server: str | None
 ) -> list[str]:
     """The gateway, with the settings of a job that was given these options; secrets are in the environment of both."""
-    command = [sys.executable, "-m", "group_coordinator.cli.main", "gateway"]
+    command = python_module("group_coordinator.cli.main", "gateway")
     if config is not None:
         command += ["--config", str(config)]
     if bootstrap_server is not None:

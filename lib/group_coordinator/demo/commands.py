@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 from group_coordinator.demo.board import Board
 from group_coordinator.demo.folder import DemoFolder
 from group_coordinator.local.child_process import ChildProcess
+from group_coordinator.local.own_python import python_module
 
 
 def program(*arguments: str) -> list[str]:
     """A command of group-coordinator, run by this Python."""
-    return [sys.executable, "-m", "group_coordinator.cli.main", *arguments]
+    return python_module("group_coordinator.cli.main", *arguments)
 
 
 def typed_name() -> str:

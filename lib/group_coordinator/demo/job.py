@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 from msgspec import DecodeError, Struct, json
@@ -11,6 +10,7 @@ from group_coordinator.clients.admin import messages
 from group_coordinator.clients.channel.request import Channel
 from group_coordinator.demo.folder import DemoFolder
 from group_coordinator.local.child_process import ChildProcess
+from group_coordinator.local.own_python import python_module
 
 _START_TIMEOUT_MS = 180_000
 _POLL_S = 0.1
@@ -28,7 +28,7 @@ class Job:
         module = "group_coordinator.demo.job_process"
         self._process = ChildProcess(
             "The job",
-            [sys.executable, "-m", module, str(folder.settings), str(self._progress), *options],
+            python_module(module, str(folder.settings), str(self._progress), *options),
             folder.output("job"),
             folder.scratch,
         )

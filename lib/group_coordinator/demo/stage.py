@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -21,6 +20,7 @@ from group_coordinator.demo.plain import PlainLines
 from group_coordinator.demo.screen import Screen
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.child_process import ChildProcess
+from group_coordinator.local.own_python import python_module
 
 
 def new_folder() -> DemoFolder:
@@ -65,8 +65,7 @@ def fetch_jars(
     Raises:
         CommandFailedError: it cannot be fetched.
     """
-    command = [sys.executable, "-m", module]
-    process = ChildProcess("Step 'jars'", command, folder.output("jars"))
+    process = ChildProcess("Step 'jars'", python_module(module), folder.output("jars"))
     try:
         process.await_success(interruption.pause)
     finally:

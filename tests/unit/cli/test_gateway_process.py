@@ -69,7 +69,7 @@ def test_it_has_the_settings_of_the_job() -> None:
         Path("mine.toml"), ["gateway.listen=127.0.0.1:9", "a=b"], "kafka:9092"
     )
 
-    assert command[2:] == [
+    assert command[3:] == [
         *("group_coordinator.cli.main", "gateway", "--config", "mine.toml"),
         *(
             "--bootstrap-server",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -28,6 +27,7 @@ from group_coordinator.demo.mirror.watch import TablesWatch
 from group_coordinator.demo.scenes import Story
 from group_coordinator.demo.stage import fetch_jars, start_broker
 from group_coordinator.local.child_process import CommandFailedError
+from group_coordinator.local.own_python import python_module
 
 _TICK_S = 0.1
 _PATIENCE_S = 300.0
@@ -165,7 +165,7 @@ class Conductor:
 
 def _kafka_tool(servers: str) -> Tool:
     """The command line of kafka-python: Kafka's own admin API."""
-    command = (sys.executable, "-m", "kafka.admin", "-b", servers)
+    command = tuple(python_module("kafka.admin", "-b", servers))
     return Tool(f"kafka-python admin -b {servers}", command)
 
 
