@@ -158,6 +158,15 @@ def keys_given(path: Path | None = None, overrides: Sequence[str] = ()) -> froze
     return frozenset({*in_file, *(key for key, _ in map(_parse, overrides))})
 
 
+def secrets_in(path: Path) -> list[str]:
+    """The keys of the secrets that a file of one's own has.
+
+    Raises:
+        SettingsError: as for `load`.
+    """
+    return [key for key, value in _read(path).items() if key in SECRETS and value]
+
+
 def _build(part: type[Part], values: Mapping[str, Any], **built: Any) -> Part:
     names = [field.name for field in fields(cast("Any", part)) if field.name not in built]
     return part(**{name: values[key_of(name)] for name in names}, **built)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Final
 
@@ -40,6 +42,26 @@ _OF_EVERY_CLIENT = """
 OF_EVERY_CLIENT: Final = frozenset(_OF_EVERY_CLIENT.split())
 """Properties of all three: the admin client, the consumer and the producer."""
 
+_SECRETS = frozenset(
+    (
+        *(
+            "sasl.oauthbearer.client.credentials.client.secret",
+            "sasl.plain.password",
+            "ssl.password",
+        ),
+        *(
+            "sasl.oauthbearer.assertion.private.key.passphrase",
+            "ssl.keystore.key",
+            "ssl.key.password",
+        ),
+        *("ssl.keystore.password", "ssl.truststore.password"),
+    )
+)
+"""Kafka hides certificates too, which are public."""
+
+_SECRET_OPTION = re.compile("password|secret", re.IGNORECASE)
+"""Login modules of Kerberos and of AWS have no such option."""
+
 _OF_SOME_CLIENTS = """
     bootstrap.controllers buffer.memory buffer.memory.allocation.strategy compression.gzip.level compression.lz4.level
     compression.zstd.level default.api.timeout.ms group.protocol group.remote.assignor interceptor.classes
@@ -72,6 +94,16 @@ _PYTHONS = frozenset(
     if name not in _OBJECTS
 )
 _KNOWN = OF_EVERY_CLIENT.union(_OF_SOME_CLIENTS.split(), _PYTHONS)
+
+
+def secrets_in(properties: Mapping[str, str]) -> list[str]:
+    """Return the names of the properties with a secret."""
+    return [
+        key
+        for key, value in properties.items()
+        if key.replace("_", ".") in _SECRETS
+        or (key == "sasl.jaas.config" and _SECRET_OPTION.search(value))
+    ]
 
 
 def is_known(name: str) -> bool:

@@ -19,8 +19,10 @@ from group_coordinator.cli.client_properties.names import (
     OF_PYTHON,
     advice,
     is_known,
+    secrets_in,
 )
 from group_coordinator.cli.client_properties.stores import USED_BY_TLS, is_pem, tls_options
+from group_coordinator.cli.secret_files import warn_if_others_read
 from group_coordinator.core.java_text import java_number
 from group_coordinator.core.model.config import ConfigError
 
@@ -69,7 +71,7 @@ def options_of_both(command_config: Path | None) -> ClientProperties:
 
 
 def given_properties(command_config: Path | None) -> dict[str, str]:
-    """Read the properties of the file, if it is given.
+    """Read the properties of the file, if it is given. Standard error has a line if other users can read a secret in it.
 
     Raises:
         click.UsageError: the file cannot be read.
@@ -77,9 +79,11 @@ def given_properties(command_config: Path | None) -> dict[str, str]:
     if command_config is None:
         return {}
     try:
-        return read_properties(command_config)
+        properties = read_properties(command_config)
     except PropertiesError as error:
         raise click.UsageError(str(error)) from error
+    warn_if_others_read(command_config, secrets_in(properties))
+    return properties
 
 
 def python_options(

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from group_coordinator.cli.client_properties.names import secrets_in
 from group_coordinator.cli.client_properties.options import given_properties, python_options
 from group_coordinator.cli.whole_numbers import LAST_INT32, whole_number
 from group_coordinator.core.java_text import java_trimmed
@@ -35,10 +36,16 @@ class Properties:
         """Read the file and the KEY=VALUE options, which take precedence.
 
         Raises:
-            click.UsageError: the file or an option cannot be read.
+            click.UsageError: the file or an option cannot be read, or an option has a secret.
         """
         self.origin = "--command-property" if file is None else str(file)
-        self._left = given_properties(file) | key_values(given)
+        options = key_values(given)
+        for key in secrets_in(options):
+            raise click.UsageError(
+                f"--command-property {key}: other users can read a command line: set {key} in a --command-config file "
+                "that only you can read"
+            )
+        self._left = given_properties(file) | options
 
     def text(self, name: str) -> str | None:
         """Take one; None: it is not given."""
