@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -29,3 +32,38 @@ def test_snapshots_of_rocksdb_come_and_go_without_checksums(
 
     assert (tmp_path / "restored" / "000008.sst").read_text() == "a group"
     assert [file.name for file in (tmp_path / "checkpoint").iterdir()] == ["8.sst"]
+
+
+PROGRAM = """
+import sys
+from group_coordinator import settings
+from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.scratch import scratch_folder
+from group_coordinator.streaming.session import local_session, submitted_session
+
+job = settings.load().job
+with scratch_folder() as scratch:
+    made = sys.argv[1] == "local" and local_session(job, spark_jars(), scratch)
+    spark = made or submitted_session(job)
+    spark.sparkContext.parallelize([1], 1).map(lambda one: one + 1).collect()
+    spark.stop()
+"""
+SUBMITTED = {"PYSPARK_SUBMIT_ARGS": "--master local[1] --conf spark.sql.extensions= pyspark-shell"}
+
+
+@pytest.mark.parametrize("session", ["local", "submitted"])
+def test_workers_do_not_import_modules_of_the_current_folder(tmp_path: Path, session: str) -> None:
+    planted = tmp_path / "select.py"
+    planted.write_text("open(__file__ + '.ran', 'w')")
+
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", PROGRAM, session],
+        cwd=tmp_path,
+        env={**os.environ, **SUBMITTED} if session == "submitted" else None,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+
+    assert [file.name for file in tmp_path.glob("select.py*")] == ["select.py"]
+    assert done.returncode == 0, done.stderr

@@ -35,6 +35,8 @@ _EVERYWHERE = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "250",
     # Only the causes of a failure say whether Kafka, the disk or our code failed (job/query_failures.py).
     "spark.sql.pyspark.jvmStacktrace.enabled": "true",
+    # Spark starts Python workers by -m: they would import modules from the current folder first, whoever wrote them.
+    "spark.executorEnv.PYTHONSAFEPATH": "1",
     # A second attempt that runs beside the first would send responses twice.
     "spark.speculation": "false",
     # Without it every batch uploads whole SST files.
