@@ -58,7 +58,7 @@ def test_neither_does_consume_as_a_property(key: str) -> None:
 
 
 JAAS = "sasl.jaas.config = ScramLoginModule required username=u password='hush';\n"
-NO_SECRET = "sasl.jaas.config = software.amazon.msk.auth.iam.IAMLoginModule required;\n"
+KERBEROS = "sasl.jaas.config = com.sun.security.auth.module.Krb5LoginModule required useTicketCache=true;\n"
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ NO_SECRET = "sasl.jaas.config = software.amazon.msk.auth.iam.IAMLoginModule requ
         ("--config", "sasl.password = ''\nsasl.username = ''\n", 0o644, None),
         ("--command-config", JAAS, 0o604, "sasl.jaas.config"),
         ("--command-config", JAAS, 0o600, None),
-        ("--command-config", NO_SECRET, 0o644, None),
+        ("--command-config", KERBEROS, 0o644, None),
         ("--command-config", "client.id = shop\n", 0o644, None),
     ],
 )
