@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_type_hints
+from urllib.parse import urlsplit
 
 from group_coordinator.codecs import jaas
+from group_coordinator.codecs.host_and_port import is_loopback
 from group_coordinator.core.model.config import ConfigError, key_of
 
 Protocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
@@ -60,7 +62,8 @@ class Security:
     (PKCS 8) and its certificates.
 
     Raises:
-        ConfigError: a setting that the protocol needs is missing, or one is set that it does not use.
+        ConfigError: a setting that the protocol needs is missing, or one is set that it does not use, or the endpoint of
+            tokens is not reached by TLS.
     """
 
     security_protocol: Protocol
@@ -87,6 +90,8 @@ class Security:
         for field in ("sasl_username", _ENDPOINT, _SCOPE):
             if getattr(self, field) and field not in (*needed, *optional):
                 raise self._unused(field, self._mechanism if self._has_login else self._protocol)
+        if self.sasl_oauthbearer_token_endpoint_url:
+            _check_endpoint(self.sasl_oauthbearer_token_endpoint_url)
         if self._has_login and self.sasl_mechanism == "AWS_MSK_IAM" and not self._is_encrypted:
             raise ConfigError(
                 "sasl.mechanism", self.sasl_mechanism, "needs security.protocol = SASL_SSL"
@@ -185,6 +190,23 @@ class Security:
 
     def _unused(self, field: str, by: str) -> ConfigError:
         return ConfigError(key_of(field), getattr(self, field), f"{by} does not use it")
+
+
+def _check_endpoint(url: str) -> None:
+    key = key_of(_ENDPOINT)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = urlsplit("")
+    login, _, _ = parts.netloc.rpartition("@")
+    if login:
+        shown = url.replace(f"{login}@", "***@")
+        raise ConfigError(key, shown, "give name and password as sasl.username and sasl.password")
+    if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
+        why = "the client's secret would be readable on its way: give an https URL"
+        raise ConfigError(key, url, why)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ConfigError(key, url, "give an https URL")
 
 
 def variable_of(key: str) -> str:

@@ -39,6 +39,8 @@ class TokenEndpoint:
         self.status = 200
         self.answer: dict[str, Any] | None = None
         """Instead of a token."""
+        self.headers: dict[str, str] = {}
+        """More than usual."""
 
     def answered(self, form: dict[str, str], login: str) -> tuple[int, dict[str, Any]]:
         self.forms.append(form)
@@ -60,22 +62,23 @@ def signed_token() -> str:
 
 
 @contextmanager
-def token_endpoint() -> Iterator[TokenEndpoint]:
+def token_endpoint(host: str = "127.0.0.1") -> Iterator[TokenEndpoint]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             form = self.rfile.read(int(self.headers["Content-Length"])).decode()
             status, body = endpoint.answered(dict(parse_qsl(form)), self.headers["Authorization"])
             content = json.dumps(body).encode()
             self.send_response(status)
-            self.send_header("Content-Length", str(len(content)))
+            for name, value in {"Content-Length": str(len(content)), **endpoint.headers}.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(content)
 
         def log_message(self, *_: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        endpoint = TokenEndpoint(f"http://127.0.0.1:{server.server_port}/token")
+    with ThreadingHTTPServer((host, 0), Handler) as server:
+        endpoint = TokenEndpoint(f"http://{host}:{server.server_port}/token")
         Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield endpoint
         server.shutdown()

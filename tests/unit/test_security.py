@@ -192,6 +192,46 @@ def test_what_does_not_fit_together_is_named(overrides: list[str], message: str)
         settings.load(overrides=overrides, environment={})
 
 
+TOKEN_LOGIN = (*LOGIN, "sasl.mechanism=OAUTHBEARER")
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        (
+            "http://login.example/token",
+            "http://login.example/token: the client's secret would be readable on its way: give an https URL",
+        ),
+        (
+            "http://127.0.0.1.login.example/token",
+            "http://127.0.0.1.login.example/token: the client's secret would be readable on its way: give an https URL",
+        ),
+        ("file:///etc/passwd", "file:///etc/passwd: give an https URL"),
+        ("login.example/token", "login.example/token: give an https URL"),
+        ("https:///token", "https:///token: give an https URL"),
+        ("https://[::1/token", "https://[::1/token: give an https URL"),
+        (
+            "https://job:hush@login.example/token",
+            "https://***@login.example/token: give name and password as sasl.username and sasl.password",
+        ),
+    ],
+)
+def test_a_token_endpoint_that_is_not_safe(url: str, message: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        security(*TOKEN_LOGIN, f"sasl.oauthbearer.token.endpoint.url={url}")
+
+    assert str(refused.value) == f"sasl.oauthbearer.token.endpoint.url = {message}"
+
+
+@pytest.mark.parametrize(
+    "url", ["http://localhost:8080/token", "http://127.8.0.1/t", "http://[::1]:8/t", "HTTPS://a/t"]
+)
+def test_a_token_endpoint_by_tls_or_on_this_machine(url: str) -> None:
+    found = security(*TOKEN_LOGIN, f"sasl.oauthbearer.token.endpoint.url={url}")
+
+    assert found.sasl_oauthbearer_token_endpoint_url == url
+
+
 def test_a_password_that_is_no_text_is_not_shown(tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text(f"sasl.password = [{json.dumps('hush')}]\n")

@@ -6,7 +6,7 @@ Kafka's clients ignore the protocol in an address: security.protocol decides.
 from __future__ import annotations
 
 import re
-from ipaddress import AddressValueError, IPv6Address
+from ipaddress import AddressValueError, IPv6Address, ip_address
 
 BROKER_PORT = 9092
 """The default port of a broker, as in kafka-python."""
@@ -51,6 +51,14 @@ def host_alone(text: str) -> str:
     if host is None:
         raise AddressError(f"{text!r} is not a HOST or an IPv6 address without a port")
     return host
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches a host."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host.casefold() == "localhost"
 
 
 def broker_addresses(text: str) -> list[tuple[str, int]]:

@@ -11,7 +11,16 @@ from threading import Lock
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlencode
-from urllib.request import Request, urlopen
+from urllib.request import (
+    HTTPDefaultErrorHandler,
+    HTTPErrorProcessor,
+    HTTPHandler,
+    HTTPSHandler,
+    OpenerDirector,
+    ProxyHandler,
+    Request,
+    getproxies,
+)
 
 from kafka.errors import KafkaConnectionError, KafkaError, SaslAuthenticationFailedError
 from kafka.net.sasl.oauth import AbstractTokenProvider
@@ -19,6 +28,7 @@ from kafka.net.sasl.oauth import AbstractTokenProvider
 from group_coordinator.security import Security
 
 _TIMEOUT_S = 10
+_MOST_BYTES = 1024 * 1024
 _LIFETIME_USED = 0.8
 """A token is asked for again when this part of its life is over, as Java's clients do."""
 _UNKNOWN_LIFETIME_S = 60
@@ -64,14 +74,22 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]  # kafka-pytho
 
     def _answer(self) -> dict[str, Any]:
         try:
-            with urlopen(self._request(), timeout=_TIMEOUT_S) as response:  # noqa: S310 - the user's own URL
-                answer = json.load(response)
+            with _opener().open(self._request(), timeout=_TIMEOUT_S) as response:
+                content = response.read(_MOST_BYTES + 1)
         except HTTPError as error:
             error.close()
-            raise self._refusal(error) from error
-        except (OSError, HTTPException) as error:
+            raise self._refusal(error.code) from error
+        except OSError as error:
             raise KafkaConnectionError(f"{self._endpoint} gives no token: {error}") from error
-        except ValueError as error:
+        except HTTPException as error:
+            raise KafkaConnectionError(f"{self._endpoint} does not speak HTTP") from error
+        if len(content) > _MOST_BYTES:
+            raise SaslAuthenticationFailedError(
+                f"{self._endpoint} answers more than {_MOST_BYTES} bytes"
+            )
+        try:
+            answer = json.loads(content)
+        except (ValueError, RecursionError) as error:
             raise SaslAuthenticationFailedError(f"{self._endpoint} answers no JSON") from error
         return answer if isinstance(answer, dict) else {}
 
@@ -84,10 +102,33 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]  # kafka-pytho
         headers = {"Authorization": f"Basic {b64encode(login.encode()).decode()}"}
         return Request(self._endpoint, urlencode(form).encode(), headers)  # noqa: S310 - the user's own URL
 
-    def _refusal(self, error: HTTPError) -> KafkaError:
-        said = f"{self._endpoint} gives no token: HTTP {error.code} {error.reason}"
-        is_passing = error.code >= 500 or error.code == 429  # noqa: PLR2004 - HTTP's own numbers
+    def _refusal(self, status: int) -> KafkaError:
+        said = f"{self._endpoint} gives no token: HTTP {status}"
+        if 300 <= status < 400:  # noqa: PLR2004 - HTTP's own numbers
+            said += (
+                ", a redirect, which is not followed: set sasl.oauthbearer.token.endpoint.url to the address that it "
+                "leads to"
+            )
+        is_passing = status >= 500 or status == 429  # noqa: PLR2004 - HTTP's own numbers
         return (KafkaConnectionError if is_passing else SaslAuthenticationFailedError)(said)
+
+
+def _opener() -> OpenerDirector:
+    """Open http and https URLs; no redirect is followed, which would take the client's secret elsewhere.
+
+    An http URL is on this machine (`Security` refuses others): a proxy would get the secret in clear text.
+    """
+    opener = OpenerDirector()
+    of_https = {scheme: proxy for scheme, proxy in getproxies().items() if scheme == "https"}
+    for handler in (
+        ProxyHandler(of_https),
+        HTTPHandler(),
+        HTTPSHandler(),
+        HTTPErrorProcessor(),
+        HTTPDefaultErrorHandler(),
+    ):
+        opener.add_handler(handler)
+    return opener
 
 
 def _lifetime_s(answer: dict[str, Any]) -> float:

@@ -11,6 +11,7 @@ from group_coordinator.cli.client_properties.options import client_options, opti
 
 def written(folder: Path, text: str) -> Path:
     file = folder / "client.properties"
+    file.touch(0o600)
     file.write_text(text, encoding="utf-8")
     return file
 

@@ -86,6 +86,39 @@ def test_an_endpoint_that_is_overloaded_is_no_refusal(endpoint: TokenEndpoint) -
         TokenProvider(login(endpoint.url)).token()
 
 
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed(endpoint: TokenEndpoint, status: int) -> None:
+    with token_endpoint("127.0.0.2") as elsewhere:
+        endpoint.status, endpoint.headers = status, {"Location": elsewhere.url}
+
+        with pytest.raises(SaslAuthenticationFailedError) as refused:
+            TokenProvider(login(endpoint.url)).token()
+
+    assert str(refused.value) == (
+        f"[Error 58] SaslAuthenticationFailedError: {endpoint.url} gives no token: HTTP {status}, a redirect, which is not followed: set "
+        "sasl.oauthbearer.token.endpoint.url to the address that it leads to"
+    )
+    assert (len(endpoint.forms), elsewhere.forms) == (1, [])
+
+
+def test_an_answer_is_read_up_to_1_mib(endpoint: TokenEndpoint) -> None:
+    endpoint.answer = {"access_token": "x" * 1024 * 1024}
+
+    with pytest.raises(SaslAuthenticationFailedError, match="answers more than 1048576 bytes"):
+        TokenProvider(login(endpoint.url)).token()
+
+
+def test_a_secret_in_clear_text_takes_no_way_over_a_proxy(
+    endpoint: TokenEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with token_endpoint("127.0.0.2") as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+
+        assert TokenProvider(login(endpoint.url)).token()
+
+    assert (len(endpoint.forms), proxy.forms) == (1, [])
+
+
 def test_an_endpoint_where_nobody_listens() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
