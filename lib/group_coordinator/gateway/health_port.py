@@ -9,9 +9,7 @@ from http import HTTPStatus
 from typing import NamedTuple
 
 from group_coordinator.gateway.cluster.addresses import Address
-
-_LONGEST_REQUEST_BYTES = 8 * 1024
-_REQUEST_TIMEOUT_S = 5.0
+from group_coordinator.observability import http_server
 
 
 class Page(NamedTuple):
@@ -27,6 +25,8 @@ class HealthPort:
     def __init__(self, pages: Mapping[str, Callable[[], Page]]) -> None:
         self._pages = pages
         self._server: asyncio.Server | None = None
+        self._listens_on = ""
+        self._connections = 0
 
     async def open(self, listen: Address) -> None:
         """Answer from now on.
@@ -34,8 +34,9 @@ class HealthPort:
         Raises:
             OSError: the port is taken, or the address is not this machine's.
         """
+        self._listens_on = listen.host
         self._server = await asyncio.start_server(
-            self._serve, *listen, limit=_LONGEST_REQUEST_BYTES
+            self._serve, *listen, limit=http_server.LONGEST_REQUEST_BYTES
         )
 
     def close(self) -> None:
@@ -44,25 +45,38 @@ class HealthPort:
             self._server.close()
 
     async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
+        self._connections += 1
         try:
-            async with asyncio.timeout(_REQUEST_TIMEOUT_S):
-                request = await reader.readuntil(b"\r\n\r\n")
-                writer.write(_response(self._page(request)))
-                await writer.drain()
+            async with asyncio.timeout(http_server.REQUEST_TIMEOUT_S):
+                if self._connections <= http_server.MOST_CONNECTIONS:
+                    request = await reader.readuntil(b"\r\n\r\n")
+                    writer.write(_response(self._page(request)))
+                writer.close()
+                await writer.wait_closed()
         except (OSError, EOFError, asyncio.LimitOverrunError):
-            pass  # whoever it was, it is gone or does not speak HTTP
+            pass  # whoever it was, it is gone, slow, or does not speak HTTP
         finally:
-            writer.close()
+            writer.transport.abort()
+            self._connections -= 1
 
     def _page(self, request: bytes) -> Page:
         method, _, rest = request.partition(b" ")
         target, _, _ = rest.partition(b" ")
         path, _, _ = target.decode("latin-1").partition("?")
+        if not all(http_server.is_addressed(host, self._listens_on) for host in _hosts(request)):
+            return Page(HTTPStatus.MISDIRECTED_REQUEST, "this server has another name\n")
         if method != b"GET":
             return Page(HTTPStatus.METHOD_NOT_ALLOWED, "GET only\n")
         if path not in self._pages:
             return Page(HTTPStatus.NOT_FOUND, f"{' '.join(self._pages)}\n")
         return self._pages[path]()
+
+
+def _hosts(request: bytes) -> list[str]:
+    headers = (line.partition(b":") for line in request.splitlines()[1:])
+    return [
+        value.strip().decode("latin-1") for name, _, value in headers if name.lower() == b"host"
+    ]
 
 
 def _response(page: Page) -> bytes:

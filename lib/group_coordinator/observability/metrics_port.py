@@ -6,30 +6,31 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from socket import AF_INET6
-from socketserver import TCPServer, ThreadingMixIn
+from socketserver import TCPServer
 from threading import Thread
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 from prometheus_client import CollectorRegistry, make_wsgi_app
 
+from group_coordinator.observability.http_server import (
+    FewConnections,
+    ShortRequest,
+    is_addressed,
+)
+
 METRICS, ALIVE, READY = "/metrics", "/healthz", "/readyz"
-_REQUEST_TIMEOUT_S = 5.0
 
 Trouble = Callable[[], str | None]
 """Why nothing should be expected of the job now; None: all is well."""
 
 
-class _Handler(WSGIRequestHandler):
-    timeout = _REQUEST_TIMEOUT_S
-
+class _Handler(ShortRequest, WSGIRequestHandler):
     def log_message(self, *_: object) -> None:
         """Whoever asks every few seconds is not worth a line."""
 
 
-class _Server(ThreadingMixIn, WSGIServer):
-    daemon_threads = True
-
+class _Server(FewConnections, WSGIServer):
     def server_bind(self) -> None:
         """As WSGIServer's, without the search for the host's name, which may take seconds."""
         TCPServer.server_bind(self)
@@ -52,7 +53,7 @@ def metrics_port(
     """
     kind = _ServerOfIPv6 if ":" in address[0] else _Server
     with kind(address, _Handler) as server:
-        server.set_app(_pages(registry, trouble))
+        server.set_app(_pages(registry, trouble, address[0]))
         thread = Thread(target=server.serve_forever, name="metrics-port", daemon=True)
         thread.start()
         try:
@@ -62,7 +63,9 @@ def metrics_port(
             thread.join()
 
 
-def _pages(registry: CollectorRegistry, trouble: Trouble) -> Callable[..., Iterable[bytes]]:
+def _pages(
+    registry: CollectorRegistry, trouble: Trouble, listens_on: str
+) -> Callable[..., Iterable[bytes]]:
     metrics = make_wsgi_app(registry)
 
     def ready() -> tuple[HTTPStatus, str]:
@@ -73,10 +76,13 @@ def _pages(registry: CollectorRegistry, trouble: Trouble) -> Callable[..., Itera
 
     def app(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         path = environ["PATH_INFO"]
-        if path == METRICS:
+        is_ours = is_addressed(environ.get("HTTP_HOST"), listens_on)
+        if is_ours and path == METRICS:
             page: Iterable[bytes] = metrics(environ, start_response)
             return page
-        if path in pages:
+        if not is_ours:
+            status, text = HTTPStatus.MISDIRECTED_REQUEST, "this server has another name"
+        elif path in pages:
             status, text = pages[path]()
         else:
             status, text = HTTPStatus.NOT_FOUND, " ".join([METRICS, *pages])

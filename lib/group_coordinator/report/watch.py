@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from ipaddress import ip_address
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from socket import AF_INET6
 from threading import Thread
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from group_coordinator.codecs.host_and_port import written
+from group_coordinator.observability.http_server import (
+    FewConnections,
+    ShortRequest,
+    is_own_name,
+)
 
 
 class Texts(NamedTuple):
@@ -51,7 +55,7 @@ def served(current: Current, host: str, port: int) -> Iterator[str]:
         texts = current
         own_name = host
 
-    kind = _ServerOfIPv6 if ":" in host else ThreadingHTTPServer
+    kind = _ServerOfIPv6 if ":" in host else _Server
     with kind((host, port), Handler) as server:
         thread = Thread(target=server.serve_forever, name="report", daemon=True)
         thread.start()
@@ -62,11 +66,15 @@ def served(current: Current, host: str, port: int) -> Iterator[str]:
             thread.join()
 
 
-class _ServerOfIPv6(ThreadingHTTPServer):
+class _Server(FewConnections, HTTPServer):
+    pass
+
+
+class _ServerOfIPv6(_Server):
     address_family = AF_INET6
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(ShortRequest, BaseHTTPRequestHandler):
     texts: Current
     own_name: str
 
@@ -95,18 +103,3 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base's name
         """Nobody wants to read of every request."""
-
-
-def is_own_name(host: str, own_name: str) -> bool:
-    """Whether a request's Host is this server.
-
-    A page from elsewhere could give its own name this machine's address, and read the report in a browser that trusts the name.
-    """
-    name = urlsplit(f"//{host}").hostname or ""
-    if name in {"localhost", own_name}:
-        return True
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 
 import pytest
@@ -10,8 +12,12 @@ from group_coordinator.gateway.counters import Counters, Gauges
 from group_coordinator.gateway.health_port import HealthPort, Page
 from group_coordinator.gateway.metrics_page import metrics_page
 from group_coordinator.gateway.served import APIS
+from group_coordinator.observability import http_server
 from tests.unit.gateway.stage import LOOPBACK, free_block, settled
 
+HOST = "localhost:19091"
+LARGE_BYTES = 32 * 1024 * 1024
+"""More than the buffers between two sockets."""
 PAGES = {
     "/live": lambda: Page(HTTPStatus.OK, "live\n"),
     "/ready": lambda: Page(HTTPStatus.SERVICE_UNAVAILABLE, "no broker\n"),
@@ -30,7 +36,9 @@ PAGES = {
     ],
 )
 def test_pages(request_line: str, status: str, body: str) -> None:
-    head, _, shown = asyncio.run(asked(f"{request_line}\r\nHost: x\r\n\r\n")).partition("\r\n\r\n")
+    head, _, shown = asyncio.run(asked(f"{request_line}\r\nHost: {HOST}\r\n\r\n")).partition(
+        "\r\n\r\n"
+    )
 
     assert head.splitlines()[0] == f"HTTP/1.1 {status}"
     assert shown == body
@@ -41,10 +49,63 @@ def test_who_does_not_speak_http_hears_nothing(sent: str) -> None:
     assert asyncio.run(asked(sent, ends=True)) == ""
 
 
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ("Host: evil.example", "421 Misdirected Request"),
+        ("Host: localhost\r\nhost:evil.example", "421 Misdirected Request"),
+        ("Host: 127.0.0.1:19091", "200 OK"),
+        ("Accept: */*", "200 OK"),
+    ],
+)
+def test_a_page_from_elsewhere_cannot_read_it_by_a_name_of_its_own(
+    headers: str, status: str
+) -> None:
+    said = asyncio.run(asked(f"GET /live HTTP/1.0\r\n{headers}\r\n\r\n"))
+
+    assert said.splitlines()[0] == f"HTTP/1.1 {status}"
+
+
+def test_a_client_that_does_not_read_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_server, "REQUEST_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(http_server, "MOST_CONNECTIONS", 1)
+
+    async def told() -> int:
+        pages = {"/large": lambda: Page(HTTPStatus.OK, "x" * LARGE_BYTES), **PAGES}
+        async with opened(pages) as address:
+            reader, writer = await asyncio.open_connection(*address)
+            writer.write(b"GET /large HTTP/1.1\r\n\r\n")
+            async with asyncio.timeout(10):
+                while not await response(address, "GET /live HTTP/1.1\r\n\r\n"):
+                    pass
+            read = 0
+            with suppress(ConnectionResetError):
+                while part := await reader.read(1024 * 1024):
+                    read += len(part)
+            writer.close()
+            return read
+
+    assert asyncio.run(told()) < LARGE_BYTES
+
+
 async def asked(text: str, *, ends: bool = False) -> str:
-    port = HealthPort(PAGES)
+    async with opened(PAGES) as address:
+        return await response(address, text, ends=ends)
+
+
+@asynccontextmanager
+async def opened(pages: Mapping[str, Callable[[], Page]]) -> AsyncIterator[Address]:
+    port = HealthPort(pages)
     address = Address(LOOPBACK, free_block())
     await port.open(address)
+    try:
+        yield address
+    finally:
+        port.close()
+        await settled()
+
+
+async def response(address: Address, text: str, *, ends: bool = False) -> str:
     reader, writer = await asyncio.open_connection(*address)
     writer.write(text.encode())
     if ends:
@@ -55,8 +116,6 @@ async def asked(text: str, *, ends: bool = False) -> str:
         return ""
     finally:
         writer.close()
-        port.close()
-        await settled()
 
 
 def test_counters_as_monitoring_reads_them() -> None:

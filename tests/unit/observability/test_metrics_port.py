@@ -28,9 +28,9 @@ def port(job: Job) -> Iterator[int]:
         yield number
 
 
-def asked(port: int, path: str) -> tuple[int, str]:
+def asked(port: int, path: str, **headers: str) -> tuple[int, str]:
     connection = HTTPConnection(LOOPBACK, port, timeout=5)
-    connection.request("GET", path)
+    connection.request("GET", path, headers=headers)
     response = connection.getresponse()
     found = response.status, response.read().decode()
     connection.close()
@@ -54,6 +54,12 @@ def test_a_scheduler_is_told_of_life_and_of_trouble(port: int, job: Job) -> None
 
 def test_other_pages_name_those_that_there_are(port: int) -> None:
     assert asked(port, "/") == (404, "/metrics /healthz /readyz\n")
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/healthz", "/readyz", "/"])
+def test_a_page_from_elsewhere_cannot_read_it_by_a_name_of_its_own(port: int, path: str) -> None:
+    assert asked(port, path, Host="evil.example") == (421, "this server has another name\n")
+    assert asked(port, path, Host=f"localhost:{port}") == asked(port, path)
 
 
 def test_a_port_that_is_taken_is_an_error(port: int) -> None:

@@ -5,7 +5,7 @@ from http.client import HTTPConnection
 
 import pytest
 
-from group_coordinator.report.watch import Current, Texts, is_own_name, served
+from group_coordinator.report.watch import Current, Texts, served
 
 LOOPBACK = "127.0.0.1"
 
@@ -64,22 +64,6 @@ def test_tables_that_are_away_are_told_until_they_are_back(current: Current, por
 def test_a_page_from_elsewhere_cannot_read_it_by_a_name_of_its_own(port: int) -> None:
     assert get(port, "/", Host="evil.example")[0] == 421
     assert get(port, "/", Host=f"localhost:{port}")[0] == 200
-
-
-@pytest.mark.parametrize(
-    ("host", "is_own"),
-    [
-        ("127.0.0.1:8090", True),
-        ("[::1]:8090", True),
-        ("LOCALHOST", True),
-        ("reports.example:8090", True),
-        ("other.example", False),
-        ("127.0.0.1.evil.example", False),
-        ("", False),
-    ],
-)
-def test_names_of_this_server(host: str, *, is_own: bool) -> None:
-    assert is_own_name(host, "reports.example") is is_own
 
 
 def test_nobody_can_reach_it_afterwards(current: Current) -> None:
