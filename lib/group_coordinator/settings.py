@@ -208,6 +208,8 @@ def _convert(key: str, value: object) -> Any:
     wanted = _type_of(key)
     if wanted is Secret:
         return _secret(key, value)
+    if wanted is bool:
+        return _truth(key, value)
     if key == "security.protocol" and isinstance(value, str):
         value = value.upper()  # as in Kafka
     try:
@@ -219,6 +221,14 @@ def _convert(key: str, value: object) -> Any:
         choices = ", ".join(get_args(wanted)) if get_origin(wanted) is Literal else ""
         why = f"Expected one of {choices}" if choices else str(error)
         raise SettingsError(f"{key} = {value}: {why}") from error
+
+
+def _truth(key: str, value: object) -> bool:
+    """As Kafka reads it: a 1, or yes, might mean the opposite of what the user thinks."""
+    text = str(value).strip().lower()
+    if text not in {"true", "false"}:
+        raise SettingsError(f"{key} = {value}: Expected true or false")
+    return text == "true"
 
 
 def _secret(key: str, value: object) -> Secret:

@@ -176,6 +176,31 @@ def test_a_bad_override_is_named(override: str, message: str) -> None:
         settings.load(overrides=[override])
 
 
+TRUTH = "allow.everyone.if.no.acl.found"
+
+
+@pytest.mark.parametrize(("written", "read"), [("TRUE", True), ("False", False)])
+def test_true_and_false_in_any_case(tmp_path: Path, written: str, read: bool) -> None:  # noqa: FBT001
+    mine = own_file(tmp_path, f"{TRUTH} = ' {written} '\n")
+
+    assert settings.load(mine).job.allow_everyone_if_no_acl_found is read
+    assert (
+        settings.load(overrides=[f"{TRUTH}={written}"]).job.allow_everyone_if_no_acl_found is read
+    )
+
+
+@pytest.mark.parametrize("written", ["1", "0", "yes", "on", "", "true;"])
+def test_nothing_else_is_true_or_false(tmp_path: Path, written: str) -> None:
+    message = f"{TRUTH} = {written}: Expected true or false"
+
+    with pytest.raises(SettingsError, match=f"^{re.escape(message)}$"):
+        settings.load(overrides=[f"{TRUTH}={written}"])
+    with pytest.raises(SettingsError, match=f"^{re.escape(message)}$"):
+        settings.load(
+            own_file(tmp_path, f"{TRUTH} = {written if written.isdigit() else repr(written)}\n")
+        )
+
+
 def test_a_bad_value_in_a_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"^timer\.slack\.ms = True: Expected `int`"):
         settings.load(own_file(tmp_path, "timer.slack.ms = true\n"))

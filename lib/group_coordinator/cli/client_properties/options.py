@@ -23,7 +23,7 @@ from group_coordinator.cli.client_properties.names import (
 )
 from group_coordinator.cli.client_properties.stores import USED_BY_TLS, is_pem, tls_options
 from group_coordinator.cli.secret_files import warn_if_others_read
-from group_coordinator.core.java_text import java_number
+from group_coordinator.core.java_text import java_number, java_trimmed
 from group_coordinator.core.model.config import ConfigError
 
 _BUFFERS = ("receive_buffer_bytes", "send_buffer_bytes")
@@ -99,6 +99,10 @@ def python_options(
     Raises:
         click.UsageError: a property cannot be used.
     """
+    hidden = secrets_in(properties)
+    properties = {
+        key: value if key in hidden else java_trimmed(value) for key, value in properties.items()
+    }
     try:
         options = {
             **_plain_options(properties),

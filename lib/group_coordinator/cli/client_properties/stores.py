@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from group_coordinator.cli.client_properties.file import PropertiesError
+from group_coordinator.clients.cluster.tls_versions import TLS_VERSIONS
 from group_coordinator.local.java import JavaMissingError, java
 
 USED_BY_TLS: Final = frozenset(
     (
-        *("ssl.endpoint.identification.algorithm", "ssl.truststore.certificates"),
+        *("ssl.endpoint.identification.algorithm", "ssl.enabled.protocols"),
+        "ssl.truststore.certificates",
         *("ssl.truststore.location", "ssl.truststore.password", "ssl.truststore.type"),
         *("ssl.keystore.location", "ssl.keystore.password", "ssl.keystore.type"),
         *("ssl.keystore.key", "ssl.keystore.certificate.chain", "ssl.key.password"),
@@ -32,6 +34,9 @@ _CERTIFICATE = re.compile(
     r"(?P<pem>-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----\n)",
     re.DOTALL,
 )
+_VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+_VERSIONS_OFF = ("SSLv2Hello", "SSLv3", "TLSv1", "TLSv1.1")
+"""Java knows them too, and by default does not speak them, whatever the property says."""
 _PASSWORD = "STORE_PASSWORD"  # noqa: S105 - the name of a variable
 _KEYTOOL_TIMEOUT_S = 60
 
@@ -46,6 +51,7 @@ def tls_options(properties: Mapping[str, str]) -> dict[str, Any]:
         return {}
     return {
         **_host_name_check(properties),
+        **_versions(properties),
         **_authorities(properties),
         **_key(properties),
     }
@@ -57,6 +63,19 @@ def is_pem(file: str) -> bool:
     return path.is_file() and _PEM in path.read_bytes()
 
 
+def _versions(properties: Mapping[str, str]) -> dict[str, Any]:
+    key = "ssl.enabled.protocols"
+    if key not in properties:
+        return {}
+    names = [name.strip() for name in properties[key].split(",")]
+    versions = sorted(_VERSIONS[name] for name in names if name in _VERSIONS)
+    if not versions or not {*_VERSIONS, *_VERSIONS_OFF}.issuperset(names):
+        raise PropertiesError(
+            f"{key} = {properties[key]} is not valid: set TLSv1.2, TLSv1.3, or both with a comma between them"
+        )
+    return {TLS_VERSIONS: (versions[0], versions[-1])}
+
+
 def _host_name_check(properties: Mapping[str, str]) -> dict[str, Any]:
     key = "ssl.endpoint.identification.algorithm"
     algorithm = properties.get(key)
@@ -66,7 +85,13 @@ def _host_name_check(properties: Mapping[str, str]) -> dict[str, Any]:
         raise PropertiesError(
             f"{key} = {algorithm} is not valid: set https, or an empty value, which checks no host name"
         )
-    return {"ssl_check_hostname": algorithm != ""}
+    is_checked = {"ssl_check_hostname": algorithm != ""}
+    other = properties.get("ssl.check.hostname")
+    if other is not None and (other.lower() == "true") != is_checked["ssl_check_hostname"]:
+        raise PropertiesError(
+            f"{key} = {algorithm} contradicts ssl.check.hostname = {other}: remove one of them"
+        )
+    return is_checked
 
 
 def _authorities(properties: Mapping[str, str]) -> dict[str, Any]:

@@ -53,7 +53,8 @@ class Properties:
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str | None:
         """Take one of these words, in any case."""
-        value = self.text(name)
+        given = self.text(name)
+        value = given and java_trimmed(given)
         if value is not None and value.casefold() not in choices:
             raise click.UsageError(
                 f"{self.origin}: {name} = {value} is not valid: give one of {', '.join(choices)}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar, get_args
 
 from kafka.errors import KafkaConnectionError, KafkaError, TopicAuthorizationFailedError
 
@@ -19,8 +19,10 @@ from group_coordinator.clients.channel_errors import (
 )
 from group_coordinator.clients.cluster.connect_log import LOGIN_ERRORS, logged_errors
 from group_coordinator.clients.cluster.long_waits import long_wait_told
+from group_coordinator.clients.cluster.tls_versions import with_limited_versions
 from group_coordinator.clients.cluster.token_provider import TokenProvider
 from group_coordinator.codecs.host_and_port import broker_addresses, broker_list, written
+from group_coordinator.security import Protocol as SecurityProtocol
 from group_coordinator.security import Security
 from group_coordinator.settings import JobSettings
 
@@ -64,7 +66,7 @@ class Connection:
 
     Raises:
         AddressError: a bootstrap server is not a valid address.
-        LoginRefusedError: a part of the login, or its package, is missing.
+        LoginRefusedError: the protocol is unknown, or a part of the login, or its package, is missing.
     """
 
     bootstrap_servers: str
@@ -73,9 +75,9 @@ class Connection:
 
     def __post_init__(self) -> None:
         broker_addresses(self.bootstrap_servers)
-        missing = _missing_in_login(self.options)
-        if missing is not None:
-            raise LoginRefusedError(missing)
+        fault = _unknown_protocol(self.options) or _missing_in_login(self.options)
+        if fault is not None:
+            raise LoginRefusedError(fault)
 
     @classmethod
     def of(cls, job: JobSettings) -> Self:
@@ -87,12 +89,16 @@ class Connection:
         return cls(job.bootstrap_servers, login_options(job.security))
 
     def client_options(self) -> dict[str, Any]:
-        """Keyword arguments for any client of kafka-python."""
+        """Keyword arguments for any client of kafka-python.
+
+        Raises:
+            LoginRefusedError: a file that the options name cannot be used.
+        """
         return {
             "bootstrap_servers": broker_list(self.bootstrap_servers).split(","),
             "bootstrap_timeout_ms": BOOTSTRAP_TIMEOUT_MS,
             "reconnect_backoff_max_ms": _RECONNECT_BACKOFF_MAX_MS,
-            **self.options,
+            **with_limited_versions(self.options),
         }
 
     def local_address(self) -> str:
@@ -187,6 +193,15 @@ def login_options(security: Security) -> dict[str, Any]:
     if options.get("sasl_mechanism") == "OAUTHBEARER":
         options["sasl_oauth_token_provider"] = TokenProvider(security)
     return options
+
+
+def _unknown_protocol(options: Mapping[str, Any]) -> str | None:
+    """Return the fault of the protocol, or None. kafka-python would connect in plain text, and without a login."""
+    protocols = get_args(SecurityProtocol)
+    protocol = options.get("security_protocol", protocols[0])
+    if protocol in protocols:
+        return None
+    return f"security.protocol = {protocol} is not valid: give one of {', '.join(protocols)}"
 
 
 def _missing_in_login(options: Mapping[str, Any]) -> str | None:

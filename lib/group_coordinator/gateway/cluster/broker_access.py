@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ssl import SSLContext
 from typing import Any
 
+from group_coordinator.clients.cluster.tls_versions import limit_versions
 from group_coordinator.gateway.start_errors import GatewayStartError
 
 _PLAINTEXT = "PLAINTEXT"
@@ -76,6 +77,7 @@ def _context(options: Mapping[str, Any]) -> SSLContext:
     try:
         context = SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
+        limit_versions(context, options)
         context.check_hostname = bool(options.get("ssl_check_hostname", True))
         if authorities:
             context.load_verify_locations(authorities)

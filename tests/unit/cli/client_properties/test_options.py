@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from ssl import TLSVersion
 from typing import Any
 
 import click
@@ -83,7 +84,13 @@ def test_numbers_and_truth_values_get_their_types(tmp_path: Path) -> None:
             f"retry.backoff.ms = {'9' * 5_000} is not a number: give a whole number",
         ),
         ("send.buffer.bytes=64k", "send.buffer.bytes = 64k is not a number: give a whole number"),
-        ("ssl.check.hostname=yes", "ssl.check.hostname = yes is not a boolean: give true or false"),
+        *(
+            (
+                f"ssl.check.hostname={value}",
+                f"ssl.check.hostname = {value} is not a boolean: give true or false",
+            )
+            for value in ("yes", "1", "on", "0", "true;", "fals")
+        ),
         ("nonsense", "'nonsense' is not KEY=VALUE"),
     ],
 )
@@ -111,11 +118,12 @@ sasl.jaas.config=M required username=u password=p extra-password=x;
 
     assert options == {
         "request_timeout_ms": 20_000,
+        "ssl_enabled_protocols": (TLSVersion.TLSv1_3, TLSVersion.TLSv1_3),
         "sasl_plain_username": "u",
         "sasl_plain_password": "p",
     }
     assert capsys.readouterr().err == (
-        f"{tmp_path}/client.properties: default.api.timeout.ms, session.timeout.ms, acks, ssl.enabled.protocols, "
+        f"{tmp_path}/client.properties: default.api.timeout.ms, session.timeout.ms, acks, "
         "extra-password in sasl.jaas.config have no effect here\n"
     )
 

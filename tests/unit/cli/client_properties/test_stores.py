@@ -87,6 +87,24 @@ def test_a_key_in_pem(folder: Path) -> None:
                 "ssl.keystore.certificate.chain to a file, and set ssl.keystore.location to that file"
             ),
         ),
+        *(
+            (
+                {"ssl.enabled.protocols": versions},
+                f"ssl.enabled.protocols = {versions} is not valid: set TLSv1.2, TLSv1.3, or both with a comma between them",
+            )
+            for versions in ("", "tlsv1.3", "TLSv1.1,TLSv1", "TLSv1.3,TLSv9", "TLSv1.2;TLSv1.3")
+        ),
+        *(
+            (
+                {"ssl.endpoint.identification.algorithm": off},
+                f"ssl.endpoint.identification.algorithm = {off} is not valid: set https, or an empty value, which checks no host name",
+            )
+            for off in ("none", "false", "off", "null", '""')
+        ),
+        (
+            {"ssl.endpoint.identification.algorithm": "", "ssl.check.hostname": "true"},
+            "ssl.endpoint.identification.algorithm =  contradicts ssl.check.hostname = true: remove one of them",
+        ),
         (
             {"ssl.endpoint.identification.algorithm": "LDAPS"},
             "ssl.endpoint.identification.algorithm = LDAPS is not valid: set https, or an empty value, which checks no host name",

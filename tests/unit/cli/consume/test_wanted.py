@@ -30,7 +30,8 @@ def test_a_group_that_names_itself_commits_nothing() -> None:
 
 
 def test_it_commits_if_asked_to() -> None:
-    assert asked("enable.auto.commit=true").commit_interval_s == 5.0
+    assert asked("enable.auto.commit= true ").commit_interval_s == 5.0
+    assert asked("ssl.check.hostname= FALSE ").connecting == {"ssl_check_hostname": False}
     assert asked("enable.auto.commit=TRUE", "auto.commit.interval.ms=250").commit_interval_s == 0.25
 
 

@@ -119,6 +119,16 @@ def test_what_a_login_lacks_is_named(login: dict[str, str], missing: str) -> Non
     assert str(refused.value) == missing
 
 
+@pytest.mark.parametrize("protocol", ["sasl_ssl", "ssl", "SASL-SSL", "", None])
+def test_a_protocol_that_kafka_python_takes_for_plain_text_is_refused(protocol: str | None) -> None:
+    with pytest.raises(LoginRefusedError) as refused:
+        Connection("a:1", {"security_protocol": protocol})
+
+    assert str(refused.value) == (
+        f"security.protocol = {protocol} is not valid: give one of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL"
+    )
+
+
 def test_who_logs_in_is_a_principal() -> None:
     assert Connection("a:1", {"sasl_plain_username": "billing"}).principal == "User:billing"
     assert Connection("a:1").principal == "User:ANONYMOUS"
