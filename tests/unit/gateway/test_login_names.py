@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from base64 import urlsafe_b64encode
 
 import pytest
 
-from group_coordinator.gateway.login.login_names import first_name, is_last
+from group_coordinator.gateway.login.login_names import LONGEST_FIRST_BYTES, first_name, is_last
 
 
 def token(**claims: object) -> bytes:
@@ -90,6 +91,44 @@ def test_a_token_that_cannot_be_read_names_nobody(rest: bytes) -> None:
     first = b"n,,\x01auth=Bearer e30." + claims.rstrip(b"=") + b".signature\x01\x01"
 
     assert first_name("OAUTHBEARER", first, "sub") is None
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "first", "name"),
+    [
+        ("SCRAM-SHA-512", b"n,,n=" + b"a" * 60_000 + b",r=x", "a" * 60_000),
+        ("SCRAM-SHA-512", b"n,a=" + b"=2C" * 20_000 + b",n=billing,r=x", "billing"),
+        ("SCRAM-SHA-512", b"n,,n=" + b"a" * 60_000, None),
+        ("OAUTHBEARER", b"n,,\x01" + b"a=\x01" * 20_000 + b"\x01", None),
+        ("OAUTHBEARER", b"n,,\x01" + b"a" * 60_000 + b"=\x01\x01", None),
+    ],
+)
+def test_reading_a_name_takes_no_memory_beside_what_it_reads(
+    mechanism: str, first: bytes, name: str | None
+) -> None:
+    first_name(mechanism, b"", "sub")
+    tracemalloc.start()
+    found = first_name(mechanism, first, "sub")
+    _, most_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert found == name
+    assert most_bytes < 20 * 65_536
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "first"),
+    [
+        ("PLAIN", b"\0billing\0%b"),
+        ("SCRAM-SHA-512", b"n,,n=billing,r=%b"),
+        ("OAUTHBEARER", b"n,,\x01auth=Bearer " + token(sub="billing") + b"\x01more=%b\x01\x01"),
+    ],
+)
+def test_a_first_message_that_is_too_long_is_not_read(mechanism: str, first: bytes) -> None:
+    most = LONGEST_FIRST_BYTES - len(first) + len(b"%b")
+
+    assert first_name(mechanism, first % (b"x" * most), "sub") == "billing"
+    assert first_name(mechanism, first % (b"x" * (most + 1)), "sub") is None
 
 
 def test_other_mechanisms_are_not_read() -> None:

@@ -12,13 +12,16 @@ from typing import TypeAlias
 
 from msgspec import DecodeError, json
 
-_SASL_NAME = rb"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+"
+LONGEST_FIRST_BYTES = 64 * 1024
+"""A longer first message is not read, whatever is in it: names have at most 32,767 bytes."""
+# Repeats are possessive (++): the matcher keeps nothing to go back to, which would be 130 times what it reads.
+_SASL_NAME = rb"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]++|=2C|=3D)++"
 _SCRAM_FIRST = re.compile(
-    rb"n,(?:a=%b)?,n=(?P<name>%b),r=[\x21-\x2b\x2d-\x7e]+(?P<extensions>(?:,.*)?)"
+    rb"n,(?:a=%b)?,n=(?P<name>%b),r=[\x21-\x2b\x2d-\x7e]++(?P<extensions>(?:,.*)?)"
     % (_SASL_NAME, _SASL_NAME),
     re.DOTALL,
 )
-_TOKEN = re.compile(rb"n,(?:a=%b)?,\x01(?P<pairs>(?:[A-Za-z]+=[^\x01]*\x01)+)\x01" % _SASL_NAME)
+_TOKEN = re.compile(rb"n,(?:a=%b)?,\x01(?P<pairs>(?:[A-Za-z]++=[^\x01]*+\x01)++)\x01" % _SASL_NAME)
 _BEARER = re.compile(rb"auth=bearer +(?P<token>[-_~+/.A-Za-z0-9]+=*)", re.IGNORECASE)
 _PLAIN_FIELDS = 3
 _JWT_PARTS = 3
@@ -28,7 +31,9 @@ Claims: TypeAlias = dict[str, object]
 
 
 def first_name(mechanism: str, first: bytes, subject_claim: str) -> str | None:
-    """The name in a client's first message; None: it says none, or the mechanism is not read."""
+    """The name in a client's first message; None: it says none, is too long, or the mechanism is not read."""
+    if len(first) > LONGEST_FIRST_BYTES:
+        return None
     if mechanism == "PLAIN":
         return _plain(first)
     if mechanism in _SCRAM:
