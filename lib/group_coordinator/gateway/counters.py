@@ -33,6 +33,9 @@ class Counters:
         self.requests: Counter[tuple[str, int, int | None]] = Counter()
         self.refused: Counter[tuple[str, int | None]] = Counter()
         self.malformed = 0
+        self.closed: Counter[str] = Counter()
+        """Connections that a limit closed, by its name."""
+        self.failed = 0
         self.answers: dict[str, AnswerTimes] = {}
 
     def count_request(self, api: Api, version: int, node_id: int | None) -> None:

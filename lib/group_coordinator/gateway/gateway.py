@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from ssl import SSLContext
 from typing import NamedTuple
 
 from group_coordinator.gateway.cluster.addresses import Address, Addresses
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.cluster.find_coordinator import Coordinators
+from group_coordinator.gateway.connections.admission import (
+    NO_LIMITS,
+    Admission,
+    Closing,
+    Limits,
+)
 from group_coordinator.gateway.connections.connection import PARKED_APIS, Connection
-from group_coordinator.gateway.connections.frames import FrameError
 from group_coordinator.gateway.connections.line import Line
 from group_coordinator.gateway.connections.listeners import Listeners
 from group_coordinator.gateway.connections.strangers import Strangers
 from group_coordinator.gateway.counters import Counters, Gauges
 from group_coordinator.gateway.desk import Desk
 from group_coordinator.gateway.group_part import GroupPart
+from group_coordinator.gateway.login.failed_logins import FailedLogins
 from group_coordinator.gateway.login.login import Login
 
 CONNECT_TIMEOUT_S = 10.0
@@ -39,6 +45,7 @@ class Options(NamedTuple):
     """Of the ports of clients; None: they are plain."""
     subject_claim: str = "sub"
     """Where a token of OAUTHBEARER has the user's name."""
+    limits: Limits = NO_LIMITS
 
 
 class Gateway:
@@ -48,8 +55,11 @@ class Gateway:
         self._options = options
         self._view = view
         self.counters = Counters()
+        self.login_timeout_s = options.limits.login_timeout_ms / 1000
+        self._admission = Admission(options.limits, self.counters)
+        self._failed_logins = FailedLogins(options.limits.failed_login_delay_ms)
         self._listeners = Listeners(
-            options.listen, options.advertised_host, self._serve, options.tls
+            options.listen, options.advertised_host, self, options.tls, self.login_timeout_s
         )
         self._desk = Desk(
             groups,
@@ -70,7 +80,7 @@ class Gateway:
         Raises:
             OSError: a port is taken, or the address is not this machine's.
         """
-        await self._listeners.open(self._view.brokers)
+        self._listeners.open(self._view.brokers)
 
     def __str__(self) -> str:
         listen, host = self._options.listen, self._options.advertised_host
@@ -122,7 +132,7 @@ class Gateway:
     async def drain(self, timeout_s: float) -> None:
         """Take no more connections and requests, and end each connection once its answers have left."""
         self._is_draining = True
-        await self._listeners.close()
+        self._listeners.close()
         loop = asyncio.get_running_loop()
         end_s = loop.time() + timeout_s
         for each in self._connections:
@@ -143,10 +153,12 @@ class Gateway:
         """Decides about requests."""
         return self._desk
 
-    def login(self) -> Login:
+    def login(self, failed: Callable[[], None]) -> Login:
         """Of a client that has just come."""
         return Login(
-            is_wanted=self._view.access.wants_login, subject_claim=self._options.subject_claim
+            failed,
+            is_wanted=self._view.access.wants_login,
+            subject_claim=self._options.subject_claim,
         )
 
     def has_authorizer(self) -> bool:
@@ -189,16 +201,48 @@ class Gateway:
     def went(self, connection: Connection) -> None:
         """It is gone."""
         self._connections.discard(connection)
+        self._admission.leave(connection.host)
 
-    def refused(self, connection: Connection, error: FrameError) -> None:
+    def came_too_late(self, connection: Connection) -> None:
+        """It had its time."""
+        self._admission.count(Closing.LOGIN_TIMEOUT, connection.host)
+        connection.abort()
+
+    def held(self, connection: Connection, held: int) -> None:
+        """It holds so many bytes now."""
+        self._admission.note_held(connection, held)
+
+    def login_failed(self, host: str) -> None:
+        """As its broker says."""
+        self._failed_logins.note(host, asyncio.get_running_loop().time())
+
+    def login_wait_s(self, host: str) -> float:
+        """For its failures."""
+        return self._failed_logins.wait_s(host, asyncio.get_running_loop().time())
+
+    def refused(self, connection: Connection, error: Exception) -> None:
         """The client sent what may not come."""
         self.counters.malformed += 1
-        client = connection.client
-        self._strangers.tell(client.peer_host, client.first_bytes, error)
+        self._strangers.tell(connection.host, connection.client.first_bytes, error)
 
     def failed(self, connection: Connection, error: BaseException) -> None:
         """Its connection ends, the others go on."""
-        _log.error("Hung up on %s", connection.client.peer_host, exc_info=error)
+        self.counters.failed += 1
+        self._strangers.tell_defect(connection.host, error)
+
+    # What ports ask (Door).
+
+    def admits(self, host: str) -> bool:
+        """Whether one more may come from there."""
+        return self._admission.admits(host)
+
+    def failed_handshake(self, host: str) -> None:
+        """It came in vain."""
+        self._admission.leave(host)
+
+    def serve(self, node_id: int | None, host: str) -> Line:
+        """The client's line."""
+        return Connection(self, node_id, host).client
 
     # What answers need to know (Nodes).
 
@@ -209,6 +253,3 @@ class Gateway:
 
     def _nodes_with_ports(self) -> list[int]:
         return [node for node in self._view.brokers if self._listeners.address_of(node) is not None]
-
-    def _serve(self, node_id: int | None) -> Line:
-        return Connection(self, node_id).client

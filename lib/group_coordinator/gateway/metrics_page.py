@@ -22,6 +22,9 @@ def _lines(counters: Counters, gauges: Gauges) -> Iterator[str]:
     yield f"nodes_without_port {gauges.nodes_without_port}"
     yield f"connections_total {counters.connections}"
     yield f"malformed_total {counters.malformed}"
+    yield f"failed_total {counters.failed}"
+    for reason, count in counters.closed.items():
+        yield f'closed_total{{reason="{reason}"}} {count}'
     for (api, version, node_id), count in counters.requests.items():
         place = "bootstrap" if node_id is None else f"node-{node_id}"
         yield f'requests_total{{api="{api}",version="{version}",place="{place}"}} {count}'

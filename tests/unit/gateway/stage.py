@@ -16,6 +16,7 @@ from group_coordinator.codecs import wire
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
+from group_coordinator.gateway.connections.admission import NO_LIMITS, Limits
 from group_coordinator.gateway.gateway import Gateway, Options
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.local.ports import free_row
@@ -113,10 +114,13 @@ class Stage:
     port: int
     clients: list[Client] = field(default_factory=list)
 
-    async def client(self, node: int | None = None, tls: SSLContext | None = None) -> Client:
-        """Somebody who comes to the bootstrap port, or to a node's."""
+    async def client(
+        self, node: int | None = None, tls: SSLContext | None = None, host: str = LOOPBACK
+    ) -> Client:
+        """Somebody who comes from a host to the bootstrap port, or to a node's."""
         port = self.port if node is None else self.port + 1 + node
-        client = Client(*await asyncio.open_connection(LOOPBACK, port, ssl=tls))
+        streams = await asyncio.open_connection(LOOPBACK, port, ssl=tls, local_addr=(host, 0))
+        client = Client(*streams)
         self.clients.append(client)
         return client
 
@@ -138,6 +142,7 @@ async def staged(
     login: Mapping[str, Any] = MappingProxyType({}),
     certificates: Certificates = PLAIN,
     has_authorizer: bool = False,
+    limits: Limits = NO_LIMITS,
 ) -> AsyncIterator[Stage]:
     """`login` are options of kafka-python for the gateway's own connections."""
     async with ScriptedBroker(certificates.of_broker) as broker:
@@ -147,7 +152,7 @@ async def staged(
         job = JobByHand()
         port = free_block()
         tls = certificates.of_gateway
-        options = Options(Address(LOOPBACK, port), LOOPBACK, max_idle_ms, tls)
+        options = Options(Address(LOOPBACK, port), LOOPBACK, max_idle_ms, tls, limits=limits)
         gateway = Gateway(options, view, job)
         await gateway.open()
         stage = Stage(gateway, broker, job, view, port)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from group_coordinator.codecs import wire
+from group_coordinator.codecs.wire import WireError
 from group_coordinator.gateway.cluster.addresses import Address
 from tests.unit.gateway.stage import LOOPBACK, NODE, Client, staged, until
 
@@ -197,6 +198,50 @@ def test_a_defect_in_the_answer_for_one_client_is_told_and_leaves_the_others_alo
     with caplog.at_level(logging.ERROR):
         asyncio.run(scene())
     assert "ZeroDivisionError: planted" in caplog.text
+
+
+def test_a_defect_that_comes_again_is_counted_and_traced_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            stage.job.defect = ZeroDivisionError("planted")
+            for host in (LOOPBACK, LOOPBACK, "127.0.0.2", "127.0.0.2"):
+                client = await stage.client(host=host)
+                client.ask("Heartbeat", 4, HEARTBEAT)
+                assert await client.is_hung_up()
+            assert stage.gateway.counters.failed == 4
+
+    with caplog.at_level(logging.ERROR):
+        asyncio.run(scene())
+    assert [(one.getMessage(), bool(one.exc_info)) for one in caplog.records] == [
+        ("Hung up on 127.0.0.1", True),
+        ("Hung up on 127.0.0.1: ZeroDivisionError, as before", False),
+        ("Hung up on 127.0.0.2: ZeroDivisionError, as before", False),
+    ]
+
+
+def test_what_a_client_said_and_no_broker_can_be_asked_leaves_no_trace_of_a_defect(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            client.ask("Heartbeat", 4, HEARTBEAT)
+            question = await stage.job.asked()
+            question.answer.set_exception(WireError("groupId: 60000 bytes are too long"))
+
+            assert await client.is_hung_up()
+            counters = stage.gateway.counters
+            assert (counters.malformed, counters.failed) == (1, 0)
+
+    with caplog.at_level(logging.WARNING):
+        asyncio.run(scene())
+    [line] = caplog.records
+    assert (line.getMessage(), line.exc_info) == (
+        "Hung up on 127.0.0.1: groupId: 60000 bytes are too long",
+        None,
+    )
 
 
 def test_a_connection_that_met_a_defect_takes_nothing_more_from_its_broker() -> None:

@@ -124,6 +124,7 @@ def test_counters_as_monitoring_reads_them() -> None:
     counters.requests.update({("Fetch", 12, None): 7, ("JoinGroup", 9, 2): 1})
     counters.count_refused(APIS[1], 16)
     counters.count_refused(None, 4)
+    counters.closed["login-timeout"] += 2
     counters.count_answer("Heartbeat", 0.07)
     counters.count_answer("Heartbeat", 0.6)
 
@@ -138,6 +139,8 @@ def test_counters_as_monitoring_reads_them() -> None:
         "nodes_without_port 3",
         "connections_total 3",
         "malformed_total 0",
+        "failed_total 0",
+        'closed_total{reason="login-timeout"} 2',
         'requests_total{api="Fetch",version="12",place="bootstrap"} 7',
         'requests_total{api="JoinGroup",version="9",place="node-2"} 1',
         'refused_total{api="Fetch",version="16"} 1',

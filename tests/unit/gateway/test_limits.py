@@ -25,6 +25,9 @@ LARGEST = 100 * 1024 * 1024
         (struct.pack(">ihhi", 8, 11, 10, 1), "JoinGroup in version 10 is not served"),
         (struct.pack(">ihhi", 8, 12, 0, 1), "Heartbeat|RequestHeader"),
         (struct.pack(">ihhi", 17_000_000, 12, 0, 1), "Heartbeat with 17000000 bytes"),
+        (struct.pack(">ihhi", 8_193, 18, 3, 1), "ApiVersions with 8193 bytes"),
+        (struct.pack(">ihhi", 8_193, 17, 1, 1), "SaslHandshake with 8193 bytes"),
+        (struct.pack(">ihhi", 524_289, 36, 2, 1), "SaslAuthenticate with 524289 bytes"),
         (struct.pack(">ihhihh", 12, 0, 9, 1, 50, 7), "ends before what it must say"),
     ],
 )

@@ -11,10 +11,21 @@ from group_coordinator.gateway.connections.listeners import Listeners
 from tests.unit.gateway.stage import LOOPBACK, free_block
 
 
+class OpenDoor:
+    """Everybody may come, and nobody is heard."""
+
+    def admits(self, host: str) -> bool:
+        return bool(host)
+
+    def serve(self, _node_id: int | None, _host: str) -> asyncio.Protocol:
+        return asyncio.Protocol()
+
+    def failed_handshake(self, host: str) -> None:
+        raise AssertionError(host)
+
+
 def listeners(port: int) -> Listeners:
-    return Listeners(
-        Address(LOOPBACK, port), "gateway.example.com", lambda _node: asyncio.Protocol()
-    )
+    return Listeners(Address(LOOPBACK, port), "gateway.example.com", OpenDoor(), None, 1.0)
 
 
 @pytest.mark.parametrize("taken_by_node", [None, 2])
@@ -25,8 +36,8 @@ def test_a_port_that_is_taken_at_the_start_is_named(taken_by_node: int | None) -
         with socket.create_server((LOOPBACK, taken)):
             opened = listeners(port)
             with pytest.raises(OSError, match=rf"Address already in use.*{taken}"):
-                await opened.open([1, 2])
-            await opened.close()
+                opened.open([1, 2])
+            opened.close()
 
     asyncio.run(scene())
 
@@ -38,8 +49,8 @@ def test_a_node_whose_port_would_be_too_high_is_named() -> None:
         with pytest.raises(
             OSError, match=f"node 65000 would be at port {port + 65_001}, and 65535"
         ):
-            await opened.open([65_000])
-        await opened.close()
+            opened.open([65_000])
+        opened.close()
 
     asyncio.run(scene())
 
@@ -50,7 +61,7 @@ def test_a_node_that_comes_later_and_finds_its_port_taken_is_told_once_and_shown
     async def scene() -> None:
         port = free_block()
         opened = listeners(port)
-        await opened.open([1])
+        opened.open([1])
         with socket.create_server((LOOPBACK, port + 3)):
             found = [opened.address_of(node) for node in (1, 2, 2, 3, -1)]
             opened.try_again()
@@ -58,7 +69,7 @@ def test_a_node_that_comes_later_and_finds_its_port_taken_is_told_once_and_shown
         still_hidden = opened.address_of(2)
         opened.try_again()
         shown = opened.address_of(2)
-        await opened.close()
+        opened.close()
 
         assert found == [
             Address("gateway.example.com", port + 2),

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from group_coordinator.codecs import wire
+from group_coordinator.gateway.connections.admission import NO_LIMITS
 from group_coordinator.gateway.connections.connection import Connection
 from group_coordinator.gateway.login import login as login_module
+from group_coordinator.gateway.login.failed_logins import FailedLogins
 from tests.unit.gateway.scripted_broker import Asked
 from tests.unit.gateway.stage import Client, Stage, staged, until
 
@@ -86,6 +88,61 @@ def test_nothing_about_groups_before_a_login(api: str) -> None:
     asyncio.run(scene())
 
 
+def test_nothing_else_is_sent_on_before_a_login() -> None:
+    async def scene() -> None:
+        async with staged(login=LOGIN) as stage:
+            client = await stage.client()
+            client.ask("Fetch", 12, FETCH)
+
+            assert await client.is_hung_up()
+            assert stage.broker.is_idle()
+            assert len(stage.broker.writers) == 1  # the gateway's own
+
+    asyncio.run(scene())
+
+
+def test_one_request_at_a_time_before_a_login() -> None:
+    async def scene() -> None:
+        async with staged(login=LOGIN) as stage:
+            del stage.broker.answers["ApiVersions"]
+            client = await stage.client()
+            for _ in range(3):
+                client.ask("ApiVersions", 3)
+            asked = await stage.broker.asked()
+            other = await stage.client()
+            other.ask("ApiVersions", 3)
+            of_other = await stage.broker.asked()  # so long the first one's next did not come
+
+            assert (asked.writer is of_other.writer, stage.broker.is_idle()) == (False, True)
+            for _ in range(2):
+                asked.answer({"apiKeys": []})
+                await client.frame()
+                asked = await stage.broker.asked()
+
+    asyncio.run(scene())
+
+
+def test_a_first_message_as_long_as_may_be_goes_to_the_broker_and_names_nobody() -> None:
+    async def scene() -> None:
+        async with staged(login=LOGIN) as stage:
+            await taken_by_hand(stage)
+            for version in (0, 2):
+                client = await stage.client()
+                await began_with(stage, client, "PLAIN")
+                text = b"\0billing\0" + b"x" * 500_000
+                client.ask("SaslAuthenticate", version, said(text))
+                asked = await stage.broker.asked()
+                asked.answer({})
+                await client.frame()
+                client.ask("Heartbeat", 4, HEARTBEAT)
+
+                assert (asked.version, asked.body) == (max(version, 1), said(text))
+                assert await client.is_hung_up()
+            assert stage.job.questions == []
+
+    asyncio.run(scene())
+
+
 def test_a_wrong_password_is_told_by_the_broker_and_opens_nothing() -> None:
     async def scene() -> None:
         async with staged(login=LOGIN) as stage:
@@ -98,6 +155,47 @@ def test_a_wrong_password_is_told_by_the_broker_and_opens_nothing() -> None:
             assert stage.job.questions == []
 
     asyncio.run(scene())
+
+
+def test_after_a_wrong_password_the_next_login_from_there_waits() -> None:
+    async def scene() -> None:
+        limits = NO_LIMITS._replace(failed_login_delay_ms=300)
+        async with staged(login=LOGIN, limits=limits) as stage:
+            loop = asyncio.get_running_loop()
+            wrong, next_one = await stage.client(), await stage.client()
+            elsewhere = await stage.client(host="127.0.0.2")
+            stage.broker.answers["SaslAuthenticate"] = lambda _asked: {"errorCode": 58}
+            await log_in(wrong)
+            failed_at_s = loop.time()
+            stage.broker.answers["SaslAuthenticate"] = lambda _asked: {}
+            await log_in(elsewhere)
+            elsewhere_s = loop.time() - failed_at_s
+            assert (await log_in(next_one))["errorCode"] == 0
+
+            assert elsewhere_s < 0.3 <= loop.time() - failed_at_s < 3
+
+    asyncio.run(scene())
+
+
+def test_many_failures_add_up_to_ten_seconds_which_time_takes_away() -> None:
+    failed = FailedLogins(delay_ms=100)
+    for _ in range(30):
+        failed.note("10.0.0.7", 50.0)
+    waits = [failed.wait_s("10.0.0.7", at_s) for at_s in (50.0, 52.5, 53.5)]
+    for _ in range(1_000):
+        failed.note("10.0.0.7", 60.0)
+
+    assert waits == pytest.approx([3.0, 0.5, 0.0])
+    assert failed.wait_s("10.0.0.7", 60.0) == 10.0
+    assert failed.wait_s("10.0.0.8", 60.0) == 0.0
+
+
+def test_addresses_whose_logins_failed_are_forgotten_beyond_ten_thousand() -> None:
+    failed = FailedLogins(delay_ms=100)
+    for number in range(10_001):
+        failed.note(f"host-{number}", 50.0)
+
+    assert [failed.wait_s(f"host-{n}", 50.0) > 0 for n in (0, 1, 10_000)] == [False, True, True]
 
 
 def test_a_challenge_of_scram_is_no_login() -> None:

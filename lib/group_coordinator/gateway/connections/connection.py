@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from asyncio import Task
+from asyncio import Task, TimerHandle
+from collections.abc import Callable
 from typing import Protocol
 
 from group_coordinator.codecs import wire
+from group_coordinator.codecs.wire import WireError
 from group_coordinator.gateway.cluster.broker_link import CLIENT_ID
 from group_coordinator.gateway.connections.answers import AnswerReader
-from group_coordinator.gateway.connections.exchange import Exchange
+from group_coordinator.gateway.connections.exchange import MOST_OPEN_REQUESTS, Exchange
 from group_coordinator.gateway.connections.frames import FrameError
 from group_coordinator.gateway.connections.line import Line
 from group_coordinator.gateway.connections.requests import Desk, RequestReader
@@ -27,12 +29,14 @@ _ANY_QUESTION = wire.request("ApiVersions", 0, 0, CLIENT_ID, {})
 class Surroundings(Protocol):
     """What a connection needs of the gateway."""
 
+    login_timeout_s: float
+
     @property
     def desk(self) -> Desk:
         """Decides about requests."""
 
-    def login(self) -> Login:
-        """Of a client that has just come."""
+    def login(self, failed: Callable[[], None]) -> Login:
+        """Of a client that has just come; `failed` is called when the broker refuses it."""
 
     def has_authorizer(self) -> bool:
         """Whether brokers let some do what they do not let others do."""
@@ -50,7 +54,19 @@ class Surroundings(Protocol):
     def went(self, connection: Connection) -> None:
         """It is gone."""
 
-    def refused(self, connection: Connection, error: FrameError) -> None:
+    def came_too_late(self, connection: Connection) -> None:
+        """The client had `login_timeout_s`, and has not said who it is."""
+
+    def held(self, connection: Connection, held: int) -> None:
+        """It holds so many bytes now of requests that are not whole, or not sent on."""
+
+    def login_failed(self, host: str) -> None:
+        """A broker has refused a login from there."""
+
+    def login_wait_s(self, host: str) -> float:
+        """How long the next login from there must wait."""
+
+    def refused(self, connection: Connection, error: Exception) -> None:
         """The client sent what may not come."""
 
     def failed(self, connection: Connection, error: BaseException) -> None:
@@ -60,21 +76,28 @@ class Surroundings(Protocol):
 class Connection:
     """Lives as long as the client's line; the broker's may end sooner and be opened again."""
 
-    def __init__(self, gateway: Surroundings, node_id: int | None) -> None:
+    def __init__(self, gateway: Surroundings, node_id: int | None, host: str) -> None:
         self._gateway = gateway
         self.node_id = node_id
-        self.login = gateway.login()
+        self.host = host
+        self._deadline_s = asyncio.get_running_loop().time() + gateway.login_timeout_s
+        self._too_late: TimerHandle | None = None
+        self.is_new = True
+        self._held = 0
+        self._has_waited = False
+        self.login = gateway.login(self._login_failed)
         self.exchange = Exchange(self._connect, self._fail)
+        if not self.login.is_accepted:
+            self.exchange.most_open = 1  # as brokers, which take a login step by step
         self.rights = Rights(self.exchange.ask_aside, gateway.has_authorizer)
-        reader = RequestReader(self.exchange, gateway.desk, self)
-        self.client = Line(self, reader.follower())
+        self._reader = RequestReader(self.exchange, gateway.desk, self)
+        self.client = Line(self, self._reader.follower())
         self.exchange.client = self.client
         self._connecting: Task[None] | None = None
 
     def caller(self, client_id: str | None) -> Caller:
         """Who asks."""
-        host = client_host(self.client.peer_host)
-        return Caller(client_id or "", host, self.login.principal, self.node_id)
+        return Caller(client_id or "", client_host(self.host), self.login.principal, self.node_id)
 
     def close(self) -> None:
         """Send what was written, then hang up."""
@@ -105,6 +128,15 @@ class Connection:
         """Go on."""
         self.exchange.release()
 
+    def is_login_delayed(self) -> bool:
+        """Whether its first message must wait, as logins from its address have failed; it goes on by itself."""
+        wait_s = 0.0 if self._has_waited else self._gateway.login_wait_s(self.host)
+        self._has_waited = True
+        if wait_s:
+            self.hold_requests()
+            asyncio.get_running_loop().call_later(wait_s, self.take_requests)
+        return wait_s > 0
+
     def drain(self) -> None:
         """Take no more requests; the one that is on its way may end."""
         self.exchange.is_draining = True
@@ -126,9 +158,16 @@ class Connection:
         """A client came, or a broker answered."""
         if line is self.client:
             self._gateway.came(self)
+            loop = asyncio.get_running_loop()
+            self._too_late = loop.call_at(self._deadline_s, self._gateway.came_too_late, self)
+        elif not self.is_new:
+            line.widen()
 
     def line_moved(self, line: Line) -> None:  # noqa: ARG002 - either side's frames may be what the other waits for
         """What is ready leaves."""
+        if self.is_new and self.login.is_accepted and self._reader.has_read:
+            self._become_known()
+        self._note_held()
         self.exchange.flush()
 
     def line_full(self, line: Line) -> None:
@@ -139,6 +178,7 @@ class Connection:
 
     def line_has_room(self, line: Line) -> None:
         """Who writes to it is read again."""
+        self._note_held()
         self.exchange.flush()
         other = self._other(line)
         if other is not None and not line.is_full:
@@ -165,6 +205,32 @@ class Connection:
         elif line is self.exchange.upstream:
             self._lose_broker()
 
+    def _become_known(self) -> None:
+        self._gateway.held(self, 0)
+        self.is_new, self._held = False, 0
+        self._cancel_deadline()
+        self.exchange.most_open = MOST_OPEN_REQUESTS
+        self.client.widen()
+        if self.exchange.upstream is not None:
+            self.exchange.upstream.widen()
+
+    def _cancel_deadline(self) -> None:
+        if self._too_late is not None:
+            self._too_late.cancel()
+            self._too_late = None
+
+    def _note_held(self) -> None:
+        """What the broker has not read yet counts as well before a login."""
+        held = self.client.unread_bytes
+        if self.is_new and self.exchange.upstream is not None:
+            held += self.exchange.upstream.unsent_bytes
+        if held != self._held:
+            self._held = held
+            self._gateway.held(self, held)
+
+    def _login_failed(self) -> None:
+        self._gateway.login_failed(self.host)
+
     def _other(self, line: Line) -> Line | None:
         return self.exchange.upstream if line is self.client else self.client
 
@@ -176,6 +242,9 @@ class Connection:
         self.client.go_on()  # it may have been held back for this broker
 
     def _end(self) -> None:
+        self._cancel_deadline()
+        self._gateway.held(self, 0)
+        self.client.forget()
         self.exchange.forget()
         if self._connecting is not None:
             self._connecting.cancel()
@@ -185,7 +254,12 @@ class Connection:
         self._gateway.went(self)
 
     def _fail(self, error: BaseException) -> None:
-        self._gateway.failed(self, error)
+        if isinstance(
+            error, WireError
+        ):  # what the client said cannot be asked of a broker, or be answered
+            self._gateway.refused(self, error)
+        else:
+            self._gateway.failed(self, error)
         self.exchange.forget()
         if self.exchange.upstream is not None:
             self.exchange.upstream.close()  # nothing that comes has a place any more

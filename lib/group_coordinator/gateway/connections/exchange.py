@@ -34,6 +34,8 @@ class Exchange:
         self.slots: deque[Slot] = deque()
         self.owed: deque[Slot | Aside | None] = deque()
         """The slots whose answers the broker owes; None: an answer that nobody wants."""
+        self.most_open = MOST_OPEN_REQUESTS
+        """With so many open requests no further one is taken."""
         self.is_draining = False
         self.is_held = False
         """Whether the next request must not be taken before the one before it is on its way."""
@@ -42,7 +44,7 @@ class Exchange:
     @property
     def takes_requests(self) -> bool:
         """Whether one more may be open."""
-        return len(self.slots) < MOST_OPEN_REQUESTS and not self.is_draining and not self.is_held
+        return len(self.slots) < self.most_open and not self.is_draining and not self.is_held
 
     def has_upstream(self) -> bool:
         """Whether a request can be sent on; if not, the broker is on its way."""

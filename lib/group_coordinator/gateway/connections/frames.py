@@ -72,6 +72,15 @@ class FrameFollower:
         """Whether no frame is in the middle of its way."""
         return not self._left
 
+    @property
+    def collected_bytes(self) -> int:
+        """Of a frame that is not whole."""
+        return len(self._frame)
+
+    def forget(self) -> None:
+        """The rest of it will not come."""
+        self._frame = bytearray()
+
     def feed(self, data: memoryview) -> int:
         """Take frames until one must wait or there are too few bytes of it; returns how many bytes were taken.
 

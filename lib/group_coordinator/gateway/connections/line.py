@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
-from typing import Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
+from group_coordinator.gateway.connections import tls_buffers
 from group_coordinator.gateway.connections.frames import FrameError, FrameFollower
 
 WRITE_BUFFER_BYTES = 1 << 20
@@ -14,6 +15,19 @@ WRITE_BUFFER_BYTES = 1 << 20
 _RECEIVE_BYTES = 256 * 1024
 _TRANSPORTS_KEEP_VIEWS = sys.version_info >= (3, 12)
 """Before, they copied what the socket did not take at once."""
+
+
+class _Sizes(NamedTuple):
+    """bytes. What is received at once, what may be unsent before the other side is held back, and the buffer of TLS."""
+
+    received: int
+    unsent: int
+    encrypted: int
+
+
+_FIRST = _Sizes(8 * 1024, 0, tls_buffers.FIRST_BYTES)
+"""For a client that nobody knows: it keeps no one waiting, and can leave no more than this unread."""
+_WIDE = _Sizes(_RECEIVE_BYTES, WRITE_BUFFER_BYTES, 256 * 1024)
 
 
 class _Received:
@@ -66,9 +80,9 @@ class Line(asyncio.BufferedProtocol):
         self._is_reading = True
         self._transport: asyncio.Transport | None = None
         self._is_encrypted = False
+        self._sizes = _FIRST
         self.is_full = False
         self.first_bytes = b""
-        self.peer_host = ""
         self.used_at_s = 0.0
 
     # What asyncio calls.
@@ -76,13 +90,11 @@ class Line(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The other side is there."""
         self._transport = cast("asyncio.Transport", transport)
-        self._transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES)
         # TLS may encrypt later what it was given now.
         self._is_encrypted = transport.get_extra_info("sslcontext") is not None
+        self._resize(self._sizes)
         peer: socket.socket = transport.get_extra_info("socket")
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        # None of a peer that has hung up already.
-        self.peer_host = str((transport.get_extra_info("peername") or ("",))[0])
         self.used_at_s = asyncio.get_running_loop().time()
         self._owner.line_made(self)
 
@@ -90,7 +102,7 @@ class Line(asyncio.BufferedProtocol):
         """Behind the few bytes that were no head of a frame yet."""
         kept = len(self._rest)
         _received.view[:kept] = self._rest
-        return _received.view[kept:]
+        return _received.view[kept : kept + self._sizes.received]
 
     def buffer_updated(self, nbytes: int) -> None:
         """So many bytes came."""
@@ -132,6 +144,20 @@ class Line(asyncio.BufferedProtocol):
         """Whether what comes next is a new frame."""
         return self._follower.is_between_frames
 
+    @property
+    def unread_bytes(self) -> int:
+        """What came and is not a whole frame, or must not be taken yet."""
+        return self._follower.collected_bytes + len(self._rest)
+
+    @property
+    def unsent_bytes(self) -> int:
+        """What the other side has still to read."""
+        return 0 if self._transport is None else self._transport.get_write_buffer_size()
+
+    def widen(self) -> None:
+        """The client is known: receive and keep as much as makes it fast."""
+        self._resize(_WIDE)
+
     def write(self, data: bytes | bytearray | memoryview) -> None:
         """Send it, or keep it until the reader takes it."""
         transport = self._transport
@@ -169,6 +195,19 @@ class Line(asyncio.BufferedProtocol):
         """Hang up at once."""
         if self._transport is not None:
             self._transport.abort()
+
+    def forget(self) -> None:
+        """What came of a frame that will never be whole."""
+        self._rest = b""
+        self._follower.forget()
+
+    def _resize(self, sizes: _Sizes) -> None:
+        self._sizes = sizes
+        if self._transport is None:
+            return
+        self._transport.set_write_buffer_limits(high=sizes.unsent)
+        if self._is_encrypted:
+            tls_buffers.resize(self._transport, sizes.encrypted)
 
     def _take(self, data: memoryview) -> None:
         try:

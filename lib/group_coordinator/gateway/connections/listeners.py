@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import socket
-from asyncio import Server, Task
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from ssl import SSLContext
 
 from group_coordinator.gateway.cluster.addresses import Address
+from group_coordinator.gateway.connections.port import Door, Port
 
 _BACKLOG = 1024
-_HANDSHAKE_TIMEOUT_S = 10.0
 _HIGHEST_PORT = 65_535
 
 _log = logging.getLogger(__name__)
@@ -25,28 +23,30 @@ class Listeners:
         self,
         listen: Address,
         advertised_host: str,
-        serve: Callable[[int | None], asyncio.BaseProtocol],
-        tls: SSLContext | None = None,
+        door: Door,
+        tls: SSLContext | None,
+        handshake_timeout_s: float,
     ) -> None:
-        """`serve` makes the protocol of a client that came to a node's port, or to the bootstrap port."""
+        """`tls` is None where the ports are plain."""
         self._listen = listen
         self._advertised_host = advertised_host
-        self._serve = serve
+        self._door = door
         self._tls = tls
-        self._opened: dict[int | None, Task[Server]] = {}
+        self._handshake_timeout_s = handshake_timeout_s
+        self._opened: dict[int | None, Port] = {}
         self.without_port: dict[int, str] = {}
         """Nodes that clients cannot find, and why."""
         self._is_closed = False
 
-    async def open(self, node_ids: Iterable[int]) -> None:
+    def open(self, node_ids: Iterable[int]) -> None:
         """Take newcomers, and clients of these nodes.
 
         Raises:
             OSError: a port is taken, or the address is not this machine's; the message names it.
         """
-        await self._open(None, self._listen.port)
+        self._open(None, self._listen.port)
         for node_id in node_ids:
-            await self._open(node_id, self._port_of(node_id))
+            self._open(node_id, self._port_of(node_id))
 
     def address_of(self, node_id: int) -> Address | None:
         """Where clients find a node; its port takes connections when this returns. None: the port cannot be had."""
@@ -62,11 +62,13 @@ class Listeners:
             if self._could_open(node_id):
                 _log.info("Clients find node %d now, at port %d", node_id, self._port_of(node_id))
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """Take no more connections."""
+        if self._is_closed:
+            return
         self._is_closed = True
         for opened in self._opened.values():
-            (await opened).close()
+            opened.close()
 
     def _port_of(self, node_id: int) -> int:
         return self._listen.port + 1 + node_id
@@ -84,8 +86,8 @@ class Listeners:
         self.without_port.pop(node_id, None)
         return True
 
-    def _open(self, node_id: int | None, port: int) -> Task[Server]:
-        """The port is open at once; who connects before the server runs, waits in the backlog."""
+    def _open(self, node_id: int | None, port: int) -> None:
+        """It is open at once."""
         host = self._listen.host
         if port > _HIGHEST_PORT:
             raise OSError(
@@ -93,13 +95,6 @@ class Listeners:
             )
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
-        loop = asyncio.get_running_loop()
-        server = loop.create_server(
-            lambda: self._serve(node_id),
-            sock=listening,
-            backlog=_BACKLOG,
-            ssl=self._tls,
-            ssl_handshake_timeout=None if self._tls is None else _HANDSHAKE_TIMEOUT_S,
+        self._opened[node_id] = Port(
+            listening, node_id, self._door, self._tls, self._handshake_timeout_s
         )
-        self._opened[node_id] = loop.create_task(server)
-        return self._opened[node_id]

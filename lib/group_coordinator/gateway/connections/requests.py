@@ -20,6 +20,8 @@ _SIZES = range(8, 100 * 1024 * 1024 + 1)
 """socket.request.max.bytes of Kafka, by default."""
 READ_MAX_BYTES = 16 * 1024 * 1024
 """A request that is read is kept whole; a longer one closes the connection."""
+_MOST_BYTES = {"ApiVersions": 8192, "SaslHandshake": 8192, "SaslAuthenticate": 512 * 1024}
+"""Of what may come before a login; the last one is sasl.server.max.receive.size of Kafka, by default."""
 
 
 class Request(NamedTuple):
@@ -49,6 +51,8 @@ class LoginOfClient(Protocol):
 
     is_open: bool
     """Whether the broker has still to answer to a part of it."""
+    is_accepted: bool
+    """Whether the broker may take anything but parts of it."""
 
     def trouble(self) -> str | None:
         """Why nothing may be asked about groups now; None: it may."""
@@ -72,6 +76,9 @@ class Client(RightsHolder, Protocol):
 
     def caller(self, client_id: str | None) -> Caller:
         """Who asks."""
+
+    def is_login_delayed(self) -> bool:
+        """Whether its login must wait; `take_requests` is called at the end of that."""
 
 
 class Desk(Protocol):
@@ -101,6 +108,8 @@ class RequestReader:
         self._exchange = exchange
         self._desk = desk
         self._client = client
+        self.has_read = False
+        """Whether one request has come to its end."""
         self._read: tuple[Api, int, int] = (API_VERSIONS, 0, 0)
         """The request that is being collected: its API, version and correlation id."""
 
@@ -114,11 +123,12 @@ class RequestReader:
             return Course.WAIT
         size, key, version, correlation_id = _HEAD.unpack_from(head)
         api = self._served(key, version)
-        if self._needs_broker(api) and not self._exchange.has_upstream():
+        is_read = api.way is not Way.PASSED and api.way is not Way.PRODUCED
+        if is_read and size > _MOST_BYTES.get(api.name, READ_MAX_BYTES):
+            raise FrameError(f"{api.name} with {size} bytes")
+        if self._must_wait(api):
             return Course.WAIT
-        if api.way is not Way.PASSED and api.way is not Way.PRODUCED:
-            if size > READ_MAX_BYTES:
-                raise FrameError(f"{api.name} with {size} bytes")
+        if is_read:
             self._read = (api, version, correlation_id)
             self._desk.count(api, version, self._client.node_id)
             return Course.COLLECT
@@ -131,11 +141,21 @@ class RequestReader:
             self._exchange.expect(Slot(api, version, correlation_id, rewriting))
         return Course.PASS
 
+    def _must_wait(self, api: Api) -> bool:
+        if self._needs_broker(api) and not self._exchange.has_upstream():
+            return True
+        return api.name == "SaslAuthenticate" and self._client.is_login_delayed()
+
     def _needs_broker(self, api: Api) -> bool:
         """The broker itself knows whom it answers what; what is answered here is answered to who has logged in."""
-        if (api.way is not Way.GROUPS and api.way is not Way.READ) or api is API_VERSIONS:
+        if api is API_VERSIONS or api.way is Way.LOGIN:
             return True
-        trouble = self._client.login.trouble()
+        login = self._client.login
+        if not login.is_accepted:
+            raise FrameError(f"{api.name} before a login")
+        if api.way is not Way.GROUPS and api.way is not Way.READ:
+            return True
+        trouble = login.trouble()
         if trouble is not None:
             raise FrameError(f"{api.name} {trouble}")
         return api.way is Way.READ or self._client.rights.is_checked
@@ -146,9 +166,11 @@ class RequestReader:
 
     def passed(self) -> None:
         """Its slot is there already."""
+        self.has_read = True
 
     def collected(self, frame: bytearray) -> None:
         """The request says who answers it."""
+        self.has_read = True
         api, version, correlation_id = self._read
         slot = Slot(api, version, correlation_id)
         try:

@@ -1,14 +1,14 @@
-"""Clients that sent what may not come: told once for an address, as they come again and again."""
+"""Clients that were hung up on: what each address sent is logged once, as they come again and again, and each defect once."""
 
 from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-
-from group_coordinator.gateway.connections.frames import FrameError
+from collections.abc import Hashable
+from traceback import walk_tb
 
 _REMEMBERED = 1_000
-"""Addresses that were told about; of one more the oldest is forgotten."""
+"""Addresses and defects that were logged; of one more the oldest is forgotten."""
 _TLS_HANDSHAKE = b"\x16\x03"
 _HTTP_METHODS = (b"GET ", b"POST", b"HEAD", b"PUT ", b"OPTI", b"CONN", b"DELE", b"PATC")
 
@@ -16,19 +16,34 @@ _log = logging.getLogger(__name__)
 
 
 class Strangers:
-    """Remembers of whom it told."""
+    """Remembers of whom it told, and which defects."""
 
     def __init__(self) -> None:
-        self._told: OrderedDict[str, None] = OrderedDict()
+        self._told: OrderedDict[Hashable, None] = OrderedDict()
 
-    def tell(self, host: str, first_bytes: bytes, error: FrameError) -> None:
+    def tell(self, host: str, first_bytes: bytes, error: Exception) -> None:
         """Say what came, if it is the first time."""
-        if host in self._told:
-            return
-        self._told[host] = None
+        if self._is_new(host):
+            _log.warning("Hung up on %s: %s", host, _guess(first_bytes) or error)
+
+    def tell_defect(self, host: str, error: BaseException) -> None:
+        """Where it was raised is logged once: a client may cause it again as often as it likes."""
+        if self._is_new(_raised_at(error)):
+            _log.error("Hung up on %s", host, exc_info=error)
+        elif self._is_new((host, type(error))):
+            _log.error("Hung up on %s: %s, as before", host, type(error).__name__)
+
+    def _is_new(self, what: Hashable) -> bool:
+        is_new = what not in self._told
+        self._told[what] = None
         if len(self._told) > _REMEMBERED:
             self._told.popitem(last=False)
-        _log.warning("Hung up on %s: %s", host, _guess(first_bytes) or error)
+        return is_new
+
+
+def _raised_at(error: BaseException) -> Hashable:
+    places = [(frame.f_code, line) for frame, line in walk_tb(error.__traceback__)]
+    return type(error), *places[-1:]
 
 
 def _guess(first_bytes: bytes) -> str | None:

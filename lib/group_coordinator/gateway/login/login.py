@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode
+from collections.abc import Callable
 from functools import partial
 from time import monotonic
 
@@ -12,17 +13,25 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.connections.frames import FrameError
 from group_coordinator.gateway.connections.requests import Request, SentOn
 from group_coordinator.gateway.group_part import Body
-from group_coordinator.gateway.login.login_names import first_name, is_last
+from group_coordinator.gateway.login.login_names import (
+    LONGEST_FIRST_BYTES,
+    READ_MECHANISMS,
+    first_name,
+    is_last,
+)
 
 _SAYS_LIFETIME = 1
-"""The first version of SaslAuthenticate whose answer says how long the session lasts; what is asked is the same."""
+"""The first version of SaslAuthenticate whose answer says how long the session lasts; the request has the same bytes."""
+_VERSION_AT = slice(6, 8)
+"""Where a request has its version, behind its size and its key."""
 
 
 class Login:
     """Of one connection. Nothing of what is said is kept but the name, which counts when the broker is content."""
 
-    def __init__(self, *, is_wanted: bool, subject_claim: str) -> None:
-        """`subject_claim` is where a token of OAUTHBEARER has the name."""
+    def __init__(self, failed: Callable[[], None], *, is_wanted: bool, subject_claim: str) -> None:
+        """`failed` is called when the broker refuses it; `subject_claim` is where a token of OAUTHBEARER has the name."""
+        self._failed = failed
         self._is_wanted = is_wanted
         self._subject_claim = subject_claim
         self._mechanism: str | None = None
@@ -33,6 +42,8 @@ class Login:
         self.principal = ANONYMOUS
         self.is_open = False
         """Whether the broker has still to answer to a part of it; brokers take nothing else meanwhile."""
+        self.is_accepted = not is_wanted
+        """Whether the broker has once been content, whoever it was, or wants no login."""
         self.has_begun = False
         """At the broker, which would want another login on another connection."""
 
@@ -57,21 +68,25 @@ class Login:
         """
         if not self._is_wanted:
             return SentOn(request.frame, None)
-        api, version = request.api.name, request.version
-        frame = memoryview(request.frame)[4:]
-        header = wire.request_header(frame)
-        body = wire.decode(f"{api}Request", version, frame, header.body_at)
-        self.has_begun = self.is_open = True
-        if api == "SaslHandshake":
-            return SentOn(request.frame, partial(self._shaken, version, body["mechanism"]))
+        version = request.version
+        if request.api.name == "SaslHandshake":
+            mechanism = _body(request)["mechanism"]
+            self.has_begun = self.is_open = True
+            return SentOn(request.frame, partial(self._shaken, version, mechanism))
         if self._mechanism is not None and not self._has_spoken:
             self._has_spoken = True
-            first = b64decode(body["authBytes"])
-            self._name = first_name(self._mechanism, first, self._subject_claim)
+            self._name = self._named(self._mechanism, request)
+        self.has_begun = self.is_open = True
         if version >= _SAYS_LIFETIME:
             return SentOn(request.frame, partial(self._answered, version))
-        newer = wire.request(api, _SAYS_LIFETIME, request.correlation_id, header.client_id, body)
-        return SentOn(newer, partial(self._answered_older, version))
+        request.frame[_VERSION_AT] = _SAYS_LIFETIME.to_bytes(2)
+        return SentOn(request.frame, partial(self._answered_older, version))
+
+    def _named(self, mechanism: str, request: Request) -> str | None:
+        """Of the first message, which is not even decoded where it is too long to be read."""
+        if len(request.frame) > LONGEST_FIRST_BYTES:
+            return None
+        return first_name(mechanism, b64decode(_body(request)["authBytes"]), self._subject_claim)
 
     def _shaken(self, version: int, mechanism: str, frame: memoryview) -> bytes:
         self.is_open = False
@@ -86,11 +101,13 @@ class Login:
         _, answer = wire.response_body("SaslAuthenticate", version, frame)
         if answer["errorCode"] != ErrorCode.NONE:
             self._mechanism = None
-        elif self._mechanism is not None and is_last(
-            self._mechanism, b64decode(answer["authBytes"])
-        ):
-            self._mechanism = None
-            self._count(answer)
+            self._failed()
+        elif self._mechanism is not None:
+            if is_last(self._mechanism, b64decode(answer["authBytes"])):
+                self._mechanism, self.is_accepted = None, True
+                self._count(answer)
+            elif self._mechanism not in READ_MECHANISMS:
+                self.is_accepted = True  # nobody can tell, and brokers take no data before the end
         return _unchanged(frame)
 
     def _answered_older(self, version: int, frame: memoryview) -> bytes:
@@ -109,6 +126,12 @@ class Login:
         self._ends_at_s = monotonic() + lifetime_ms / 1000 if lifetime_ms else None
         self.principal = principal
         self._is_done = True
+
+
+def _body(request: Request) -> Body:
+    frame = memoryview(request.frame)[4:]
+    message = f"{request.api.name}Request"
+    return wire.decode(message, request.version, frame, wire.request_header(frame).body_at)
 
 
 def _unchanged(frame: memoryview) -> bytes:

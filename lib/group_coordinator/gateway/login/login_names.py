@@ -26,6 +26,8 @@ _BEARER = re.compile(rb"auth=bearer +(?P<token>[-_~+/.A-Za-z0-9]+=*)", re.IGNORE
 _PLAIN_FIELDS = 3
 _JWT_PARTS = 3
 _SCRAM = frozenset({"SCRAM-SHA-256", "SCRAM-SHA-512"})
+READ_MECHANISMS = _SCRAM | {"PLAIN", "OAUTHBEARER"}
+"""Those whose messages say who logs in, and when that has ended."""
 
 Claims: TypeAlias = dict[str, object]
 

@@ -1,0 +1,220 @@
+"""How many clients there may be, how long they may take to say who they are, and what they may hold meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import ssl
+import struct
+from pathlib import Path
+
+import pytest
+
+from group_coordinator.gateway.cluster.broker_access import listener_context
+from group_coordinator.gateway.connections import admission
+from group_coordinator.gateway.connections.admission import NO_LIMITS
+from group_coordinator.gateway.connections.held_bytes import HeldBytes
+from tests.support.certificates import self_signed
+from tests.unit.gateway.stage import LOOPBACK, Certificates, Client, Stage, staged, until
+from tests.unit.gateway.test_logins import HEARTBEAT, LOGIN, log_in
+
+MIB = 1024 * 1024
+UNFINISHED = struct.pack(">ihhih", 512 * 1024, 36, 2, 1, -1) + b"\0" + b"x" * (512 * 1024 - 16)
+"""A SaslAuthenticate as long as may be, without its last bytes."""
+
+
+def closed(stage: Stage) -> dict[str, int]:
+    return dict(stage.gateway.counters.closed)
+
+
+def with_little_room(port: int) -> socket.socket:
+    """A client whose system keeps few of the bytes that it does not read."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.connect((LOOPBACK, port))
+    return client
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    ours = (one for one in caplog.records if one.name.startswith("group_coordinator"))
+    return [one.getMessage() for one in ours if one.levelno >= logging.WARNING]
+
+
+def test_one_connection_more_than_may_be_is_hung_up_on_until_another_has_gone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scene() -> None:
+        async with staged(limits=NO_LIMITS._replace(max_connections=2)) as stage:
+            first, _ = await stage.client(), await stage.client()
+            for _ in range(3):
+                assert await (await stage.client()).is_hung_up()
+            assert closed(stage) == {"max-connections": 3}
+            assert stage.gateway.gauges().connections == 2
+            first.leave()
+            await until(lambda: stage.gateway.gauges().connections == 1)
+            late = await stage.client()
+            late.ask("ApiVersions", 0)
+            assert (await late.answer("ApiVersions", 0))[1]["errorCode"] == 0
+
+    asyncio.run(scene())
+    assert warnings(caplog) == [
+        "Hung up on 127.0.0.1: gateway.max.connections = 2 (1 since the last such line)"
+    ]
+
+
+def test_an_address_with_too_many_connections_leaves_room_for_others(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scene() -> None:
+        async with staged(limits=NO_LIMITS._replace(max_connections_per_ip=2)) as stage:
+            await stage.client()
+            await stage.client()
+            assert await (await stage.client()).is_hung_up()
+            other = await stage.client(host="127.0.0.2")
+            other.ask("ApiVersions", 0)
+
+            assert (await other.answer("ApiVersions", 0))[1]["errorCode"] == 0
+            assert closed(stage) == {"max-connections-per-ip": 1}
+
+    asyncio.run(scene())
+    assert warnings(caplog) == [
+        "Hung up on 127.0.0.1: gateway.max.connections.per.ip = 2 (1 since the last such line)"
+    ]
+
+
+def test_a_login_that_does_not_end_in_time_is_hung_up_on() -> None:
+    async def scene() -> None:
+        limits = NO_LIMITS._replace(login_timeout_ms=500)
+        async with staged(login=LOGIN, limits=limits) as stage:
+            user, silent, half = [await stage.client() for _ in range(3)]
+            await log_in(user)
+            for _ in range(2):  # what is asked before a login is no login
+                half.ask("ApiVersions", 0)
+                await half.answer("ApiVersions", 0)
+            half.ask("SaslHandshake", 1, {"mechanism": "PLAIN"})
+            await half.answer("SaslHandshake", 1)
+
+            assert await silent.is_hung_up()
+            assert await half.is_hung_up()
+            user.ask("Heartbeat", 4, HEARTBEAT)
+            assert (await stage.job.asked()).caller.principal == "User:billing"
+            assert closed(stage) == {"login-timeout": 2}
+
+    asyncio.run(scene())
+
+
+def test_where_no_login_is_wanted_one_whole_request_is_enough() -> None:
+    async def scene() -> None:
+        async with staged(limits=NO_LIMITS._replace(login_timeout_ms=500)) as stage:
+            user, silent, half = [await stage.client() for _ in range(3)]
+            user.ask("ApiVersions", 0)
+            await user.answer("ApiVersions", 0)
+            half.writer.write(struct.pack(">ihhih", 100, 18, 3, 1, -1))
+
+            assert await silent.is_hung_up()
+            assert await half.is_hung_up()
+            user.ask("ApiVersions", 0)
+            assert (await user.answer("ApiVersions", 0))[1]["errorCode"] == 0
+            assert closed(stage) == {"login-timeout": 2}
+
+    asyncio.run(scene())
+
+
+@pytest.fixture(scope="module")
+def key_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return self_signed(tmp_path_factory.mktemp("keys"))
+
+
+def test_a_client_that_begins_no_tls_is_hung_up_on_and_counts_until_then(key_store: Path) -> None:
+    async def scene() -> None:
+        certificates = Certificates(listener_context(str(key_store), ""), None)
+        limits = NO_LIMITS._replace(login_timeout_ms=300, max_connections=1)
+        async with staged(certificates=certificates, limits=limits) as stage:
+            silent = await stage.client()
+            trusting = ssl.create_default_context(cafile=key_store)
+            with pytest.raises(OSError):  # noqa: PT011 - as TLS and the closing race
+                await stage.client(tls=trusting)
+
+            assert await silent.is_hung_up()
+            friend = await stage.client(tls=trusting)
+            friend.ask("ApiVersions", 3)
+            assert (await friend.answer("ApiVersions", 3))[1]["errorCode"] == 0
+
+    asyncio.run(scene())
+
+
+def test_unfinished_logins_hold_no_more_than_all_may_and_honest_ones_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(admission, "BEFORE_LOGIN_BYTES", 4 * MIB)
+
+    async def scene() -> None:
+        async with staged(login=LOGIN) as stage:
+            patient = await stage.client()
+            patient.writer.write(UNFINISHED[:6_000])
+            hostile = [await stage.client() for _ in range(20)]
+            for client in hostile:
+                client.writer.write(UNFINISHED)
+            await until(lambda: closed(stage).get("unfinished-requests", 0) >= 20 - 8)
+            connections = stage.gateway._connections  # noqa: SLF001 - what they keep
+            held = sum(each.client.unread_bytes for each in connections)
+            honest = await stage.client()
+
+            assert (await log_in(honest))["errorCode"] == 0
+            assert held <= 4 * MIB
+            assert not patient.reader.at_eof()
+
+    asyncio.run(scene())
+
+
+def test_answers_that_nobody_reads_before_a_login_hold_their_asker_back() -> None:
+    async def scene() -> None:
+        async with staged(login=LOGIN) as stage:
+            long = {"name": "x" * 20_000, "minVersion": 0, "maxVersion": 1}
+            body = {"apiKeys": [], "supportedFeatures": [long]}
+            client = Client(*await asyncio.open_connection(sock=with_little_room(stage.port)))
+            stage.clients.append(client)
+            client.writer.transport.pause_reading()
+            stage.broker.answers["ApiVersions"] = lambda _asked: body
+            for _ in range(1_000):
+                client.ask("ApiVersions", 3)
+            answered = -1
+            while answered != stage.gateway.counters.requests["ApiVersions", 3, None]:
+                answered = stage.gateway.counters.requests["ApiVersions", 3, None]
+                await asyncio.sleep(0.1)
+            [connection] = stage.gateway._connections  # noqa: SLF001 - what it keeps
+
+            assert answered < 1_000
+            assert connection.client.unsent_bytes < 2 * 20_000
+            assert connection.client.unread_bytes <= 8_192
+
+    asyncio.run(scene())
+
+
+def test_the_largest_holder_goes_first_and_small_ones_never() -> None:
+    held: HeldBytes[str] = HeldBytes(100)
+    told = [held.note(*each) for each in (("a", 30), ("b", 40), ("c", 25), ("a", 35), ("c", 30))]
+
+    assert told == [[], [], [], [], ["b"]]
+    assert held.total == 65
+    assert held.note("d", 200) == ["d"]
+    assert held.note("a", 0) == []
+    assert held.total == 30
+
+
+def test_who_hangs_up_before_it_is_heard_leaves_its_place() -> None:
+    async def scene() -> None:
+        async with staged(limits=NO_LIMITS._replace(max_connections=1)) as stage:
+            for _ in range(5):
+                hasty = socket.create_connection((LOOPBACK, stage.port))
+                hasty.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                hasty.close()
+                await until(lambda: stage.gateway.gauges().connections == 0)
+            await until(lambda: stage.gateway.counters.connections > 0)
+            await until(lambda: stage.gateway.gauges().connections == 0)
+            last = await stage.client()
+            last.ask("ApiVersions", 0)
+            assert (await last.answer("ApiVersions", 0))[1]["errorCode"] == 0
+
+    asyncio.run(scene())
