@@ -101,6 +101,10 @@ class JobSettings:
     gateway_health_listen: str
     gateway_answer_timeout_ms: Positive
     gateway_connections_max_idle_ms: Positive
+    gateway_max_connections: Positive
+    gateway_max_connections_per_ip: Positive
+    gateway_login_timeout_ms: Positive
+    gateway_connection_failed_authentication_delay_ms: NotNegative
     gateway_ssl_keystore_location: str
     gateway_ssl_truststore_location: str
     gateway_sasl_oauthbearer_sub_claim_name: Text

@@ -25,7 +25,9 @@ from group_coordinator.gateway.cluster.host_and_port import (
     check_protocol,
     listen_address,
 )
+from group_coordinator.gateway.connections.admission import Limits
 from group_coordinator.gateway.connections.open_files import raise_open_files
+from group_coordinator.gateway.connections.tls_buffers import begin_small
 from group_coordinator.gateway.gateway import Gateway, Options
 from group_coordinator.gateway.group_part import GroupService
 from group_coordinator.gateway.health_port import HealthPort, Page
@@ -54,7 +56,7 @@ def run_gateway(job: JobSettings, connection: Connection, open_groups: OpenGroup
     set_up_logs()
     options = _options(job)
     access = BrokerAccess(connection.options)
-    raise_open_files()
+    begin_small()
     try:
         brokers = [Address(*each) for each in connection.addresses()]
         view = ClusterView(brokers, job.gateway_metadata_interval_ms, access)
@@ -79,6 +81,22 @@ def _options(job: JobSettings) -> Options:
         job.gateway_connections_max_idle_ms,
         tls,
         job.gateway_sasl_oauthbearer_sub_claim_name,
+        _limits(job),
+    )
+
+
+def _limits(job: JobSettings) -> Limits:
+    """No more connections than files may be open: the health port must still answer."""
+    most, wanted = raise_open_files(), job.gateway_max_connections
+    if most < wanted:
+        _log.warning(
+            "gateway.max.connections = %d: the limit of open files is enough for %d", wanted, most
+        )
+    return Limits(
+        min(wanted, most),
+        job.gateway_max_connections_per_ip,
+        job.gateway_login_timeout_ms,
+        job.gateway_connection_failed_authentication_delay_ms,
     )
 
 

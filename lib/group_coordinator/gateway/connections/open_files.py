@@ -5,11 +5,14 @@ from __future__ import annotations
 import resource
 
 _MANY = 1 << 20
+_KEPT = 256
+"""For brokers, tables, logs and the health port."""
 
 
-def raise_open_files() -> None:
-    """As many as this process may have, up to a million."""
+def raise_open_files() -> int:
+    """As many as this process may have, up to a million; returns how many connections these are enough for."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = _MANY if hard == resource.RLIM_INFINITY else min(hard, _MANY)
     if soft != resource.RLIM_INFINITY and soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    return max((most - _KEPT) // 2, 1)
