@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from asyncio import Semaphore
+from collections import defaultdict
 from collections.abc import Callable, Mapping
+from functools import partial
 from ssl import SSLContext
 from typing import NamedTuple
 
@@ -28,6 +31,8 @@ from group_coordinator.gateway.login.failed_logins import FailedLogins
 from group_coordinator.gateway.login.login import Login
 
 CONNECT_TIMEOUT_S = 10.0
+_CONNECTING_AT_ONCE = 32
+"""To one broker, which lets 50 wait (socket.listen.backlog.size) and makes others try again after a second."""
 
 _DRAIN_LOOK_S = 0.02
 _LONGEST_REST_S = 10.0
@@ -70,6 +75,8 @@ class Gateway:
         )
         self._connections: set[Connection] = set()
         self._strangers = Strangers()
+        self._turns = defaultdict[Address, Semaphore](partial(Semaphore, _CONNECTING_AT_ONCE))
+        """Of clients that want a connection to a broker."""
         self._unreachable: set[int | None] = set()
         """Nodes whose absence was told, None for all."""
         self._is_draining = False
@@ -175,7 +182,7 @@ class Gateway:
         failures = []
         for broker in self._view.addresses_of(node_id):
             try:
-                async with asyncio.timeout(CONNECT_TIMEOUT_S):
+                async with self._turns[broker], asyncio.timeout(CONNECT_TIMEOUT_S):
                     await loop.create_connection(
                         lambda: upstream, *broker, ssl=self._view.access.tls
                     )
