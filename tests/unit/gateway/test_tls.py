@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from asyncio.sslproto import SSLProtocol
 from pathlib import Path
 from ssl import SSLContext
 
 import pytest
 
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess, listener_context
+from group_coordinator.gateway.connections.tls_buffers import begin_small
 from group_coordinator.gateway.start_errors import GatewayStartError
 from tests.support.certificates import self_signed
-from tests.unit.gateway.stage import Certificates, staged
+from tests.unit.gateway.stage import Certificates, staged, until
+from tests.unit.gateway.test_logins import LOGIN, log_in
 
 HEARTBEAT = {"groupId": "billing", "generationId": 3, "memberId": "m-1"}
 FETCH = {"maxWaitMs": 100, "minBytes": 1, "topics": []}
@@ -58,6 +61,29 @@ def test_a_slow_reader_gets_all_of_several_large_answers(key_store: Path) -> Non
                 sent.append(asked.answer_bytes(bytes([number]) + PIECE * 16))
 
             assert [await client.frame() for _ in sent] == [frame[4:] for frame in sent]
+
+    asyncio.run(scene())
+
+
+def test_a_login_through_tls_whose_buffers_begin_small(
+    key_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SSLProtocol, "max_size", SSLProtocol.max_size)
+
+    async def scene() -> None:
+        begin_small()
+        certificates = Certificates(server(key_store), None)
+        async with staged(login=LOGIN, certificates=certificates) as stage:
+            client = await stage.client(tls=ssl.create_default_context(cafile=key_store))
+            await until(lambda: stage.gateway.gauges().connections == 1)
+            [connection] = stage.gateway._connections  # noqa: SLF001 - what it keeps
+            buffer = connection.client._transport._ssl_protocol._ssl_buffer  # type: ignore[union-attr] # noqa: SLF001
+            assert (await log_in(client))["errorCode"] == 0
+            client.ask("Fetch", 12, FETCH)
+            sent = (await stage.broker.asked()).answer_bytes(b"\0" + PIECE * 16)
+
+            assert await client.frame() == sent[4:]
+            assert len(buffer) == 16 * 1024
 
     asyncio.run(scene())
 

@@ -25,8 +25,8 @@ class _Sizes(NamedTuple):
     encrypted: int
 
 
-_FIRST = _Sizes(8 * 1024, 0, tls_buffers.FIRST_BYTES)
-"""For a client that nobody knows: it keeps no one waiting, and can leave no more than this unread."""
+_FIRST = _Sizes(8 * 1024, 1, tls_buffers.FIRST_BYTES)
+"""For a client that nobody knows: it keeps no one waiting, and can leave no more than this unread. With 0 asyncio's TLS never writes."""
 _WIDE = _Sizes(_RECEIVE_BYTES, WRITE_BUFFER_BYTES, 256 * 1024)
 
 
