@@ -1,7 +1,8 @@
 """Writes the source of a decoder: a function for each struct of a message, bytes to a dict.
 
-`d1(b, p, z)` takes the bytes, a position and the end; it returns the struct and the position after it. It accepts and rejects
-the same bytes as Kafka's reader, including bytes that Kafka never writes:
+`d1(b, p, z)` takes the bytes, a position and the end; it returns the struct and the position after it. Where the elements of a
+whole message are limited, a list `c` with the number of those that are left comes with the other arguments. The decoder accepts and
+rejects the same bytes as Kafka's reader, including bytes that Kafka never writes:
 
 * Every length is checked first: a text, bytes or an array longer than the remaining bytes is an error, before memory is allocated.
 * The rules limit the elements of an array and the tagged fields of a struct; a text has at most 32,767 bytes.
@@ -9,9 +10,11 @@ the same bytes as Kafka's reader, including bytes that Kafka never writes:
 * The last of several equal tags counts. Unknown tags are skipped, tags of other versions are errors. The size of a known tag is
   ignored.
 * A float may be NaN, which JSON does not have. Only AlterClientQuotas has a float, and it never becomes an event.
-* Bytes that are not UTF-8 become U+FFFD, as in Java, so that every text fits into JSON.
+* Bytes that are not UTF-8 become U+FFFD, as in Java, so that every text fits into JSON. Of a request or response, unlike in
+  Kafka, such a text has still at most 32,767 bytes: it would be read here, and fail wherever it is written.
 
-A dict takes at most 130 times the memory of its bytes; the worst case is an array of empty structs of two or three bytes each.
+A dict takes at most 130 times the memory of its bytes; the worst case is an array of empty structs of two or three bytes each. So a
+request has a limit of elements in all its arrays; arrays of numbers do not count.
 """
 
 from __future__ import annotations
@@ -78,8 +81,20 @@ def _uuid(data: Data, position: int, end: int) -> str:
     return uuid_text(bytes(data[position : position + _UUID_SIZE]))
 
 
+def _too_many_in_all(most: int) -> FieldFaultError:
+    return FieldFaultError(f"more than {most} elements in all")
+
+
 def _java_text(encoded: Data) -> str:
     return decoded_as_java(bytes(encoded))
+
+
+def _short_java_text(encoded: Data) -> str:
+    text = _java_text(encoded)
+    length = len(text.encode())
+    if length > LONGEST_TEXT:
+        raise too_long(length)
+    return text
 
 
 DECODER_NAMES: Mapping[str, object] = {
@@ -87,10 +102,12 @@ DECODER_NAMES: Mapping[str, object] = {
     "compact_length": compact_length,
     "count_fault": _count_fault,
     "java_text": _java_text,
+    "short_java_text": _short_java_text,
     "null": _null,
     "other_version": _other_version,
     "text_fault": _text_fault,
     "too_many": _too_many,
+    "too_many_in_all": _too_many_in_all,
     "too_short": too_short,
     "unpack_from": struct.unpack_from,
     "uuid": _uuid,
@@ -105,6 +122,17 @@ class DecoderSource:
     def __init__(self, source: Source, rules: Rules) -> None:
         self._source = source
         self._rules = rules
+        self._arguments = "b, p, z" if rules.most_elements_in_all is None else "b, p, z, c"
+
+    def message(self, layout: StructLayout) -> str:
+        """Add the decoder of a message; return its name."""
+        inner, most = self.struct(layout), self._rules.most_elements_in_all
+        if most is None:
+            return inner
+        name = self._source.fresh("m")
+        call = about(NOWHERE, [f"return {inner}(b, p, z, [{most}])"])
+        self._source.add([(f"def {name}(b, p, z):", NOWHERE), *call])
+        return name
 
     def struct(self, layout: StructLayout) -> str:
         """Add the decoder of a struct and of its inner structs; return its name."""
@@ -115,7 +143,7 @@ class DecoderSource:
             *(self._tagged(layout, targets) if layout.flexible else ()),
             *self._result(layout, targets),
         ]
-        self._source.add([(f"def {name}(b, p, z):", NOWHERE), *body])
+        self._source.add([(f"def {name}({self._arguments}):", NOWHERE), *body])
         return name
 
     def _result(self, layout: StructLayout, targets: Mapping[str, str]) -> Iterator[Line]:
@@ -167,33 +195,44 @@ class DecoderSource:
             yield from _unless_null(field, target, self._array(field, target))
         elif field.type == "string":
             yield from about(place, _length(self._source, field, "h"))
-            yield from _unless_null(field, target, about(place, _text(target)))
+            yield from _unless_null(field, target, about(place, self._text(target)))
         elif field.type in {"bytes", "records"}:
             yield from about(place, _length(self._source, field, "i"))
             yield from _unless_null(field, target, about(place, _blob(target)))
         elif field.struct is not None and field.nullable:
             yield from about(place, _is_there(field))
             yield from about(place, [f"if not n: {target} = None"])
-            yield from about(place, [f"else: {target}, p = {self.struct(field.struct)}(b, p, z)"])
+            yield from about(place, [f"else: {self._inner(field.struct, target)}"])
         else:
             yield from about(place, self._one(field, target))
 
     def _one(self, field: FieldLayout, target: str) -> Iterator[str]:
         """Decode a value that is always present, such as an element of an array."""
         if field.struct is not None:
-            yield f"{target}, p = {self.struct(field.struct)}(b, p, z)"
+            yield self._inner(field.struct, target)
         elif field.type == "string":
             yield from _length(self._source, field, "h")
             yield "if n < 0: raise null()"
-            yield from _text(target)
+            yield from self._text(target)
         elif field.type == "uuid":
             yield f"{target} = uuid(b, p, z); p += {_UUID_SIZE}"
         else:
             yield from self._numbers(field.letter or "", f"{target},")
 
+    def _inner(self, layout: StructLayout, target: str) -> str:
+        return f"{target}, p = {self.struct(layout)}({self._arguments})"
+
     def _numbers(self, letters: str, targets: str) -> Iterator[str]:
         unpack = self._source.packing("unpack_from", letters)
         yield f"{targets} = {unpack}(b, p); p += {struct.calcsize(f'>{letters}')}"
+
+    def _text(self, target: str) -> Iterator[str]:
+        replaced = "short_java_text" if self._rules.refuses_longer_text else "java_text"
+        yield "e = p + n"
+        yield f"if n > {LONGEST_TEXT} or e > z: raise text_fault(n, z - p)"
+        yield f"try: {target} = str(b[p:e], 'utf-8')"
+        yield f"except UnicodeDecodeError: {target} = {replaced}(b[p:e])"
+        yield "p = e"
 
     def _array(self, field: FieldLayout, target: str) -> Iterator[Line]:
         place, most = Place.of(field), self._rules.most_elements
@@ -205,6 +244,11 @@ class DecoderSource:
             numbers = f"{target} = list(unpack_from(f'>{{n}}{field.letter}', b, p))"
             yield from about(place, [numbers, f"p += {size} * n"])
             return
+        if self._rules.most_elements_in_all is not None:
+            most_in_all = self._rules.most_elements_in_all
+            yield from about(
+                place, ["c[0] -= n", f"if c[0] < 0: raise too_many_in_all({most_in_all})"]
+            )
         yield from about(place, [f"{target} = []", "for _ in range(n):"])
         element = [*self._one(field, "x"), f"{target}.append(x)"]
         yield from indented(about(place._replace(elements=target), element))
@@ -236,14 +280,6 @@ def _unless_null(field: FieldLayout, target: str, lines: Iterator[Line]) -> Iter
         return
     yield from about(place, [f"if n < 0: {target} = None", "else:"])
     yield from indented(lines)
-
-
-def _text(target: str) -> Iterator[str]:
-    yield "e = p + n"
-    yield f"if n > {LONGEST_TEXT} or e > z: raise text_fault(n, z - p)"
-    yield f"try: {target} = str(b[p:e], 'utf-8')"
-    yield f"except UnicodeDecodeError: {target} = java_text(b[p:e])"
-    yield "p = e"
 
 
 def _blob(target: str) -> Iterator[str]:

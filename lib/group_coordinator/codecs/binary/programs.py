@@ -21,7 +21,7 @@ class Decoder:
     def __init__(self, message: Message, version: int, rules: Rules) -> None:
         self._source = Source(f"decoder of {message.name} v{version}", DECODER_NAMES)
         layout = message_layout(message, version)
-        function = DecoderSource(self._source, rules).struct(layout)
+        function = DecoderSource(self._source, rules).message(layout)
         self.run: Callable[[Data, int, int], tuple[dict[str, Any], int]]
         self.run = self._source.run(function)
 

@@ -9,7 +9,7 @@ from typing import Any
 from group_coordinator.codecs.binary.faults import READING_FAILURES, WRITING_FAILURES
 from group_coordinator.codecs.binary.notation import Message
 from group_coordinator.codecs.binary.programs import Decoder, Encoder
-from group_coordinator.codecs.binary.rules import CONNECTION
+from group_coordinator.codecs.binary.rules import REQUESTS, RESPONSES
 from group_coordinator.codecs.kafka_bytes import Data
 from group_coordinator.codecs.wire.schemas import MESSAGES
 
@@ -61,12 +61,13 @@ def encode_into(out: bytearray, message: str, version: int, body: Mapping[str, A
 
 @cache
 def _decoder(message: str, version: int) -> Decoder:
-    return Decoder(_defined(message, version), version, CONNECTION)
+    rules = REQUESTS if message.endswith("Request") else RESPONSES
+    return Decoder(_defined(message, version), version, rules)
 
 
 @cache
 def _encoder(message: str, version: int) -> Encoder:
-    return Encoder(_defined(message, version), version, CONNECTION)
+    return Encoder(_defined(message, version), version, RESPONSES)
 
 
 def _defined(name: str, version: int) -> Message:

@@ -14,7 +14,7 @@ from group_coordinator.codecs.binary.notation import (
     struct,
 )
 from group_coordinator.codecs.binary.programs import Decoder, Encoder
-from group_coordinator.codecs.binary.rules import CONNECTION, OFFSETS_TOPIC, Rules
+from group_coordinator.codecs.binary.rules import OFFSETS_TOPIC, RESPONSES, Rules
 
 LEADER = struct("leader", int32("id"), string("host"), nullable=True, tag=0)
 EPOCH = int32("epoch", tag=1, default=-1)
@@ -34,14 +34,14 @@ def written(message: Message, rules: Rules, body: dict[str, Any]) -> bytes:
 def test_defaults_are_filled_in_or_left_out_by_the_rules() -> None:
     data = b"\x00\x00\x00\x05\x00"
 
-    assert read(TAGGED, CONNECTION, data) == {"number": 5, "leader": NO_LEADER, "epoch": -1}
+    assert read(TAGGED, RESPONSES, data) == {"number": 5, "leader": NO_LEADER, "epoch": -1}
     assert read(TAGGED, OFFSETS_TOPIC, data) == {"number": 5}
-    assert written(TAGGED, CONNECTION, {"number": 5, "leader": NO_LEADER}) == data
+    assert written(TAGGED, RESPONSES, {"number": 5, "leader": NO_LEADER}) == data
     assert written(TAGGED, OFFSETS_TOPIC, {"number": 5, "leader": NO_LEADER, "epoch": -1}) == data
 
 
 def test_what_is_missing_is_a_default_or_a_fault_by_the_rules() -> None:
-    assert written(TAGGED, CONNECTION, {}) == b"\x00\x00\x00\x00\x00"
+    assert written(TAGGED, RESPONSES, {}) == b"\x00\x00\x00\x00\x00"
     assert why_not_written(TAGGED, OFFSETS_TOPIC, {}) == "number: is missing"
     assert (
         why_not_written(TAGGED, OFFSETS_TOPIC, {"number": 5, "leader": {"id": 3}})
@@ -49,7 +49,7 @@ def test_what_is_missing_is_a_default_or_a_fault_by_the_rules() -> None:
     )
 
 
-@pytest.mark.parametrize("rules", [CONNECTION, OFFSETS_TOPIC])
+@pytest.mark.parametrize("rules", [RESPONSES, OFFSETS_TOPIC])
 @pytest.mark.parametrize(
     ("leader", "tagged"),
     [
@@ -67,7 +67,7 @@ def test_a_tagged_struct_that_may_be_null_says_so_in_a_varint(
 
 
 def test_the_rules_have_the_limits() -> None:
-    two = Rules(most_elements=2, most_tagged_fields=2, fills_in_defaults=True)
+    two = Rules(2, 2, fills_in_defaults=True, refuses_longer_text=True)
 
     assert read(ARRAYS, two, b"\x03\x01\x01\x03\x00\x01\x00\x02\x00") == {
         "names": ["", ""],
@@ -83,7 +83,7 @@ def test_the_rules_have_the_limits() -> None:
 
 
 def test_numbers_are_not_read_where_there_are_fewer_bytes() -> None:
-    assert why_not_read(ARRAYS, CONNECTION, b"\x01\x04" + bytes(5)) == (
+    assert why_not_read(ARRAYS, RESPONSES, b"\x01\x04" + bytes(5)) == (
         "numbers: 3 elements in 5 bytes"
     )
 
@@ -102,11 +102,11 @@ def test_numbers_are_not_read_where_there_are_fewer_bytes() -> None:
     ],
 )
 def test_what_cannot_be_written_is_named(body: dict[str, Any], why: str) -> None:
-    assert why_not_written(ARRAYS, CONNECTION, body) == why
+    assert why_not_written(ARRAYS, RESPONSES, body) == why
 
 
 def test_a_tagged_number_that_cannot_be_written_is_named() -> None:
-    assert why_not_written(TAGGED, CONNECTION, {"epoch": 2**31}) == (
+    assert why_not_written(TAGGED, RESPONSES, {"epoch": 2**31}) == (
         "epoch: 2147483648 does not fit 4 bytes"
     )
 

@@ -243,14 +243,47 @@ def test_kafkas_limits() -> None:
         wire.decode("HeartbeatRequest", 3, text)
     with pytest.raises(WireError, match=r"groupId: 32768 bytes are too long for a string$"):
         wire.decode("HeartbeatRequest", 4, b"\x81\x80\x02" + b"x" * 0x8000)
-    with pytest.raises(WireError, match=r"groupsNames: 1000001 are too many$"):
-        wire.decode("DeleteGroupsRequest", 2, b"\xc2\x84\x3d" + b"\x01" * 1_000_001)
+    with pytest.raises(WireError, match=r"mechanisms: 1000001 are too many$"):
+        wire.decode("SaslHandshakeResponse", 0, b"\0\0\x00\x0f\x42\x41" + bytes(2 * 1_000_001))
     with pytest.raises(WireError, match=r"count of tagged fields: 10001 are too many$"):
         wire.decode("HeartbeatRequest", 4, HEARTBEAT + b"\x91\x4e" + b"\x63\x00" * 10_001)
 
-    most = wire.decode("DeleteGroupsRequest", 2, b"\xc1\x84\x3d" + b"\x01" * 1_000_000 + b"\x00")
-    assert len(most["groupsNames"]) == 1_000_000
+    most = wire.decode("SaslHandshakeResponse", 0, b"\0\0\x00\x0f\x42\x40" + bytes(2_000_000))
+    assert len(most["mechanisms"]) == 1_000_000
     wire.decode("HeartbeatRequest", 4, HEARTBEAT + b"\x90\x4e" + b"\x63\x00" * 10_000)
+
+
+def test_a_request_has_at_most_30000_elements_in_all_its_arrays() -> None:
+    def fetch(topics: int) -> bytes:
+        group = {"groupId": "g", "topics": [{"name": "", "partitionIndexes": []}] * topics}
+        return wire.encode("OffsetFetchRequest", 9, {"groups": [group, group]})
+
+    found = wire.decode("OffsetFetchRequest", 9, fetch(14_999))
+    assert [len(group["topics"]) for group in found["groups"]] == [14_999, 14_999]
+    with pytest.raises(
+        WireError, match=r"v9: groups\[1\].topics: more than 30000 elements in all$"
+    ):
+        wire.decode("OffsetFetchRequest", 9, fetch(15_000))
+
+
+def test_numbers_are_not_among_the_elements_that_are_limited() -> None:
+    numbers = {"name": "orders", "partitionIndexes": list(range(100_000))}
+    body = {"groups": [{"groupId": "g", "topics": [numbers]}]}
+    data = wire.encode("OffsetFetchRequest", 9, body)
+
+    [group] = wire.decode("OffsetFetchRequest", 9, data)["groups"]
+    assert group["topics"] == [numbers]
+
+
+def test_text_that_would_be_too_long_to_write_is_not_read() -> None:
+    def mechanism(length: int) -> bytes:
+        return length.to_bytes(2) + b"\xff" * length
+
+    found = wire.decode("SaslHandshakeRequest", 1, mechanism(10_922))["mechanism"]
+    assert found == "\ufffd" * 10_922
+    wire.encode("SaslHandshakeRequest", 1, {"mechanism": found})
+    with pytest.raises(WireError, match=r"mechanism: 32769 bytes are too long for a string$"):
+        wire.decode("SaslHandshakeRequest", 1, mechanism(10_923))
 
 
 @pytest.mark.parametrize(
