@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from group_coordinator.codecs import wire
 from group_coordinator.core.acls.rule import Operation, ResourceType, Right
+from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway import api_versions
 from group_coordinator.gateway.cluster.addresses import Addresses
 from group_coordinator.gateway.cluster.find_coordinator import (
@@ -30,6 +31,7 @@ from group_coordinator.gateway.groups.config_requests import (
 )
 from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.groups.node_shares import NodeShares
+from group_coordinator.gateway.groups.refusals import refused_unread
 from group_coordinator.gateway.rights.checked_groups import CheckedGroups
 from group_coordinator.gateway.served import Api, Way
 
@@ -76,6 +78,11 @@ class Desk:
         if request.api.way is Way.GROUPS:
             return MadeHere(_when_encoded(request, self._asked(request, body, client)))
         return self._plans[request.api.name](request, body, client)
+
+    def too_large(self, api: Api, version: int, correlation_id: int) -> bytes | None:
+        """As the job's channel answers an event that is too large; None: the answer would have to name what was asked."""
+        body = refused_unread(api.name, version, ErrorCode.INVALID_REQUEST)
+        return None if body is None else wire.response(api.name, version, correlation_id, body)
 
     def rewriting(self, api: str, version: int) -> Rewriting | None:
         """None: the broker's answers are passed on as they come."""

@@ -30,6 +30,7 @@ class Taker:
         self.passed_bytes = b""
         self.collected_frames: list[bytes] = []
         self.passed_frames = 0
+        self.dropped_frames = 0
 
     def begin(self, head: memoryview) -> Course:
         if self.begun in self.waits_before:
@@ -49,6 +50,9 @@ class Taker:
 
     def collected(self, frame: bytearray) -> None:
         self.collected_frames.append(bytes(frame))
+
+    def dropped(self) -> None:
+        self.dropped_frames += 1
 
 
 def frame(kind: int, size: int) -> bytes:
@@ -81,6 +85,7 @@ def test_frames_go_where_they_belong(
     assert taker.passed_bytes == b"".join(f for f in frames if f[4] in (PASSED, LONG_HEAD))
     assert taker.collected_frames == [f for f in frames if f[4] == COLLECTED]
     assert taker.passed_frames == sum(f[4] in (PASSED, LONG_HEAD) for f in frames)
+    assert taker.dropped_frames == sum(f[4] == DROPPED for f in frames)
     assert follower.is_between_frames
 
 

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import logging
 import struct
 
 import pytest
 
 from group_coordinator.codecs import wire
-from tests.unit.gateway.stage import NODE, staged, until
+from tests.unit.gateway.stage import NODE, settled, staged, until
 
 LARGEST = 100 * 1024 * 1024
+MIB = 1024 * 1024
 
 
 @pytest.mark.parametrize(
@@ -24,10 +26,16 @@ LARGEST = 100 * 1024 * 1024
         (struct.pack(">ihhi", 8, 999, 0, 1), "API 999 in version 0 is not served"),
         (struct.pack(">ihhi", 8, 11, 10, 1), "JoinGroup in version 10 is not served"),
         (struct.pack(">ihhi", 8, 12, 0, 1), "Heartbeat|RequestHeader"),
-        (struct.pack(">ihhi", 17_000_000, 12, 0, 1), "Heartbeat with 17000000 bytes"),
         (struct.pack(">ihhi", 8_193, 18, 3, 1), "ApiVersions with 8193 bytes"),
         (struct.pack(">ihhi", 8_193, 17, 1, 1), "SaslHandshake with 8193 bytes"),
         (struct.pack(">ihhi", 524_289, 36, 2, 1), "SaslAuthenticate with 524289 bytes"),
+        (
+            struct.pack(">ihhi", MIB + 1, 15, 0, 1),
+            "DescribeGroups with 1048577 bytes, allowed are 1048576",
+        ),
+        (struct.pack(">ihhi", MIB + 1, 8, 9, 1), "OffsetCommit with 1048577 bytes"),
+        (struct.pack(">ihhi", MIB + 1, 9, 9, 1), "OffsetFetch with 1048577 bytes"),
+        (struct.pack(">ihhi", MIB + 1, 32, 1, 1), "DescribeConfigs with 1048577 bytes"),
         (struct.pack(">ihhihh", 12, 0, 9, 1, 50, 7), "ends before what it must say"),
     ],
 )
@@ -53,6 +61,54 @@ def test_what_no_client_sends_ends_the_connection_and_is_told_once(
     [line] = [one.getMessage() for one in caplog.records]
     assert line.startswith("Hung up on 127.0.0.1: ")
     assert any(part in line for part in said.split("|"))
+
+
+@pytest.mark.parametrize(
+    ("api", "version"),
+    [
+        ("JoinGroup", 9),
+        ("JoinGroup", 0),
+        ("SyncGroup", 5),
+        ("Heartbeat", 0),
+        ("LeaveGroup", 5),
+        ("OffsetFetch", 7),
+        ("OffsetDelete", 0),
+        ("ConsumerGroupHeartbeat", 1),
+    ],
+)
+def test_a_request_that_no_event_can_carry_is_answered_unread(api: str, version: int) -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            head = struct.pack(">ihhi", MIB + 1, wire.api_key(api), version, 7)
+            client.writer.write(head + b"\xff" * (MIB - 8))
+            answered = asyncio.create_task(client.answer(api, version))
+            await until(lambda: stage.gateway.counters.requests.total() == 1)
+            await settled()
+            is_early = answered.done()
+            client.writer.write(b"\xff")
+            client.ask("ListGroups", 0)
+
+            correlation_id, answer = await answered
+            assert (is_early, correlation_id, answer["errorCode"]) == (False, 7, 42)
+            await stage.job.asked()
+            assert [question.api for question in stage.job.questions] == ["ListGroups"]
+
+    asyncio.run(scene())
+
+
+def test_a_request_as_large_as_an_event_may_be_is_read() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            join = wire.request("JoinGroup", 5, 1, "a-client", {"groupId": "billing"})
+            metadata = base64.b64encode(bytes(MIB + 4 - len(join) - 2 - 1 - 4)).decode()
+            protocols = [{"name": "r", "metadata": metadata}]
+            client.ask("JoinGroup", 5, {"groupId": "billing", "protocols": protocols})
+
+            assert (await stage.job.asked()).body["protocols"] == protocols
+
+    asyncio.run(scene())
 
 
 def test_refused_versions_are_counted_and_strangers_cannot_make_the_counters_grow() -> None:

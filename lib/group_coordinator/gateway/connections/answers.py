@@ -63,3 +63,6 @@ class AnswerReader:
             self._exchange.read(memoryview(frame)[4:])
         except WireError as error:
             raise FrameError(str(error)) from error
+
+    def dropped(self) -> None:
+        """Nobody waited for it."""

@@ -50,6 +50,9 @@ class FrameTaker(Protocol):
     def collected(self, frame: bytearray) -> None:
         """A whole frame, its size first."""
 
+    def dropped(self) -> None:
+        """A frame whose course is DROP has ended."""
+
 
 class FrameFollower:
     """Follows one stream; a decision needs `head_bytes` at least, and a frame's size is one of `sizes`."""
@@ -142,3 +145,5 @@ class FrameFollower:
         elif self._course is Course.COLLECT:
             frame, self._frame = self._frame, bytearray()
             self._taker.collected(frame)
+        else:
+            self._taker.dropped()

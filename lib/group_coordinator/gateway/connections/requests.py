@@ -7,6 +7,7 @@ from struct import Struct
 from typing import NamedTuple, Protocol
 
 from group_coordinator.codecs.wire import WireError
+from group_coordinator.core.model.config import HIGHEST_EVENT_MAX_BYTES
 from group_coordinator.gateway.connections.exchange import Exchange
 from group_coordinator.gateway.connections.frames import Course, FrameError, FrameFollower
 from group_coordinator.gateway.connections.produce_request import wants_answer
@@ -18,8 +19,8 @@ from group_coordinator.gateway.served import API_VERSIONS, APIS, Api, Way
 _HEAD = Struct(">ihhi")
 _SIZES = range(8, 100 * 1024 * 1024 + 1)
 """socket.request.max.bytes of Kafka, by default."""
-READ_MAX_BYTES = 16 * 1024 * 1024
-"""A request that is read is kept whole; a longer one closes the connection."""
+READ_MAX_BYTES = HIGHEST_EVENT_MAX_BYTES
+"""A request that is read is kept whole. A longer one would make an event that the job does not take."""
 _MOST_BYTES = {"ApiVersions": 8192, "SaslHandshake": 8192, "SaslAuthenticate": 512 * 1024}
 """Of what may come before a login; the last one is sasl.server.max.receive.size of Kafka, by default."""
 
@@ -91,6 +92,9 @@ class Desk(Protocol):
             WireError: the request does not parse.
         """
 
+    def too_large(self, api: Api, version: int, correlation_id: int) -> bytes | None:
+        """The answer to a request that nobody reads; None: it cannot be given without reading it."""
+
     def rewriting(self, api: str, version: int) -> Rewriting | None:
         """What becomes of the broker's answers to requests that are not read."""
 
@@ -111,7 +115,8 @@ class RequestReader:
         self.has_read = False
         """Whether one request has come to its end."""
         self._read: tuple[Api, int, int] = (API_VERSIONS, 0, 0)
-        """The request that is being collected: its API, version and correlation id."""
+        """The request that is being collected, or dropped: its API, version and correlation id."""
+        self._answer_unread = b""
 
     def follower(self) -> FrameFollower:
         """For the line to the client."""
@@ -124,14 +129,13 @@ class RequestReader:
         size, key, version, correlation_id = _HEAD.unpack_from(head)
         api = self._served(key, version)
         is_read = api.way is not Way.PASSED and api.way is not Way.PRODUCED
-        if is_read and size > _MOST_BYTES.get(api.name, READ_MAX_BYTES):
-            raise FrameError(f"{api.name} with {size} bytes")
+        most_bytes = _MOST_BYTES.get(api.name, size)
+        if size > most_bytes:
+            raise FrameError(f"{api.name} with {size} bytes, allowed are {most_bytes}")
         if self._must_wait(api):
             return Course.WAIT
         if is_read:
-            self._read = (api, version, correlation_id)
-            self._desk.count(api, version, self._client.node_id)
-            return Course.COLLECT
+            return self._begin_read(api, version, correlation_id, size)
         answered = wants_answer(version, head) if api.way is Way.PRODUCED else True
         if answered is None:
             return Course.MORE
@@ -145,6 +149,17 @@ class RequestReader:
         if self._needs_broker(api) and not self._exchange.has_upstream():
             return True
         return api.name == "SaslAuthenticate" and self._client.is_login_delayed()
+
+    def _begin_read(self, api: Api, version: int, correlation_id: int, size: int) -> Course:
+        if size > READ_MAX_BYTES:
+            answer = self._desk.too_large(api, version, correlation_id)
+            if answer is None:
+                raise FrameError(f"{api.name} with {size} bytes, allowed are {READ_MAX_BYTES}")
+            # A client that is hung up on repeats its request for ever: where the API has one error for all, it gets that.
+            self._answer_unread = answer
+        self._read = (api, version, correlation_id)
+        self._desk.count(api, version, self._client.node_id)
+        return Course.DROP if size > READ_MAX_BYTES else Course.COLLECT
 
     def _needs_broker(self, api: Api) -> bool:
         """The broker itself knows whom it answers what; what is answered here is answered to who has logged in."""
@@ -185,6 +200,10 @@ class RequestReader:
             self._exchange.answer(slot, plan.answer)
         else:
             self._exchange.promise(slot, plan.answer)
+
+    def dropped(self) -> None:
+        """Only now it is answered: Java's clients count on an answer behind the last byte that they have sent."""
+        self._exchange.answer(Slot(*self._read), self._answer_unread)
 
     def _served(self, key: int, version: int) -> Api:
         """What Kafka does too: a connection that asks for what is not there is closed; ApiVersions is answered always."""

@@ -18,12 +18,25 @@ _GROUPS_SINCE = 8
 _NULL_PROTOCOL_SINCE = 7
 """Of JoinGroup."""
 
+_ABOUT_ONE_GROUP = frozenset(
+    {"JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetDelete", "ConsumerGroupHeartbeat"}
+)
+"""With one error for the whole, in all versions."""
+
 _Refuse: TypeAlias = Callable[[Body, int, int, "str | None"], Body]
 
 
 def refused(api: str, version: int, body: Body, code: int, message: str | None = None) -> Body:
     """The answer to `body` that says nothing but `code`; the message stands where the version has a field for it."""
     return _REFUSE.get(api, _at_the_top)(body, version, code, message)
+
+
+def refused_unread(api: str, version: int, code: int) -> Body | None:
+    """The answer to a request that was not read; None: its errors stand beside names that the request has."""
+    is_at_the_top = api == "OffsetFetch" and _TOP_LEVEL_SINCE <= version < _GROUPS_SINCE
+    if api in _ABOUT_ONE_GROUP or is_at_the_top:
+        return refused(api, version, {}, code)
+    return None
 
 
 def _at_the_top(_body: Body, _version: int, code: int, message: str | None) -> Body:
