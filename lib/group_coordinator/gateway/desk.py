@@ -76,7 +76,9 @@ class Desk:
         header = wire.request_header(frame)
         body = wire.decode(f"{request.api.name}Request", request.version, frame, header.body_at)
         if request.api.way is Way.GROUPS:
-            return MadeHere(_when_encoded(request, self._asked(request, body, client)))
+            asked = self._asked(request, body, client)
+            # Without the frame: joins wait for minutes.
+            return MadeHere(_when_encoded(request._replace(frame=bytearray()), asked))
         return self._plans[request.api.name](request, body, client)
 
     def too_large(self, api: Api, version: int, correlation_id: int) -> bytes | None:
@@ -165,13 +167,12 @@ class Desk:
         """
         asked_at_s = monotonic()
         client_id = wire.request_header(memoryview(request.frame)[4:]).client_id
-        answer = self._checked.answer(
-            request.api.name, request.version, body, client.caller(client_id), client
-        )
+        api = request.api.name
+        answer = self._checked.answer(api, request.version, body, client.caller(client_id), client)
 
         async def timed() -> Body:
             found = await answer
-            self._counters.count_answer(request.api.name, monotonic() - asked_at_s)
+            self._counters.count_answer(api, monotonic() - asked_at_s)
             return found
 
         return asyncio.ensure_future(timed())

@@ -20,15 +20,17 @@ from group_coordinator.gateway.connections.admission import (
     Closing,
     Limits,
 )
-from group_coordinator.gateway.connections.connection import PARKED_APIS, Connection
+from group_coordinator.gateway.connections.connection import Connection
 from group_coordinator.gateway.connections.line import Line
 from group_coordinator.gateway.connections.listeners import Listeners
+from group_coordinator.gateway.connections.shares import Shares
 from group_coordinator.gateway.connections.strangers import Strangers
 from group_coordinator.gateway.counters import Counters, Gauges
 from group_coordinator.gateway.desk import Desk
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.login.failed_logins import FailedLogins
 from group_coordinator.gateway.login.login import Login
+from group_coordinator.gateway.served import PARKED_APIS
 
 CONNECT_TIMEOUT_S = 10.0
 _CONNECTING_AT_ONCE = 32
@@ -51,6 +53,8 @@ class Options(NamedTuple):
     subject_claim: str = "sub"
     """Where a token of OAUTHBEARER has the user's name."""
     limits: Limits = NO_LIMITS
+    client_open_max_bytes: int = 8 * 1024 * 1024
+    """Of requests that one client may have open."""
 
 
 class Gateway:
@@ -63,6 +67,7 @@ class Gateway:
         self.login_timeout_s = options.limits.login_timeout_ms / 1000
         self._admission = Admission(options.limits, self.counters)
         self._failed_logins = FailedLogins(options.limits.failed_login_delay_ms)
+        self.shares = Shares(options.client_open_max_bytes)
         self._listeners = Listeners(
             options.listen, options.advertised_host, self, options.tls, self.login_timeout_s
         )
@@ -113,7 +118,13 @@ class Gateway:
         """What is so now."""
         slots = [slot for each in self._connections for slot in each.exchange.slots]
         parked = sum(slot.api.name in PARKED_APIS for slot in slots)
-        return Gauges(len(self._connections), len(slots), parked, len(self.nodes_without_port()))
+        return Gauges(
+            len(self._connections),
+            len(slots),
+            parked,
+            len(self.nodes_without_port()),
+            self.shares.held_total,
+        )
 
     def nodes_without_port(self) -> Mapping[int, str]:
         """Brokers that are there and that clients do not find, and why."""

@@ -82,6 +82,7 @@ def _options(job: JobSettings) -> Options:
         tls,
         job.gateway_sasl_oauthbearer_sub_claim_name,
         _limits(job),
+        job.gateway_client_open_max_bytes,
     )
 
 

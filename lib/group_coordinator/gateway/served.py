@@ -84,6 +84,9 @@ APIS = {
 
 API_VERSIONS = APIS[wire.api_key("ApiVersions")]
 
+PARKED_APIS = frozenset({"JoinGroup", "SyncGroup"})
+"""They are answered when a group has met, which may take minutes."""
+
 HIDDEN_FEATURES = frozenset({"share.version", "streams.version", "transaction.version"})
 """Features of a cluster with which clients would use what is hidden, or end transactions another way."""
 

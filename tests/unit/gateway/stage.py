@@ -143,6 +143,7 @@ async def staged(
     certificates: Certificates = PLAIN,
     has_authorizer: bool = False,
     limits: Limits = NO_LIMITS,
+    client_open_max_bytes: int = 8 * 1024 * 1024,
 ) -> AsyncIterator[Stage]:
     """`login` are options of kafka-python for the gateway's own connections."""
     async with ScriptedBroker(certificates.of_broker) as broker:
@@ -152,7 +153,14 @@ async def staged(
         job = JobByHand()
         port = free_block()
         tls = certificates.of_gateway
-        options = Options(Address(LOOPBACK, port), LOOPBACK, max_idle_ms, tls, limits=limits)
+        options = Options(
+            Address(LOOPBACK, port),
+            LOOPBACK,
+            max_idle_ms,
+            tls,
+            limits=limits,
+            client_open_max_bytes=client_open_max_bytes,
+        )
         gateway = Gateway(options, view, job)
         await gateway.open()
         stage = Stage(gateway, broker, job, view, port)

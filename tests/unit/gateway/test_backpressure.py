@@ -8,7 +8,7 @@ import tracemalloc
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.connections.line import WRITE_BUFFER_BYTES
 from tests.unit.gateway.scripted_broker import Asked
-from tests.unit.gateway.stage import Stage, staged
+from tests.unit.gateway.stage import Stage, staged, until
 
 FETCH = {"maxWaitMs": 100, "minBytes": 1, "topics": []}
 HEARTBEAT = {"groupId": "billing", "generationId": 3, "memberId": "m-1"}
@@ -159,3 +159,86 @@ def test_a_client_that_reads_no_answers_is_asked_for_no_more_than_a_hundred_requ
 async def describe_all(stage: Stage) -> None:
     for number in range(ASKED):
         (await stage.job.asked(number)).answer.set_result(DESCRIBED)
+
+
+OTHER_HOST = "127.0.0.2"
+GROUPS = {"groups": ["billing" * 100]}
+"""About as large as what is counted for any request beside its size."""
+
+
+def test_a_client_has_its_share_open_over_all_its_connections_and_others_do_not_wait() -> None:
+    async def scene() -> None:
+        async with staged(client_open_max_bytes=20_000) as stage:
+            hogs = [await stage.client() for _ in range(4)]
+            for hog in hogs:
+                for _ in range(50):
+                    hog.ask("DescribeGroups", 0, GROUPS)
+            await until(lambda: stage.gateway.gauges().held == len(hogs))
+            of_hogs = len(stage.job.questions)
+            other = await stage.client(host=OTHER_HOST)
+            other.ask("Heartbeat", 4, HEARTBEAT)
+            question = await stage.job.asked(of_hogs)
+            question.answer.set_result({"errorCode": 0})
+
+            # 20,000 bytes are eleven requests of 1,753 with what is counted beside, and the one that is above it.
+            assert (of_hogs, question.api) == (12, "Heartbeat")
+            assert (await other.answer("Heartbeat", 4))[1]["errorCode"] == 0
+            for number in range(201):
+                asked = await stage.job.asked(number)
+                assert stage.gateway.gauges().open_requests <= 12
+                if asked is not question:
+                    asked.answer.set_result(DESCRIBED)
+            for hog in hogs:
+                for _ in range(50):
+                    assert (await hog.answer("DescribeGroups", 0))[1] == DESCRIBED
+
+    asyncio.run(scene())
+
+
+def test_members_that_wait_for_each_other_are_not_held_back() -> None:
+    async def scene() -> None:
+        async with staged(client_open_max_bytes=1) as stage:
+            for number in range(3):
+                member = await stage.client()
+                member.ask("JoinGroup", 5, {"groupId": "billing", "memberId": "m"})
+                assert (await stage.job.asked(number)).api == "JoinGroup"
+            assert stage.gateway.gauges().parked_requests == 3
+
+    asyncio.run(scene())
+
+
+def test_a_connection_that_ends_gives_back_its_part_of_the_share() -> None:
+    async def scene() -> None:
+        async with staged(client_open_max_bytes=1) as stage:
+            first, second = await stage.client(), await stage.client()
+            first.ask("DescribeGroups", 0, GROUPS)
+            await stage.job.asked()
+            second.ask("Heartbeat", 4, HEARTBEAT)
+            await until(lambda: stage.gateway.gauges().held == 1)
+            first.leave()
+
+            assert (await stage.job.asked(1)).api == "Heartbeat"
+
+    asyncio.run(scene())
+
+
+def test_what_members_say_is_not_kept_while_they_wait_for_their_group() -> None:
+    async def scene() -> None:
+        async with staged(has_authorizer=True) as stage:
+            stage.broker.answers["Heartbeat"] = lambda _asked: {"errorCode": 25}
+            member = await stage.client()
+            protocols = [{"name": "range", "metadata": "QUJD" * 125_000}]
+            join = {"groupId": "billing", "memberId": "m", "protocols": protocols}
+            tracemalloc.start()
+            before = tracemalloc.get_traced_memory()[0]
+            for _ in range(20):
+                member.ask("JoinGroup", 5, join)
+                await stage.job.asked()
+                stage.job.questions.clear()
+            grown = tracemalloc.get_traced_memory()[0] - before
+            tracemalloc.stop()
+
+            assert stage.gateway.gauges().parked_requests == 20
+            assert grown < 2 * 500_000
+
+    asyncio.run(scene())

@@ -128,7 +128,7 @@ def test_counters_as_monitoring_reads_them() -> None:
     counters.count_answer("Heartbeat", 0.07)
     counters.count_answer("Heartbeat", 0.6)
 
-    lines = metrics_page(counters, Gauges(2, 5, 1, 3)).splitlines()
+    lines = metrics_page(counters, Gauges(2, 5, 1, 3, 4)).splitlines()
 
     prefix = "group_coordinator_gateway_"
     assert all(line.startswith(prefix) for line in lines)
@@ -137,6 +137,7 @@ def test_counters_as_monitoring_reads_them() -> None:
         "open_requests 5",
         "parked_requests 1",
         "nodes_without_port 3",
+        "held_total 4",
         "connections_total 3",
         "malformed_total 0",
         "failed_total 0",

@@ -11,13 +11,15 @@ import pytest
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.job.events_out import EventsOut, OutgoingEvent
+from group_coordinator.gateway.job.events_out import EventsOut
 from group_coordinator.gateway.job.job_channel import ChannelTopics, JobChannel
 from group_coordinator.gateway.job.questions import NoAnswerError, Question
+from group_coordinator.gateway.job.waiting_events import OutgoingEvent, WaitingEvents
 from group_coordinator.gateway.login.caller import Caller
 from tests.unit.gateway.groups_driver import in_loop
 from tests.unit.gateway.scripted_broker import API_VERSIONS, Asked, ScriptedBroker
 
+BILLING = "User:billing"
 NOBODY_LISTENS = Connection("127.0.0.1:1")
 CALLER = Caller("billing", "/10.0.0.7", "User:billing", None)
 HEARTBEAT = Question("Heartbeat", 4, "billing", {"groupId": "billing"}, CALLER, 20)
@@ -62,7 +64,7 @@ def test_an_event_that_cannot_be_written_fails(
 ) -> None:
     events.start()
 
-    assert events.put(OutgoingEvent("c-1", "billing", b"{}", time.monotonic() + 20))
+    assert events.put(OutgoingEvent("c-1", "billing", b"{}", time.monotonic() + 20, BILLING))
 
     assert failures.get(timeout=20) == ("c-1", ErrorCode.COORDINATOR_NOT_AVAILABLE)
     events.close()
@@ -71,21 +73,43 @@ def test_an_event_that_cannot_be_written_fails(
 def test_an_event_whose_client_was_told_to_repeat_it_is_not_written(
     events: EventsOut, failures: Queue[tuple[str, ErrorCode]]
 ) -> None:
-    events.put(OutgoingEvent("c-1", "billing", b"{}", time.monotonic() - 1))
+    events.put(OutgoingEvent("c-1", "billing", b"{}", time.monotonic() - 1, BILLING))
     events.start()
 
     assert failures.get(timeout=20) == ("c-1", ErrorCode.COORDINATOR_NOT_AVAILABLE)
     events.close()
 
 
-def test_no_more_is_taken_than_memory_should_hold(events: EventsOut) -> None:
-    large = OutgoingEvent("c", "billing", b"x" * 1_048_576, time.monotonic() + 20)
-    assert [events.put(large) for _ in range(66)] == [True] * 65 + [False]
+def waits(client: str, size: int = 2) -> OutgoingEvent:
+    return OutgoingEvent("c", "billing", b"x" * size, time.monotonic() + 20, client)
 
 
-def test_nor_more_events_than_a_moment_brings(events: EventsOut) -> None:
-    small = OutgoingEvent("c", "billing", b"{}", time.monotonic() + 20)
-    assert [events.put(small) for _ in range(10_001)] == [True] * 10_000 + [False]
+def test_a_client_may_have_a_quarter_of_what_may_wait_and_all_of_them_four() -> None:
+    events = WaitingEvents()
+    clients = [f"User:{number}" for number in range(5)]
+    taken = [sum(events.put(waits(client, 1_048_576)) for _ in range(40)) for client in clients]
+
+    assert taken == [17, 17, 17, 14, 0]
+
+
+def test_nor_more_events_than_a_moment_brings() -> None:
+    events = WaitingEvents()
+    clients = [f"User:{number}" for number in range(5)]
+    taken = [sum(events.put(waits(client)) for _ in range(2_600)) for client in clients]
+
+    assert taken == [2_500, 2_500, 2_500, 2_500, 0]
+
+
+def test_nobody_waits_behind_all_events_of_another_client() -> None:
+    events = WaitingEvents()
+    for size in (11, 12, 13):
+        events.put(waits("User:hog", size))
+    events.put(waits("User:billing", 21))
+    events.put(waits("User:audit", 31))
+    events.put(waits("User:billing", 22))
+
+    sent = [events.take(0.0) for _ in range(7)]
+    assert [event and len(event.value) for event in sent] == [11, 21, 31, 12, 22, 13, None]
 
 
 def writer_versions(_asked: Asked) -> dict[str, Any]:
@@ -107,7 +131,7 @@ def written(asked: Asked) -> None:
 
 
 def event(correlation_id: str) -> OutgoingEvent:
-    return OutgoingEvent(correlation_id, "billing", b"{}", time.monotonic() + 20)
+    return OutgoingEvent(correlation_id, "billing", b"{}", time.monotonic() + 20, BILLING)
 
 
 @in_loop

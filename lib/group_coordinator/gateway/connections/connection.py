@@ -15,12 +15,12 @@ from group_coordinator.gateway.connections.exchange import MOST_OPEN_REQUESTS, E
 from group_coordinator.gateway.connections.frames import FrameError
 from group_coordinator.gateway.connections.line import Line
 from group_coordinator.gateway.connections.requests import Desk, RequestReader
+from group_coordinator.gateway.connections.shares import Share, Shares
 from group_coordinator.gateway.login.caller import Caller, client_host
 from group_coordinator.gateway.login.login import Login
 from group_coordinator.gateway.rights.rights import Rights
+from group_coordinator.gateway.served import PARKED_APIS
 
-PARKED_APIS = frozenset({"JoinGroup", "SyncGroup"})
-"""Their answers may take minutes: a drain does not wait for them, and the member joins anew elsewhere."""
 _KEEP_AFTER_S = 240.0
 """Brokers hang up after connections.max.idle.ms, 10 minutes by default."""
 _ANY_QUESTION = wire.request("ApiVersions", 0, 0, CLIENT_ID, {})
@@ -30,6 +30,7 @@ class Surroundings(Protocol):
     """What a connection needs of the gateway."""
 
     login_timeout_s: float
+    shares: Shares
 
     @property
     def desk(self) -> Desk:
@@ -86,7 +87,8 @@ class Connection:
         self._held = 0
         self._has_waited = False
         self.login = gateway.login(self._login_failed)
-        self.exchange = Exchange(self._connect, self._fail)
+        self.share = Share(gateway.shares, lambda: self.caller(None).payer, self._go_on)
+        self.exchange = Exchange(self._connect, self._fail, self.share)
         if not self.login.is_accepted:
             self.exchange.most_open = 1  # as brokers, which take a login step by step
         self.rights = Rights(self.exchange.ask_aside, gateway.has_authorizer)
@@ -148,7 +150,7 @@ class Connection:
 
     @property
     def is_drained(self) -> bool:
-        """Whether all answers that come soon have left."""
+        """Whether all answers that come soon have left; a member whose group is about to meet joins anew elsewhere."""
         waiting = any(slot.api.name not in PARKED_APIS for slot in self.exchange.slots)
         return self.client.is_between_frames and not waiting
 
@@ -241,10 +243,14 @@ class Connection:
         self.exchange.lose_upstream()
         self.client.go_on()  # it may have been held back for this broker
 
+    def _go_on(self) -> None:
+        self.client.go_on()
+
     def _end(self) -> None:
         self._cancel_deadline()
         self._gateway.held(self, 0)
         self.client.forget()
+        self.share.close()
         self.exchange.forget()
         if self._connecting is not None:
             self._connecting.cancel()

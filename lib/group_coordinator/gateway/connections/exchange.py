@@ -11,6 +11,7 @@ from typing import Any
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.cluster.broker_link import CLIENT_ID
 from group_coordinator.gateway.connections.line import Line
+from group_coordinator.gateway.connections.shares import Share
 from group_coordinator.gateway.connections.slots import Aside, Slot
 
 MOST_OPEN_REQUESTS = 100
@@ -24,10 +25,13 @@ class Exchange:
     The broker's are held back by not reading them, so that nothing piles up.
     """
 
-    def __init__(self, connect: Callable[[], None], fail: Callable[[BaseException], None]) -> None:
+    def __init__(
+        self, connect: Callable[[], None], fail: Callable[[BaseException], None], share: Share
+    ) -> None:
         """`connect` is called when a broker is needed, `fail` when an answer cannot be made."""
         self._connect = connect
         self._fail = fail
+        self.share = share
         self._answering: set[Future[bytes]] = set()
         self.client: Line | None = None
         self.upstream: Line | None = None
@@ -143,7 +147,9 @@ class Exchange:
             task.cancel()
 
     def _leave(self) -> None:
-        self.slots.popleft()
+        slot = self.slots.popleft()
+        if slot.size:
+            self.share.give_back(slot.size)
         self._has_slot_left = True
 
     def _let_go_on(self) -> None:

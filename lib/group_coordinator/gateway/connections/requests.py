@@ -14,7 +14,7 @@ from group_coordinator.gateway.connections.produce_request import wants_answer
 from group_coordinator.gateway.connections.slots import Rewriting, Slot
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.rights.checked_groups import RightsHolder
-from group_coordinator.gateway.served import API_VERSIONS, APIS, Api, Way
+from group_coordinator.gateway.served import API_VERSIONS, APIS, PARKED_APIS, Api, Way
 
 _HEAD = Struct(">ihhi")
 _SIZES = range(8, 100 * 1024 * 1024 + 1)
@@ -114,8 +114,8 @@ class RequestReader:
         self._client = client
         self.has_read = False
         """Whether one request has come to its end."""
-        self._read: tuple[Api, int, int] = (API_VERSIONS, 0, 0)
-        """The request that is being collected, or dropped: its API, version and correlation id."""
+        self._read = Slot(API_VERSIONS, 0, 0)
+        """Of the request that is being collected, or dropped."""
         self._answer_unread = b""
 
     def follower(self) -> FrameFollower:
@@ -151,13 +151,19 @@ class RequestReader:
         return api.name == "SaslAuthenticate" and self._client.is_login_delayed()
 
     def _begin_read(self, api: Api, version: int, correlation_id: int, size: int) -> Course:
+        pays = size <= READ_MAX_BYTES and _counts_for_client(api)
+        if pays and self._exchange.share.must_wait():
+            return Course.WAIT
         if size > READ_MAX_BYTES:
             answer = self._desk.too_large(api, version, correlation_id)
             if answer is None:
                 raise FrameError(f"{api.name} with {size} bytes, allowed are {READ_MAX_BYTES}")
             # A client that is hung up on repeats its request for ever: where the API has one error for all, it gets that.
             self._answer_unread = answer
-        self._read = (api, version, correlation_id)
+        self._read = Slot(api, version, correlation_id)
+        if pays:
+            self._read.size = size
+            self._exchange.share.take(size)
         self._desk.count(api, version, self._client.node_id)
         return Course.DROP if size > READ_MAX_BYTES else Course.COLLECT
 
@@ -186,10 +192,11 @@ class RequestReader:
     def collected(self, frame: bytearray) -> None:
         """The request says who answers it."""
         self.has_read = True
-        api, version, correlation_id = self._read
-        slot = Slot(api, version, correlation_id)
+        slot = self._read
         try:
-            plan = self._desk.plan(Request(api, version, correlation_id, frame), self._client)
+            plan = self._desk.plan(
+                Request(slot.api, slot.version, slot.correlation_id, frame), self._client
+            )
         except WireError as error:
             raise FrameError(str(error)) from error
         if isinstance(plan, SentOn):
@@ -203,7 +210,7 @@ class RequestReader:
 
     def dropped(self) -> None:
         """Only now it is answered: Java's clients count on an answer behind the last byte that they have sent."""
-        self._exchange.answer(Slot(*self._read), self._answer_unread)
+        self._exchange.answer(self._read, self._answer_unread)
 
     def _served(self, key: int, version: int) -> Api:
         """What Kafka does too: a connection that asks for what is not there is closed; ApiVersions is answered always."""
@@ -215,3 +222,9 @@ class RequestReader:
             name = f"API {key}" if api is None else api.name
             raise FrameError(f"{name} in version {version} is not served")
         return api
+
+
+def _counts_for_client(api: Api) -> bool:
+    """Members of a group wait for each other, so one that is held back would hold up all; before a login nobody knows who pays."""
+    is_before_login = api is API_VERSIONS or api.way is Way.LOGIN
+    return not is_before_login and api.name not in PARKED_APIS

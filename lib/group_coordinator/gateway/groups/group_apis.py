@@ -20,6 +20,7 @@ from group_coordinator.gateway.job.patience import Patience
 from group_coordinator.gateway.job.questions import Body, Job, NoAnswerError, Question
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
 from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.served import PARKED_APIS
 
 _REFUSAL = frozenset({"errorCode", "errorMessage"})
 """All that the job answers to an event that it cannot take; no answer of Kafka's consists of these alone."""
@@ -100,7 +101,10 @@ class GroupApis:
     ) -> Awaitable[Body]:
         timeout_s = self._patience.timeout_s(api, version, body)
         question = Question(api, version, group_id, body, caller, timeout_s)
-        return self._settled(question, self._job.ask(question))
+        asked = self._job.ask(question)
+        if api in PARKED_APIS:
+            question = question._replace(body=_small_fields(body))
+        return self._settled(question, asked)
 
     async def _settled(self, question: Question, asked: asyncio.Future[Body]) -> Body:
         try:
@@ -113,6 +117,11 @@ class GroupApis:
             return refused(question.api, question.version, question.body, code)
         self._patience.learn(question, answer)
         return answer
+
+
+def _small_fields(body: Body) -> Body:
+    """What is kept of a request for minutes: not what members say to each other."""
+    return {name: value for name, value in body.items() if not isinstance(value, list)}
 
 
 def _understood(question: Question, answer: Body) -> Body:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from queue import Empty, Full, Queue
 from threading import Event, Thread
-from typing import NamedTuple
 
 from kafka.errors import KafkaError, MessageSizeTooLargeError
 
@@ -15,10 +13,9 @@ from group_coordinator.clients.channel_errors import ChannelError
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_producer import LastingProducer
 from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.job.waiting_events import OutgoingEvent, WaitingEvents
 from group_coordinator.settings import RECORD_OVERHEAD
 
-_WAITING_EVENTS = 10_000
-_WAITING_BYTES = 64 * 1024 * 1024
 _POLL_S = 0.1
 _BROKER_TIMEOUT_MS = 9_000
 """A broker that is silent for so long is left, so that its successor can still have the event in time."""
@@ -29,18 +26,8 @@ CLOSE_TIMEOUT_S = 2.0
 _log = logging.getLogger(__name__)
 
 
-class OutgoingEvent(NamedTuple):
-    """A record for the events topic, and until when the client waits for what comes of it."""
-
-    correlation_id: str
-    group_id: str
-    value: bytes
-    send_by_s: float
-    """By the monotonic clock; later the client is told to repeat its request, and the first one must not be done too."""
-
-
 class EventsOut:
-    """A queue and the thread behind it; one producer, so that events of a group stay in order."""
+    """What waits, and the thread behind it; one producer, so that a client's events of a group stay in order."""
 
     def __init__(
         self,
@@ -64,9 +51,7 @@ class EventsOut:
             delivery_timeout_ms=timeout_ms,
         )
         self._on_failure = on_failure
-        self._queue: Queue[OutgoingEvent] = Queue(_WAITING_EVENTS)
-        self._bytes_in = 0
-        self._bytes_out = 0
+        self._waiting = WaitingEvents()
         self._closing = Event()
         self._thread = Thread(target=self._run, name="gateway-events", daemon=True)
 
@@ -75,16 +60,8 @@ class EventsOut:
         self._thread.start()
 
     def put(self, event: OutgoingEvent) -> bool:
-        """Whether it will be sent: false while too much waits. Only one thread may call this."""
-        # Each side counts in a number of its own, so neither needs a lock.
-        if self._bytes_in - self._bytes_out > _WAITING_BYTES:
-            return False
-        try:
-            self._queue.put_nowait(event)
-        except Full:
-            return False
-        self._bytes_in += len(event.value)
-        return True
+        """Whether it will be sent: false while too much waits, of all or of its client."""
+        return self._waiting.put(event)
 
     def close(self) -> None:
         """Stop sending; what waits is forgotten."""
@@ -93,11 +70,9 @@ class EventsOut:
 
     def _run(self) -> None:
         while not self._closing.is_set():
-            try:
-                event = self._queue.get(timeout=_POLL_S)
-            except Empty:
+            event = self._waiting.take(_POLL_S)
+            if event is None:
                 continue
-            self._bytes_out += len(event.value)
             if time.monotonic() < event.send_by_s:
                 self._send(event)
             else:

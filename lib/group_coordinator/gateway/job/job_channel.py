@@ -13,11 +13,12 @@ from typing import NamedTuple
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.job.arrivals import Arrival, read
-from group_coordinator.gateway.job.events_out import EventsOut, OutgoingEvent
+from group_coordinator.gateway.job.events_out import EventsOut
 from group_coordinator.gateway.job.open_questions import OpenQuestions
 from group_coordinator.gateway.job.questions import Body, Question
 from group_coordinator.gateway.job.responses_in import ResponsesIn
 from group_coordinator.gateway.job.sightings import Sighting
+from group_coordinator.gateway.job.waiting_events import OutgoingEvent
 
 _LOOK_S = 0.02
 
@@ -104,7 +105,9 @@ class JobChannel:
             return answer
         # A join may be parked for minutes, but it must be on its way as soon as all others.
         send_by_s = time.monotonic() + min(question.timeout_s, self._answer_timeout_s)
-        if not self._events.put(OutgoingEvent(correlation_id, question.group_id, value, send_by_s)):
+        client = question.caller.payer
+        event = OutgoingEvent(correlation_id, question.group_id, value, send_by_s, client)
+        if not self._events.put(event):
             self._open.fail(correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
         return answer
 

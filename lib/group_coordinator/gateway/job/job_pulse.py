@@ -8,9 +8,8 @@ from math import inf
 from time import monotonic
 
 from group_coordinator.gateway.job.questions import ASKER, Body, Job, Question
+from group_coordinator.gateway.served import PARKED_APIS
 
-_MAY_TAKE_LONG = frozenset({"JoinGroup", "SyncGroup"})
-"""They are answered when a group has met."""
 _PROBED = "gateway"
 """A group that need not exist."""
 
@@ -30,7 +29,7 @@ class JobPulse:
 
     def ask(self, question: Question) -> asyncio.Future[Body]:
         """As the job does."""
-        if self._waiting_since_s is None and question.api not in _MAY_TAKE_LONG:
+        if self._waiting_since_s is None and question.api not in PARKED_APIS:
             self._waiting_since_s = self._clock_s()
         answer = self._job.ask(question)
         answer.add_done_callback(self._answered)

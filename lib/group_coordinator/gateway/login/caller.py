@@ -6,6 +6,8 @@ from ipaddress import IPv6Address
 from struct import Struct
 from typing import NamedTuple
 
+from group_coordinator.core.acls.rule import ANONYMOUS
+
 _GROUPS = Struct(">8H")
 
 
@@ -18,6 +20,11 @@ class Caller(NamedTuple):
     principal: str
     node_id: int | None
     """Whose port the client uses; None: the bootstrap port."""
+
+    @property
+    def payer(self) -> str:
+        """Whose budget its requests are of: a user's, or those who come from one address without a login."""
+        return self.client_host if self.principal == ANONYMOUS else self.principal
 
 
 def client_host(address: str) -> str:

@@ -62,17 +62,18 @@ class CheckedGroups:
             return self._groups.answer(api, version, body, caller)
         holder.hold_requests()
 
-        async def checked() -> Body:
+        async def checked() -> Awaitable[Body]:
             try:
                 denied = await rights.denied(wanted)
                 answer = self._permitted(api, version, body, caller, denied)
                 if looks_behind:
-                    return await visible(api, body, await answer, rights, self._topics)
+                    shown = await visible(api, body, await answer, rights, self._topics)
+                    return _at_once(shown)
             finally:
                 holder.take_requests()
-            return await answer
+            return answer
 
-        return asyncio.ensure_future(checked())
+        return asyncio.ensure_future(_then(checked()))
 
     def _permitted(
         self, api: str, version: int, body: Body, caller: Caller, denied: _Denied
@@ -156,6 +157,11 @@ def _lacks_protocol(version: int, sync: Body) -> bool:
 def _message(api: str) -> str | None:
     """Brokers explain it where the config APIs have a text."""
     return GROUP_DENIED if api.endswith("Configs") else None
+
+
+async def _then(checked: Awaitable[Awaitable[Body]]) -> Body:
+    """The request is forgotten while its answer is waited for."""
+    return await (await checked)
 
 
 async def _at_once(body: Body) -> Body:

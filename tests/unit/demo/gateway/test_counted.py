@@ -14,7 +14,8 @@ def page(answers: dict[str, list[float]]) -> str:
         for seconds in waits_s:
             counters.count_answer(api, seconds)
     return metrics_page(
-        counters, Gauges(connections=7, open_requests=3, parked_requests=2, nodes_without_port=0)
+        counters,
+        Gauges(connections=7, open_requests=3, parked_requests=2, nodes_without_port=0, held=0),
     )
 
 
