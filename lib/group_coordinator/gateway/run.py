@@ -59,7 +59,12 @@ def run_gateway(job: JobSettings, connection: Connection, open_groups: OpenGroup
     begin_small()
     try:
         brokers = [Address(*each) for each in connection.addresses()]
-        view = ClusterView(brokers, job.gateway_metadata_interval_ms, access)
+        view = ClusterView(
+            brokers,
+            job.gateway_metadata_interval_ms,
+            access,
+            job.gateway_metadata_lookup_interval_ms,
+        )
         asyncio.run(_served(job, options, view, open_groups))
     except ClientError as error:
         raise GatewayStartError(str(error)) from error

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
+from collections.abc import Mapping
+from threading import Thread, current_thread, main_thread
+from typing import Any
 
 import pytest
 
+from group_coordinator.codecs import wire
 from group_coordinator.core.model.topic import Topic
-from group_coordinator.gateway.cluster import broker_link, cluster_view, own_login
+from group_coordinator.gateway.cluster import authorizers, broker_link, look_ups, own_login
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
@@ -178,7 +183,7 @@ def test_a_defect_of_a_look_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None
     async def scene() -> None:
         async with ScriptedBroker() as broker:
             view = ClusterView([broker.address], NEVER_MS)
-            monkeypatch.setattr(view, "_take", lambda answer: answer["nothing of this name"])
+            monkeypatch.setattr(view, "_take", lambda _found: {}["nothing of this name"])
             with pytest.raises(KeyError, match="nothing of this name"):
                 await view.look_again()
             view.close()
@@ -213,7 +218,7 @@ def test_before_its_session_ends_it_logs_in_on_another_connection(
 
 def test_whether_there_is_an_authorizer(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = time.monotonic()
-    monkeypatch.setattr(cluster_view, "monotonic", lambda: now_s)
+    monkeypatch.setattr(authorizers, "monotonic", lambda: now_s)
 
     async def scene() -> None:
         nonlocal now_s
@@ -230,5 +235,211 @@ def test_whether_there_is_an_authorizer(monkeypatch: pytest.MonkeyPatch) -> None
             await view.look_again()
             assert view.has_authorizer
             view.close()
+
+    asyncio.run(scene())
+
+
+def test_rights_count_while_one_of_the_brokers_has_an_authorizer(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    now_s = time.monotonic()
+    monkeypatch.setattr(authorizers, "monotonic", lambda: now_s)
+
+    async def scene() -> None:
+        nonlocal now_s
+        async with ScriptedBroker() as first, ScriptedBroker() as second:
+            first.nodes[2] = second.address
+            second.has_authorizer = True
+            view = ClusterView([first.address], NEVER_MS)
+            found = []
+            for has_one in (True, False, True):
+                second.has_authorizer = has_one
+                await view.look_again()
+                found.append(view.has_authorizer)
+                now_s += 30.1
+            view.close()
+
+            assert found == [True, False, True]
+
+    with caplog.at_level(logging.INFO):
+        asyncio.run(scene())
+
+    assert [record.getMessage() for record in caplog.records] == [
+        "Rights of clients are not asked for: no broker has an authorizer",
+        "Rights of clients are asked for: nodes with an authorizer: [2]",
+    ]
+
+
+def test_a_broker_that_never_said_whether_it_has_an_authorizer_may_have_one() -> None:
+    async def scene() -> None:
+        async with ScriptedBroker() as first, ScriptedBroker() as second:
+            first.nodes[2] = NOBODY
+            view = ClusterView([first.address], NEVER_MS)
+            await view.look_again()
+            before = view.has_authorizer
+            del first.nodes[2]
+            first.nodes[3] = second.address
+            await view.look_again()
+
+            # Node 3 is new, and so all of them are asked at once.
+            assert (before, view.has_authorizer) == (True, False)
+            view.close()
+
+    asyncio.run(scene())
+
+
+REFUNDS_ID = "AAAAAAAAAAAAAAAAAAAABA"
+REFUNDS = {
+    "name": "refunds",
+    "topicId": REFUNDS_ID,
+    "partitions": [{"partitionIndex": 0, "leaderId": NODE, "replicaNodes": [NODE]}],
+}
+
+
+class Looks:
+    """A broker that has the topic refunds; what it is asked for is kept."""
+
+    def __init__(self, broker: ScriptedBroker) -> None:
+        self.asked: list[Any] = []
+        self._broker = broker
+        broker.answers["Metadata"] = self._answer
+
+    def _answer(self, asked: Asked) -> Mapping[str, Any]:
+        self.asked.append(asked.body["topics"])
+        wanted = [(topic["name"], topic["topicId"]) for topic in asked.body["topics"]]
+        found = [
+            REFUNDS
+            if "refunds" in each or REFUNDS_ID in each
+            else {"name": each[0], "errorCode": 3}
+            for each in wanted
+        ]
+        return {**self._broker.metadata(), "topics": found}
+
+
+@pytest.mark.parametrize(
+    ("names", "topic_ids"), [(["refunds"], []), ([], [REFUNDS_ID])], ids=["name", "id"]
+)
+def test_a_topic_that_was_made_a_moment_ago_is_asked_for_alone(
+    names: list[str], topic_ids: list[str]
+) -> None:
+    async def scene() -> None:
+        async with ScriptedBroker() as broker:
+            view = ClusterView([broker.address], NEVER_MS)
+            await view.look_again()
+            looks = Looks(broker)
+            await view.look_for(names, topic_ids)
+
+            assert (view.name_of(REFUNDS_ID), view.partition_count("refunds")) == ("refunds", 1)
+            assert view.knows("orders")
+            assert len(looks.asked) == 1
+            assert len(looks.asked[0]) == 1
+            view.close()
+
+    asyncio.run(scene())
+
+
+def test_a_topic_that_is_not_there_is_asked_for_once_in_the_interval(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now_s = time.monotonic()
+    monkeypatch.setattr(look_ups, "monotonic", lambda: now_s)
+
+    async def scene() -> None:
+        nonlocal now_s
+        async with ScriptedBroker() as broker:
+            view = ClusterView([broker.address], NEVER_MS, lookup_interval_ms=1_000)
+            looks = Looks(broker)
+            for _ in range(50):
+                await view.look_for(["nope"], ["AAAAAAAAAAAAAAAAAAAABQ"])
+            # One by name and one by id, as brokers take no mixture.
+            assert len(looks.asked) == 2
+            now_s += 1.1
+            await view.look_for(["nope"])
+            assert len(looks.asked) == 3
+            view.close()
+
+    asyncio.run(scene())
+
+
+def test_who_looks_for_topics_meanwhile_shares_the_next_look() -> None:
+    async def scene() -> None:
+        async with ScriptedBroker() as broker:
+            view = ClusterView([broker.address], NEVER_MS, lookup_interval_ms=100)
+            await view.look_again()
+            looks = Looks(broker)
+            began_s = time.monotonic()
+            await view.look_for(["first"])
+            many = [asyncio.create_task(view.look_for([f"topic-{n}"])) for n in range(1_500)]
+            await asyncio.sleep(0)
+            many[0].cancel()
+            await asyncio.wait(many)
+
+            assert time.monotonic() - began_s >= 0.1
+            # What is above a thousand stays unknown, until the gateway looks at all topics.
+            assert [len(topics) for topics in looks.asked] == [1, 1_000]
+            view.close()
+
+    asyncio.run(scene())
+
+
+def test_a_name_that_no_topic_can_have_is_asked_of_nobody() -> None:
+    async def scene() -> None:
+        async with ScriptedBroker() as broker:
+            view = ClusterView([broker.address], NEVER_MS)
+            looks = Looks(broker)
+            await view.look_for(["x" * 250])
+
+            assert looks.asked == []
+            view.close()
+
+    asyncio.run(scene())
+
+
+def test_a_topic_that_was_made_anew_is_known_by_its_new_id_alone() -> None:
+    async def scene() -> None:
+        async with ScriptedBroker() as broker:
+            view = ClusterView([broker.address], NEVER_MS, lookup_interval_ms=100)
+            broker.answers["Metadata"] = lambda _asked: {
+                **broker.metadata(),
+                "topics": [{**REFUNDS, "topicId": ORDERS_ID}],
+            }
+            await view.look_again()
+            Looks(broker)
+            await view.look_for(["refunds"])
+            ids = view.id_of("refunds"), view.name_of(ORDERS_ID)
+            broker.answers["Metadata"] = lambda _asked: {
+                **broker.metadata(),
+                "topics": [{"name": "refunds", "errorCode": 3}],
+            }
+            await view.look_for(["refunds"])
+
+            assert ids == (REFUNDS_ID, None)
+            assert (view.knows("refunds"), view.name_of(REFUNDS_ID)) == (False, None)
+            view.close()
+
+    asyncio.run(scene())
+
+
+def test_a_large_answer_is_decoded_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded_in: dict[str, Thread] = {}
+    decode = wire.response_body
+
+    def recorded(api: str, version: int, frame: bytes) -> tuple[int, dict[str, Any]]:
+        decoded_in[api] = current_thread()
+        return decode(api, version, frame)
+
+    monkeypatch.setattr(wire, "response_body", recorded)
+
+    async def scene() -> None:
+        async with ScriptedBroker() as broker:
+            topics = [{**REFUNDS, "name": f"topic-{number}"} for number in range(2_000)]
+            broker.answers["Metadata"] = lambda _asked: {**broker.metadata(), "topics": topics}
+            view = ClusterView([broker.address], NEVER_MS)
+            await view.look_again()
+            view.close()
+
+            assert len(view.topics) == 2_000
+            assert decoded_in["Metadata"] is not main_thread()
+            assert decoded_in["ApiVersions"] is main_thread()
 
     asyncio.run(scene())

@@ -14,6 +14,8 @@ from group_coordinator.gateway.cluster.broker_access import PLAIN_ACCESS, Broker
 from group_coordinator.gateway.cluster.own_login import log_in
 
 CLIENT_ID = "group-coordinator-gateway"
+_LARGE_BYTES = 64 * 1024
+"""A larger answer is decoded in a thread, as it would hold the loop."""
 _NEARLY = 0.9
 """Of a session: a link is opened anew before the broker ends it."""
 
@@ -71,8 +73,11 @@ class BrokerLink:
         Raises:
             OSError, EOFError, WireError: there is none.
         """
-        version = min(self._highest[api], wire.valid_versions(api)[-1])
-        return await self._ask(api, version, body)
+        return await self._ask(api, self.version_of(api), body)
+
+    def version_of(self, api: str) -> int:
+        """The highest that both sides know."""
+        return min(self._highest[api], wire.valid_versions(api)[-1])
 
     def close(self) -> None:
         """Hang up."""
@@ -84,4 +89,6 @@ class BrokerLink:
             await self._writer.drain()
             size = int.from_bytes(await self._reader.readexactly(4))
             frame = await self._reader.readexactly(size)
-        return wire.response_body(api, version, frame)[1]
+        if size < _LARGE_BYTES:
+            return wire.response_body(api, version, frame)[1]
+        return (await asyncio.to_thread(wire.response_body, api, version, frame))[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import count
 from time import monotonic
 from typing import Any, NamedTuple
@@ -14,25 +14,18 @@ from group_coordinator.codecs.uuids import ZERO_UUID
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.gateway.cluster.addresses import Address
+from group_coordinator.gateway.cluster.authorizers import Authorizers
 from group_coordinator.gateway.cluster.broker_access import PLAIN_ACCESS, BrokerAccess
 from group_coordinator.gateway.cluster.broker_link import BrokerLink
+from group_coordinator.gateway.cluster.look_ups import LookUps, Wanted
 
 LOOK_TIMEOUT_S = 5.0
-AUTHORIZER_LOOK_INTERVAL_S = 30.0
-"""Brokers write a denial into their logs where we may not ask."""
 _FAILURES = (OSError, EOFError, WireError, TimeoutError)
 
-_SECURITY_DISABLED = 54
-"""What a broker without an authorizer says of ACLs."""
-_ANY_ACL = {
-    "resourceTypeFilter": 4,  # the cluster, of which there is one
-    "resourceNameFilter": "kafka-cluster",
-    "patternTypeFilter": 3,
-    "principalFilter": "User:nobody",
-    "hostFilter": "nowhere",
-    "operation": 1,
-    "permissionType": 1,
-}
+_LONGEST_NAME = 249
+"""Of a topic."""
+_IDS_SINCE = 12
+"""Of Metadata."""
 
 _log = logging.getLogger(__name__)
 
@@ -54,6 +47,7 @@ class ClusterView:
         bootstrap: Sequence[Address],
         interval_ms: int,
         access: BrokerAccess = PLAIN_ACCESS,
+        lookup_interval_ms: int = 1000,
     ) -> None:
         self._bootstrap = tuple(bootstrap)
         self.access = access
@@ -63,15 +57,20 @@ class ClusterView:
         self._look: asyncio.Task[None] | None = None
         self.trouble: str | None = None
         """Why the last look failed; None: it did not."""
-        self.has_authorizer = True
-        """Whether brokers let some do what they do not let others do; until they say, they may."""
-        self._next_authorizer_look_s = monotonic()
+        self._authorizers = Authorizers(access)
+        self._look_ups = LookUps(self._look_for, lookup_interval_ms / 1000)
+        self._one_by_one = asyncio.Lock()
         self._seen_at_s: float | None = None
         self._names: dict[str, str] = {}
         self.brokers: dict[int, Address] = {}
         """Those that are there."""
         self._last_known: dict[int, Address] = {}
         self.topics: dict[str, TopicSeen] = {}
+
+    @property
+    def has_authorizer(self) -> bool:
+        """Whether brokers let some do what they do not let others do."""
+        return self._authorizers.are_there
 
     def learn_broker(self, node_id: int, address: Address) -> None:
         """A broker's answer to a client says that another one is there."""
@@ -135,34 +134,58 @@ class ClusterView:
         await asyncio.wait([look])
         look.result()  # a defect is nobody's answer
 
+    async def look_for(self, names: Collection[str] = (), topic_ids: Collection[str] = ()) -> None:
+        """Ask the brokers about these topics, together with all others that are looked for; without an answer all stays as it was."""
+        by_name = (Wanted("name", name) for name in names if len(name) <= _LONGEST_NAME)
+        await self._look_ups.take((*by_name, *(Wanted("topicId", each) for each in topic_ids)))
+
     async def _try_to_look(self) -> None:
+        async with self._one_by_one:
+            found = await self._found(None)
+            if found is None:
+                return
+            self._take(found)
+        await self._authorizers.look(self.brokers)
+
+    async def _look_for(self, wanted: Sequence[Wanted]) -> Collection[Wanted]:
+        """Returns what is not there."""
+        for field in ("name", "topicId"):
+            values = [each.value for each in wanted if each.field == field]
+            topics = [{"name": None, field: value} for value in values]
+            async with self._one_by_one:
+                found = await self._found(topics) if topics else None
+                if found is not None:
+                    self._add(found, gone=values if field == "name" else ())
+        return [each for each in wanted if not self._has(each)]
+
+    def _has(self, wanted: Wanted) -> bool:
+        known = self.topics if wanted.field == "name" else self._names
+        return wanted.value in known
+
+    async def _found(self, topics: Sequence[dict[str, Any]] | None) -> _Picture | None:
+        """What brokers say of these topics, or of all; None: nothing."""
         try:
             async with asyncio.timeout(LOOK_TIMEOUT_S):
                 link = await self._open_link()
-                answer = await link.ask(
-                    "Metadata", {"topics": None, "allowAutoTopicCreation": False}
-                )
-                await self._ask_for_authorizer(link)
+                is_by_id = any("topicId" in topic for topic in topics or ())
+                if is_by_id and link.version_of("Metadata") < _IDS_SINCE:
+                    topics = None
+                body = {"topics": topics, "allowAutoTopicCreation": False}
+                answer = await link.ask("Metadata", body)
         except _FAILURES as error:
-            self.close()
+            self._hang_up()
             if self.trouble is None:
                 _log.warning(
                     "The cluster does not say what is in it: %s", str(error) or repr(error)
                 )
             self.trouble = str(error) or repr(error)
-        else:
-            self.trouble = None
-            self._take(answer)
-
-    async def _ask_for_authorizer(self, link: BrokerLink) -> None:
-        now_s = monotonic()
-        if now_s >= self._next_authorizer_look_s:
-            self.has_authorizer = await _has_authorizer(link)
-            self._next_authorizer_look_s = now_s + AUTHORIZER_LOOK_INTERVAL_S
+            return None
+        self.trouble = None
+        return await asyncio.to_thread(_picture, answer)  # a large one would hold the loop
 
     async def _open_link(self) -> BrokerLink:
         if self._link is not None and self._link.is_over:
-            self.close()
+            self._hang_up()
         if self._link is None:
             self._link = await self._open()
         return self._link
@@ -176,23 +199,49 @@ class ClusterView:
                 failures.append(f"{address}: {error}")
         raise ConnectionError("; ".join(failures))
 
-    def _take(self, answer: dict[str, Any]) -> None:
-        self.brokers = {b["nodeId"]: Address(b["host"], b["port"]) for b in answer["brokers"]}
-        self._last_known |= self.brokers
-        # A topic without leaders has an error and is there all the same.
-        there = [topic for topic in answer["topics"] if topic["partitions"]]
-        racks = {b["nodeId"]: b["rack"] for b in answer["brokers"] if b.get("rack")}
-        self.topics = {topic["name"]: _seen(topic, racks) for topic in there}
-        self._names = {
-            seen.topic_id: name for name, seen in self.topics.items() if seen.topic_id != ZERO_UUID
-        }
+    def _take(self, found: _Picture) -> None:
+        self.topics, self._names = {}, {}
+        self._add(found)
         self._seen_at_s = monotonic()
+
+    def _add(self, found: _Picture, gone: Collection[str] = ()) -> None:
+        """What is found takes the place of what was; what is not found of `gone`, is gone."""
+        self.brokers = found.brokers
+        self._last_known |= self.brokers
+        for name in (*gone, *found.topics):
+            before = self.topics.pop(name, None)
+            if before is not None:
+                self._names.pop(before.topic_id, None)
+        self.topics |= found.topics
+        self._names |= found.names
 
     def close(self) -> None:
         """Hang up."""
+        self._authorizers.close()
+        self._hang_up()
+
+    def _hang_up(self) -> None:
         if self._link is not None:
             self._link.close()
         self._link = None
+
+
+class _Picture(NamedTuple):
+    """What a broker's answer says."""
+
+    brokers: dict[int, Address]
+    topics: dict[str, TopicSeen]
+    names: dict[str, str]
+    """By topic id."""
+
+
+def _picture(answer: dict[str, Any]) -> _Picture:
+    brokers = {b["nodeId"]: Address(b["host"], b["port"]) for b in answer["brokers"]}
+    racks = {b["nodeId"]: b["rack"] for b in answer["brokers"] if b.get("rack")}
+    # A topic without leaders has an error and is there all the same.
+    topics = {t["name"]: _seen(t, racks) for t in answer["topics"] if t["partitions"]}
+    names = {seen.topic_id: name for name, seen in topics.items() if seen.topic_id != ZERO_UUID}
+    return _Picture(brokers, topics, names)
 
 
 def _seen(topic: dict[str, Any], racks: Mapping[int, str]) -> TopicSeen:
@@ -200,10 +249,3 @@ def _seen(topic: dict[str, Any], racks: Mapping[int, str]) -> TopicSeen:
     leaders = tuple(one["leaderId"] for one in partitions)
     in_racks = racks_of((one["replicaNodes"] for one in partitions), racks)
     return TopicSeen(topic.get("topicId", ZERO_UUID), leaders, in_racks)
-
-
-async def _has_authorizer(link: BrokerLink) -> bool:
-    if not link.knows("DescribeAcls"):
-        return True
-    answer = await link.ask("DescribeAcls", _ANY_ACL)
-    return bool(answer["errorCode"] != _SECURITY_DISABLED)
