@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
 from dataclasses import replace
 from functools import wraps
 from typing import Any, ParamSpec
@@ -22,6 +22,8 @@ from group_coordinator.gateway.job.repeats import Repeats
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
 from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.rights.checked_groups import CheckedGroups
+from group_coordinator.gateway.rights.rights import Rights
 from tests.peers.in_process_job import InProcessJob
 
 ORDERS = "AAAAAAAAAAAAAAAAAAAAAg"
@@ -73,10 +75,31 @@ class Topics:
     def addresses_of(self, node_id: int | None) -> Sequence[Address]:  # noqa: ARG002
         return self.brokers
 
-    async def look_again(self) -> None:
+    async def look_for(
+        self,
+        names: Collection[str] = (),  # noqa: ARG002
+        topic_ids: Collection[str] = (),  # noqa: ARG002
+    ) -> None:
         self.looks += 1
         await asyncio.sleep(0)
         self.there |= self.hidden
+
+
+class Everybody:
+    """A client of brokers without an authorizer."""
+
+    def __init__(self) -> None:
+        self.rights = Rights(_nobody_is_asked, lambda: False)
+
+    def hold_requests(self) -> None:
+        pass
+
+    def take_requests(self) -> None:
+        pass
+
+
+def _nobody_is_asked(api: str, version: int, body: Body) -> Awaitable[Body]:
+    raise AssertionError((api, version, body))
 
 
 class Groups:
@@ -123,7 +146,9 @@ class Groups:
         """What will be the answer."""
         sent = wire.encode(f"{api}Request", version, body)
         caller = Caller("billing", "/10.0.0.7", "User:billing", node_id)
-        return self.apis.answer(api, version, wire.decode(f"{api}Request", version, sent), caller)
+        read = wire.decode(f"{api}Request", version, sent)
+        checked = CheckedGroups(self.apis, self.topics)
+        return asyncio.ensure_future(checked.answer(api, version, read, caller, Everybody()))
 
     async def ask(self, api: str, version: int, *, node_id: int | None = None, **body: Any) -> Body:
         """The answer, without the time for which the client is held back."""

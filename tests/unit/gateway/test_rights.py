@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from group_coordinator.gateway.rights import rights as rights_module
-from tests.unit.gateway.scripted_broker import ORDERS_ID
+from tests.unit.gateway.scripted_broker import ORDERS_ID, Asked
 from tests.unit.gateway.stage import Client, Stage, staged
 
 HEARTBEAT = {"groupId": "billing", "generationId": 3, "memberId": "m-1"}
@@ -215,21 +216,100 @@ def test_of_topics_that_are_all_denied_the_job_hears_nothing() -> None:
     asyncio.run(scene())
 
 
-def test_topics_that_a_fetch_did_not_name_are_left_out() -> None:
+@pytest.mark.parametrize(
+    ("code", "shown"), [(DENIED_TOPIC, []), (0, [ORDERS_ID])], ids=["denied", "granted"]
+)
+def test_topics_that_a_fetch_did_not_name_are_left_out(code: int, shown: list[str]) -> None:
     async def scene() -> None:
         async with staged(has_authorizer=True) as stage:
             client = await stage.client()
             await nobody_may_see_orders(stage)
+            stage.broker.answers["Metadata"] = lambda _asked: {
+                "topics": [{"name": "orders", "errorCode": code}]
+            }
             entries = [{"groupId": "billing", "topics": None}]
             client.ask("OffsetFetch", 10, {"groups": entries})
             question = await stage.job.asked()
             found = {"partitionIndex": 0, "committedOffset": 7, "committedLeaderEpoch": -1}
+            # Of a topic that has gone meanwhile no broker says whether it may be seen.
             names = (ORDERS_ID, UNKNOWN_ID)
             topics = [{"topicId": name, "partitions": [found]} for name in names]
             question.answer.set_result({"groups": [{"groupId": "billing", "topics": topics}]})
             _, answer = await client.answer("OffsetFetch", 10)
 
-            assert [t["topicId"] for t in answer["groups"][0]["topics"]] == [UNKNOWN_ID]
+            assert [t["topicId"] for t in answer["groups"][0]["topics"]] == shown
+
+    asyncio.run(scene())
+
+
+def knows_a_secret(stage: Stage) -> None:
+    """A topic that was made a moment ago, and that the client may not see."""
+    for api in ("Heartbeat", "FindCoordinator"):
+        stage.broker.answers[api] = lambda asked: {
+            "errorCode": 25,
+            "coordinators": [{"key": key} for key in asked.body.get("coordinatorKeys", ())],
+        }
+    secret = {"name": "secret", "topicId": UNKNOWN_ID, "partitions": [{"partitionIndex": 0}]}
+    looked_for = {"name": None, "topicId": UNKNOWN_ID}
+
+    def metadata(asked: Asked) -> Mapping[str, Any]:
+        if asked.body["topics"] == [looked_for]:
+            return {**stage.broker.metadata(), "topics": [secret]}
+        assert [topic["name"] for topic in asked.body["topics"]] == ["secret"]
+        return {"topics": [{"name": "secret", "errorCode": DENIED_TOPIC}]}
+
+    stage.broker.answers["Metadata"] = metadata
+
+
+def test_a_topic_by_an_id_that_the_gateway_did_not_know_is_not_committed_without_its_right() -> (
+    None
+):
+    async def scene() -> None:
+        async with staged(has_authorizer=True) as stage:
+            knows_a_secret(stage)
+            client = await stage.client()
+            topics = [{"topicId": UNKNOWN_ID, "partitions": [PARTITION]}]
+            client.ask("OffsetCommit", 10, {"groupId": "billing", "topics": topics})
+            _, answer = await client.answer("OffsetCommit", 10)
+
+            results = [{"partitionIndex": 0, "errorCode": DENIED_TOPIC}]
+            assert answer["topics"] == [{"topicId": UNKNOWN_ID, "partitions": results}]
+            assert stage.job.questions == []
+
+    asyncio.run(scene())
+
+
+def test_a_topic_by_an_id_that_the_gateway_did_not_know_is_not_fetched_without_its_right() -> None:
+    async def scene() -> None:
+        async with staged(has_authorizer=True) as stage:
+            knows_a_secret(stage)
+            client = await stage.client()
+            topics = [{"topicId": UNKNOWN_ID, "partitionIndexes": [0]}]
+            client.ask("OffsetFetch", 10, {"groups": [{"groupId": "billing", "topics": topics}]})
+            question = await stage.job.asked()
+            question.answer.set_result({"groups": [{"groupId": "billing", "topics": []}]})
+            _, answer = await client.answer("OffsetFetch", 10)
+
+            assert question.body["groups"][0]["topics"] == []
+            [topic] = answer["groups"][0]["topics"]
+            assert topic["topicId"] == UNKNOWN_ID
+            assert [p["errorCode"] for p in topic["partitions"]] == [DENIED_TOPIC]
+
+    asyncio.run(scene())
+
+
+def test_what_has_no_name_when_rights_are_judged_has_none_later() -> None:
+    async def scene() -> None:
+        async with staged(has_authorizer=True) as stage:
+            client = await stage.client()
+            topics = [{"topicId": UNKNOWN_ID, "partitions": [PARTITION]}]
+            client.ask("OffsetCommit", 10, {"groupId": "billing", "topics": topics})
+            asked = await stage.broker.asked()
+            stage.view._names[UNKNOWN_ID] = "secret"  # noqa: SLF001 - found while rights are judged
+            asked.answer({"errorCode": 25})
+            question = await stage.job.asked()
+
+            assert "name" not in question.body["topics"][0]
 
     asyncio.run(scene())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Protocol
 
 from group_coordinator.core.model.topic import Topic
@@ -22,5 +23,5 @@ class KnownTopics(Protocol):
     def topic(self, name: str) -> Topic | None:
         """All that groups must know of it; None: there is no topic of this name."""
 
-    async def look_again(self) -> None:
-        """Ask the brokers; without an answer all stays as it was."""
+    async def look_for(self, names: Collection[str] = (), topic_ids: Collection[str] = ()) -> None:
+        """Ask the brokers about topics that may have been made, or have grown, since; without an answer all stays as it was."""

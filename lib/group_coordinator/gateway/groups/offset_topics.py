@@ -6,12 +6,63 @@ group is asked by name; versions that name topics by id get ids back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.job.questions import Body
+
+IDS_SINCE = 10
+"""Of OffsetCommit and OffsetFetch: topics go by id. The job is asked by name, in the version before."""
+
+
+def ids_without_name(api: str, version: int, body: Body, known: KnownTopics) -> list[str]:
+    """The ids of topics that a request knows by id only, and the gateway does not know."""
+    ids = (topic["topicId"] for topics in _by_id(api, version, body) for topic in topics)
+    return [each for each in dict.fromkeys(ids) if known.name_of(each) is None]
+
+
+def with_names(api: str, version: int, body: Body, known: KnownTopics) -> Body:
+    """The request with the name beside each topic's id; a topic without one does not exist, whatever is known of it later."""
+
+    def named(topics: Iterable[Body]) -> list[Body]:
+        names = ((topic, known.name_of(topic["topicId"])) for topic in topics)
+        return [topic if name is None else {**topic, "name": name} for topic, name in names]
+
+    if not _goes_by_id(api, version):
+        return body
+    if api == "OffsetCommit":
+        return {**body, "topics": named(body["topics"])}
+    groups = [
+        group if group["topics"] is None else {**group, "topics": named(group["topics"])}
+        for group in body["groups"]
+    ]
+    return {**body, "groups": groups}
+
+
+def _by_id(api: str, version: int, body: Body) -> list[list[Body]]:
+    if not _goes_by_id(api, version):
+        return []
+    entries = [body] if api == "OffsetCommit" else body["groups"]
+    return [entry["topics"] or [] for entry in entries]
+
+
+def _goes_by_id(api: str, version: int) -> bool:
+    return api in {"OffsetCommit", "OffsetFetch"} and version >= IDS_SINCE
+
+
+def grown(topics: Iterable[Body], known: KnownTopics) -> list[str]:
+    """The names of topics that the gateway does not know, or with fewer partitions than the request does."""
+    return [
+        topic["name"]
+        for topic in topics
+        if "name" in topic
+        and (
+            not (count := known.partition_count(topic["name"]))
+            or any(each["partitionIndex"] >= count for each in topic["partitions"])
+        )
+    ]
 
 
 class Sorted(NamedTuple):
@@ -21,25 +72,17 @@ class Sorted(NamedTuple):
     refused: list[Body]
 
 
-def sort_by_name(topics: Iterable[Body], known: KnownTopics) -> Sorted:
-    """Topics that a request names."""
+def sort(topics: Iterable[Body], known: KnownTopics) -> Sorted:
+    """Topics of a request; those that it knows by id only have their names beside it, or do not exist."""
     found = Sorted([], [])
     for topic in topics:
-        _sort(topic, {"name": topic["name"]}, topic["name"], known, found)
-    return found
-
-
-def sort_by_id(topics: Iterable[Body], known: KnownTopics) -> Sorted:
-    """Topics that a request knows by id only."""
-    found = Sorted([], [])
-    for topic in topics:
-        name = known.name_of(topic["topicId"])
-        identity = {"topicId": topic["topicId"]}
-        if name is None:
+        field = "topicId" if "topicId" in topic else "name"
+        identity = {field: topic[field]}
+        if "name" in topic:
+            _sort(topic, identity, topic["name"], known, found)
+        else:
             code = ErrorCode.UNKNOWN_TOPIC_ID
             found.refused.append({**identity, "partitions": _results(topic["partitions"], code)})
-        else:
-            _sort(topic, identity, name, known, found)
     return found
 
 
@@ -58,13 +101,18 @@ def _results(partitions: Iterable[Body], code: ErrorCode) -> list[Body]:
     return [{"partitionIndex": each["partitionIndex"], "errorCode": code} for each in partitions]
 
 
-def with_ids(topics: Iterable[Body], known: KnownTopics) -> list[Body]:
+def with_ids(topics: Iterable[Body], id_of: Callable[[str], str | None]) -> list[Body]:
     """Answers of the job in the words of a request by id; a topic that was deleted meanwhile has none, and goes."""
     return [
         {"topicId": topic_id, "partitions": topic["partitions"]}
         for topic in topics
-        if (topic_id := known.id_of(topic["name"])) is not None
+        if (topic_id := id_of(topic["name"])) is not None
     ]
+
+
+def ids_of(topics: Iterable[Body]) -> dict[str, str]:
+    """The ids that a request has beside the names of its topics."""
+    return {t["name"]: t["topicId"] for t in topics if "name" in t and "topicId" in t}
 
 
 def merged(refused: Sequence[Body], answered: Sequence[Body]) -> list[Body]:

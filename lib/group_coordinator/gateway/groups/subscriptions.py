@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from functools import partial
 
 from group_coordinator.codecs.apis.topic_metadata import known_topic
 from group_coordinator.gateway.groups.known_topics import KnownTopics
@@ -29,12 +30,12 @@ class Subscriptions:
     def heartbeat(self, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
         """A ConsumerGroupHeartbeat. A topic may have been made a moment ago, so one that is not known is looked for once."""
         names = dict.fromkeys(body["subscribedTopicNames"] or ())
-        is_unknown = any(self._topics.topic(name) is None for name in names)
+        unknown = [name for name in names if self._topics.topic(name) is None]
 
         def hand_over() -> Awaitable[Body]:
             found = [topic for name in names if (topic := self._topics.topic(name))]
             known = {"knownTopics": [known_topic(topic) for topic in found]} if found else {}
             return self._ask(_API, version, body["groupId"], body | known, caller)
 
-        look_up = self._topics.look_again if is_unknown else None
+        look_up = partial(self._topics.look_for, unknown) if unknown else None
         return self._turns.take(body["groupId"], hand_over, look_up)

@@ -8,7 +8,7 @@ transaction's coordinator is asked whether it is still open: its own marker stan
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from group_coordinator.codecs.offsets_topic.partitions import ANY_GROUP, OFFSETS_TOPIC, partition_of
@@ -49,8 +49,8 @@ class Leaders(Protocol):
     def addresses_of(self, node_id: int | None) -> Sequence[Address]:
         """None: brokers that may be asked what all know."""
 
-    async def look_again(self) -> None:
-        """Ask the brokers; without an answer all stays as it was."""
+    async def look_for(self, names: Collection[str] = (), topic_ids: Collection[str] = ()) -> None:
+        """Ask the brokers about these topics; without an answer all stays as it was."""
 
 
 class TransactionEnds:
@@ -79,7 +79,7 @@ class TransactionEnds:
                 end = None
             if end is not None:
                 return end
-            await self._leaders.look_again()
+            await self._leaders.look_for([OFFSETS_TOPIC])
         why = f"no broker says where the partition of group {commit['groupId']} ends"
         raise NoEndError(ErrorCode.COORDINATOR_NOT_AVAILABLE, why)
 

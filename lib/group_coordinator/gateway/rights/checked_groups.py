@@ -16,7 +16,7 @@ from group_coordinator.core.acls.rule import ResourceType, Right
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import SYNC_NAMES_PROTOCOL_SINCE
 from group_coordinator.gateway.group_part import Body, GroupPart
-from group_coordinator.gateway.groups import lists
+from group_coordinator.gateway.groups import lists, offset_topics
 from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.groups.refusals import refused
 from group_coordinator.gateway.login.caller import Caller
@@ -53,27 +53,38 @@ class CheckedGroups:
         """The answer's body; the order of a group's requests is that of calls.
 
         Where a broker must be asked, the client's next request is not taken before this one is on its way: nothing can
-        overtake it, and the broker's answer stands behind nothing that waits for it.
+        overtake it, and the broker's answer stands behind nothing that waits for it. Topics by id have their names before
+        rights are judged, and no others afterwards.
         """
         rights = holder.rights
-        wanted = [*needed(api, version, body, self._topics)]
+        unknown_ids = offset_topics.ids_without_name(api, version, body, self._topics)
         looks_behind = rights.is_checked and shows_more_than_asked(api, body)
-        if not looks_behind and rights.are_known(wanted):
-            return self._groups.answer(api, version, body, caller)
+        if not looks_behind and not unknown_ids:
+            body = offset_topics.with_names(api, version, body, self._topics)
+            if rights.are_known([*needed(api, version, body)]):
+                return self._groups.answer(api, version, body, caller)
         holder.hold_requests()
 
         async def checked() -> Awaitable[Body]:
             try:
-                denied = await rights.denied(wanted)
-                answer = self._permitted(api, version, body, caller, denied)
-                if looks_behind:
-                    shown = await visible(api, body, await answer, rights, self._topics)
-                    return _at_once(shown)
+                return await self._checked(api, version, body, caller, holder.rights)
             finally:
                 holder.take_requests()
-            return answer
 
         return asyncio.ensure_future(_then(checked()))
+
+    async def _checked(
+        self, api: str, version: int, body: Body, caller: Caller, rights: Rights
+    ) -> Awaitable[Body]:
+        unknown_ids = offset_topics.ids_without_name(api, version, body, self._topics)
+        if unknown_ids:
+            await self._topics.look_for(topic_ids=unknown_ids)
+        body = offset_topics.with_names(api, version, body, self._topics)
+        denied = await rights.denied([*needed(api, version, body)])
+        answer = self._permitted(api, version, body, caller, denied)
+        if rights.is_checked and shows_more_than_asked(api, body):
+            return _at_once(await visible(api, body, await answer, rights, self._topics))
+        return answer
 
     def _permitted(
         self, api: str, version: int, body: Body, caller: Caller, denied: _Denied
@@ -91,7 +102,7 @@ class CheckedGroups:
         code = _code_of_all(api, version, body, denied)
         if code is not None:
             return _at_once(refused(api, version, body, code))
-        return without_denied_topics(api, body, body, denied, self._topics, ask)
+        return without_denied_topics(api, body, body, denied, ask)
 
     def _several(
         self,
@@ -130,7 +141,7 @@ class CheckedGroups:
     ) -> Awaitable[Body]:
         """One group of an OffsetFetch."""
         whole = {**body, "groups": [group]}
-        return without_denied_topics("OffsetFetch", whole, group, denied, self._topics, ask)
+        return without_denied_topics("OffsetFetch", whole, group, denied, ask)
 
 
 def _code_of_all(api: str, version: int, body: Body, denied: _Denied) -> int | None:

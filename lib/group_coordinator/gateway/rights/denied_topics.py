@@ -9,9 +9,7 @@ from group_coordinator.core.acls.rule import ResourceType, Right
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.group_part import Body
 from group_coordinator.gateway.groups import offset_topics
-from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.groups.refusals import no_offset
-from group_coordinator.gateway.rights.needed_rights import name_of
 
 _CODE = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 _ASKS_ANYWAY = frozenset({"OffsetFetch", "OffsetDelete"})
@@ -23,7 +21,6 @@ def without_denied_topics(
     body: Body,
     group: Body,
     denied: frozenset[Right],
-    topics: KnownTopics,
     ask: Callable[[Body], Awaitable[Body]],
 ) -> Awaitable[Body]:
     """Asks for the rest before it returns; `group` is the part of the request that has topics, or the request itself."""
@@ -32,7 +29,7 @@ def without_denied_topics(
         return ask(body)
 
     def is_denied(topic: Body) -> bool:
-        name = name_of(topic, topics)
+        name = topic.get("name")
         return name is not None and Right(ON_TOPICS[api], ResourceType.TOPIC, name) in denied
 
     refusals = [_refusal(api, topic) for topic in asked if is_denied(topic)]
@@ -53,7 +50,8 @@ def without_denied_topics(
 
 
 def _refusal(api: str, topic: Body) -> Body:
-    identity: Body = {key: topic[key] for key in ("name", "topicId") if key in topic}
+    field = "topicId" if "topicId" in topic else "name"
+    identity: Body = {field: topic[field]}
     if api == "OffsetFetch":
         partitions = [no_offset(number, _CODE) for number in topic["partitionIndexes"]]
     else:

@@ -13,11 +13,10 @@ from group_coordinator.core.acls.needs import (
 from group_coordinator.core.acls.rule import ResourceType, Right
 from group_coordinator.gateway.group_part import Body
 from group_coordinator.gateway.groups import lists
-from group_coordinator.gateway.groups.known_topics import KnownTopics
 
 
-def needed(api: str, version: int, body: Body, topics: KnownTopics) -> Iterator[Right]:
-    """All that must be known before the job is asked."""
+def needed(api: str, version: int, body: Body) -> Iterator[Right]:
+    """All that must be known before the job is asked; a topic by an id that nobody knows needs none, as it does not exist."""
     on_groups = ON_GROUPS.get(api)
     if on_groups is None:
         return
@@ -27,16 +26,9 @@ def needed(api: str, version: int, body: Body, topics: KnownTopics) -> Iterator[
         yield Right(on_groups, ResourceType.GROUP, lists.group_of(entry))
     if api in ON_TOPICS:
         named = (topic for entry in entries for topic in entry["topics"] or ())
-        names = filter(None, (name_of(topic, topics) for topic in named))
+        names = (topic["name"] for topic in named if "name" in topic)
         yield from (Right(ON_TOPICS[api], ResourceType.TOPIC, name) for name in names)
     for name in body.get("subscribedTopicNames") or ():
         yield Right(TO_SEE_TOPICS, ResourceType.TOPIC, name)
     if api == "TxnOffsetCommit":
         yield Right(ON_TRANSACTIONAL_IDS, ResourceType.TRANSACTIONAL_ID, body["transactionalId"])
-
-
-def name_of(topic: Body, topics: KnownTopics) -> str | None:
-    """None: it goes by an id that nobody knows."""
-    if "name" in topic:
-        return str(topic["name"])
-    return topics.name_of(topic["topicId"])

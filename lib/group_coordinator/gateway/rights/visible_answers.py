@@ -6,14 +6,13 @@ Kafka 4.4.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from group_coordinator.core.acls.needs import GROUP_OPERATIONS, UNSEEN_TOPICS
 from group_coordinator.core.acls.rule import BITS, Operation, ResourceType, Right
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.group_part import Body
 from group_coordinator.gateway.groups.known_topics import KnownTopics
-from group_coordinator.gateway.rights.needed_rights import name_of
 from group_coordinator.gateway.rights.rights import Rights
 from group_coordinator.gateway.rights.rights_questions import DESCRIBE_CLUSTER
 
@@ -53,21 +52,30 @@ async def _listed(answer: Body, rights: Rights) -> Body:
 async def _fetched(body: Body, answer: Body, rights: Rights, topics: KnownTopics) -> Body:
     groups, asked = answer.get("groups", [answer]), body.get("groups", [body])
     open_ones = {one["groupId"] for one in asked if one["topics"] is None}
-    names = [name_of(topic, topics) for group in groups for topic in group["topics"]]
-    hidden = await _not_described(rights, ResourceType.TOPIC, names)
+    names = {_identity(t): _name_of(t, topics) for group in groups for t in group["topics"]}
+    denied = await _not_described(rights, ResourceType.TOPIC, names.values())
+    # For a topic that has gone meanwhile nobody can be asked.
+    hidden = {each for each, name in names.items() if name is None or name in denied}
     if not hidden:
         return answer
     shown = [
-        _without(group, hidden, topics)
-        if group.get("groupId", body.get("groupId")) in open_ones
-        else group
+        _without(group, hidden) if group.get("groupId", body.get("groupId")) in open_ones else group
         for group in groups
     ]
     return {**answer, "groups": shown} if "groups" in answer else shown[0]
 
 
-def _without(group: Body, hidden: frozenset[str], topics: KnownTopics) -> Body:
-    return {**group, "topics": [t for t in group["topics"] if name_of(t, topics) not in hidden]}
+def _without(group: Body, hidden: Collection[str]) -> Body:
+    return {**group, "topics": [t for t in group["topics"] if _identity(t) not in hidden]}
+
+
+def _identity(topic: Body) -> str:
+    identity: str = topic["topicId"] if "topicId" in topic else topic["name"]
+    return identity
+
+
+def _name_of(topic: Body, topics: KnownTopics) -> str | None:
+    return topic["name"] if "name" in topic else topics.name_of(topic["topicId"])
 
 
 async def _described(answer: Body, rights: Rights) -> Body:
