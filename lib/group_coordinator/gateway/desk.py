@@ -26,6 +26,7 @@ from group_coordinator.gateway.group_part import Body, GroupPart
 from group_coordinator.gateway.groups.config_requests import (
     merged,
     refused_groups,
+    shows_groups,
     split,
     with_groups,
 )
@@ -155,8 +156,9 @@ class Desk:
 
         async def with_ours(frame: memoryview) -> bytes:
             _, theirs = wire.response_body(request.api.name, request.version, frame)
-            groups = await self._groups.groups_with_settings()
-            return _encoded(request, with_groups(asked_types, groups, theirs))
+            has_groups = shows_groups(asked_types, theirs)
+            groups = await self._groups.groups_with_settings() if has_groups else ()
+            return _encoded(request, with_groups(groups, theirs))
 
         return SentOn(request.frame, with_ours)
 

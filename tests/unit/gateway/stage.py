@@ -43,6 +43,8 @@ class JobByHand:
     def __init__(self) -> None:
         self.questions: list[Question] = []
         self.settings_of: list[str] = []
+        self.listings = 0
+        """How often the groups with settings were asked for."""
         self.defect: Exception | None = None
         self._asked = asyncio.Event()
 
@@ -64,6 +66,7 @@ class JobByHand:
         return self.questions[number]
 
     async def groups_with_settings(self) -> Sequence[str]:
+        self.listings += 1
         return self.settings_of
 
 

@@ -141,3 +141,17 @@ def test_listed_resources_have_our_groups_in_place_of_the_brokers() -> None:
             assert metrics["configResources"] == [{"resourceName": "m"}]
 
     asyncio.run(scene())
+
+
+def test_who_may_not_list_configs_makes_nobody_ask_the_job() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            client.ask("ListConfigResources", 1, {"resourceTypes": []})
+            (await stage.broker.asked()).answer({"errorCode": 31})
+            _, answer = await client.answer("ListConfigResources", 1)
+
+            assert (answer["errorCode"], answer["configResources"]) == (31, [])
+            assert stage.job.listings == 0
+
+    asyncio.run(scene())

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import asyncio
 
+from group_coordinator.gateway.groups.group_settings import GroupSettings
+from group_coordinator.gateway.job.questions import Body, Question
+from group_coordinator.gateway.job.sightings import Sighting, Told
 from tests.unit.gateway.groups_driver import Groups, in_loop
 
 
@@ -32,3 +35,44 @@ async def test_who_lists_settings_at_the_same_time_hears_of_all_of_them() -> Non
         ["billing"],
     ]
     assert [each.api for each in groups.job.asked] == ["IncrementalAlterConfigs", "DescribeConfigs"]
+
+
+class SilentJob:
+    """Keeps what it is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def ask(self, question: Question) -> asyncio.Future[Body]:
+        self.asked.append(question.group_id)
+        answer: asyncio.Future[Body] = asyncio.get_running_loop().create_future()
+        answer.set_result({"results": []})
+        return answer
+
+
+@in_loop
+async def test_a_list_asks_about_five_hundred_groups_those_that_were_altered_last() -> None:
+    job = SilentJob()
+    settings = GroupSettings(job, None, 1_000)
+    for number in range(1_200):
+        settings.see(Sighting(str(number), 0, Told.SETTINGS))
+
+    for _ in range(3):
+        await settings.groups()
+    assert [len(job.asked), *map(int, job.asked)] == [
+        1_200,
+        *range(700, 1_200),
+        *range(200, 700),
+        *range(200),
+    ]
+
+
+@in_loop
+async def test_long_names_of_altered_groups_are_not_all_kept() -> None:
+    job = SilentJob()
+    settings = GroupSettings(job, None, 1_000)
+    for number in range(500):
+        settings.see(Sighting(str(number).ljust(32_000), 0, Told.SETTINGS))
+
+    await settings.groups()
+    assert len(job.asked) == 130

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from group_coordinator.core.acls.rule import Operation, ResourceType, Right
 from group_coordinator.gateway.rights import rights as rights_module
+from group_coordinator.gateway.rights.rights import Rights
 from tests.unit.gateway.scripted_broker import ORDERS_ID, Asked
 from tests.unit.gateway.stage import Client, Stage, staged
 
@@ -421,5 +423,35 @@ def test_a_listing_shows_the_groups_that_one_may_see() -> None:
             _, answer = await client.answer("ListGroups", 5)
 
             assert [g["groupId"] for g in answer["groups"]] == ["billing"]
+
+    asyncio.run(scene())
+
+
+def test_grants_are_kept_in_so_many_bytes_and_not_beyond_their_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now_s = 1_000.0
+    monkeypatch.setattr(rights_module, "monotonic", lambda: now_s)
+
+    async def everything(api: str, version: int, body: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+        return {"topics": [topic | {"errorCode": 0} for topic in body["topics"]]}
+
+    def topics(prefix: str, count: int, length: int) -> list[Right]:
+        names = (f"{prefix}{number}".ljust(length, "x") for number in range(count))
+        return [Right(Operation.DESCRIBE, ResourceType.TOPIC, name) for name in names]
+
+    async def scene() -> None:
+        nonlocal now_s
+        rights = Rights(everything, lambda: True)
+        long, short = topics("long", 400, 32_000), topics("short", 100, 10)
+        assert await rights.denied(long) == frozenset()
+        of_long = sum(rights.are_known([each]) for each in long)
+        now_s += 20
+        await rights.denied(short)
+        now_s += 10
+        await rights.denied(topics("another", 1, 10))
+
+        grants = rights._granted_until_s  # noqa: SLF001 - nothing else tells
+        assert (of_long, len(grants), rights.are_known(short)) == (65, 101, True)
 
     asyncio.run(scene())

@@ -53,12 +53,16 @@ def refused_groups(groups: Sequence[Resource]) -> Body:
     }
 
 
-def with_groups(asked_types: Sequence[int], groups: Sequence[str], others: Body) -> Body:
+def shows_groups(asked_types: Sequence[int], others: Body) -> bool:
+    """Whether an answer of ListConfigResources has groups: not if the broker refuses it."""
+    is_wanted = not asked_types or GROUP_RESOURCE in asked_types
+    return is_wanted and others["errorCode"] == ErrorCode.NONE
+
+
+def with_groups(groups: Sequence[str], others: Body) -> Body:
     """The answer of ListConfigResources with our groups in the place of the brokers' own."""
     _, kept = split(others["configResources"])
-    wanted = not asked_types or GROUP_RESOURCE in asked_types
-    if wanted and others["errorCode"] == ErrorCode.NONE:
-        kept += [{"resourceName": name, "resourceType": GROUP_RESOURCE} for name in sorted(groups)]
+    kept += [{"resourceName": name, "resourceType": GROUP_RESOURCE} for name in sorted(groups)]
     return {**others, "configResources": kept}
 
 

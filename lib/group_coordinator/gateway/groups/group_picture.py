@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from heapq import nlargest
 
 from group_coordinator.gateway.groups.group_tables import TableOfGroups
 from group_coordinator.gateway.job.sightings import CLASSIC, CONSUMERS, ListedGroup, Sighting, Told
+from group_coordinator.gateway.remembered import Remembered
 
 _FOLDED_AFTER_MS = 30_000
 """What is older than this when compaction writes, it has folded."""
 _BELIEVED_S = 10.0
 """How long a description counts where no table says that a group expired, or lost a silent member."""
-_REMEMBERED = 100_000
-"""Groups. Of one more, the one that was seen longest ago is left to the tables."""
+_MOST_BYTES = 32 * 1024 * 1024
+"""Of the groups that are remembered, about 140,000; those that were seen longest ago are left to the tables."""
 _QUESTIONS = 500
 """The most groups that one listing asks about, the newest; of others the last that is known must do."""
 _LASTING = ("Stable", "Empty")
@@ -40,13 +40,13 @@ class GroupPicture:
     """The groups by id. Nothing here waits: who lists asks the job about those in doubt, then looks again."""
 
     def __init__(self) -> None:
-        self._seen: OrderedDict[str, _Seen] = OrderedDict()
+        self._seen: Remembered[str, _Seen] = Remembered(_MOST_BYTES)
 
     def see(self, sighting: Sighting) -> None:
         """Take in what an answer says of its group; one from before what is known changes nothing."""
         if sighting.told is Told.SETTINGS:
             return
-        seen = self._seen.setdefault(sighting.group_id, _Seen())
+        seen = self._seen.get(sighting.group_id) or _Seen()
         if sighting.at_ms < seen.at_ms:
             return
         seen.at_ms, seen.seen_s = sighting.at_ms, time.monotonic()
@@ -57,9 +57,7 @@ class GroupPicture:
             seen.is_in_doubt = sighting.told is Told.CHANGED
             seen.group = sighting.group or (seen.group if seen.is_in_doubt else None)
         seen.is_gone = sighting.told is Told.GONE
-        self._seen.move_to_end(sighting.group_id)
-        if len(self._seen) > _REMEMBERED:
-            self._seen.popitem(last=False)
+        self._seen[sighting.group_id] = seen
 
     def see_gone(self, group_id: str) -> None:
         """The job does not know the group; what passed by meanwhile stays in doubt."""
@@ -107,7 +105,7 @@ class GroupPicture:
             if seen.at_ms + _FOLDED_AFTER_MS < table.folded_ms
         ]
         for group_id in folded:
-            del self._seen[group_id]
+            self._seen.pop(group_id)
 
 
 def _has_moved(seen: _Seen, sighting: Sighting) -> bool:

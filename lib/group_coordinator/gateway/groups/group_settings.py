@@ -8,8 +8,13 @@ from group_coordinator.core.model.responses import ConfigSource
 from group_coordinator.gateway.groups.fresh_tables import FreshTables
 from group_coordinator.gateway.job.questions import ASKER, Body, Job, NoAnswerError, Question
 from group_coordinator.gateway.job.sightings import Sighting, Told
+from group_coordinator.gateway.remembered import Remembered
 
 _GROUP_RESOURCE = 32
+_MOST_BYTES = 4 * 1024 * 1024
+"""Of groups whose settings were altered, about 18,000; those that were altered first are left to the table."""
+_QUESTIONS = 500
+"""The most groups that one listing asks about, those that were altered last."""
 
 
 class GroupSettings:
@@ -20,14 +25,14 @@ class GroupSettings:
         self._job = job
         self._tables = tables
         self._timeout_s = answer_timeout_ms / 1000
-        self._altered: set[str] = set()
+        self._altered: Remembered[str, None] = Remembered(_MOST_BYTES)
         self._asking: set[asyncio.Task[None]] = set()
-        self._has_settings: dict[str, bool] = {}
+        self._has_settings: Remembered[str, bool] = Remembered(_MOST_BYTES)
 
     def see(self, sighting: Sighting) -> None:
         """Take in what an answer that passed by says."""
         if sighting.told is Told.SETTINGS:
-            self._altered.add(sighting.group_id)
+            self._altered[sighting.group_id] = None
 
     async def groups(self) -> list[str]:
         """Ids of the groups, in their order; a group need not exist."""
@@ -44,12 +49,11 @@ class GroupSettings:
 
     async def _ask_about_altered(self) -> None:
         """Several lists at once share the questions; who goes meanwhile takes none of them with it."""
-        for group_id in self._altered:
+        for group_id in [group_id for group_id, _ in self._altered.items()][-_QUESTIONS:]:
+            self._altered.pop(group_id)  # what is altered from here on is in doubt again
             task = asyncio.create_task(self._describe(group_id))
             self._asking.add(task)
             task.add_done_callback(self._asking.discard)
-        # What is altered from here on is in doubt again.
-        self._altered.clear()
         await asyncio.gather(*map(asyncio.shield, self._asking))
 
     async def _describe(self, group_id: str) -> None:
@@ -63,7 +67,7 @@ class GroupSettings:
         try:
             answer: Body = await self._job.ask(question)
         except NoAnswerError:
-            self._altered.add(group_id)
+            self._altered[group_id] = None
             return
         self._has_settings[group_id] = any(
             config["configSource"] == ConfigSource.GROUP_CONFIG

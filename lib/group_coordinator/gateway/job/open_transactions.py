@@ -9,7 +9,6 @@ brokers may send.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -18,11 +17,12 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_links import BrokerLinks
 from group_coordinator.gateway.job.questions import Body
+from group_coordinator.gateway.remembered import Remembered
 
 _TRANSACTION_KEY = 1
 """Of FindCoordinator."""
-_REMEMBERED = 10_000
-"""Coordinators that are remembered; of one more the oldest is forgotten."""
+_MOST_BYTES = 4 * 1024 * 1024
+"""Of the transactional ids whose coordinators are remembered, about 15,000; the oldest are forgotten."""
 _ABORTABLE_SINCE = 4
 """Of TxnOffsetCommit: its clients know TRANSACTION_ABORTABLE."""
 _ENDING = frozenset({"PrepareCommit", "PrepareAbort"})
@@ -43,7 +43,7 @@ class OpenTransactions:
     def __init__(self, brokers: Brokers, links: BrokerLinks) -> None:
         self._brokers = brokers
         self._links = links
-        self._coordinators: OrderedDict[str, Address] = OrderedDict()
+        self._coordinators: Remembered[str, Address] = Remembered(_MOST_BYTES)
 
     async def error_of(self, commit: Body, version: int, partition: int) -> int | None:
         """Why a TxnOffsetCommit must not be made, 0 if it may; None: its coordinator must be asked again.
@@ -60,7 +60,7 @@ class OpenTransactions:
         """
         transactional_id = commit["transactionalId"]
         # Forgotten until it has answered: it may be another one by then.
-        coordinator = self._coordinators.pop(transactional_id, None)
+        coordinator = self._coordinators.pop(transactional_id)
         coordinator = coordinator or await self._found(transactional_id)
         if coordinator is None:
             return None
@@ -71,7 +71,7 @@ class OpenTransactions:
         [described] = answer["transactionStates"]
         error = _error(described, commit, version, partition)
         if error is not None:
-            self._remember(transactional_id, coordinator)
+            self._coordinators[transactional_id] = coordinator
         return error
 
     async def _found(self, transactional_id: str) -> Address | None:
@@ -86,11 +86,6 @@ class OpenTransactions:
                 if found["errorCode"] == ErrorCode.NONE:
                     return Address(found["host"], found["port"])
         return None
-
-    def _remember(self, transactional_id: str, coordinator: Address) -> None:
-        self._coordinators[transactional_id] = coordinator
-        if len(self._coordinators) > _REMEMBERED:
-            self._coordinators.popitem(last=False)
 
 
 def _error(described: Body, commit: Body, version: int, partition: int) -> int | None:

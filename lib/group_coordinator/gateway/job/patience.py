@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.job.questions import Body, Question
+from group_coordinator.gateway.remembered import Remembered
 
 GRACE_S = 10.0
 """How much longer than its rebalance timeout a join may take."""
-_REMEMBERED = 10_000
-"""Members whose rebalance timeouts are kept; of one more the oldest is forgotten."""
+_MOST_BYTES = 4 * 1024 * 1024
+"""Of the members whose rebalance timeouts are kept, about 15,000; those that joined first are forgotten."""
 _UNKNOWN_TIMEOUT_MS = 300_000
 """max.poll.interval.ms of nearly all clients, which they send as their rebalance timeout."""
 _REBALANCE_TIMEOUT_SINCE = 1
@@ -22,7 +21,7 @@ class Patience:
 
     def __init__(self, answer_timeout_ms: int) -> None:
         self._answer_timeout_s = answer_timeout_ms / 1000
-        self._rebalance_timeouts_ms: OrderedDict[tuple[str, str], int] = OrderedDict()
+        self._rebalance_timeouts_ms: Remembered[tuple[str, str], int] = Remembered(_MOST_BYTES)
 
     def timeout_s(self, api: str, version: int, body: Body) -> float:
         """How long to wait for the answer to this request."""
@@ -30,8 +29,9 @@ class Patience:
             return _rebalance_timeout_ms(version, body) / 1000 + GRACE_S
         if api == "SyncGroup":
             member = (body["groupId"], body["memberId"])
-            timeout_ms = self._rebalance_timeouts_ms.get(member, _UNKNOWN_TIMEOUT_MS)
-            return timeout_ms / 1000 + GRACE_S
+            timeout_ms = self._rebalance_timeouts_ms.get(member)
+            known_ms = _UNKNOWN_TIMEOUT_MS if timeout_ms is None else timeout_ms
+            return known_ms / 1000 + GRACE_S
         return self._answer_timeout_s
 
     def learn(self, question: Question, answer: Body) -> None:
@@ -40,9 +40,6 @@ class Patience:
             return
         member = (question.group_id, answer["memberId"])
         self._rebalance_timeouts_ms[member] = _rebalance_timeout_ms(question.version, question.body)
-        self._rebalance_timeouts_ms.move_to_end(member)
-        if len(self._rebalance_timeouts_ms) > _REMEMBERED:
-            self._rebalance_timeouts_ms.popitem(last=False)
 
 
 def _rebalance_timeout_ms(version: int, body: Body) -> int:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from itertools import takewhile
 from time import monotonic
 
 from group_coordinator.core.acls.rule import Right
+from group_coordinator.gateway.remembered import Remembered
 from group_coordinator.gateway.rights.rights_questions import AskBroker, allowed
 
 GRANT_LASTS_S = 30.0
-_REMEMBERED = 10_000
-"""Grants of one connection; one more, and all are asked for anew."""
+_MOST_BYTES = 2 * 1024 * 1024
+"""Of the grants of one connection, about 9,000; those that are forgotten are asked for anew."""
 
 
 class Rights:
@@ -20,7 +22,8 @@ class Rights:
         """`is_checked` says whether brokers know rights at all."""
         self._ask = ask
         self._is_checked = is_checked
-        self._granted_until_s: dict[Right, float] = {}
+        self._granted_until_s: Remembered[Right, float] = Remembered(_MOST_BYTES)
+        """Those that lapse first at the beginning."""
 
     def are_known(self, wanted: Collection[Right]) -> bool:
         """Whether all of them are granted, as far as one remembers."""
@@ -49,11 +52,13 @@ class Rights:
         return [
             right
             for right in dict.fromkeys(wanted)
-            if self._granted_until_s.get(right, 0.0) <= now_s
+            if (self._granted_until_s.get(right) or 0.0) <= now_s
         ]
 
     def _remember(self, granted: Collection[Right]) -> None:
-        if len(self._granted_until_s) + len(granted) > _REMEMBERED:
-            self._granted_until_s.clear()
-        until_s = monotonic() + GRANT_LASTS_S
-        self._granted_until_s |= dict.fromkeys(granted, until_s)
+        now_s = monotonic()
+        lapsed = takewhile(lambda grant: grant[1] <= now_s, self._granted_until_s.items())
+        for right in [right for right, _ in lapsed]:
+            self._granted_until_s.pop(right)
+        for right in granted:
+            self._granted_until_s[right] = now_s + GRANT_LASTS_S
