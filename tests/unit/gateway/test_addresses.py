@@ -198,3 +198,17 @@ def test_groups_are_spread_over_the_nodes_and_stay_where_they_are() -> None:
 
     assert found == {"billing": 1, "orders": 5, "refunds": 1}
     assert {coordinator_of(f"group-{n}", [1, 3, 5]) for n in range(50)} == {1, 3, 5}
+
+
+def test_of_a_brokers_topics_nothing_is_read() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            del stage.broker.answers["Metadata"]
+            client.ask("Metadata", 1, {"topics": None})
+            no_brokers_no_controller = b"\0\0\0\0\xff\xff\xff\xff"
+            sent = (await stage.broker.asked()).answer_bytes(no_brokers_no_controller + b"topics")
+
+            assert await client.frame() == sent[4:]
+
+    asyncio.run(scene())

@@ -82,6 +82,12 @@ class StructLayout:
             else:
                 yield from ((field,) for field in fields)
 
+    def before(self, name: str) -> StructLayout:
+        """Return the plain fields before one of them, without what is at the end of a flexible struct."""
+        names = [field.name for field in self.plain]
+        first = self.plain[: names.index(name)]
+        return StructLayout(plain=first, tagged=(), tags_of_other_versions=(), flexible=False)
+
     def defaults(self) -> dict[str, Any]:
         """Return a body in which every field has its default."""
         return {field.name: field.whole_default() for field in self.fields}

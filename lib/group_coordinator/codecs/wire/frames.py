@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from group_coordinator.codecs.kafka_bytes import Data
@@ -73,6 +73,24 @@ def response_body(api: str, version: int, frame: Data) -> tuple[int, dict[str, A
     header_version = _response_header_version(api, version)
     header, body_at = decode_at("ResponseHeader", header_version, frame, 0)
     return header["correlationId"], decode(f"{api}Response", version, frame, body_at)
+
+
+def rewritten_response(
+    api: str, version: int, before: str, frame: Data, rewrite: Callable[[dict[str, Any]], None]
+) -> bytes:
+    """A response with its size, whose fields before one of them are written anew; from that on nothing is read.
+
+    Raises:
+        WireError: the fields cannot be read, or written.
+    """
+    header_version, message = _response_header_version(api, version), f"{api}Response"
+    header, body_at = decode_at("ResponseHeader", header_version, frame, 0)
+    first, rest_at = decode_at(message, version, frame, body_at, before)
+    rewrite(first)
+    out = encode_into(bytearray(_SIZE.size), "ResponseHeader", header_version, header)
+    encode_into(out, message, version, first, before)
+    out += frame[rest_at:]
+    return _sized(out)
 
 
 def _request_header_version(api: str, version: int) -> int:

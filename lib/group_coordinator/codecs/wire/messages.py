@@ -31,9 +31,11 @@ def decode(message: str, version: int, data: Data, at: int = 0) -> dict[str, Any
     return decode_at(message, version, data, at)[0]
 
 
-def decode_at(message: str, version: int, data: Data, at: int) -> tuple[dict[str, Any], int]:
-    """As decode, with the position behind the message."""
-    decoder = _decoder(message, version)
+def decode_at(
+    message: str, version: int, data: Data, at: int, before: str | None = None
+) -> tuple[dict[str, Any], int]:
+    """As decode, with the position behind the message, or behind its fields before one of them."""
+    decoder = _decoder(message, version, before)
     try:
         return decoder.run(data, at, len(data))
     except READING_FAILURES as failure:
@@ -50,9 +52,15 @@ def encode(message: str, version: int, body: Mapping[str, Any]) -> bytes:
     return bytes(encode_into(bytearray(), message, version, body))
 
 
-def encode_into(out: bytearray, message: str, version: int, body: Mapping[str, Any]) -> bytearray:
-    """As encode, behind what is there already."""
-    encoder = _encoder(message, version)
+def encode_into(
+    out: bytearray,
+    message: str,
+    version: int,
+    body: Mapping[str, Any],
+    before: str | None = None,
+) -> bytearray:
+    """As encode, behind what is there already; all fields, or those before one of them."""
+    encoder = _encoder(message, version, before)
     try:
         return encoder.run(out, body)
     except WRITING_FAILURES as failure:
@@ -60,14 +68,14 @@ def encode_into(out: bytearray, message: str, version: int, body: Mapping[str, A
 
 
 @cache
-def _decoder(message: str, version: int) -> Decoder:
+def _decoder(message: str, version: int, before: str | None) -> Decoder:
     rules = REQUESTS if message.endswith("Request") else RESPONSES
-    return Decoder(_defined(message, version), version, rules)
+    return Decoder(_defined(message, version), version, rules, before)
 
 
 @cache
-def _encoder(message: str, version: int) -> Encoder:
-    return Encoder(_defined(message, version), version, RESPONSES)
+def _encoder(message: str, version: int, before: str | None) -> Encoder:
+    return Encoder(_defined(message, version), version, RESPONSES, before)
 
 
 def _defined(name: str, version: int) -> Message:

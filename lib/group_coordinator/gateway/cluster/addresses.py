@@ -39,8 +39,11 @@ class Addresses:
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes
         self._rewritings: dict[str, Callable[[int, memoryview], bytes]] = {
-            "Metadata": partial(self._all_brokers, "Metadata", "nodeId"),
-            "DescribeCluster": partial(self._all_brokers, "DescribeCluster", "brokerId"),
+            # Of many topics nothing is read.
+            "Metadata": partial(self._all_brokers, "Metadata", "topics", "nodeId"),
+            "DescribeCluster": partial(
+                self._all_brokers, "DescribeCluster", "clusterAuthorizedOperations", "brokerId"
+            ),
             "FindCoordinator": self._coordinators,
             "Produce": self._leaders,
         }
@@ -52,14 +55,18 @@ class Addresses:
             return None
         return partial(self._rewritings[api], version)
 
-    def _all_brokers(self, api: str, id_field: str, version: int, frame: memoryview) -> bytes:
-        correlation_id, body = wire.response_body(api, version, frame)
+    def _all_brokers(
+        self, api: str, before: str, id_field: str, version: int, frame: memoryview
+    ) -> bytes:
+        rewrite = partial(self._show_brokers, id_field)
+        return wire.rewritten_response(api, version, before, frame, rewrite)
+
+    def _show_brokers(self, id_field: str, body: dict[str, Any]) -> None:
         body["brokers"] = [b for b in body["brokers"] if self._replace(b, id_field)]
         shown = [broker[id_field] for broker in body["brokers"]]
         if shown and body.get("controllerId", _NOBODY) not in (_NOBODY, *shown):
             # What is for the controller, any broker of a cluster with KRaft sends on to it.
             body["controllerId"] = shown[0]
-        return wire.response(api, version, correlation_id, body)
 
     def _coordinators(self, version: int, frame: memoryview) -> bytes:
         """Those of transactions; a node id of -1 says that there is none now."""

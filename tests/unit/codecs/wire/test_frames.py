@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from group_coordinator.codecs import wire
@@ -110,3 +112,41 @@ def test_api_versions_of_a_newer_kafka_has_a_header_all_the_same() -> None:
 def test_what_is_no_header(frame: bytes, why: str) -> None:
     with pytest.raises(WireError, match=why):
         wire.request_header(frame)
+
+
+BROKER = {"host": "kafka", "port": 9092, "rack": None}
+TOPIC = {"name": "orders", "partitions": [{"partitionIndex": 0, "replicaNodes": [1]}]}
+REWRITTEN = [
+    ("Metadata", version, "topics", {"brokers": [{"nodeId": 1, **BROKER}], "topics": [TOPIC] * 3})
+    for version in wire.valid_versions("Metadata")
+] + [
+    (
+        "DescribeCluster",
+        version,
+        "clusterAuthorizedOperations",
+        {"brokers": [{"brokerId": 1, **BROKER}], "clusterAuthorizedOperations": 5},
+    )
+    for version in wire.valid_versions("DescribeCluster")
+]
+
+
+@pytest.mark.parametrize(("api", "version", "before", "body"), REWRITTEN)
+def test_the_first_fields_of_a_response_are_rewritten_in_every_version(
+    api: str, version: int, before: str, body: dict[str, Any]
+) -> None:
+    def move(first: dict[str, Any]) -> None:
+        [broker] = first["brokers"]
+        broker["host"] = "gateway.example.com"
+
+    moved = {**body, "brokers": [{**body["brokers"][0], "host": "gateway.example.com"}]}
+    frame = wire.response(api, version, 7, body)[4:]
+
+    assert wire.rewritten_response(api, version, before, frame, move) == wire.response(
+        api, version, 7, moved
+    )
+
+
+def test_what_is_behind_the_rewritten_fields_is_not_read() -> None:
+    frame = wire.response("Metadata", 0, 7, {"brokers": [], "topics": []})[4:-4] + b"anything"
+
+    assert wire.rewritten_response("Metadata", 0, "topics", frame, lambda _: None)[4:] == frame
