@@ -7,9 +7,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
+
+
+def test_nobody_speaks_to_the_driver_without_its_secret(spark: SparkSession) -> None:
+    """As an executor or another program does it: it begins by looking for an endpoint of the driver."""
+    session: Any = spark
+    classes = session._jvm.org.apache.spark  # noqa: SLF001 - PySpark has no public way
+    stranger = classes.SparkConf(False)
+    settings = getattr(getattr(classes.internal.config, "package$"), "MODULE$")
+    no_key = session._jvm.scala.Option.empty()  # noqa: SLF001
+    security = classes.SecurityManager(stranger, no_key, settings.AUTH_SECRET_FILE())
+    rpc = classes.rpc.RpcEnv.create("stranger", "127.0.0.1", 0, stranger, security, True)
+    driver = classes.rpc.RpcAddress("127.0.0.1", int(spark.conf.get("spark.driver.port") or 0))
+
+    try:
+        with pytest.raises(Py4JJavaError, match="Exception thrown in awaitResult"):
+            rpc.setupEndpointRef(driver, "HeartbeatReceiver")
+    finally:
+        rpc.shutdown()
 
 
 def test_snapshots_of_rocksdb_come_and_go_without_checksums(
