@@ -103,7 +103,7 @@ def exchange(port: int, load: Load, count: int) -> float:
 def gateway_before(broker: Broker) -> Iterator[tuple[int, psutil.Process]]:
     port = free_block()
     command = [sys.executable, "-m", "tests.benchmarks.gateway", "--serve", str(port)]
-    with subprocess.Popen([*command, str(broker.port)], stdout=subprocess.PIPE) as process:
+    with subprocess.Popen([*command, str(broker.port)], stdout=subprocess.PIPE) as process:  # noqa: S603 - a fixed program
         assert process.stdout is not None
         process.stdout.readline()
         try:

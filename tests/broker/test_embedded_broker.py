@@ -103,7 +103,7 @@ with EmbeddedBroker() as broker:
 
 
 def test_it_does_not_survive_a_kill_of_its_owner() -> None:
-    with subprocess.Popen(
+    with subprocess.Popen(  # noqa: S603 - a fixed program
         [sys.executable, "-c", HOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as owner:
         assert owner.stdout is not None

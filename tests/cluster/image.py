@@ -58,7 +58,7 @@ def _container(stage: Stage, number: int, port: int) -> Iterator[None]:
     folder = stage.folder / f"executor-{number}"
     folder.mkdir()
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603 - a fixed program
             [_ENTRYPOINT, "executor"],
             stdin=subprocess.DEVNULL,
             stdout=log,

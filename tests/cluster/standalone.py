@@ -128,7 +128,7 @@ class Standalone:
 
     def _start(self, name: str, main: str, *arguments: str) -> subprocess.Popen[bytes]:
         with (self.folder / f"{name}.log").open("ab") as log:
-            process = subprocess.Popen(
+            process = subprocess.Popen(  # noqa: S603 - a fixed program
                 [SPARK_HOME / "bin" / "spark-class", main, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -45,7 +45,7 @@ def _start(installation: Installation, servers: str, *words: str) -> subprocess.
     settings = [word for each in installation.overrides for word in ("--set", each)]
     read = ["--topic", TOPIC, "--from-beginning", "--max-messages", str(TAKEN)]
     program = [sys.executable, "-m", "group_coordinator.cli.main", "consume"]
-    return subprocess.Popen(
+    return subprocess.Popen(  # noqa: S603 - a fixed program
         [*program, "--bootstrap-server", servers, *settings, *read, *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -134,7 +134,7 @@ class MetricsBeside:
             sums = ", ".join(
                 f"count(*) FILTER (WHERE {rows}) AS {meter}" for meter, rows in _COUNTS.items()
             )
-            [counts] = self._installation.rows(f"SELECT {sums} FROM coordinator_log")  # noqa: S608
+            [counts] = self._installation.rows(f"SELECT {sums} FROM coordinator_log")  # noqa: S608 - our own names
             return {f"{_KAFKAS}_{meter}_count": number for meter, number in counts.items()}
 
         def shown() -> dict[str, float]:

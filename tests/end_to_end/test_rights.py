@@ -236,7 +236,7 @@ def run_kafka_acls(arguments: list[str], folder: Path) -> None:
         f'sasl.jaas.config={module} username="{ADMIN}" password="{PASSWORD}";\n'
     )
     tool = java_command(ALL_TOOLS, "org.apache.kafka.tools.AclCommand", *arguments)
-    subprocess.run(
+    subprocess.run(  # noqa: S603 - a fixed program
         [*tool, "--command-config", str(login)], check=True, capture_output=True, timeout=60
     )
 

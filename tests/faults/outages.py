@@ -76,7 +76,7 @@ def _error_of_a_full_disk(installation: Installation, tables: Path) -> str:
     ):
         await_logged(installation, _COMMITS, job)
         fill = ["dd", "if=/dev/zero", f"of={tables / 'ballast'}"]
-        subprocess.run(fill, check=False, capture_output=True)
+        subprocess.run(fill, check=False, capture_output=True)  # noqa: S603 - a fixed program
         assert job.wait(RUN_S) == _FAILED, job.log
     return job.log.splitlines()[-1]
 
@@ -93,7 +93,7 @@ def small_disk(installation: Installation) -> Iterator[Path]:
     tables.mkdir()
     try:
         mount = ["mount", "-t", "tmpfs", "-o", _DISK, "tmpfs", str(tables)]
-        if subprocess.run(mount, check=False, capture_output=True).returncode != 0:
+        if subprocess.run(mount, check=False, capture_output=True).returncode != 0:  # noqa: S603 - a fixed program
             raise PermissionError("mount")
         try:
             copytree(kept, tables, dirs_exist_ok=True)
@@ -101,7 +101,7 @@ def small_disk(installation: Installation) -> Iterator[Path]:
         finally:
             rmtree(kept)
             copytree(tables, kept)
-            subprocess.run(["umount", "-l", tables], check=True)
+            subprocess.run(["umount", "-l", tables], check=True)  # noqa: S603, S607 - a fixed program
     finally:
         with suppress(FileNotFoundError):
             tables.rmdir()

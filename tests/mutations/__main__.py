@@ -144,7 +144,7 @@ def run_tests(lib: Path, folder: Path) -> tuple[int | None, str]:
     # pyproject.toml would put our own lib before all others.
     import_from = f"pythonpath={shlex.join(paths)}"
     try:
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 - a fixed program
             [sys.executable, "-m", "pytest", *OPTIONS, "-o", import_from, *FAST_TESTS],
             cwd=ROOT,
             env=environment,

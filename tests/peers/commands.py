@@ -30,7 +30,7 @@ def ended(
         SuiteError: it takes too long.
     """
     try:
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 - a fixed program
             command,
             cwd=folder,
             env={**os.environ, **environment},

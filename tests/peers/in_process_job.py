@@ -86,7 +86,7 @@ class InProcessJob:
     def tell(self, value: bytes) -> None:
         """An event is on its way, whoever wrote it."""
         loop = asyncio.get_running_loop()
-        self._due_s = max(self._due_s + 1e-6, loop.time() + uniform(*self._delay_s))  # noqa: S311
+        self._due_s = max(self._due_s + 1e-6, loop.time() + uniform(*self._delay_s))  # noqa: S311 - a delay, no secret
         loop.call_at(self._due_s, self._take, json.decode(value))
 
     def _take(self, event: Body) -> None:

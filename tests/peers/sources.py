@@ -55,7 +55,7 @@ def do(command: Sequence[str], folder: Path, environment: Mapping[str, str] | No
     Raises:
         NotObtainableError: it fails.
     """
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - a fixed program
         command,
         cwd=folder,
         env=environment,

@@ -121,7 +121,7 @@ def test_much_goes(tables: Tables) -> None:
     "view", ["audit", "lost_offsets", "group_timeline", "expiring_soon", "topic_groups"]
 )
 def test_what_is_no_ordinary_commit_stays(tables: Tables, view: str) -> None:
-    whole, thinned = answers(tables, f"SELECT * FROM {view}")  # noqa: S608
+    whole, thinned = answers(tables, f"SELECT * FROM {view}")  # noqa: S608 - our own names
 
     assert len(whole) >= 20
     assert sorted(map(repr, thinned)) == sorted(map(repr, whole))

@@ -58,7 +58,7 @@ def test_extremes_are_folded_as_the_command_line_folds_them(
 ) -> None:
     root = str(extreme_tables(tmp_path / "tables"))
     moment = Moment(datetime(9999, 12, 31, 23, 59, 59, 999_999, UTC), configured.coordinator)
-    about = f"SELECT * FROM {table}"  # noqa: S608
+    about = f"SELECT * FROM {table}"  # noqa: S608 - our own names
 
     found = ask_tables(configured, lambda: spark, about, moment.at).to_pylist()
 

@@ -32,7 +32,7 @@ with scratch_folder() as scratch:
     [(signal.SIGTERM, "TerminatedError"), (signal.SIGINT, "KeyboardInterrupt")],
 )
 def test_a_signal_ends_the_wait_for_java(number: signal.Signals, raised: str) -> None:
-    with subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE) as process:
+    with subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE) as process:  # noqa: S603 - a fixed program
         assert process.stdout is not None
         assert process.stdout.readline() == b"waits\n"
         process.send_signal(number)

@@ -135,7 +135,7 @@ def test_views_of_a_catalog_answer_as_the_command_line_does(
         assert len(create_views(spark, schema)) == len(VIEWS)
         for view in VIEWS:
             found = spark.table(schema.location(view.name))
-            wanted = query(f"{tmp_path}/tables", f"SELECT * FROM {view.name}").to_pylist()  # noqa: S608
+            wanted = query(f"{tmp_path}/tables", f"SELECT * FROM {view.name}").to_pylist()  # noqa: S608 - our own names
 
             assert wanted
             assert sorted(found.toArrow().to_pylist(), key=str) == sorted(wanted, key=str)

@@ -35,7 +35,7 @@ class Environment:
             "PYTHONPATH": os.pathsep.join(map(str, path)),
             "SPARK_LOCAL_IP": "127.0.0.1",
         }
-        return subprocess.run(
+        return subprocess.run(  # noqa: S603 - a fixed program
             [self.folder / "bin" / "python", *arguments],
             cwd=ROOT,
             env=environment,
@@ -61,7 +61,7 @@ def made(folder: Path, version: str, delta: str, wheel: Path) -> Environment:
     kept = [line for line in lines if not line.startswith(_CHOSEN_HERE)]
     constraints.write_text("\n".join(kept), encoding="utf-8")
     if not (environment.folder / "bin" / "pip").exists():
-        subprocess.run([sys.executable, "-m", "venv", environment.folder], check=True)
+        subprocess.run([sys.executable, "-m", "venv", environment.folder], check=True)  # noqa: S603 - a fixed program
     environment.pip("--constraint", constraints, f"pyspark=={version}", *_FOR_THE_TESTS, wheel)
     environment.pip("--no-deps", "--force-reinstall", wheel)
     # It says which PySparks it is for, and another one is what is tried here.

@@ -142,8 +142,8 @@ def started(chromium: str, profile: Path) -> Iterator[Browser]:
     from_browser, answers = os.pipe()
     # The protocol has its fixed places: it reads from 3 and writes to 4.
     command = f'exec "$0" "$@" 3<&{commands} 4>&{answers}'
-    process = subprocess.Popen(
-        [
+    process = subprocess.Popen(  # noqa: S603 - a fixed program
+        [  # noqa: S607 - a fixed program
             "bash",
             "-c",
             command,

@@ -41,7 +41,7 @@ class JobProcess:
         path = os.pathsep.join([_OURS, str(ROOT)])
         environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": path, **variables}
         with self._log.open("ab") as log:
-            self._process = subprocess.Popen(
+            self._process = subprocess.Popen(  # noqa: S603 - a fixed program
                 [sys.executable, "-m", *program, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=log,

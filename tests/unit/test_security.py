@@ -11,7 +11,7 @@ from group_coordinator.security import Secret, Security
 from group_coordinator.settings import SettingsError
 
 LOGIN = ("security.protocol=SASL_SSL", "sasl.username=billing")
-PASSWORD = 'hush;"\\'  # noqa: S105
+PASSWORD = 'hush;"\\'  # noqa: S105 - of no one
 ENVIRONMENT = {"GROUP_COORDINATOR_SASL_PASSWORD": PASSWORD}
 
 

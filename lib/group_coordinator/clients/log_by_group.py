@@ -31,7 +31,7 @@ def log_by_group(
     types = ", ".join(map(str, COMPACTED_TYPES))
     wanted = ", ".join((*_GROUP, *columns))
     rows = builder.execute(
-        f"SELECT {wanted}, arrow_cast(event_time, 'Int64') AS event_time FROM coordinator_log "  # noqa: S608
+        f"SELECT {wanted}, arrow_cast(event_time, 'Int64') AS event_time FROM coordinator_log "  # noqa: S608 - columns of our own
         f"WHERE record_type IN ({types}) AND {condition} ORDER BY cluster_id, group_id, batch_id, seq"
     )
     for key, of_key in groupby(_one_by_one(rows), key=itemgetter(*_GROUP)):

@@ -62,7 +62,7 @@ def register(
 def _topic_names(builder: QueryBuilder) -> dict[str, dict[str, str]]:
     """Names by id, by cluster, as they are known now: an id is of one topic for ever, whenever it was first seen."""
     names: dict[str, dict[str, str]] = defaultdict(dict)
-    found = builder.execute(f"SELECT cluster_id, topic_id, topic FROM {_TOPIC_IDS}_of_now")  # noqa: S608
+    found = builder.execute(f"SELECT cluster_id, topic_id, topic FROM {_TOPIC_IDS}_of_now")  # noqa: S608 - names of our own
     for row in pa.table(found).to_pylist():
         names[row["cluster_id"]][row["topic_id"]] = row["topic"]
     return names

@@ -46,7 +46,7 @@ class BrokerProcess:
             _format(files, users)
         self._files = files
         with files.log.open("wb") as log:
-            self._java = subprocess.Popen(
+            self._java = subprocess.Popen(  # noqa: S603 - Java's own programs
                 _command(files, "kafka.Kafka", str(files.server_properties)),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -100,7 +100,7 @@ class BrokerProcess:
 def _format(files: BrokerFiles, users: Mapping[str, str]) -> None:
     """Kafka starts in a formatted folder only, and users that are to be there from the start are made with it."""
     tool = ("kafka.tools.StorageTool", "format", "--cluster-id", _CLUSTER_ID)
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - Java's own programs
         _command(files, *tool, "--config", str(files.server_properties), *_added(users)),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -36,7 +36,7 @@ class ChildProcess:
         self._what = what
         self._output = output
         with output.open("wb") as file:
-            self._process = subprocess.Popen(
+            self._process = subprocess.Popen(  # noqa: S603 - the caller's fixed program
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=file,

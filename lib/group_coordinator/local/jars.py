@@ -139,7 +139,7 @@ def _check_digests(folder: Path) -> None:
 
 def _run_ivy(*arguments: str) -> None:
     [ivy] = _pyspark_jars().glob("ivy-*.jar")
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - Java's own programs
         [java(), "-jar", str(ivy), "-warn", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

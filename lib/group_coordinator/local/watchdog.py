@@ -19,7 +19,7 @@ class Watchdog:
 
     def __init__(self, target: int, temporary_folder: Path | None = None) -> None:
         arguments = (str(target), str(temporary_folder or ""))
-        self._process = subprocess.Popen(
+        self._process = subprocess.Popen(  # noqa: S603 - a script of our own
             ["/bin/sh", "-c", _SCRIPT, "watchdog", *arguments],
             stdin=subprocess.PIPE,
             start_new_session=True,

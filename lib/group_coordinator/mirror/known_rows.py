@@ -37,7 +37,7 @@ _NO_BATCH = -1
 def last_folded_batch(batch: MirrorBatch) -> int:
     """The batch up to which the log need not be read; -1: it must be read from its beginning."""
     if batch.catalog.local_root is not None:
-        asked = f"SELECT max(batch_id) AS last FROM present WHERE {_of_cluster(batch)}"  # noqa: S608
+        asked = f"SELECT max(batch_id) AS last FROM present WHERE {_of_cluster(batch)}"  # noqa: S608 - numbers and escaped names
         last = _on_disk(batch, GROUPS, asked)["last"][0].as_py()
     else:
         groups = batch.catalog.read(batch.spark, GROUPS.name)
@@ -63,7 +63,7 @@ def size_of_log(batch: MirrorBatch, after: int, groups: Sequence[str]) -> Size:
         return size_of(_log_of_groups_by_spark(batch, after, groups))
     sizes = "sum(octet_length(key) + coalesce(octet_length(value), 0))"
     asked = (
-        f"SELECT count(*) AS n, {sizes} AS size FROM present WHERE {_of_log(batch, after, groups)}"  # noqa: S608
+        f"SELECT count(*) AS n, {sizes} AS size FROM present WHERE {_of_log(batch, after, groups)}"  # noqa: S608 - numbers and escaped names
     )
     [row] = _on_disk(batch, COORDINATOR_LOG, asked).to_pylist()
     return Size(row["n"], row["size"] or 0)
@@ -74,7 +74,7 @@ def log_of_groups(batch: MirrorBatch, after: int, groups: Sequence[str]) -> pa.T
     if batch.catalog.local_root is None:
         return _log_of_groups_by_spark(batch, after, groups).toArrow()
     columns = ", ".join(f'"{name}"' for name in LOGGED)
-    asked = f"SELECT {columns} FROM present WHERE {_of_log(batch, after, groups)}"  # noqa: S608
+    asked = f"SELECT {columns} FROM present WHERE {_of_log(batch, after, groups)}"  # noqa: S608 - numbers and escaped names
     return _on_disk(batch, COORDINATOR_LOG, asked)
 
 
@@ -103,7 +103,7 @@ def rows_of_groups(batch: MirrorBatch, groups: Sequence[str]) -> Mapping[str, Gr
 
 def _present(batch: MirrorBatch, definition: TableDefinition, groups: Sequence[str]) -> pa.Table:
     if batch.catalog.local_root is not None:
-        asked = f"SELECT * FROM present WHERE {_of_groups(batch, groups)}"  # noqa: S608
+        asked = f"SELECT * FROM present WHERE {_of_groups(batch, groups)}"  # noqa: S608 - numbers and escaped names
         return _on_disk(batch, definition, asked)
     of_cluster = F.col(CLUSTER_ID.name) == batch.cluster_id
     table = batch.catalog.read(batch.spark, definition.name)

@@ -67,19 +67,26 @@ def flight_recording(spark: SparkSession, file: Path) -> Iterator[None]:
     """Record what the session's JVM does."""
     gateway: Any = spark.sparkContext._gateway  # noqa: SLF001 - PySpark has no public way
     [pid] = _descendants(gateway.proc.pid, "java")
-    subprocess.run(
-        ["jcmd", pid, "JFR.start", "name=way", "settings=profile"], check=True, capture_output=True
+    subprocess.run(  # noqa: S603 - a fixed program
+        ["jcmd", pid, "JFR.start", "name=way", "settings=profile"],  # noqa: S607 - a fixed program
+        check=True,
+        capture_output=True,
     )
     yield
-    subprocess.run(
-        ["jcmd", pid, "JFR.stop", "name=way", f"filename={file}"], check=True, capture_output=True
+    subprocess.run(  # noqa: S603 - a fixed program
+        ["jcmd", pid, "JFR.stop", "name=way", f"filename={file}"],  # noqa: S607 - a fixed program
+        check=True,
+        capture_output=True,
     )
 
 
 def _descendants(root: int, name: str) -> list[str]:
     """Processes of that name: the root itself, or below it."""
     shown = subprocess.run(
-        ["ps", "-e", "-o", "pid=,ppid=,comm="], check=True, capture_output=True, text=True
+        ["ps", "-e", "-o", "pid=,ppid=,comm="],  # noqa: S607 - a fixed program
+        check=True,
+        capture_output=True,
+        text=True,
     )
     parents = {}
     names = {}
@@ -95,7 +102,7 @@ def _descendants(root: int, name: str) -> list[str]:
 def jvm_stacks(file: Path) -> Iterator[str]:
     """The stack of each sample, a text."""
     command = ["jfr", "print", "--events", "jdk.ExecutionSample", "--stack-depth", "64", str(file)]
-    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603 - a fixed program
     for sample in printed.split("jdk.ExecutionSample {")[1:]:
         thread = re.search(r'sampledThread = "([^"]*)"', sample)
         if thread and _SAMPLED_THREADS.search(thread[1]):
@@ -109,7 +116,7 @@ def worker_samples(folder: Path) -> Iterator[None]:
     pids = _descendants(os.getpid(), "python") if spy else []
     options = ["--rate", "100", "--format", "raw", "--nonblocking"]
     spies = [
-        subprocess.Popen(
+        subprocess.Popen(  # noqa: S603 - a fixed program
             [str(spy), "record", "--pid", pid, *options, "--output", str(folder / f"{pid}.raw")],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -52,7 +52,7 @@ def kafka_streams_groups(bootstrap_servers: str, *arguments: str) -> Said:
 
 
 def _said(modules: Sequence[str], tool: str, bootstrap_servers: str, *arguments: str) -> Said:
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - a fixed program
         java_command(modules, tool, "--bootstrap-server", bootstrap_servers, *arguments),
         capture_output=True,
         text=True,

@@ -80,7 +80,7 @@ def ours(broker: EmbeddedBroker, topics: Topics) -> Ours:
     def start(*arguments: str) -> subprocess.Popen[bytes]:
         program = [sys.executable, "-m", "group_coordinator.cli.main", "consume"]
         servers = ("--bootstrap-server", broker.bootstrap_servers)
-        return subprocess.Popen(
+        return subprocess.Popen(  # noqa: S603 - a fixed program
             [*program, *servers, *given, *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -108,7 +108,7 @@ def said(process: subprocess.Popen[bytes]) -> Said:
 def kafkas(broker: EmbeddedBroker, invocation: str) -> Said:
     servers = ("--bootstrap-server", broker.bootstrap_servers)
     return said(
-        subprocess.Popen(
+        subprocess.Popen(  # noqa: S603 - a fixed program
             tool_command(CONSOLE_CONSUMER, *servers, *invocation.split()),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -67,7 +67,7 @@ def gateway(broker: EmbeddedBroker, port: int, folder: Path) -> Iterator[None]:
     command += ["--bootstrap-server", broker.bootstrap_servers, "--listen", f"127.0.0.1:{port}"]
     for key, value in overrides.items():
         command += ["--set", f"{key}={value}"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603 - a fixed program
         try:
             yield
         finally:

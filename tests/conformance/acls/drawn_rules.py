@@ -51,7 +51,7 @@ class Drawn(NamedTuple):
 
 
 def drawn(seed: int) -> Drawn:
-    draw = Random(seed)  # noqa: S311
+    draw = Random(seed)  # noqa: S311 - the same every time, no secret
     kinds = draw.sample([*ResourceType], draw.choice([1, 1, 2, 6]))
     operations = draw.sample([*Operation], draw.choice([2, 4, len(Operation)]))
     rules = [_rule(draw, kinds, operations) for _ in range(draw.randrange(_MOST_RULES))]

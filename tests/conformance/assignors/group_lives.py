@@ -79,7 +79,7 @@ class GroupLife:
     """The life of one group, drawn from a seed."""
 
     def __init__(self, seed: int, size: Size) -> None:
-        self._draw = Random(seed)  # noqa: S311
+        self._draw = Random(seed)  # noqa: S311 - the same every time, no secret
         self._size = size
         self._names = [f"{'ab'[n % 2]}-{n}" for n in range(size.topics)]
         self._one_taste = self._draw.random() < 0.5

@@ -65,7 +65,7 @@ class Process:
 
     def __init__(self, command: Sequence[str], log: IO[bytes]) -> None:
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen(
+        self._process = subprocess.Popen(  # noqa: S603 - a fixed program
             command, stdin=pipe, stdout=pipe, stderr=log, encoding="utf-8"
         )
 
@@ -152,7 +152,7 @@ def _compiled(source: Path, jars: Sequence[Path]) -> Path:
     if not classes.exists():
         building = classes.with_suffix(f".{os.getpid()}")
         options = ("-nowarn", "-Xlint:none", "-cp", _class_path(jars), "-d", str(building))
-        subprocess.run([javac, *options, source], check=True, capture_output=True)
+        subprocess.run([javac, *options, source], check=True, capture_output=True)  # noqa: S603 - a fixed program
         building.rename(classes)
     return classes
 

@@ -105,7 +105,7 @@ class LiveCluster:
     def process(self, name: str, topic: str) -> Iterator[subprocess.Popen[bytes]]:
         """A member in a process of its own, to be killed."""
         command = [sys.executable, str(_LONE_CONSUMER), self._servers, self.group, name, topic]
-        with subprocess.Popen(command, stdin=subprocess.PIPE) as started:
+        with subprocess.Popen(command, stdin=subprocess.PIPE) as started:  # noqa: S603 - a fixed program
             try:
                 yield started
             finally:

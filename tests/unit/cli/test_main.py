@@ -51,7 +51,7 @@ def test_a_signal_ends_the_wait_for_a_broker_that_does_not_answer(
     arguments: list[str], number: signal.Signals, status: int, said: str, tmp_path: Path
 ) -> None:
     with mute_listener() as broker:
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603 - a fixed program
             [
                 *(sys.executable, "-m", "group_coordinator.cli.main", *arguments),
                 *("--bootstrap-server", broker.bootstrap_server),
@@ -86,7 +86,7 @@ def test_commands_without_spark_start_without_spark(arguments: list[str]) -> Non
         f"main({arguments}, standalone_mode=False); "
         f"sys.exit(str([name for name in {HEAVY} if name in sys.modules]))"
     )
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - a fixed program
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
 
@@ -148,7 +148,7 @@ def test_the_page_needs_an_extra_of_its_own(monkeypatch: pytest.MonkeyPatch) -> 
 def ended(arguments: list[str], stdout: int) -> tuple[int, str]:
     """Exit status and errors of a process that keeps what it prints until its end, or until the buffer is full."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - a fixed program
         [sys.executable, "-m", "group_coordinator.cli.main", *arguments],
         env={**environment, "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=stdout,

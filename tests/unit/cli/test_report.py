@@ -211,7 +211,7 @@ def test_an_option_that_says_nothing_is_refused(arguments: list[str], message: s
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_watched_until_a_signal(tables: str, number: signal.Signals) -> None:
-    watching = subprocess.Popen(
+    watching = subprocess.Popen(  # noqa: S603 - a fixed program
         [sys.executable, "-m", "group_coordinator.cli.main", "report", "--watch", "--tables", tables, "--listen", "127.0.0.1:0"],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE,
@@ -241,7 +241,7 @@ def test_a_port_that_is_taken(tables: str) -> None:
 def test_no_spark_is_imported() -> None:
     code = "import sys, group_coordinator.cli.report; print('pyspark' in sys.modules)"
 
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - a fixed program
         [sys.executable, "-c", code],
         env={"PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,

@@ -55,6 +55,6 @@ def test_without_a_signal_everything_is_as_before() -> None:
 
 
 def test_a_second_ctrl_c_does_not_disturb_the_last_words() -> None:
-    done = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True, check=True)  # noqa: S603 - a fixed program
 
     assert done.stdout == "last words\n"

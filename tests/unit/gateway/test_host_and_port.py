@@ -27,7 +27,7 @@ def test_an_address_is_read_and_told_in_the_same_words(text: str, address: Addre
 
 
 def test_an_address_with_a_protocol_as_in_listeners_of_kafka() -> None:
-    assert listen_address("gateway.listen", "PLAINTEXT://0.0.0.0:9") == ("0.0.0.0", 9)  # noqa: S104
+    assert listen_address("gateway.listen", "PLAINTEXT://0.0.0.0:9") == ("0.0.0.0", 9)  # noqa: S104 - nothing listens
 
 
 def test_a_host_in_an_answer_of_kafka_has_no_brackets() -> None:

@@ -52,7 +52,7 @@ def test_no_other_user_looks_into_the_cache(
 
 def test_a_lock_does_not_outlive_a_killed_process(tmp_path: Path) -> None:
     file = tmp_path / ".lock"
-    with subprocess.Popen(
+    with subprocess.Popen(  # noqa: S603 - a fixed program
         [sys.executable, "-c", HOLD, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as holder:
         assert holder.stdout is not None

@@ -42,7 +42,7 @@ def test_nobody_else_can_read_it() -> None:
 
 
 def test_that_of_a_killed_run_is_removed_at_the_next_start(temporary: Path) -> None:
-    with subprocess.Popen(
+    with subprocess.Popen(  # noqa: S603 - a fixed program
         [sys.executable, "-c", RUN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as run:
         assert run.stdout is not None

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tomllib
 from dataclasses import fields
 from itertools import pairwise
 from pathlib import Path
@@ -45,8 +46,8 @@ def test_nothing_starts_a_jvm_where_deploy_local_looks_for_nothing_that_does(roo
 def test_the_source_is_not_ignored_by_git() -> None:
     if not (ROOT / ".git").exists():
         pytest.skip("not a git checkout")
-    ignored = subprocess.run(
-        ["git", "check-ignore", *map(str, SOURCES)],
+    ignored = subprocess.run(  # noqa: S603 - a fixed program
+        ["git", "check-ignore", *map(str, SOURCES)],  # noqa: S607 - a fixed program
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -78,6 +79,28 @@ def test_every_setting_is_explained_on_the_line_above_it() -> None:
     ]
 
     assert unexplained == []
+
+
+def test_each_exception_from_the_rules_of_security_is_one_line_with_its_reason() -> None:
+    files = [
+        path for room in ("lib", "jobs", "deploy", "tests") for path in ROOT.glob(f"{room}/**/*.py")
+    ]
+    lines = [
+        f"{file.relative_to(ROOT)}: {line.strip()}"
+        for file in files
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if re.search(r"# noqa:[^-]*\bS\d{3}\b", line)
+    ]
+
+    assert [line for line in lines if not re.search(r"# noqa: [A-Z0-9, ]+ - \w", line)] == []
+    assert len(lines) > 100
+    rules = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["ruff"]
+    ignored = rules["lint"]["per-file-ignores"] | {"everywhere": rules["lint"]["ignore"]}
+    of_security = {
+        place: [rule for rule in rules if re.fullmatch(r"S\d*", rule)]
+        for place, rules in ignored.items()
+    }
+    assert {place: rules for place, rules in of_security.items() if rules} == {"tests/**": ["S101"]}
 
 
 def setting_lines() -> list[str]:

@@ -36,7 +36,7 @@ def damaged(tmp_path: Path) -> Path:
 
 def last_words(program: str, folder: Path) -> list[str]:
     """What is on standard error, in a process of its own: Rust looks at the variable once."""
-    ended = subprocess.run(
+    ended = subprocess.run(  # noqa: S603 - a fixed program
         [sys.executable, "-c", program, str(folder)],
         env={**os.environ, "RUST_BACKTRACE": "1"},
         capture_output=True,

@@ -43,7 +43,7 @@ ranked AS (
   SELECT placed.*, dense_rank() OVER (ORDER BY highest DESC NULLS LAST, cluster_id, group_id) AS place FROM placed
 )
 SELECT ranked.*, (SELECT max(place) FROM ranked) AS total FROM ranked
-WHERE place <= {len(charts.SERIES)} ORDER BY place, at"""
+WHERE place <= {len(charts.SERIES)} ORDER BY place, at"""  # noqa: S608 - times, numbers and one escaped name
     }
 
 

@@ -41,14 +41,14 @@ def _queries(scope: Scope) -> Mapping[str, str]:
     return {
         "reasons": f"""
 SELECT {step} AS at, reason, count(*) AS offsets FROM lost_offsets
-WHERE {scope.has("lost_at")} GROUP BY {step}, reason ORDER BY at, reason""",
+WHERE {scope.has("lost_at")} GROUP BY {step}, reason ORDER BY at, reason""",  # noqa: S608 - times, numbers and one escaped name
         "lost": f"""
 SELECT cluster_id, group_id, topic, lost_at, reason, inferred, principal, count(*) AS offsets,
   min(`partition`) AS `partition`, min(last_offset) AS last_offset, count(committed_again_at) AS came_back,
   count(*) OVER () AS total
 FROM lost_offsets WHERE {scope.has("lost_at")}
 GROUP BY cluster_id, group_id, topic, lost_at, reason, inferred, principal
-ORDER BY lost_at DESC, cluster_id, group_id, topic LIMIT {SHOWN_ROWS}""",
+ORDER BY lost_at DESC, cluster_id, group_id, topic LIMIT {SHOWN_ROWS}""",  # noqa: S608 - times, numbers and one escaped name
     }
 
 

@@ -64,7 +64,7 @@ def _rows_of_groups(
     wanted = ", ".join(sorted({in_datafusion(key.group_id) for key in groups}))
     for definition in COMPACTED:
         table = QueryBuilder().register("present", DeltaTable(root / definition.name))
-        of_cluster = f"SELECT * FROM present WHERE cluster_id = {in_datafusion(cluster_id)}"  # noqa: S608
+        of_cluster = f"SELECT * FROM present WHERE cluster_id = {in_datafusion(cluster_id)}"  # noqa: S608 - numbers and escaped names
         rows = table.execute(f"{of_cluster} AND group_id IN ({wanted})")
         for columns in from_arrow(pa.table(rows)):
             row = convert(columns, ROW_TYPES[definition.name])

@@ -60,7 +60,7 @@ FROM (
   FROM $offset_changes changes
 ) named
 WHERE change IS NOT NULL
-""",
+""",  # noqa: S608 - texts of our own
     "Who moved or deleted offsets of a group, and what were they before?",
     "SELECT at, topic, `partition`, `before`, `after`, change, principal FROM audit "
     "WHERE group_id = 'billing' ORDER BY at DESC",

@@ -47,7 +47,7 @@ FROM (
   WHERE `after` IS NOT NULL
   GROUP BY cluster_id, group_id, topic, date_trunc('minute', at)
 ) minutes
-""",
+""",  # noqa: S608 - texts of our own
     "How fast does a group read a topic, and when did it stop?",
     "SELECT `minute`, commits, offsets_per_second FROM commit_rate "
     "WHERE group_id = 'billing' AND topic = 'orders' ORDER BY `minute` DESC LIMIT 60",

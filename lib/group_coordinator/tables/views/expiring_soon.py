@@ -60,7 +60,7 @@ LEFT JOIN held
   ON held.cluster_id = own.cluster_id AND held.group_id = own.group_id
   AND held.topic = own.topic AND held.`partition` = own.`partition`
 WHERE {is_offset("own.committed_offset")}
-"""
+"""  # noqa: S608 - texts of our own
 
 EXPIRING_SOON = ViewDefinition(
     "expiring_soon",

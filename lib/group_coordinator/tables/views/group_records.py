@@ -81,7 +81,7 @@ SELECT cluster_id, group_id, topic, `partition`, `offset`, member_id, reason, pr
   CASE WHEN record_type = -2 THEN {text_in("value", "value")} END AS setting_value
 FROM $coordinator_log
 WHERE record_type IN (0, 1, 2, -1, -2) OR record_type IN {_EPOCHS} OR record_type IN {_MEMBERS}
-"""
+"""  # noqa: S608 - texts of our own
 
 GROUP_RECORDS = f"""
 SELECT counted.*,
@@ -129,7 +129,7 @@ FROM (
     FROM ({_PARSED}) parsed
   ) placed
 ) counted
-"""
+"""  # noqa: S608 - texts of our own
 """Columns of coordinator_log without its texts, the numbers of the record (`place_in_log`: in the order of the log; `marker_place`: PLACE; from `marker_since` on it is the first one), its `position` in the group's log, and what is so
 after it: `member_count`, `classic_member_count` (members of the classic protocol: only their records have a session
 timeout), `is_managed` (it has had members: it is no simple group, which only stores offsets, nor does it wait for

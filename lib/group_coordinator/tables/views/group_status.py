@@ -54,7 +54,7 @@ FROM (
   FROM $partition_status states
 ) placed
 GROUP BY cluster_id, group_id
-""",
+""",  # noqa: S608 - texts of our own
     "Which groups are in trouble, and where?",
     "SELECT group_id, status, total_lag, max_lag_topic, max_lag_partition FROM group_status "
     "WHERE status <> 'OK' ORDER BY total_lag DESC",

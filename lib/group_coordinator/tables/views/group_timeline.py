@@ -92,7 +92,7 @@ SELECT cluster_id, group_id, event_time AS at, what, CAST(member_count AS INT) A
   inferred, batch_id, seq, CAST(classic_member_count AS INT) AS classic_members
 FROM told
 WHERE what IS NOT NULL AND NOT (what = 'emptied' AND (place = 1 OR (record_type = 2 AND generation_or_epoch = 0)))
-"""
+"""  # noqa: S608 - texts of our own
 
 GROUP_TIMELINE = ViewDefinition(
     "group_timeline",

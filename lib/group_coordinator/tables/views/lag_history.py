@@ -123,7 +123,7 @@ SELECT cluster_id, group_id, topic, `partition`, at AS sampled_at, committed_off
   CASE WHEN is_behind THEN {how_it_is_known("committed_offset")}
     WHEN is_ahead THEN 'ahead' ELSE 'exact' END AS how
 FROM timed
-"""
+"""  # noqa: S608 - texts of our own
 
 LAG_HISTORY = ViewDefinition(
     "lag_history",

@@ -50,7 +50,7 @@ FROM (
   WHERE {is_offset("coalesce(`after`, `before`)")}
 ) followed
 WHERE `after` IS NULL
-""",
+""",  # noqa: S608 - texts of our own
     "Which offsets are gone, since when, and why?",
     "SELECT topic, `partition`, last_offset, lost_at, reason, principal FROM lost_offsets "
     "WHERE group_id = 'billing' AND committed_again_at IS NULL ORDER BY lost_at DESC",

@@ -110,7 +110,7 @@ SELECT cluster_id, group_id, topic, `partition`, `before`, `offset` AS `after`, 
   inferred, batch_id, seq
 FROM effective
 WHERE `before` IS NOT NULL OR `offset` IS NOT NULL
-"""
+"""  # noqa: S608 - texts of our own
 
 OFFSET_CHANGES = ViewDefinition(
     "offset_changes",

@@ -35,7 +35,7 @@ _RECENT_SAMPLES = f"""(
       ON newest.cluster_id = positions.cluster_id
       AND positions.sampled_at >= newest.sampled_at - INTERVAL '1' HOUR
     WHERE positions.sampled_at >= {since("INTERVAL '1' HOUR")}
-  )"""
+  )"""  # noqa: S608 - texts of our own
 _HELD_SECONDS = (
     f"CAST({micros('own.sampled_at')} - {micros('holds.held_until')} AS DOUBLE) / 1000000"
 )
@@ -146,7 +146,7 @@ SELECT cluster_id, group_id, topic, `partition`,
   END AS status,
   committed_offset, lag, lag_seconds, silent_seconds, commits, sampled_at
 FROM silences
-"""
+"""  # noqa: S608 - texts of our own
 
 PARTITION_STATUS = ViewDefinition(
     "partition_status",

@@ -21,7 +21,7 @@ def since(before_newest: str) -> str:
     # Without LIMIT Spark makes one subquery of several, and then does not give its readers of files the value.
     return f"""(
       SELECT sampled_at - {before_newest} AS since FROM ({NEWEST_SAMPLES}) newest_of_clusters ORDER BY since LIMIT 1
-    )"""
+    )"""  # noqa: S608 - texts of our own
 
 
 _FIRST_THAT_COUNTS = since("INTERVAL '5' MINUTE")
@@ -40,5 +40,5 @@ FROM (
   WHERE samples.sampled_at >= {_FIRST_THAT_COUNTS}
 ) recent
 WHERE sampled_at >= last_sampled_at - {MOMENT}
-"""
+"""  # noqa: S608 - texts of our own
 """A partition's newest sample, unless it is five minutes older than the newest one of its cluster."""

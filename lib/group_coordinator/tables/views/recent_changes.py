@@ -16,7 +16,7 @@ WITH recent_log AS (
   WHERE event_time >= {since(f"INTERVAL '{RECENT_HOURS}' HOUR")}
 )
 SELECT * FROM ({OFFSET_CHANGES.text.replace("$coordinator_log", "recent_log")}) recent
-"""
+"""  # noqa: S608 - texts of our own
 
 RECENT_CHANGES = ViewDefinition(
     "recent_changes",

@@ -18,7 +18,7 @@ _SAMPLES = f"""(
     FROM $topic_positions samples
     JOIN candidates
       ON candidates.cluster_id = samples.cluster_id AND candidates.topic = samples.topic
-  )"""
+  )"""  # noqa: S608 - texts of our own
 
 # Only the samples of topics that may be stale are put in order.
 _TEXT = f"""
@@ -63,7 +63,7 @@ SELECT candidates.cluster_id, candidates.topic, candidates.group_count, candidat
 FROM candidates
 LEFT JOIN growth ON growth.cluster_id = candidates.cluster_id AND growth.topic = candidates.topic
 WHERE candidates.is_unread OR growth.topic IS NOT NULL
-"""
+"""  # noqa: S608 - texts of our own
 
 STALE_TOPICS = ViewDefinition(
     "stale_topics",

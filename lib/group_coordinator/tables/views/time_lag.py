@@ -75,7 +75,7 @@ def _from_reached_on(lowest: str, beginning: str) -> str:
       ON {lowest}.cluster_id = samples.cluster_id AND {lowest}.topic = samples.topic
       AND {lowest}.`partition` = samples.`partition`
     WHERE samples.sampled_at >= {beginning}
-  ) ends"""
+  ) ends"""  # noqa: S608 - texts of our own
 
 
 _SAMPLE = "cluster_id, topic, `partition`, sampled_at, log_start_offset, log_end_offset, last_stable_offset"
@@ -129,12 +129,12 @@ SELECT timed.*,
   CASE WHEN lag IS NULL THEN NULL WHEN is_behind THEN CAST({micros("sampled_at")} - {micros("step_at")} AS DOUBLE) / 1000000
     ELSE CAST(0 AS DOUBLE) END AS certain_seconds
 FROM timed
-"""
+"""  # noqa: S608 - texts of our own
 """The rows of time_lag with the columns of lag, and `is_behind`: there are records to read. `partition_status` uses them."""
 
 _TEXT = f"""
 SELECT cluster_id, group_id, topic, `partition`, lag_seconds, how, certain_seconds FROM ({TIMED_LAG}) timed
-"""
+"""  # noqa: S608 - texts of our own
 
 TIME_LAG = ViewDefinition(
     "time_lag",

@@ -60,7 +60,7 @@ SELECT signs.cluster_id, signs.topic, signs.group_id, known.group_type, known.st
 FROM signs
 JOIN $groups known ON known.cluster_id = signs.cluster_id AND known.group_id = signs.group_id
 GROUP BY signs.cluster_id, signs.topic, signs.group_id, known.group_type, known.state
-""",
+""",  # noqa: S608 - texts of our own
     "Who reads a topic, and would miss it?",
     "SELECT group_id, state, subscribed_members, assigned_partitions, last_commit_at FROM topic_groups "
     "WHERE topic = 'orders' ORDER BY group_id",

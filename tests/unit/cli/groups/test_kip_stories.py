@@ -20,7 +20,7 @@ PATIENCE_SECONDS = 30.0
 def conversation() -> Iterator[Callable[[str], list[Json]]]:
     """Say a line to `group-coordinator replay-events` and hear what comes of it."""
     command = [sys.executable, "-c", RUN, "replay-events"]
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # noqa: S603 - a fixed program
         [*command, *A_MINUTE_OF_RETENTION, *A_SWEEP_A_MILLISECOND],
         env={"PYTHONPATH": ":".join(sys.path)},
         stdin=subprocess.PIPE,

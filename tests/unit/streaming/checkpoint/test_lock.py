@@ -73,7 +73,7 @@ def test_a_checkpoint_elsewhere_is_not_locked(
 
 def test_a_lock_does_not_outlive_a_killed_process(tmp_path: Path) -> None:
     location = str(tmp_path / "coordinator")
-    with subprocess.Popen(
+    with subprocess.Popen(  # noqa: S603 - a fixed program
         [sys.executable, "-c", HOLD, location], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as holder:
         assert holder.stdout is not None

@@ -36,7 +36,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 def test_the_columns_are_those_that_the_view_says(view: ViewDefinition, tables: str) -> None:
-    answer = query(tables, f"SELECT * FROM {view.name}")  # noqa: S608
+    answer = query(tables, f"SELECT * FROM {view.name}")  # noqa: S608 - our own names
 
     assert [(field.name, TYPES[field.type]) for field in answer.schema] == [
         (column.name, column.type) for column in view.columns
@@ -81,7 +81,7 @@ OF_GROUPS = [view for view in VIEWS if "group_id" in {column.name for column in 
 
 @pytest.mark.parametrize("view", OF_GROUPS, ids=lambda view: view.name)
 def test_a_condition_on_the_group_reaches_the_files(view: ViewDefinition, filled: str) -> None:
-    sql = f"EXPLAIN SELECT * FROM {view.name} WHERE group_id = 'billing'"  # noqa: S608
+    sql = f"EXPLAIN SELECT * FROM {view.name} WHERE group_id = 'billing'"  # noqa: S608 - our own names
 
     plans = query(filled, sql).to_pylist()
 
@@ -136,7 +136,7 @@ def test_extremes_of_other_groups_change_no_row(
     )
 
     def rows(root: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = query(root, f"SELECT * FROM {view.name}", moment).to_pylist()  # noqa: S608
+        found: list[dict[str, Any]] = query(root, f"SELECT * FROM {view.name}", moment).to_pylist()  # noqa: S608 - our own names
         own = [
             row for row in found if row.get("group_id", row.get("topic")) in {"ordinary", "bills"}
         ]

@@ -97,7 +97,7 @@ def test_a_number_below_0_is_as_nothing_committed(number: int, tmp_path: Path) -
         sample(root, seconds, "orders", {0: 9_000_010}, start=9_000_000)
 
     columns = "committed_offset, lag, lag_from_start, lag_to_stable, lost, ahead"
-    assert asked(root, f"SELECT {columns} FROM lag") == [(None, None, 10, None, None, None)]  # noqa: S608
+    assert asked(root, f"SELECT {columns} FROM lag") == [(None, None, 10, None, None, None)]  # noqa: S608 - our own names
     assert asked(root, TIME_LAG) == [(0, None, None)]
     assert asked(root, HISTORY) == []
     assert asked(root, "SELECT status, total_lag, unknown_partitions FROM group_status") == [
@@ -117,7 +117,7 @@ def test_a_log_that_ends_before_the_committed_offset_is_no_lag(tmp_path: Path) -
         sample(root, seconds, "orders", dict.fromkeys(range(3), 54))
 
     columns = "`partition`, lag, lag_from_start, lag_to_stable, ahead"
-    assert asked(root, f"SELECT {columns} FROM lag ORDER BY `partition`") == [  # noqa: S608
+    assert asked(root, f"SELECT {columns} FROM lag ORDER BY `partition`") == [  # noqa: S608 - our own names
         (0, None, 54, None, 845),
         (1, 14, 14, 14, None),
         (2, None, 54, None, HIGHEST - 54),

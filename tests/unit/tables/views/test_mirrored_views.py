@@ -149,7 +149,7 @@ def test_messages_that_could_not_be_decoded_change_no_answer(root: Path, tmp_pat
         *((view, None) for view in OF_LOG),
     ):
         whole, more = (
-            sorted(map(repr, query(str(of), f"SELECT * FROM {name}", at).to_pylist()))  # noqa: S608
+            sorted(map(repr, query(str(of), f"SELECT * FROM {name}", at).to_pylist()))  # noqa: S608 - our own names
             for of in (root, beside)
         )
         assert more == whole

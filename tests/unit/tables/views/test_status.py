@@ -204,7 +204,7 @@ def test_who_has_read_all_but_the_marker_of_a_transaction_may_be_silent(
 
     assert found == wanted
     times = {
-        name: rows(str(tmp_path), f"SELECT lag_seconds, how FROM {name} ORDER BY 1 DESC")  # noqa: S608
+        name: rows(str(tmp_path), f"SELECT lag_seconds, how FROM {name} ORDER BY 1 DESC")  # noqa: S608 - our own names
         for name in ("time_lag", "lag_history WHERE sampled_at > TIMESTAMP '1970-01-01T01:00:00Z'")
     }
     assert [row["lag_seconds"] > 0 for [row] in times.values()] == [wanted == "STOP"] * 2
