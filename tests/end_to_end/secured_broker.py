@@ -68,13 +68,14 @@ WORK_WITHOUT_ANSWERS: Sequence[Grant] = (
 )
 
 
-def secured_broker(folder: Path) -> EmbeddedBroker:
-    """A broker for SASL_SSL; its certificate is made in the folder."""
+def secured_broker(folder: Path, port: int | None = None, **properties: str) -> EmbeddedBroker:
+    """A broker for SASL_SSL; its certificate is made in the folder. `properties` are Kafka's."""
     login = (
         "org.apache.kafka.common.security.scram.ScramLoginModule required "
         f'username="{ADMIN}" password="{PASSWORDS[ADMIN]}";'
     )
     return EmbeddedBroker(
+        port=port,
         properties={
             "listener.security.protocol.map": "CLIENTS:SASL_SSL,CONTROLLER:PLAINTEXT",
             "sasl.enabled.mechanisms": f"{MECHANISM},PLAIN,OAUTHBEARER",
@@ -98,6 +99,7 @@ def secured_broker(folder: Path) -> EmbeddedBroker:
             "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
             # The one who comes from the controller's listener has no name.
             "super.users": f"User:{ADMIN};User:ANONYMOUS",
+            **properties,
         },
         users=PASSWORDS,
     )
@@ -140,7 +142,7 @@ def _key_store(folder: Path) -> Path:
 
 def _keytool(*arguments: str) -> None:
     keytool = Path(java()).with_name("keytool")
-    subprocess.run(
+    subprocess.run(  # noqa: S603 - a fixed program
         [keytool, *arguments, "-alias", "broker", "-storepass", KEY_STORE_PASSWORD],
         check=True,
         capture_output=True,
