@@ -33,8 +33,7 @@ _OFFSET = 4711
 _COMMITS = 200
 _MOST_LOOKS_A_SECOND = 1.0
 _NO_TEXT_BYTES = 20_000
-_ENTRIES = 5_500_000
-_SMALL_ENTRIES = 300_000
+_ENTRIES, _GROUPS = 330_000, 16
 _MOST_GROWTH_MB = 40.0
 _LONGEST_LOOP_MS = 500.0
 """A broker's own share is in it; the loop of the gateway is what takes seconds."""
@@ -195,14 +194,14 @@ def _looks(stage: Stage) -> int:
 def oversized_group_requests(stage: Stage) -> Outcome:
     """Ask for the offsets of millions of topics at once, without a right on the group."""
     came, problems = [], []
-    for entries in (_SMALL_ENTRIES, _ENTRIES):
+    for groups in (1, _GROUPS):
         with (
             stage.gateway("oversized") as gateway,
             gateway.client_of(STRANGER) as client,
             gateway.client_of(LIMITED) as other,
             Memory(gateway) as memory,
         ):
-            frame = _offset_fetch(entries)
+            frame = _offset_fetch(groups, _ENTRIES)
             client.send(frame)
             wait_ms = _longest_wait_ms(other)
             is_hung_up = client.is_hung_up(1.0)
@@ -212,19 +211,19 @@ def oversized_group_requests(stage: Stage) -> Outcome:
         )
         if memory.growth_mb > _MOST_GROWTH_MB or wait_ms > _LONGEST_LOOP_MS:
             problems.append(came[-1])
-    sent = f"OffsetFetch 8 with {_SMALL_ENTRIES} and {_ENTRIES} topics without a name"
+    sent = f"OffsetFetch 8 of 1 and of {_GROUPS} groups with {_ENTRIES} topics each"
     return Outcome(sent, "; ".join(came), problems)
 
 
-def _offset_fetch(entries: int) -> bytes:
-    """Entries of three bytes: an empty name, no partition, no tag."""
-    empty = wire.request(
-        "OffsetFetch", 8, 7, "someone", {"groups": [{"groupId": "x", "topics": []}]}
-    )
-    # Behind the topics: the tags of the group, requireStable and the tags of the request.
-    at = len(empty) - 4
-    assert empty[at] == 1, empty
-    body = empty[4:at] + _varint(entries + 1) + b"\x01\x01\x00" * entries + empty[at + 1 :]
+def _offset_fetch(groups: int, entries: int) -> bytes:
+    """Make a request whose topics take three bytes each: an empty name, no partition, no tag."""
+    group = {"groupId": "x", "topics": []}
+    empty = wire.request("OffsetFetch", 8, 7, "someone", {"groups": [group]})
+    # The last bytes: no topic, the tags of the group, requireStable, the tags of the request; before them the group's name.
+    head, one, end = empty[4:-7], empty[-6:-4], empty[-2:]
+    assert (empty[-7], one, empty[-4]) == (2, b"\x02x", 1), empty
+    topics = _varint(entries + 1) + b"\x01\x01\x00" * entries + b"\x00"
+    body = head + _varint(groups + 1) + (one + topics) * groups + end
     return _COUNT.pack(len(body)) + body
 
 

@@ -10,7 +10,7 @@ from group_coordinator.local.ports import LOOPBACK, free_ports
 from tests.attack.after_login import other_group_heartbeat
 from tests.attack.outcome import Outcome
 from tests.attack.stage import Stage
-from tests.end_to_end.secured_broker import STRANGER, secured_broker, trust_store
+from tests.end_to_end.secured_broker import STRANGER, secured_broker
 
 _DENIED = 30
 _NODE = 2
@@ -19,10 +19,7 @@ _NODE = 2
 def word_of_one_broker(stage: Stage) -> Outcome:
     """The gateway asks the open broker first; a user without rights asks about another one's group, by the other broker."""
     with _open_broker(stage) as broker:
-        given = {
-            "bootstrap.servers": broker.bootstrap_servers,
-            "ssl.truststore.location": str(stage.certificates / "both.pem"),
-        }
+        given = {"bootstrap.servers": broker.bootstrap_servers}
         with (
             stage.gateway("divided", given) as gateway,
             gateway.client_of(STRANGER, node=1) as client,
@@ -38,7 +35,7 @@ def word_of_one_broker(stage: Stage) -> Outcome:
 
 @contextmanager
 def _open_broker(stage: Stage) -> Iterator[EmbeddedBroker]:
-    folder, [port] = stage.new_folder("open-broker"), free_ports(1)
+    [port] = free_ports(1)
     listeners = f"CLIENTS://{LOOPBACK}:{port}"
     properties = {
         "process.roles": "broker",
@@ -48,7 +45,5 @@ def _open_broker(stage: Stage) -> Iterator[EmbeddedBroker]:
         "advertised.listeners": listeners,
         "authorizer.class.name": "",
     }
-    with secured_broker(folder, port, **properties) as broker:
-        texts = [trust_store(each).read_text() for each in (stage.certificates, folder)]
-        (stage.certificates / "both.pem").write_text("".join(texts))
+    with secured_broker(stage.certificates, port, **properties) as broker:
         yield broker

@@ -19,6 +19,8 @@ _PARTITIONS, _METADATA_BYTES = 20, 30_000
 """Of each commit: longer than offset.metadata.max.bytes, so that the job keeps nothing of it."""
 _EACH = 60
 _FLOOD_S = 15.0
+_LONGEST_WAIT_S = 5.0
+"""Of a client whose request comes behind a fair share of the other one's."""
 _UNKNOWN_MEMBER, _NO_COORDINATOR = 25, 15
 
 
@@ -46,6 +48,10 @@ def flood_of_one_user(stage: Stage) -> Outcome:
     problems = (
         [f"{starved} of {codes.total()} heartbeats of another user refused"] if starved else []
     )
+    if max(waits_s) > _LONGEST_WAIT_S:
+        problems.append(
+            f"a heartbeat of another user took {max(waits_s):.1f} s, at most {_LONGEST_WAIT_S} may be"
+        )
     came = (
         f"heartbeats of another user by code: {dict(codes)}, the longest took {max(waits_s):.1f} s"
     )

@@ -132,6 +132,8 @@ def grant(broker: EmbeddedBroker, folder: Path, user: str, grants: Sequence[Gran
 
 def _key_store(folder: Path) -> Path:
     store = folder / "broker.p12"
+    if store.exists():  # another broker's, whom the same clients trust
+        return store
     _keytool(
         *("-genkeypair", "-keystore", str(store), "-keyalg", "EC", "-validity", "2"),
         *("-dname", "CN=broker", "-ext", "san=ip:127.0.0.1"),
