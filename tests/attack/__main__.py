@@ -86,7 +86,7 @@ def _tried(attack: Attack[Stage], stage: Stage) -> Outcome:
     begun_s = time.monotonic()
     try:
         outcome = attack.play(stage)
-    except AssertionError as failure:
+    except (AssertionError, OSError) as failure:
         why = str(failure).splitlines() or ["nobody knows why"]
         outcome = Outcome("nothing", why[-1], [f"it could not be tried: {why[0]}"])
     took_s = time.monotonic() - begun_s

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,6 +17,7 @@ import pyarrow as pa
 from deltalake import write_deltalake
 from prometheus_client import CollectorRegistry, Gauge
 
+import group_coordinator
 from group_coordinator.cli.gateway_process import gateway_command
 from group_coordinator.local.ports import LOOPBACK
 from group_coordinator.observability.metrics_port import METRICS, metrics_port
@@ -33,7 +36,8 @@ def planted_module(stage: Stage) -> Outcome:
     folder = stage.new_folder("planted")
     (folder / "click.py").write_text("import pathlib\npathlib.Path('planted').touch()\n")
     command = [*gateway_command(None, [], None), "--help"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)  # noqa: S603 - a fixed program
+    ours = {**os.environ, "PYTHONPATH": str(Path(group_coordinator.__file__).parents[1])}
+    done = subprocess.run(command, cwd=folder, env=ours, capture_output=True, check=False)  # noqa: S603 - a fixed program
     ran = (folder / "planted").exists()
     came = f"status {done.returncode}, the planted module {'ran' if ran else 'did not run'}"
     return Outcome("`click.py` in the current folder", came, [came] if ran else [])
@@ -183,15 +187,24 @@ def _is_taken(stage: Stage, folder: Path, text: str) -> bool:
         return process.wait(_DEADLINE_S) == 0
 
 
-def rebound_host(_stage: Stage) -> Outcome:
+def rebound_host(stage: Stage) -> Outcome:
     """A page elsewhere has given its own name this machine's address."""
     registry = CollectorRegistry()
     Gauge("groups", "Names of groups", ["group"], registry=registry).labels("billing").set(1)
     with metrics_port((LOOPBACK, 0), registry, lambda: None) as port:
-        connection = HTTPConnection(LOOPBACK, port, timeout=5)
-        connection.request("GET", METRICS, headers={"Host": f"evil.example:{port}"})
-        response = connection.getresponse()
-        is_told = b"billing" in response.read()
-        connection.close()
-    problems = ["it reads the names of groups"] if is_told else []
-    return Outcome("GET /metrics with another's Host", f"status {response.status}", problems)
+        codes = {"the job's": _status_for_another(port)}
+    with stage.gateway("rebound") as gateway:
+        codes["the gateway's"] = _status_for_another(int(gateway.health.rpartition(":")[2]))
+    problems = [f"{port} port is read" for port, code in codes.items() if code == HTTPStatus.OK]
+    came = ", ".join(f"{port}: status {code}" for port, code in codes.items())
+    return Outcome(
+        "GET /metrics with another's Host, of the job and of the gateway", came, problems
+    )
+
+
+def _status_for_another(port: int) -> int:
+    connection = HTTPConnection(LOOPBACK, port, timeout=5)
+    connection.request("GET", METRICS, headers={"Host": f"evil.example:{port}"})
+    status = connection.getresponse().status
+    connection.close()
+    return status

@@ -78,7 +78,7 @@ def _serves(process: JobProcess, gateway: Gateway) -> bool:
     until(
         lambda: not process.is_alive or gateway.is_ready(),
         seconds=_DEADLINE_S,
-        awaited="readiness, or the end",
+        awaited=lambda: f"readiness, or the end:\n{process.log}",
     )
     return process.is_alive
 
