@@ -182,7 +182,7 @@ def _measure_kind(
     certificate = [] if place.certificate is None else [str(place.certificate)]
     arguments = ["--crowd", kind, str(count), str(place.port), *certificate]
     command = [sys.executable, "-m", "tests.benchmarks.gateway_strangers", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as crowd:
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as crowd:  # noqa: S603 - a fixed program
         try:
             times = asyncio.run(_asked(place, seconds, look))
         finally:

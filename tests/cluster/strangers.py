@@ -74,7 +74,7 @@ def _said(stage: Stage, name: str, arguments: list[str], variables: dict[str, st
     folder = Path(stage.folder, name.replace(" ", "-"))
     folder.mkdir()
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603 - a fixed program
             [SPARK_HOME / "bin" / "spark-class", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=log,

@@ -75,7 +75,7 @@ def test_workers_do_not_import_modules_of_the_current_folder(tmp_path: Path, ses
     planted = tmp_path / "select.py"
     planted.write_text("open(__file__ + '.ran', 'w')")
 
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - a fixed program
         [sys.executable, "-P", "-c", PROGRAM, session],
         cwd=tmp_path,
         env={**os.environ, **SUBMITTED} if session == "submitted" else None,

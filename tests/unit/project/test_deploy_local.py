@@ -279,7 +279,7 @@ def test_java_takes_no_classes_that_a_stranger_left_in_the_temporary_folder(tmp_
     without = {name: text for name, text in os.environ.items() if name != "SPARK_SUBMIT_OPTS"}
 
     options, ours = (
-        subprocess.run(
+        subprocess.run(  # noqa: S603 - a fixed program
             [sys.executable, "-c", told],
             cwd=ROOT,
             env={**without, "CLASS_ARCHIVES": "", "TMPDIR": str(tmp_path), **given},
