@@ -16,7 +16,9 @@ import sys
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from functools import cache
 from pathlib import Path
+from select import select
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -68,6 +70,11 @@ _KINDS: dict[str, bytes] = {
 Times = dict[str, list[float]]
 
 
+@cache
+def _trusting(certificate: Path) -> ssl.SSLContext:
+    return ssl.create_default_context(cafile=certificate)
+
+
 class Streams(NamedTuple):
     """A connection."""
 
@@ -87,11 +94,7 @@ class Place(NamedTuple):
     certificate: Path | None
 
     async def connected(self) -> Streams:
-        tls = (
-            None
-            if self.certificate is None
-            else ssl.create_default_context(cafile=self.certificate)
-        )
+        tls = None if self.certificate is None else _trusting(self.certificate)
         return Streams(*await asyncio.open_connection(LOOPBACK, self.port, ssl=tls))
 
     @asynccontextmanager
@@ -125,7 +128,7 @@ async def _strangers(place: Place, kind: str, count: int) -> None:
                     streams = await place.connected()
                 connected.add(number)
                 if len(connected) == count:
-                    print("all", flush=True)
+                    print("whole", flush=True)
                 streams.writer.transport.pause_reading()
                 streams.writer.write(_KINDS[kind])
                 with suppress(OSError):
@@ -138,21 +141,25 @@ async def _strangers(place: Place, kind: str, count: int) -> None:
     await asyncio.gather(*map(stranger, range(count)))
 
 
-async def _asked(place: Place, seconds: float, look: Callable[[], None]) -> Times:
-    """What others wait."""
-    times: Times = {"metadata": [], "coordinator": [], "login": []}
-    end_s = perf_counter() + seconds
+async def _asked(place: Place, seconds: float, is_whole: Callable[[], bool]) -> Times:
+    """What others wait until `seconds` after the crowd was whole."""
+    times: Times = {"metadata": [], "coordinator": [], "login": [], "login that failed": []}
+    whole_at_s: float | None = None
     async with place.logged_in() as user:
-        while perf_counter() < end_s:
+        while whole_at_s is None or perf_counter() < whole_at_s + seconds:
             for name, request in (("metadata", _METADATA), ("coordinator", _COORDINATOR)):
                 begun_s = perf_counter()
                 await user.ask(request)
                 times[name].append(perf_counter() - begun_s)
                 await asyncio.sleep(_PAUSE_S)
             begun_s = perf_counter()
-            async with place.logged_in():
-                times["login"].append(perf_counter() - begun_s)
-            look()
+            try:
+                async with place.logged_in():
+                    times["login"].append(perf_counter() - begun_s)
+            except (OSError, EOFError):
+                times["login that failed"].append(perf_counter() - begun_s)
+            if is_whole() and whole_at_s is None:
+                whole_at_s = perf_counter()
     return times
 
 
@@ -160,6 +167,8 @@ def _told(name: str, times: Times) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for what, waits_s in times.items():
         ordered = sorted(waits_s)
+        if not ordered:
+            continue
         found[f"{name}: {what}, median ms"] = round(median(ordered) * 1000, 1)
         found[f"{name}: {what}, 99 % ms"] = round(ordered[int(len(ordered) * 0.99)] * 1000, 1)
         found[f"{name}: {what}, longest ms"] = round(ordered[-1] * 1000, 1)
@@ -172,26 +181,27 @@ def _measure_kind(
     def resident_mb() -> float:
         return float(gateway.memory_info().rss) / 1e6
 
-    most_mb = before_mb = resident_mb()
-    closed, begun_s = place.closed(), sum(gateway.cpu_times()[:2])
+    most_mb, closed = resident_mb(), place.closed()
+    begun_s, begun_cpu_s = perf_counter(), sum(gateway.cpu_times()[:2])
 
-    def look() -> None:
+    def is_whole() -> bool:
         nonlocal most_mb
         most_mb = max(most_mb, resident_mb())
+        return bool(select([crowd.stdout], [], [], 0)[0])
 
     certificate = [] if place.certificate is None else [str(place.certificate)]
     arguments = ["--crowd", kind, str(count), str(place.port), *certificate]
     command = [sys.executable, "-m", "tests.benchmarks.gateway_strangers", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as crowd:  # noqa: S603 - a fixed program
         try:
-            times = asyncio.run(_asked(place, seconds, look))
+            times = asyncio.run(_asked(place, seconds, is_whole))
         finally:
             crowd.terminate()
+    spent_s = sum(gateway.cpu_times()[:2]) - begun_cpu_s
     return {
-        f"{kind}: MB before": round(before_mb),
-        f"{kind}: MB more at most": round(most_mb - before_mb),
+        f"{kind}: MB at most": round(most_mb),
         f"{kind}: closed by a limit": place.closed() - closed,
-        f"{kind}: part of a core": round((sum(gateway.cpu_times()[:2]) - begun_s) / seconds, 2),
+        f"{kind}: part of a core": round(spent_s / (perf_counter() - begun_s), 2),
         **_told(kind, times),
     }
 
@@ -241,10 +251,12 @@ def measure(count: int, seconds: float, kinds: Sequence[str], *, tls: bool) -> d
         TemporaryDirectory(prefix="gateway-strangers-") as folder,
         _gateway(Path(folder), tls=tls) as (place, gateway),
     ):
-        found |= _told("without them", asyncio.run(_asked(place, seconds, lambda: None)))
+        found["MB before"] = round(gateway.memory_info().rss / 1e6)
+        found |= _told("without them", asyncio.run(_asked(place, seconds, lambda: True)))
         for kind in kinds:
             found |= _measure_kind(place, gateway, kind, count, seconds)
             print(found, file=sys.stderr, flush=True)
+            print(Path(folder, "gateway.log").read_text(), file=sys.stderr)
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from asyncio import Semaphore
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -14,6 +13,7 @@ from typing import NamedTuple
 from group_coordinator.gateway.cluster.addresses import Address, Addresses
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.cluster.find_coordinator import Coordinators
+from group_coordinator.gateway.cluster.newest_first import NewestFirst
 from group_coordinator.gateway.connections.admission import (
     NO_LIMITS,
     Admission,
@@ -80,7 +80,7 @@ class Gateway:
         )
         self._connections: set[Connection] = set()
         self._strangers = Strangers()
-        self._turns = defaultdict[Address, Semaphore](partial(Semaphore, _CONNECTING_AT_ONCE))
+        self._turns = defaultdict[Address, NewestFirst](partial(NewestFirst, _CONNECTING_AT_ONCE))
         """Of clients that want a connection to a broker."""
         self._unreachable: set[int | None] = set()
         """Nodes whose absence was told, None for all."""
