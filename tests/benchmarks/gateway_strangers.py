@@ -4,7 +4,8 @@ python -m tests.benchmarks.gateway_strangers [--tls]
 
 A real broker that wants a login, and `group-coordinator gateway` in a process of its own. The strangers are a third process:
 each does one thing as far as it may go, keeps the connection, and comes again when it is hung up on. Meanwhile a client that has
-logged in asks for metadata, which the broker answers, and for a coordinator, which the gateway answers alone; and others log in.
+logged in asks for metadata, which the broker answers, and for a coordinator, which the gateway answers alone; and others log in,
+from another address.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ from tests.support.certificates import self_signed
 from tests.support.job_process import JobProcess
 
 _CONNECTING_AT_ONCE = 100
+_USERS_HOST = "127.0.0.2"
+"""Where those come from that have a password."""
 _PAUSE_S = 0.02
 _READY_S = 60.0
 _HANDSHAKE = wire.request("SaslHandshake", 1, 1, "stranger", {"mechanism": "PLAIN"})
@@ -93,13 +96,15 @@ class Place(NamedTuple):
     health: str
     certificate: Path | None
 
-    async def connected(self) -> Streams:
+    async def connected(self, host: str = LOOPBACK) -> Streams:
         tls = None if self.certificate is None else _trusting(self.certificate)
-        return Streams(*await asyncio.open_connection(LOOPBACK, self.port, ssl=tls))
+        return Streams(
+            *await asyncio.open_connection(LOOPBACK, self.port, ssl=tls, local_addr=(host, 0))
+        )
 
     @asynccontextmanager
     async def logged_in(self) -> AsyncIterator[Streams]:
-        streams = await self.connected()
+        streams = await self.connected(_USERS_HOST)
         try:
             await streams.ask(_HANDSHAKE)
             answer = await streams.ask(_password(f"\0{ADMIN}\0{PASSWORD}".encode()))

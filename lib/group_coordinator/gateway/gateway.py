@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from group_coordinator.gateway.cluster.addresses import Address, Addresses
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
+from group_coordinator.gateway.cluster.fair_turns import FairTurns
 from group_coordinator.gateway.cluster.find_coordinator import Coordinators
-from group_coordinator.gateway.cluster.newest_first import NewestFirst
 from group_coordinator.gateway.connections.admission import (
     NO_LIMITS,
     Admission,
@@ -80,7 +80,7 @@ class Gateway:
         )
         self._connections: set[Connection] = set()
         self._strangers = Strangers()
-        self._turns = defaultdict[Address, NewestFirst](partial(NewestFirst, _CONNECTING_AT_ONCE))
+        self._turns = defaultdict[Address, FairTurns](partial(FairTurns, _CONNECTING_AT_ONCE))
         """Of clients that want a connection to a broker."""
         self._unreachable: set[int | None] = set()
         """Nodes whose absence was told, None for all."""
@@ -183,8 +183,8 @@ class Gateway:
         """As brokers say."""
         return self._view.has_authorizer
 
-    async def connect(self, node_id: int | None, upstream: Line) -> None:
-        """Try the broker's addresses in turn.
+    async def connect(self, node_id: int | None, upstream: Line, host: str) -> None:
+        """Try the broker's addresses in turn, for a client from a host.
 
         Raises:
             OSError: none of them can be reached.
@@ -193,7 +193,7 @@ class Gateway:
         failures = []
         for broker in self._view.addresses_of(node_id):
             try:
-                async with self._turns[broker], asyncio.timeout(CONNECT_TIMEOUT_S):
+                async with self._turns[broker].turn(host), asyncio.timeout(CONNECT_TIMEOUT_S):
                     await loop.create_connection(
                         lambda: upstream, *broker, ssl=self._view.access.tls
                     )

@@ -42,8 +42,8 @@ class Surroundings(Protocol):
     def has_authorizer(self) -> bool:
         """Whether brokers let some do what they do not let others do."""
 
-    async def connect(self, node_id: int | None, upstream: Line) -> None:
-        """Open the line to the broker behind a node's port, or to any behind the bootstrap port.
+    async def connect(self, node_id: int | None, upstream: Line, host: str) -> None:
+        """Open the line of a client from a host to the broker behind a node's port, or to any behind the bootstrap port.
 
         Raises:
             OSError: it cannot be reached.
@@ -278,7 +278,7 @@ class Connection:
     async def _open_upstream(self) -> None:
         upstream = Line(self, AnswerReader(self.exchange).follower())
         try:
-            await self._gateway.connect(self.node_id, upstream)
+            await self._gateway.connect(self.node_id, upstream, self.host)
         except OSError:
             self.client.close()
             return
