@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import resource
 import socket
 import ssl
 import struct
@@ -15,6 +16,7 @@ from group_coordinator.gateway.cluster.broker_access import listener_context
 from group_coordinator.gateway.connections import admission
 from group_coordinator.gateway.connections.admission import NO_LIMITS
 from group_coordinator.gateway.connections.held_bytes import HeldBytes
+from group_coordinator.gateway.connections.open_files import raise_open_files
 from tests.support.certificates import self_signed
 from tests.unit.gateway.stage import LOOPBACK, Certificates, Client, Stage, staged, until
 from tests.unit.gateway.test_logins import HEARTBEAT, LOGIN, log_in
@@ -119,6 +121,17 @@ def test_where_no_login_is_wanted_one_whole_request_is_enough() -> None:
             assert closed(stage) == {"login-timeout": 2}
 
     asyncio.run(scene())
+
+
+def test_connections_need_two_open_files_each_and_leave_some_for_health(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    raised: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (512, 1_024))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: raised.append(limits))
+
+    assert raise_open_files() == 384
+    assert raised == [(1_024, 1_024)]
 
 
 @pytest.fixture(scope="module")

@@ -71,7 +71,7 @@ class Admission:
         self._why = {
             Closing.MAX_CONNECTIONS: f"gateway.max.connections = {limits.max_connections}",
             Closing.MAX_CONNECTIONS_PER_IP: f"gateway.max.connections.per.ip = {limits.max_connections_per_ip}",
-            Closing.LOGIN_TIMEOUT: f"no login within gateway.login.timeout.ms = {limits.login_timeout_ms}",
+            Closing.LOGIN_TIMEOUT: f"no login or request within gateway.login.timeout.ms = {limits.login_timeout_ms}",
             Closing.UNFINISHED_REQUESTS: "its unfinished request was the largest of too many",
         }
 
