@@ -222,13 +222,17 @@ class Connection:
             self._too_late = None
 
     def _note_held(self) -> None:
-        """What the broker has not read yet counts as well before a login."""
-        held = self.client.unread_bytes
-        if self.is_new and self.exchange.upstream is not None:
-            held += self.exchange.upstream.unsent_bytes
+        held = self._held_bytes()
         if held != self._held:
             self._held = held
             self._gateway.held(self, held)
+
+    def _held_bytes(self) -> int:
+        """Before a login also what waits, and what the broker has not read: later that is held back, and costs no one a connection."""
+        if not self.is_new:
+            return self.client.collected_bytes
+        upstream = self.exchange.upstream
+        return self.client.unread_bytes + (0 if upstream is None else upstream.unsent_bytes)
 
     def _login_failed(self) -> None:
         self._gateway.login_failed(self.host)

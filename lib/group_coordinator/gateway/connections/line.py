@@ -145,9 +145,14 @@ class Line(asyncio.BufferedProtocol):
         return self._follower.is_between_frames
 
     @property
+    def collected_bytes(self) -> int:
+        """What came of a frame that is read when it is whole."""
+        return self._follower.collected_bytes
+
+    @property
     def unread_bytes(self) -> int:
-        """What came and is not a whole frame, or must not be taken yet."""
-        return self._follower.collected_bytes + len(self._rest)
+        """The same, and what must not be taken yet."""
+        return self.collected_bytes + len(self._rest)
 
     @property
     def unsent_bytes(self) -> int:
