@@ -14,7 +14,7 @@ from group_coordinator.gateway.login.caller import Caller
 from tests.broker.gateway.ask import Ask
 from tests.broker.gateway.conversation import everything
 from tests.broker.gateway.test_same_answers import replaced
-from tests.unit.gateway.groups_driver import ORDERS, Groups
+from tests.unit.gateway.groups_driver import ORDERS, Groups, answered
 
 CALLER = Caller("someone", "/10.0.0.7", "User:someone", None)
 CONFIGS = ("DescribeConfigs", "IncrementalAlterConfigs")
@@ -69,7 +69,7 @@ async def all_answered(requests: list[tuple[Ask, Body]]) -> None:
         if ask.api in CONFIGS:
             # Other resources never come here.
             body["resources"] = [each | {"resourceType": 32} for each in body["resources"]]
-        answering = groups.apis.answer(ask.api, ask.version, body, CALLER)
+        answering = answered(groups.apis, groups.topics, ask.api, ask.version, body, CALLER)
         await asyncio.wait([answering], timeout=0.05)
         if answering.done():
             wire.encode(f"{ask.api}Response", ask.version, answering.result())

@@ -23,6 +23,7 @@ from tests.broker.gateway.settings_of_groups import altered, described
 from tests.peers.assembled import InProcessGroups
 from tests.peers.gateway import InProcessGateway
 from tests.support.transactional_producer import TransactionalProducer
+from tests.unit.gateway.groups_driver import answered
 
 pytestmark = pytest.mark.kafka
 
@@ -161,7 +162,7 @@ async def both(broker: EmbeddedBroker, asks: Sequence[Ask]) -> tuple[list[Any], 
     async def ask_gateway(ask: Ask) -> Body:
         sent = wire.encode(f"{ask.api}Request", ask.version, ask.body)
         body = wire.decode(f"{ask.api}Request", ask.version, sent)
-        answer = await groups.apis.answer(ask.api, ask.version, body, caller)
+        answer = await answered(groups.apis, view, ask.api, ask.version, body, caller)
         frame = wire.response(ask.api, ask.version, 7, answer)[4:]
         return wire.response_body(ask.api, ask.version, frame)[1]
 

@@ -12,9 +12,11 @@ from group_coordinator import settings
 from group_coordinator.codecs import wire
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.gateway.cluster.addresses import Address
+from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.groups.fresh_tables import FreshTables
 from group_coordinator.gateway.groups.group_apis import GroupApis
 from group_coordinator.gateway.groups.group_settings import GroupSettings
+from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.groups.listing import GroupListing
 from group_coordinator.gateway.job.patience import Patience
 from group_coordinator.gateway.job.questions import Body
@@ -102,6 +104,14 @@ def _nobody_is_asked(api: str, version: int, body: Body) -> Awaitable[Body]:
     raise AssertionError((api, version, body))
 
 
+def answered(
+    groups: GroupPart, topics: KnownTopics, api: str, version: int, body: Body, caller: Caller
+) -> asyncio.Future[Body]:
+    """The answer to a client that may do everything."""
+    checked = CheckedGroups(groups, topics)
+    return asyncio.ensure_future(checked.answer(api, version, body, caller, Everybody()))
+
+
 class Groups:
     """Requests as dicts; each goes through the bytes of its version, and so does its answer."""
 
@@ -147,8 +157,7 @@ class Groups:
         sent = wire.encode(f"{api}Request", version, body)
         caller = Caller("billing", "/10.0.0.7", "User:billing", node_id)
         read = wire.decode(f"{api}Request", version, sent)
-        checked = CheckedGroups(self.apis, self.topics)
-        return asyncio.ensure_future(checked.answer(api, version, read, caller, Everybody()))
+        return answered(self.apis, self.topics, api, version, read, caller)
 
     async def ask(self, api: str, version: int, *, node_id: int | None = None, **body: Any) -> Body:
         """The answer, without the time for which the client is held back."""

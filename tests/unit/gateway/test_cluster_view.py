@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from threading import Thread, current_thread, main_thread
 from typing import Any
 
@@ -420,15 +420,15 @@ def test_a_topic_that_was_made_anew_is_known_by_its_new_id_alone() -> None:
     asyncio.run(scene())
 
 
-def test_a_large_answer_is_decoded_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    decoded_in: dict[str, Thread] = {}
-    decode = wire.response_body
+def test_all_topics_of_the_cluster_are_decoded_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded_in: list[Thread] = []
+    decode = wire.response_elements
 
-    def recorded(api: str, version: int, frame: bytes) -> tuple[int, dict[str, Any]]:
-        decoded_in[api] = current_thread()
-        return decode(api, version, frame)
+    def recorded(*what: Any) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
+        decoded_in.append(current_thread())
+        return decode(*what)
 
-    monkeypatch.setattr(wire, "response_body", recorded)
+    monkeypatch.setattr(wire, "response_elements", recorded)
 
     async def scene() -> None:
         async with ScriptedBroker() as broker:
@@ -439,7 +439,6 @@ def test_a_large_answer_is_decoded_in_a_thread(monkeypatch: pytest.MonkeyPatch) 
             view.close()
 
             assert len(view.topics) == 2_000
-            assert decoded_in["Metadata"] is not main_thread()
-            assert decoded_in["ApiVersions"] is main_thread()
+            assert [thread is main_thread() for thread in decoded_in] == [False]
 
     asyncio.run(scene())

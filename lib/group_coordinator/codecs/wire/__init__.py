@@ -14,6 +14,7 @@ from group_coordinator.codecs.wire.frames import (
     request_header,
     response,
     response_body,
+    response_elements,
     rewritten_response,
 )
 from group_coordinator.codecs.wire.messages import WireError, decode, encode
@@ -29,6 +30,7 @@ __all__ = [
     "request_header",
     "response",
     "response_body",
+    "response_elements",
     "rewritten_response",
     "valid_versions",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from group_coordinator.codecs.kafka_bytes import Data
@@ -12,6 +12,7 @@ from group_coordinator.codecs.wire.messages import (
     WireError,
     decode,
     decode_at,
+    elements,
     encode_into,
 )
 
@@ -73,6 +74,19 @@ def response_body(api: str, version: int, frame: Data) -> tuple[int, dict[str, A
     header_version = _response_header_version(api, version)
     header, body_at = decode_at("ResponseHeader", header_version, frame, 0)
     return header["correlationId"], decode(f"{api}Response", version, frame, body_at)
+
+
+def response_elements(
+    api: str, version: int, array: str, frame: Data
+) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
+    """The fields of a response before an array, and its elements one by one, so that not all of them are there at once.
+
+    Raises:
+        WireError: as decode; for an element when it is its turn.
+    """
+    _, body_at = decode_at("ResponseHeader", _response_header_version(api, version), frame, 0)
+    first, array_at = decode_at(f"{api}Response", version, frame, body_at, array)
+    return first, elements(f"{api}Response", version, frame, array_at, array)
 
 
 def rewritten_response(

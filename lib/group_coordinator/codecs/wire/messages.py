@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
 from group_coordinator.codecs.binary.faults import READING_FAILURES, WRITING_FAILURES
 from group_coordinator.codecs.binary.notation import Message
-from group_coordinator.codecs.binary.programs import Decoder, Encoder
+from group_coordinator.codecs.binary.programs import Decoder, ElementDecoder, Encoder
 from group_coordinator.codecs.binary.rules import REQUESTS, RESPONSES
-from group_coordinator.codecs.kafka_bytes import Data
+from group_coordinator.codecs.kafka_bytes import Data, FieldFaultError
 from group_coordinator.codecs.wire.schemas import MESSAGES
 
 
@@ -42,6 +42,27 @@ def decode_at(
         raise WireError(f"{message} v{version}: {decoder.fault(failure)}") from failure
 
 
+def elements(
+    message: str, version: int, data: Data, at: int, array: str
+) -> Iterator[dict[str, Any]]:
+    """Yield the elements of an array that begins at a position of the data, each decoded when it is wanted.
+
+    Raises:
+        WireError: as decode.
+    """
+    decoder = _element_decoder(message, version, array)
+    try:
+        count, at = decoder.count(data, at)
+    except FieldFaultError as fault:
+        raise WireError(f"{message} v{version}: {fault.inside(array)}") from fault
+    try:
+        for _ in range(count):
+            element, at = decoder.run(data, at, len(data))
+            yield element
+    except READING_FAILURES as failure:
+        raise WireError(f"{message} v{version}: {array}: {decoder.fault(failure)}") from failure
+
+
 def encode(message: str, version: int, body: Mapping[str, Any]) -> bytes:
     """Encode a body. Missing fields have their defaults; fields that the version does not have are left out.
 
@@ -71,6 +92,11 @@ def encode_into(
 def _decoder(message: str, version: int, before: str | None) -> Decoder:
     rules = REQUESTS if message.endswith("Request") else RESPONSES
     return Decoder(_defined(message, version), version, rules, before)
+
+
+@cache
+def _element_decoder(message: str, version: int, array: str) -> ElementDecoder:
+    return ElementDecoder(_defined(message, version), version, RESPONSES, array)
 
 
 @cache

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import StreamReader, StreamWriter
+from collections.abc import Callable
 from itertools import count
 from time import monotonic
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import PLAIN_ACCESS, BrokerAccess
 from group_coordinator.gateway.cluster.own_login import log_in
 
+Found = TypeVar("Found")
+
 CLIENT_ID = "group-coordinator-gateway"
-_LARGE_BYTES = 64 * 1024
-"""A larger answer is decoded in a thread, as it would hold the loop."""
 _NEARLY = 0.9
 """Of a session: a link is opened anew before the broker ends it."""
 
@@ -75,6 +76,17 @@ class BrokerLink:
         """
         return await self._ask(api, self.version_of(api), body)
 
+    async def ask_for_much(
+        self, api: str, body: dict[str, Any], read: Callable[[int, bytes], Found]
+    ) -> Found:
+        """What `read` makes of the answer, by its version and bytes: in a thread, as a large one would hold the loop.
+
+        Raises:
+            OSError, EOFError, WireError: there is none.
+        """
+        version = self.version_of(api)
+        return await asyncio.to_thread(read, version, await self._answer(api, version, body))
+
     def version_of(self, api: str) -> int:
         """The highest that both sides know."""
         return min(self._highest[api], wire.valid_versions(api)[-1])
@@ -84,11 +96,11 @@ class BrokerLink:
         self._writer.close()
 
     async def _ask(self, api: str, version: int, body: dict[str, Any]) -> dict[str, Any]:
+        return wire.response_body(api, version, await self._answer(api, version, body))[1]
+
+    async def _answer(self, api: str, version: int, body: dict[str, Any]) -> bytes:
         async with self._one_by_one:
             self._writer.write(wire.request(api, version, next(self._numbers), CLIENT_ID, body))
             await self._writer.drain()
             size = int.from_bytes(await self._reader.readexactly(4))
-            frame = await self._reader.readexactly(size)
-        if size < _LARGE_BYTES:
-            return wire.response_body(api, version, frame)[1]
-        return (await asyncio.to_thread(wire.response_body, api, version, frame))[1]
+            return await self._reader.readexactly(size)

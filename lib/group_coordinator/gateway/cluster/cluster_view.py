@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from group_coordinator.clients.cluster.cluster_topics import racks_of
+from group_coordinator.codecs import wire
 from group_coordinator.codecs.uuids import ZERO_UUID
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.core.model.topic import Topic
@@ -171,7 +172,7 @@ class ClusterView:
                 if is_by_id and link.version_of("Metadata") < _IDS_SINCE:
                     topics = None
                 body = {"topics": topics, "allowAutoTopicCreation": False}
-                answer = await link.ask("Metadata", body)
+                found = await link.ask_for_much("Metadata", body, _picture)
         except _FAILURES as error:
             self._hang_up()
             if self.trouble is None:
@@ -181,7 +182,7 @@ class ClusterView:
             self.trouble = str(error) or repr(error)
             return None
         self.trouble = None
-        return await asyncio.to_thread(_picture, answer)  # a large one would hold the loop
+        return found
 
     async def _open_link(self) -> BrokerLink:
         if self._link is not None and self._link.is_over:
@@ -235,11 +236,12 @@ class _Picture(NamedTuple):
     """By topic id."""
 
 
-def _picture(answer: dict[str, Any]) -> _Picture:
-    brokers = {b["nodeId"]: Address(b["host"], b["port"]) for b in answer["brokers"]}
-    racks = {b["nodeId"]: b["rack"] for b in answer["brokers"] if b.get("rack")}
+def _picture(version: int, frame: bytes) -> _Picture:
+    first, found = wire.response_elements("Metadata", version, "topics", frame)
+    brokers = {b["nodeId"]: Address(b["host"], b["port"]) for b in first["brokers"]}
+    racks = {b["nodeId"]: b["rack"] for b in first["brokers"] if b.get("rack")}
     # A topic without leaders has an error and is there all the same.
-    topics = {t["name"]: _seen(t, racks) for t in answer["topics"] if t["partitions"]}
+    topics = {t["name"]: _seen(t, racks) for t in found if t["partitions"]}
     names = {seen.topic_id: name for name, seen in topics.items() if seen.topic_id != ZERO_UUID}
     return _Picture(brokers, topics, names)
 

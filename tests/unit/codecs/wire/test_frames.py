@@ -150,3 +150,26 @@ def test_what_is_behind_the_rewritten_fields_is_not_read() -> None:
     frame = wire.response("Metadata", 0, 7, {"brokers": [], "topics": []})[4:-4] + b"anything"
 
     assert wire.rewritten_response("Metadata", 0, "topics", frame, lambda _: None)[4:] == frame
+
+
+@pytest.mark.parametrize("version", wire.valid_versions("Metadata"))
+def test_the_elements_of_an_array_are_those_of_the_whole_response(version: int) -> None:
+    body = {"brokers": [{"nodeId": 1, **BROKER}], "topics": [TOPIC, {**TOPIC, "name": "refunds"}]}
+    frame = wire.response("Metadata", version, 7, body)[4:]
+    first, topics = wire.response_elements("Metadata", version, "topics", frame)
+    whole = wire.response_body("Metadata", version, frame)[1]
+
+    assert {**first, "topics": [*topics]}.items() <= whole.items()
+
+
+def test_an_array_that_ends_too_early_is_named_when_that_element_is_read() -> None:
+    frame = wire.response("Metadata", 1, 7, {"brokers": [], "topics": [TOPIC, TOPIC]})[4:-3]
+    _, topics = wire.response_elements("Metadata", 1, "topics", frame)
+    next(topics)
+
+    with pytest.raises(WireError, match=r"^MetadataResponse v1: topics: partitions\[0\]\."):
+        next(topics)
+    with pytest.raises(
+        WireError, match=r"^MetadataResponse v1: topics: ends too early, 2 bytes left$"
+    ):
+        next(wire.response_elements("Metadata", 1, "topics", frame[:14])[1])
