@@ -68,5 +68,5 @@ class Gauges(NamedTuple):
     """Joins and syncs, which wait until their group has met."""
     nodes_without_port: int
     """Brokers that clients do not find."""
-    held: int
+    throttled: int
     """Since the start: how often a connection was not read on, as its client had its share open."""

@@ -54,7 +54,7 @@ class Options(NamedTuple):
     """Where a token of OAUTHBEARER has the user's name."""
     limits: Limits = NO_LIMITS
     client_open_max_bytes: int = 8 * 1024 * 1024
-    """Of requests that one client may have open."""
+    """What requests may take that one client has open."""
 
 
 class Gateway:
@@ -123,7 +123,7 @@ class Gateway:
             len(slots),
             parked,
             len(self.nodes_without_port()),
-            self.shares.held_total,
+            self.shares.throttled_total,
         )
 
     def nodes_without_port(self) -> Mapping[int, str]:

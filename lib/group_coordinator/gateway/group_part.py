@@ -16,7 +16,10 @@ class GroupPart(Protocol):
     """Answers the group APIs of gateway/served.py, and those about configs for groups' resources alone."""
 
     def answer(self, api: str, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
-        """The answer's body; what the request asks for is on its way before this returns, so order is that of calls."""
+        """The answer's body; what the request asks for is on its way before this returns, so order is that of calls.
+
+        Topics by id have their names in addition; those without one do not exist.
+        """
 
     async def groups_with_settings(self) -> Sequence[str]:
         """The groups that have settings of their own."""

@@ -20,7 +20,7 @@ def _lines(counters: Counters, gauges: Gauges) -> Iterator[str]:
     yield f"open_requests {gauges.open_requests}"
     yield f"parked_requests {gauges.parked_requests}"
     yield f"nodes_without_port {gauges.nodes_without_port}"
-    yield f"held_total {gauges.held}"
+    yield f"throttled_total {gauges.throttled}"
     yield f"connections_total {counters.connections}"
     yield f"malformed_total {counters.malformed}"
     yield f"failed_total {counters.failed}"

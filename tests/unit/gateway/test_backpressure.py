@@ -163,24 +163,24 @@ async def describe_all(stage: Stage) -> None:
 
 OTHER_HOST = "127.0.0.2"
 GROUPS = {"groups": ["billing" * 100]}
-"""About as large as what is counted for any request beside its size."""
+"""A request of 724 bytes."""
 
 
 def test_a_client_has_its_share_open_over_all_its_connections_and_others_do_not_wait() -> None:
     async def scene() -> None:
-        async with staged(client_open_max_bytes=20_000) as stage:
+        async with staged(client_open_max_bytes=80_000) as stage:
             hogs = [await stage.client() for _ in range(4)]
             for hog in hogs:
                 for _ in range(50):
                     hog.ask("DescribeGroups", 0, GROUPS)
-            await until(lambda: stage.gateway.gauges().held == len(hogs))
+            await until(lambda: stage.gateway.gauges().throttled == len(hogs))
             of_hogs = len(stage.job.questions)
             other = await stage.client(host=OTHER_HOST)
             other.ask("Heartbeat", 4, HEARTBEAT)
             question = await stage.job.asked(of_hogs)
             question.answer.set_result({"errorCode": 0})
 
-            # 20,000 bytes are eleven requests of 1,753 with what is counted beside, and the one that is above it.
+            # Each counts 6,816 bytes: eleven of them are below 80,000, and so one more is taken.
             assert (of_hogs, question.api) == (12, "Heartbeat")
             assert (await other.answer("Heartbeat", 4))[1]["errorCode"] == 0
             for number in range(201):
@@ -214,7 +214,7 @@ def test_a_connection_that_ends_gives_back_its_part_of_the_share() -> None:
             first.ask("DescribeGroups", 0, GROUPS)
             await stage.job.asked()
             second.ask("Heartbeat", 4, HEARTBEAT)
-            await until(lambda: stage.gateway.gauges().held == 1)
+            await until(lambda: stage.gateway.gauges().throttled == 1)
             first.leave()
 
             assert (await stage.job.asked(1)).api == "Heartbeat"

@@ -137,7 +137,7 @@ def test_counters_as_monitoring_reads_them() -> None:
         "open_requests 5",
         "parked_requests 1",
         "nodes_without_port 3",
-        "held_total 4",
+        "throttled_total 4",
         "connections_total 3",
         "malformed_total 0",
         "failed_total 0",

@@ -9,8 +9,10 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 
-REQUEST_BYTES = 1024
-"""What an open request takes in addition to its own bytes, about: so that many small ones count too."""
+_REQUEST_BYTES = 1024
+"""What an open request takes in addition to what it says, about: so that many small ones count too."""
+_DECODED = 8
+"""How many times its bytes a decoded request takes, about; a hostile one takes up to 83 times."""
 
 
 class Shares:
@@ -21,7 +23,7 @@ class Shares:
         self._open_bytes: Counter[str] = Counter()
         self._held: dict[str, dict[Share, None]] = {}
         """Connections that wait for room, by client; the one that waits longest is the first."""
-        self.held_total = 0
+        self.throttled_total = 0
         """How often a connection was not read on for that."""
 
     def has_room(self, client: str) -> bool:
@@ -33,7 +35,7 @@ class Shares:
         held = self._held.setdefault(client, {})
         if share not in held:
             held[share] = None
-            self.held_total += 1
+            self.throttled_total += 1
 
     def leave(self, client: str, share: Share) -> None:
         """The connection waits no longer."""
@@ -87,11 +89,11 @@ class Share:
 
     def take(self, size: int) -> None:
         """A request of so many bytes is open."""
-        self._add(size + REQUEST_BYTES)
+        self._add(_weight(size))
 
     def give_back(self, size: int) -> None:
         """Its answer has left."""
-        self._add(-size - REQUEST_BYTES)
+        self._add(-_weight(size))
 
     def close(self) -> None:
         """The connection is gone."""
@@ -102,3 +104,7 @@ class Share:
         if size:
             self._open_bytes += size
             self._shares.add(self._client(), size)
+
+
+def _weight(size: int) -> int:
+    return _REQUEST_BYTES + _DECODED * size

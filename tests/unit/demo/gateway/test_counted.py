@@ -15,7 +15,9 @@ def page(answers: dict[str, list[float]]) -> str:
             counters.count_answer(api, seconds)
     return metrics_page(
         counters,
-        Gauges(connections=7, open_requests=3, parked_requests=2, nodes_without_port=0, held=0),
+        Gauges(
+            connections=7, open_requests=3, parked_requests=2, nodes_without_port=0, throttled=0
+        ),
     )
 
 
