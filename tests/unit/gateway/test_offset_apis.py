@@ -5,6 +5,9 @@ import asyncio
 import pytest
 
 from group_coordinator.gateway.job.questions import Body
+from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.rights.checked_groups import CheckedGroups
+from group_coordinator.gateway.rights.rights import Rights
 from tests.unit.gateway.groups_driver import ORDERS, PAYMENTS, Groups, Topics, in_loop
 
 REFUNDS = "AAAAAAAAAAAAAAAAAAAABA"
@@ -145,6 +148,40 @@ async def test_a_topic_that_was_made_a_moment_ago_is_looked_up() -> None:
     assert named["topics"] == [results((0, 0), name="refunds")]
     assert known["topics"] == [results((0, 0), topicId=REFUNDS)]
     assert (by_name.topics.looks, by_id.topics.looks) == (1, 1)
+
+
+class Judged:
+    """A client whose rights a broker judges; meanwhile the gateway sees a topic."""
+
+    def __init__(self, topics: Topics) -> None:
+        self.rights = Rights(self._granted, lambda: True)
+        self._topics = topics
+
+    async def _granted(self, api: str, version: int, body: Body) -> Body:  # noqa: ARG002
+        self._topics.there["refunds"] = (REFUNDS, 1)
+        return {"errorCode": 25}
+
+    def hold_requests(self) -> None:
+        pass
+
+    def take_requests(self) -> None:
+        pass
+
+
+@in_loop
+async def test_what_has_no_name_when_rights_are_judged_does_not_exist_afterwards() -> None:
+    groups = Groups()
+    topics = [commit(0, topicId=REFUNDS)]
+    checked = CheckedGroups(groups.apis, groups.topics)
+    caller = Caller("billing", "/10.0.0.7", "User:billing", None)
+
+    answer = await checked.answer(
+        "OffsetCommit", 10, {**SIMPLE, "topics": topics}, caller, Judged(groups.topics)
+    )
+
+    assert groups.topics.name_of(REFUNDS) == "refunds"
+    assert answer["topics"] == [results((0, 100), topicId=REFUNDS)]
+    assert groups.job.asked == []
 
 
 @in_loop

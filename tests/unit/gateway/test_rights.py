@@ -300,22 +300,6 @@ def test_a_topic_by_an_id_that_the_gateway_did_not_know_is_not_fetched_without_i
     asyncio.run(scene())
 
 
-def test_what_has_no_name_when_rights_are_judged_has_none_later() -> None:
-    async def scene() -> None:
-        async with staged(has_authorizer=True) as stage:
-            client = await stage.client()
-            topics = [{"topicId": UNKNOWN_ID, "partitions": [PARTITION]}]
-            client.ask("OffsetCommit", 10, {"groupId": "billing", "topics": topics})
-            asked = await stage.broker.asked()
-            stage.view._names[UNKNOWN_ID] = "secret"  # noqa: SLF001 - found while rights are judged
-            asked.answer({"errorCode": 25})
-            question = await stage.job.asked()
-
-            assert "name" not in question.body["topics"][0]
-
-    asyncio.run(scene())
-
-
 UNKNOWN_ID = "AAAAAAAAAAAAAAAAAAAAEQ"
 
 
