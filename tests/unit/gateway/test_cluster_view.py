@@ -442,3 +442,37 @@ def test_all_topics_of_the_cluster_are_decoded_in_a_thread(monkeypatch: pytest.M
             assert [thread is main_thread() for thread in decoded_in] == [False]
 
     asyncio.run(scene())
+
+
+def test_brokers_that_take_no_ids_are_asked_for_all_topics() -> None:
+    async def scene() -> None:
+        async with ScriptedBroker() as broker:
+            entry = {"apiKey": 3, "minVersion": 0, "maxVersion": 11}
+            broker.answers["ApiVersions"] = lambda _asked: {"apiKeys": [entry]}
+            del broker.answers["Metadata"]
+            view = ClusterView([broker.address], NEVER_MS)
+            look = asyncio.create_task(view.look_for(topic_ids=[ORDERS_ID]))
+            asked = await broker.asked()
+            asked.answer(broker.metadata())
+            await look
+
+            assert (asked.version, asked.body["topics"]) == (11, None)
+            assert view.name_of(ORDERS_ID) == "orders"
+            view.close()
+
+    asyncio.run(scene())
+
+
+def test_without_a_broker_a_topic_stays_as_it_was() -> None:
+    async def scene() -> None:
+        async with ScriptedBroker() as broker:
+            view = ClusterView([broker.address], NEVER_MS)
+            await view.look_again()
+            view.brokers, view._bootstrap = {1: NOBODY}, ()  # noqa: SLF001 - as if it had moved
+            view.close()
+            await view.look_for(["refunds", "orders"])
+
+            assert (view.knows("orders"), view.knows("refunds")) == (True, False)
+            assert view.trouble is not None
+
+    asyncio.run(scene())
