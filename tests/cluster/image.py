@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from group_coordinator.local.ports import LOOPBACK, free_ports
@@ -33,11 +32,14 @@ def executors_of_the_image(stage: Stage) -> Result:
     [port] = free_ports(1)
     # More cores than a worker of the cluster has: it starts no executor.
     confs = ("--conf", f"spark.driver.port={port}", "--conf", "spark.executor.cores=4")
+    others = len(stage.cluster.applications())
     with Commits(installation), stage.submit(installation, cores=4, confs=confs) as job:
-        until(lambda: _listens(port), seconds=RUN_S, awaited="the driver")
-        with _container(stage, 1, port):
+        [application] = until(
+            lambda: stage.cluster.applications()[others:], seconds=RUN_S, awaited="the driver"
+        )
+        with _container(stage, 1, port, application):
             await_more(installation, job)
-        with _container(stage, 2, port):
+        with _container(stage, 2, port, application):
             await_more(installation, job)
             status = job.stop()
     stage.run_to_end(installation, "--drain", "--with-compaction")
@@ -46,14 +48,8 @@ def executors_of_the_image(stage: Stage) -> Result:
     return result
 
 
-def _listens(port: int) -> bool:
-    with suppress(OSError), socket.create_connection((LOOPBACK, port), timeout=1):
-        return True
-    return False
-
-
 @contextmanager
-def _container(stage: Stage, number: int, port: int) -> Iterator[None]:
+def _container(stage: Stage, number: int, port: int, application: str) -> Iterator[None]:
     """What Kubernetes would run in a pod; it is killed at the end of the block."""
     folder = stage.folder / f"executor-{number}"
     folder.mkdir()
@@ -66,7 +62,10 @@ def _container(stage: Stage, number: int, port: int) -> Iterator[None]:
             cwd=folder,
             env=stage.cluster.environment()
             | _variables(number, port, folder)
-            | {"_SPARK_AUTH_SECRET": spark_secret(stage.cluster.packages)},
+            | {
+                "SPARK_APPLICATION_ID": application,  # blocks are for executors of the application
+                "_SPARK_AUTH_SECRET": spark_secret(stage.cluster.packages),
+            },
             start_new_session=True,
         )
     try:
@@ -91,7 +90,6 @@ def _variables(number: int, port: int, folder: Path) -> dict[str, str]:
         "SPARK_EXECUTOR_ID": str(number),
         "SPARK_EXECUTOR_CORES": "2",
         "SPARK_EXECUTOR_MEMORY": "800m",
-        "SPARK_APPLICATION_ID": "spark-of-the-image",
         "SPARK_EXECUTOR_POD_IP": LOOPBACK,
         "SPARK_EXECUTOR_POD_NAME": f"executor-{number}",
         "SPARK_RESOURCE_PROFILE_ID": "0",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -95,6 +96,11 @@ class Standalone:
             "--properties-file",
             str(configuration(self.packages)),
         )
+
+    def applications(self) -> list[str]:
+        """The ids of all that the master has taken, as they came."""
+        log = (self.folder / "master.log").read_text()
+        return re.findall(r"Registered app \S+ with ID (\S+)", log)
 
     def kill_worker(self) -> None:
         """The daemon of a machine, and with it the executor that it started."""
