@@ -88,6 +88,7 @@ _ON_THIS_MACHINE = {
     "spark.network.crypto.enabled": "true",
     "spark.network.crypto.authEngineVersion": "2",
     "spark.network.crypto.saslFallback": "false",
+    "spark.io.encryption.enabled": "true",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }

@@ -171,6 +171,7 @@ CLOSED = {
     "spark.network.crypto.enabled": "true",
     "spark.network.crypto.authEngineVersion": "2",
     "spark.network.crypto.saslFallback": "false",
+    "spark.io.encryption.enabled": "true",
     "spark.ui.enabled": "false",
 }
 
@@ -203,11 +204,8 @@ def settings_of_spark() -> dict[str, dict[str, str]]:
 @pytest.mark.parametrize("place", settings_of_spark())
 def test_spark_listens_to_nobody_without_its_secret(place: str) -> None:
     told = settings_of_spark()[place]
-    # On this machine its blocks are in a folder that no other user reads.
-    encrypts = {} if "this machine" in place else {"spark.io.encryption.enabled": "true"}
-    closed = CLOSED | encrypts
 
-    assert {key: told.get(key) for key in closed} == closed
+    assert {key: told.get(key) for key in CLOSED} == CLOSED
     assert "spark.authenticate.secret" not in told
 
 
