@@ -171,7 +171,7 @@ def test_who_starts_no_java_does_not_wait_for_jars(
 
     first, second = (run(installed, *arguments).stderr for _ in range(2))
 
-    assert first == ("python -m group_coordinator.local.jars\n" if fetches else "")
+    assert first == ("python -P -m group_coordinator.local.jars\n" if fetches else "")
     assert second == ""
 
 
@@ -263,7 +263,7 @@ def test_no_python_fits(machine: Path) -> None:
 
 def test_python_has_no_venv(machine: Path) -> None:
     install(machine, "java", JAVA_17)
-    install(machine, "python3", 'case $2 in *venv*) exit 1 ;; esac; echo "3.11"')
+    install(machine, "python3", 'case $3 in *venv*) exit 1 ;; esac; echo "3.11"')
 
     status, said = run_demo(machine)
 
