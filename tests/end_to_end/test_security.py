@@ -3,11 +3,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from kafka import (
     KafkaAdminClient,
@@ -187,12 +188,26 @@ def test_a_commit_is_answered_and_the_password_is_nowhere(
         a_denied_commit_is_known(cluster, installed, admin)
         assert 0 <= metrics.scraped()["group_coordinator_acls_age_seconds"] < PATIENCE_S
         kafkas_own_clients_log_in(cluster, installed)
+        shown = command_lines(job.pid)
         assert job.stop() == 0, job.log
+
+    assert [line for line in shown if "org.apache.spark.deploy.SparkSubmit" in line]
+    assert [line for line in shown if "Hush" in line] == []
 
     assert (installed / "progress.json").exists()
     assert files_with(installed / "spark-events", b"group-events")
     assert files_with(installed / "group-coordinator-checkpoint", b"group-events")
     assert files_with(installed, b"Hush") == []
+
+
+def command_lines(pid: int) -> list[str]:
+    """What any user of the machine reads of a process, and of those that it started."""
+    process = psutil.Process(pid)
+    lines = []
+    for each in (process, *process.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):
+            lines.append(" ".join(each.cmdline()))
+    return lines
 
 
 def a_denied_commit_is_known(cluster: SecuredCluster, folder: Path, admin: AdminClient) -> None:
