@@ -95,6 +95,12 @@ def _host_name_check(properties: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _authorities(properties: Mapping[str, str]) -> dict[str, Any]:
+    for key in ("ssl.truststore.certificates", "ssl.truststore.location"):
+        if properties.get(key) == "":
+            # Java fails too: a variable without a value must not let every authority of the machine in.
+            raise PropertiesError(
+                f"{key} is empty: set it, or remove it to trust the machine's own authorities"
+            )
     inline = properties.get("ssl.truststore.certificates")
     location = properties.get("ssl.truststore.location")
     if inline:

@@ -54,6 +54,13 @@ def test_a_key_in_pem(folder: Path) -> None:
             {"ssl.truststore.location": "{0}/missing"},
             "ssl.truststore.location = {0}/missing: No such file or directory",
         ),
+        *(
+            (
+                {key: ""},
+                f"{key} is empty: set it, or remove it to trust the machine's own authorities",
+            )
+            for key in ("ssl.truststore.location", "ssl.truststore.certificates")
+        ),
         (
             {"ssl.truststore.certificates": "-----BEGIN"},
             "ssl.truststore.certificates: the file has no readable certificate",
