@@ -11,6 +11,7 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.admin import NewTopic
 
 from group_coordinator.local.broker import BrokerError, EmbeddedBroker
+from group_coordinator.local.java import java
 from group_coordinator.local.ports import free_ports, is_free
 from tests.support.until import until
 
@@ -54,6 +55,23 @@ def test_it_carries_records() -> None:
         assert first_value(broker, "orders") == b"one"
 
     assert is_free(port_of(broker))
+
+
+def test_no_command_line_shows_the_password_of_a_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown, program = tmp_path / "shown", tmp_path / "bin" / "java"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$@" >> {shown}\nexec {java()} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+
+    with EmbeddedBroker(tmp_path / "broker", users={"billing": "hush 1"}):
+        pass
+
+    assert "StorageTool format" in shown.read_text()
+    assert "hush" not in shown.read_text()
+    assert not (tmp_path / "broker" / "users").exists()
 
 
 def test_a_folder_of_ones_own_outlives_it(tmp_path: Path) -> None:
