@@ -78,3 +78,26 @@ def test_tables_that_are_not_there_are_named(spark: SparkSession, settings: Sett
     elsewhere = replace(settings, job=replace(settings.job, tables_root=root))
     with pytest.raises(JobRefusedError, match="coordinator_log, groups"):
         ask_tables(elsewhere, lambda: spark, COUNT)
+
+
+@pytest.mark.parametrize("statement", ["DELETE FROM delta.`{}`", "DELETE FROM coordinator_log"])
+def test_what_changes_a_table_is_refused(
+    spark: SparkSession, settings: Settings, catalog: TableCatalog, statement: str
+) -> None:
+    with pytest.raises(
+        JobRefusedError, match=r"^DeleteFromTable is refused: the tables are only read"
+    ):
+        ask_tables(settings, lambda: spark, statement.format(catalog.location("coordinator_log")))
+    assert ask_tables(settings, lambda: spark, COUNT).to_pylist() == [
+        {"group_id": "billing", "records": 2}
+    ]
+
+
+def test_settings_of_spark_are_not_put_into_a_query(
+    spark: SparkSession, settings: Settings
+) -> None:
+    asked = "SELECT '${spark.app.name}' AS name, count(*) AS files FROM groups"
+
+    assert ask_tables(settings, lambda: spark, asked).to_pylist() == [
+        {"name": "${spark.app.name}", "files": 0}
+    ]

@@ -10,6 +10,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from group_coordinator.job.query_check import check_query
 from group_coordinator.job.refusal_causes import refusals_told
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.job.session_life import MakeSession, session
@@ -23,6 +24,9 @@ from group_coordinator.tables.creation import TABLES, check_tables
 from group_coordinator.tables.row_times import ROW_TIMES
 from group_coordinator.tables.topic_ids import TOPIC_IDS
 from group_coordinator.tables.view_creation import create_temporary_views
+
+_SUBSTITUTE = "spark.sql.variable.substitute"
+"""Whether ${...} in a query gives settings of Spark, and so the secrets among them."""
 
 
 @refusals_told()
@@ -38,7 +42,7 @@ def ask_tables(
         as_of: as the tables were then; None: as they are.
 
     Raises:
-        JobRefusedError: there are no tables, or the query cannot be answered; the message is one line.
+        JobRefusedError: there are no tables, or the query cannot be answered, or does more than read them; the message is one line.
     """
     catalog = TableCatalog(settings.job.tables_root)
     with session(make_session) as spark:
@@ -48,11 +52,16 @@ def ask_tables(
             tables = _as_of(tables, as_of, settings)
         for name, table in tables.items():
             table.createOrReplaceTempView(name)
-        create_temporary_views(spark, tables, query)
+        names = create_temporary_views(spark, tables, query)
+        substitutes = str(spark.conf.get(_SUBSTITUTE))
+        spark.conf.set(_SUBSTITUTE, "false")
         try:
+            check_query(spark, query, names)
             return spark.sql(query).toArrow()
         except PySparkException as error:
             raise JobRefusedError(" ".join(str(error).split("\n\nJVM")[0].split())) from error
+        finally:
+            spark.conf.set(_SUBSTITUTE, substitutes)
 
 
 def _tables(spark: SparkSession, catalog: TableCatalog) -> dict[str, DataFrame]:

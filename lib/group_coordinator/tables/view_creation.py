@@ -46,10 +46,11 @@ def _column(column: ViewColumn) -> str:
     return f"`{column.name}` COMMENT {quoted(column.meaning)}"
 
 
-def create_temporary_views(spark: SparkSession, tables: Iterable[str], query: str) -> None:
-    """Give a session the views that a query is about, under their plain names, as its tables have theirs."""
+def create_temporary_views(spark: SparkSession, tables: Iterable[str], query: str) -> list[str]:
+    """Give a session the views that a query is about, under their plain names, as its tables have theirs. All those names."""
     names, wanted = {name: name for name in tables}, named_in(query)
     for view in VIEWS:
         if view.name in wanted and view.sources <= names.keys():
             spark.sql(view.sql(SPARK, names)).createOrReplaceTempView(view.name)
             names[view.name] = view.name
+    return [*names]
