@@ -72,7 +72,7 @@ def _is_taken(gateway: Gateway, api: str) -> bool:
     with gateway.client() as client:
         if api == "SaslAuthenticate":
             client.ask("SaslHandshake", 1, HANDSHAKE)
-            return bool(_answers(client, _padded(_authenticate_without_a_name, SASL_BYTES)))
+            return bool(_answers(client, authenticate_without_a_name(SASL_BYTES)))
         return bool(_answers(client, api_versions(BEFORE_BYTES)))
 
 
@@ -84,9 +84,14 @@ def _answers(client: Client, frame: bytes) -> bytes:
         return b""
 
 
-def _authenticate_without_a_name(size: int) -> bytes:
-    said = {"authBytes": b64encode(b"x" * size).decode()}
-    return wire.request("SaslAuthenticate", 2, 7, "someone", said)
+def authenticate_without_a_name(size: int) -> bytes:
+    """Return a frame of that size which a broker refuses without a long look."""
+
+    def frame(said_bytes: int) -> bytes:
+        said = {"authBytes": b64encode(b"x" * said_bytes).decode()}
+        return wire.request("SaslAuthenticate", 2, 7, "someone", said)
+
+    return _padded(frame, size)
 
 
 def authenticate(size: int) -> bytes:

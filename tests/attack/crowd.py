@@ -23,6 +23,7 @@ from tests.attack.before_login import (
     SASL_BYTES,
     api_versions,
     authenticate,
+    authenticate_without_a_name,
 )
 from tests.attack.client import Client
 
@@ -31,6 +32,7 @@ _BY_ADDRESS = 250
 _SEND_S = 5.0
 _LOOK_S = 0.001
 _AUTHENTICATE, _API_VERSIONS = authenticate(SASL_BYTES), api_versions(BEFORE_BYTES)
+_REFUSED = authenticate_without_a_name(SASL_BYTES)
 
 
 class Crowd:
@@ -44,7 +46,7 @@ class Crowd:
 
     def come(self, connections: int) -> None:
         """Return when all have sent what the gateway takes."""
-        frames = [_AUTHENTICATE[:-1], _AUTHENTICATE[:-1], _API_VERSIONS[:-1], _AUTHENTICATE]
+        frames = [_AUTHENTICATE[:-1], _AUTHENTICATE[:-1], _API_VERSIONS[:-1], _REFUSED]
         with ThreadPoolExecutor(_HANDS) as hands:
             numbered = enumerate(islice(cycle(frames), connections))
             list(hands.map(lambda each: self._attack(*each), numbered))
@@ -59,7 +61,7 @@ class Crowd:
         self._open.append(client)
         client.socket.settimeout(_SEND_S)
         try:
-            if frame is not _API_VERSIONS:
+            if len(frame) > BEFORE_BYTES + 4:
                 client.ask("SaslHandshake", 1, HANDSHAKE)
             client.socket.sendall(frame)
         except TimeoutError:
