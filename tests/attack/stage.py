@@ -53,7 +53,7 @@ _OF_ATTACKER: Sequence[Grant] = (
     (ResourceType.TOPIC, MISSING, ACLOperation.READ),
 )
 _SETTINGS = ("events.topic.partitions=1", "responses.topic.partitions=1")
-_PORTS = 5
+PORTS = 5
 """Newcomers, nodes 0 to 2, and health; the broker is node 1."""
 _READY_S = 60.0
 
@@ -68,7 +68,7 @@ class Gateway:
         self._trusted = trusted
         self._log = log
         self.port = port
-        self.health = f"{LOOPBACK}:{port + _PORTS - 1}"
+        self.health = f"{LOOPBACK}:{port + PORTS - 1}"
 
     @property
     def trusted(self) -> Path:
@@ -208,7 +208,7 @@ class Stage:
 
     def free_listen(self) -> str:
         """Return HOST:PORT for a gateway, whose nodes have ports as well."""
-        return f"{LOOPBACK}:{free_row(_PORTS)}"
+        return f"{LOOPBACK}:{free_row(PORTS)}"
 
     @contextmanager
     def gateway(
@@ -219,10 +219,10 @@ class Stage:
         watched: bool = False,
     ) -> Iterator[Gateway]:
         """Run one for the time of the block; `watched`: its requests pass the relay."""
-        folder, port = self.new_folder(name), free_row(_PORTS)
+        folder, port = self.new_folder(name), free_row(PORTS)
         given = {
             "gateway.listen": f"{LOOPBACK}:{port}",
-            "gateway.health.listen": f"{LOOPBACK}:{port + _PORTS - 1}",
+            "gateway.health.listen": f"{LOOPBACK}:{port + PORTS - 1}",
             "gateway.ssl.keystore.location": str(self.own_certificate),
             **overrides,
         }

@@ -6,14 +6,13 @@ from kafka.admin import ACLOperation, ResourceType
 
 from group_coordinator.local.ports import LOOPBACK, free_row
 from tests.attack.outcome import Outcome
-from tests.attack.stage import ORDERS, Gateway, Stage, as_options
+from tests.attack.stage import ORDERS, PORTS, Gateway, Stage, as_options
 from tests.end_to_end.secured_broker import ALL_TOPICS, ASKING, grant, trust_store
 from tests.support.job_process import JobProcess
 from tests.support.until import until
 
 _ELSEWHERE = "192.0.2.1"
 """An address for documentation: no machine has it, so that nothing listens where a start is not refused."""
-_PORTS = 4
 _DEADLINE_S = 60.0
 
 
@@ -21,7 +20,7 @@ def lent_certificate(stage: Stage) -> Outcome:
     """The brokers know users by certificate, and clients of the gateway show none."""
     rights = [*ALL_TOPICS, *ASKING, (ResourceType.TOPIC, ORDERS, ACLOperation.READ)]
     grant(stage.broker, stage.certificates, "CN=gateway", rights)
-    folder, port = stage.new_folder("lent"), free_row(_PORTS)
+    folder, port = stage.new_folder("lent"), free_row(PORTS)
     arguments = [
         *("gateway", "--bootstrap-server", f"{LOOPBACK}:{stage.certified_port}"),
         *as_options(
@@ -30,7 +29,7 @@ def lent_certificate(stage: Stage) -> Outcome:
                 "ssl.truststore.location": str(trust_store(stage.certificates)),
                 "ssl.keystore.location": str(stage.own_certificate),
                 "gateway.listen": f"{LOOPBACK}:{port}",
-                "gateway.health.listen": f"{LOOPBACK}:{port + _PORTS - 1}",
+                "gateway.health.listen": f"{LOOPBACK}:{port + PORTS - 1}",
                 "gateway.ssl.keystore.location": str(stage.own_certificate),
             }
         ),
@@ -61,7 +60,7 @@ def _with_its_rights(gateway: Gateway) -> tuple[str, list[str]]:
 
 def passwords_in_clear_text(stage: Stage) -> Outcome:
     """Brokers are reached by TLS, clients on other machines are not."""
-    listen = f"{_ELSEWHERE}:{free_row(_PORTS)}"
+    listen = f"{_ELSEWHERE}:{free_row(PORTS)}"
     folder = stage.new_folder("clear")
     arguments = ["gateway", *stage.own_login(), *as_options({"gateway.listen": listen})]
     with stage.process(arguments, folder) as process:
