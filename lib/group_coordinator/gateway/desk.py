@@ -11,7 +11,7 @@ from typing import TypeAlias
 from group_coordinator.codecs import wire
 from group_coordinator.core.acls.rule import Operation, ResourceType, Right
 from group_coordinator.gateway import api_versions
-from group_coordinator.gateway.cluster.addresses import Addresses
+from group_coordinator.gateway.cluster.addresses import Addresses, Change
 from group_coordinator.gateway.cluster.find_coordinator import (
     OF_GROUPS,
     OF_TRANSACTIONS,
@@ -31,6 +31,7 @@ from group_coordinator.gateway.groups.config_requests import (
 from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.groups.node_shares import NodeShares
 from group_coordinator.gateway.rights.checked_groups import CheckedGroups
+from group_coordinator.gateway.rights.own_topics import OwnTopics
 from group_coordinator.gateway.served import Api, Way
 
 Plan: TypeAlias = MadeHere | SentOn
@@ -46,12 +47,14 @@ class Desk:
         coordinators: Coordinators,
         counters: Counters,
         topics: KnownTopics,
+        own_topics: OwnTopics,
     ) -> None:
         self._groups = groups
         self._checked = CheckedGroups(NodeShares(groups, coordinators), topics)
         self._addresses = addresses
         self._coordinators = coordinators
         self._counters = counters
+        self._own_topics = own_topics
         self._plans: dict[str, Callable[[Request, Body, Client], Plan]] = {
             "FindCoordinator": self._find_coordinator,
             "DescribeConfigs": self._configs,
@@ -70,12 +73,18 @@ class Desk:
             return _api_versions(request)
         if request.api.way is Way.LOGIN:
             return client.login.plan(request)
+        if request.api.way is Way.TOPICS:
+            return self._about_topics(request, client)
         frame = memoryview(request.frame)[4:]
         header = wire.request_header(frame)
         body = wire.decode(f"{request.api.name}Request", request.version, frame, header.body_at)
         if request.api.way is Way.GROUPS:
             return MadeHere(_when_encoded(request, self._asked(request, body, client)))
         return self._plans[request.api.name](request, body, client)
+
+    def closed_topics(self, principal: str) -> frozenset[bytes]:
+        """The names of the coordinator's own topics; none for a user to whom they are open."""
+        return self._own_topics.closed_to(principal)
 
     def rewriting(self, api: str, version: int) -> Rewriting | None:
         """None: the broker's answers are passed on as they come."""
@@ -88,6 +97,20 @@ class Desk:
     def count_refused(self, api: Api | None, version: int) -> None:
         """The API or its version is not served."""
         self._counters.count_refused(api, version)
+
+    def _about_topics(self, request: Request, client: Client) -> Plan:
+        principal, api = client.login.principal, request.api.name
+        if not self._own_topics.closed_to(principal):
+            return SentOn(request.frame, self._addresses.rewriting(api, request.version))
+        named = self._own_topics.named_in(request, principal)
+        hide = partial(self._own_topics.hide, named)
+        if api == "Metadata":
+            return SentOn(request.frame, self._addresses.of_metadata(request.version, hide))
+        if api == "DescribeTopicPartitions":
+            return SentOn(request.frame, partial(_changed, request, hide))
+        if named:
+            return MadeHere(self._own_topics.refusal(request, named))
+        return SentOn(request.frame, None)
 
     def _find_coordinator(self, request: Request, body: Body, client: Client) -> Plan:
         if body.get("keyType") == OF_TRANSACTIONS:
@@ -109,6 +132,9 @@ class Desk:
         return MadeHere(found())
 
     def _configs(self, request: Request, body: Body, client: Client) -> Plan:
+        named = self._own_topics.named_in(request, client.login.principal)
+        if named:
+            return MadeHere(self._own_topics.refusal(request, named))
         of_groups, others = split(body["resources"])
         if not of_groups:
             return SentOn(request.frame, None)
@@ -174,6 +200,12 @@ def _api_versions(request: Request) -> Plan:
     if request.version not in request.api.versions:
         return MadeHere(api_versions.too_new(request.correlation_id))
     return SentOn(request.frame, partial(api_versions.rewritten, request.version))
+
+
+def _changed(request: Request, change: Change, frame: memoryview) -> bytes:
+    _, body = wire.response_body(request.api.name, request.version, frame)
+    change(body)
+    return _encoded(request, body)
 
 
 async def _told(body: Body) -> Body:

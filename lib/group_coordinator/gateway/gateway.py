@@ -20,6 +20,7 @@ from group_coordinator.gateway.counters import Counters, Gauges
 from group_coordinator.gateway.desk import Desk
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.login.login import Login
+from group_coordinator.gateway.rights.own_topics import OwnTopics
 
 CONNECT_TIMEOUT_S = 10.0
 
@@ -39,6 +40,10 @@ class Options(NamedTuple):
     """Of the ports of clients; None: they are plain."""
     subject_claim: str = "sub"
     """Where a token of OAUTHBEARER has the user's name."""
+    own_topics: frozenset[str] = frozenset()
+    """Of the coordinator: closed to clients."""
+    own_users: frozenset[str] = frozenset()
+    """The principals to whom they are open all the same."""
 
 
 class Gateway:
@@ -57,6 +62,7 @@ class Gateway:
             Coordinators(self._nodes_with_ports, self._listeners.address_of),
             self.counters,
             view,
+            OwnTopics(options.own_topics, options.own_users, view),
         )
         self._connections: set[Connection] = set()
         self._strangers = Strangers()

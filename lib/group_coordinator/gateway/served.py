@@ -23,6 +23,8 @@ class Way(Enum):
     """The broker, if the request wants an answer at all."""
     LOGIN = auto()
     """The broker; the request and the answer are read along."""
+    TOPICS = auto()
+    """The broker; for whom the coordinator's own topics are closed, the request must not name them."""
     PASSED = auto()
     """The broker; nobody reads the request."""
 
@@ -46,15 +48,17 @@ _BY_WAY = {
     ),
     Way.PRODUCED: "Produce",
     Way.LOGIN: "SaslHandshake SaslAuthenticate",
+    Way.TOPICS: (
+        "Fetch ListOffsets Metadata CreateTopics DeleteTopics DeleteRecords OffsetForLeaderEpoch AddPartitionsToTxn "
+        "AlterReplicaLogDirs CreatePartitions ElectLeaders AlterPartitionReassignments DescribeProducers "
+        "DescribeTopicPartitions"
+    ),
     Way.PASSED: (
-        "Fetch ListOffsets Metadata CreateTopics DeleteTopics DeleteRecords InitProducerId "
-        "OffsetForLeaderEpoch AddPartitionsToTxn AddOffsetsToTxn EndTxn DescribeAcls CreateAcls DeleteAcls "
-        "AlterReplicaLogDirs DescribeLogDirs CreatePartitions CreateDelegationToken "
-        "RenewDelegationToken ExpireDelegationToken DescribeDelegationToken ElectLeaders AlterPartitionReassignments "
-        "ListPartitionReassignments DescribeClientQuotas AlterClientQuotas DescribeUserScramCredentials "
-        "AlterUserScramCredentials DescribeQuorum UpdateFeatures DescribeCluster DescribeProducers UnregisterBroker "
-        "DescribeTransactions ListTransactions GetTelemetrySubscriptions PushTelemetry DescribeTopicPartitions "
-        "AddRaftVoter RemoveRaftVoter UnregisterController"
+        "InitProducerId AddOffsetsToTxn EndTxn DescribeAcls CreateAcls DeleteAcls DescribeLogDirs CreateDelegationToken "
+        "RenewDelegationToken ExpireDelegationToken DescribeDelegationToken ListPartitionReassignments "
+        "DescribeClientQuotas AlterClientQuotas DescribeUserScramCredentials AlterUserScramCredentials DescribeQuorum "
+        "UpdateFeatures DescribeCluster UnregisterBroker DescribeTransactions ListTransactions "
+        "GetTelemetrySubscriptions PushTelemetry AddRaftVoter RemoveRaftVoter UnregisterController"
     ),
 }
 _HIGHEST = {

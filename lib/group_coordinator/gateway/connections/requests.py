@@ -9,7 +9,10 @@ from typing import NamedTuple, Protocol
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.gateway.connections.exchange import Exchange
 from group_coordinator.gateway.connections.frames import Course, FrameError, FrameFollower
-from group_coordinator.gateway.connections.produce_request import wants_answer
+from group_coordinator.gateway.connections.produce_request import (
+    ProducedTopics,
+    read_beginning,
+)
 from group_coordinator.gateway.connections.slots import Rewriting, Slot
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.rights.checked_groups import RightsHolder
@@ -20,6 +23,8 @@ _SIZES = range(8, 100 * 1024 * 1024 + 1)
 """socket.request.max.bytes of Kafka, by default."""
 READ_MAX_BYTES = 16 * 1024 * 1024
 """A request that is read is kept whole; a longer one closes the connection."""
+_SEARCHED_MAX_BYTES = 4 * 1024
+"""A Produce request up to this size is searched for names; of a longer one, reading the topics takes less time."""
 
 
 class Request(NamedTuple):
@@ -47,6 +52,7 @@ class SentOn(NamedTuple):
 class LoginOfClient(Protocol):
     """What a client says to its broker about itself."""
 
+    principal: str
     is_open: bool
     """Whether the broker has still to answer to a part of it."""
 
@@ -84,6 +90,9 @@ class Desk(Protocol):
             WireError: the request does not parse.
         """
 
+    def closed_topics(self, principal: str) -> frozenset[bytes]:
+        """The names of the coordinator's own topics; none for a user to whom they are open."""
+
     def rewriting(self, api: str, version: int) -> Rewriting | None:
         """What becomes of the broker's answers to requests that are not read."""
 
@@ -103,10 +112,12 @@ class RequestReader:
         self._client = client
         self._read: tuple[Api, int, int] = (API_VERSIONS, 0, 0)
         """The request that is being collected: its API, version and correlation id."""
+        self._produced: ProducedTopics | None = None
+        """Of the request that is being passed on."""
 
     def follower(self) -> FrameFollower:
         """For the line to the client."""
-        return FrameFollower(self, _HEAD.size, _SIZES)
+        return FrameFollower(self, _HEAD.size, _SIZES, self._look)
 
     def begin(self, head: memoryview) -> Course:
         """A request that nobody reads takes its place among the open ones here."""
@@ -116,20 +127,40 @@ class RequestReader:
         api = self._served(key, version)
         if self._needs_broker(api) and not self._exchange.has_upstream():
             return Course.WAIT
-        if api.way is not Way.PASSED and api.way is not Way.PRODUCED:
+        if api.way is Way.PRODUCED:
+            return self._begin_produce(Slot(api, version, correlation_id), head, size)
+        if api.way is not Way.PASSED:
             if size > READ_MAX_BYTES:
                 raise FrameError(f"{api.name} with {size} bytes")
             self._read = (api, version, correlation_id)
             self._desk.count(api, version, self._client.node_id)
             return Course.COLLECT
-        answered = wants_answer(version, head) if api.way is Way.PRODUCED else True
-        if answered is None:
-            return Course.MORE
-        self._desk.count(api, version, self._client.node_id)
-        if answered:
-            rewriting = self._desk.rewriting(api.name, version)
-            self._exchange.expect(Slot(api, version, correlation_id, rewriting))
+        self._pass(Slot(api, version, correlation_id), wants_answer=True)
         return Course.PASS
+
+    def _begin_produce(self, slot: Slot, head: memoryview, size: int) -> Course:
+        beginning = read_beginning(slot.version, head)
+        if beginning is None:
+            return Course.MORE
+        self._pass(slot, wants_answer=beginning.wants_answer)
+        closed = self._desk.closed_topics(self._client.login.principal)
+        if size <= _SEARCHED_MAX_BYTES and len(head) > size:  # it is here as a whole
+            whole = bytes(head)
+            closed = frozenset(name for name in closed if name in whole)
+        if not closed:
+            return Course.PASS
+        self._produced = ProducedTopics(slot.version, beginning.topics_at, closed)
+        return Course.LOOK
+
+    def _look(self, piece: memoryview) -> None:
+        if self._produced is not None:
+            self._produced.follow(piece)
+
+    def _pass(self, slot: Slot, *, wants_answer: bool) -> None:
+        self._desk.count(slot.api, slot.version, self._client.node_id)
+        if wants_answer:
+            slot.rewriting = self._desk.rewriting(slot.api.name, slot.version)
+            self._exchange.expect(slot)
 
     def _needs_broker(self, api: Api) -> bool:
         """The broker itself knows whom it answers what; what is answered here is answered to who has logged in."""

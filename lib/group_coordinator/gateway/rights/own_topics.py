@@ -1,0 +1,114 @@
+"""The coordinator's own topics, events and responses: closed to the clients of a gateway, whatever brokers let them do.
+
+Whoever writes events may name any user, and who reads either topic sees all groups. A request that names one of them has
+the bytes of its name or its id somewhere: only a request with such bytes is decoded, and refused if a text in it is that name
+or id. Brokers' answers about all topics leave them out. Produce is read as it comes (connections/produce_request.py).
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+from typing import Any
+
+from group_coordinator.codecs import wire
+from group_coordinator.codecs.uuids import ZERO_UUID
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.connections.frames import FrameError
+from group_coordinator.gateway.connections.requests import Request
+from group_coordinator.gateway.group_part import Body
+from group_coordinator.gateway.groups.known_topics import KnownTopics
+from group_coordinator.gateway.groups.refusals import refused
+
+_DECODED_MAX_BYTES = 1024 * 1024
+"""A longer request with such bytes is refused as it is."""
+_CODE = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+_ANSWERED = frozenset(
+    {
+        *("CreateTopics", "DeleteTopics", "CreatePartitions"),
+        *("DescribeConfigs", "AlterConfigs", "IncrementalAlterConfigs"),
+    }
+)
+"""What clients ask without Metadata, which has told them of the error otherwise."""
+
+
+class OwnTopics:
+    """Knows who may use them."""
+
+    def __init__(self, names: Collection[str], users: Collection[str], topics: KnownTopics) -> None:
+        """`users` are the principals to whom they are open."""
+        self._names = frozenset(names)
+        self._encoded = frozenset(name.encode() for name in names)
+        self._users = frozenset(users)
+        self._topics = topics
+
+    def closed_to(self, principal: str) -> frozenset[bytes]:
+        """Their names, if the user must not use them."""
+        return frozenset() if principal in self._users else self._encoded
+
+    def named_in(self, request: Request, principal: str) -> frozenset[str]:
+        """Names and ids of those that the request names and the user must not use.
+
+        Raises:
+            FrameError: it may name one, and is too long to be decoded.
+            WireError: it may name one, and does not parse.
+        """
+        closed = self.closed_to(principal)
+        ids = {found for name in self._names if closed and (found := self._topics.id_of(name))}
+        ids.discard(ZERO_UUID)
+        if not any(each in request.frame for each in (*closed, *map(_on_wire, ids))):
+            return frozenset()
+        if len(request.frame) > _DECODED_MAX_BYTES:
+            raise FrameError(f"{request.api.name} with a topic of the coordinator itself")
+        frame = memoryview(request.frame)[4:]
+        body_at = wire.request_header(frame).body_at
+        body = wire.decode(f"{request.api.name}Request", request.version, frame, body_at)
+        return frozenset(_texts(body)) & (self._names | ids)
+
+    def refusal(self, request: Request, named: Collection[str]) -> bytes:
+        """The answer to a request that names some: nothing of it is done.
+
+        Raises:
+            FrameError: clients that ask such a thing do without an answer.
+        """
+        api, version = request.api.name, request.version
+        name = ", ".join(sorted(named))
+        if api not in _ANSWERED:
+            raise FrameError(f"{api} with {name}, a topic of the coordinator itself")
+        frame = memoryview(request.frame)[4:]
+        body = wire.decode(f"{api}Request", version, frame, wire.request_header(frame).body_at)
+        message = f"{name}: clients of a gateway have no access to the coordinator's own topics."
+        answer = refused(api, version, body, _CODE, message)
+        return wire.response(api, version, request.correlation_id, answer)
+
+    def hide(self, named: Collection[str], answer: Body) -> None:
+        """Leave them out of an answer with topics; where they are `named` they have an error, as brokers give it."""
+        shown = (self._shown(topic, named) for topic in answer["topics"])
+        answer["topics"] = [topic for topic in shown if topic is not None]
+
+    def _shown(self, topic: Body, named: Collection[str]) -> Body | None:
+        name, topic_id = topic["name"], topic.get("topicId")
+        if name not in self._names:
+            return topic
+        if name in named:
+            return {"errorCode": _CODE, "name": name}
+        return (
+            {"errorCode": _CODE, "name": None, "topicId": topic_id} if topic_id in named else None
+        )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _texts(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+
+
+@lru_cache
+def _on_wire(topic_id: str) -> bytes:
+    return urlsafe_b64decode(topic_id + "==")
