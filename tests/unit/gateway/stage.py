@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import StreamReader, StreamWriter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -138,6 +138,8 @@ async def staged(
     login: Mapping[str, Any] = MappingProxyType({}),
     certificates: Certificates = PLAIN,
     has_authorizer: bool = False,
+    own_topics: Collection[str] = (),
+    own_users: Collection[str] = (),
 ) -> AsyncIterator[Stage]:
     """`login` are options of kafka-python for the gateway's own connections."""
     async with ScriptedBroker(certificates.of_broker) as broker:
@@ -147,7 +149,14 @@ async def staged(
         job = JobByHand()
         port = free_block()
         tls = certificates.of_gateway
-        options = Options(Address(LOOPBACK, port), LOOPBACK, max_idle_ms, tls)
+        options = Options(
+            Address(LOOPBACK, port),
+            LOOPBACK,
+            max_idle_ms,
+            tls,
+            own_topics=frozenset(own_topics),
+            own_users=frozenset(own_users),
+        )
         gateway = Gateway(options, view, job)
         await gateway.open()
         stage = Stage(gateway, broker, job, view, port)
