@@ -104,6 +104,8 @@ class JobSettings:
     gateway_ssl_keystore_location: str
     gateway_ssl_truststore_location: str
     gateway_sasl_oauthbearer_sub_claim_name: Text
+    gateway_clients_share_one_user: bool
+    gateway_allow_plaintext_passwords: bool
     gateway_metadata_interval_ms: Annotated[int, Meta(ge=100, le=9000)]
     security: Security
 

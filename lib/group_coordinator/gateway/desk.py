@@ -82,6 +82,10 @@ class Desk:
             return MadeHere(_when_encoded(request, self._asked(request, body, client)))
         return self._plans[request.api.name](request, body, client)
 
+    def serves(self, api: Api) -> bool:
+        """Whether the API is for clients of this gateway."""
+        return self._own_topics.serves(api)
+
     def closed_topics(self, principal: str) -> frozenset[bytes]:
         """The names of the coordinator's own topics; none for a user to whom they are open."""
         return self._own_topics.closed_to(principal)

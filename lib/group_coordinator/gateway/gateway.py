@@ -20,7 +20,7 @@ from group_coordinator.gateway.counters import Counters, Gauges
 from group_coordinator.gateway.desk import Desk
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.login.login import Login
-from group_coordinator.gateway.rights.own_topics import OwnTopics
+from group_coordinator.gateway.rights.own_topics import Closed, OwnTopics
 
 CONNECT_TIMEOUT_S = 10.0
 
@@ -40,10 +40,7 @@ class Options(NamedTuple):
     """Of the ports of clients; None: they are plain."""
     subject_claim: str = "sub"
     """Where a token of OAUTHBEARER has the user's name."""
-    own_topics: frozenset[str] = frozenset()
-    """Of the coordinator: closed to clients."""
-    own_users: frozenset[str] = frozenset()
-    """The principals to whom they are open all the same."""
+    closed: Closed = Closed()
 
 
 class Gateway:
@@ -62,7 +59,7 @@ class Gateway:
             Coordinators(self._nodes_with_ports, self._listeners.address_of),
             self.counters,
             view,
-            OwnTopics(options.own_topics, options.own_users, view),
+            OwnTopics(options.closed, view),
         )
         self._connections: set[Connection] = set()
         self._strangers = Strangers()
@@ -171,7 +168,7 @@ class Gateway:
             try:
                 async with asyncio.timeout(CONNECT_TIMEOUT_S):
                     await loop.create_connection(
-                        lambda: upstream, *broker, ssl=self._view.access.tls
+                        lambda: upstream, *broker, ssl=self._view.access.of_clients.tls
                     )
             except OSError as error:  # TimeoutError is one
                 failures.append(f"{broker}: {str(error) or 'no answer'}")

@@ -29,6 +29,14 @@ from group_coordinator.gateway.connections.open_files import raise_open_files
 from group_coordinator.gateway.gateway import Gateway, Options
 from group_coordinator.gateway.group_part import GroupService
 from group_coordinator.gateway.health_port import HealthPort, Page
+from group_coordinator.gateway.identity import (
+    ONE_USER_TOLD,
+    check_clients_are_answered,
+    check_passwords_are_hidden,
+    clients_share_one_user,
+    closed_to_clients,
+    lends_certificate,
+)
 from group_coordinator.gateway.metrics_page import metrics_page
 from group_coordinator.gateway.readiness import cluster_check, ready_page
 from group_coordinator.gateway.start_errors import GatewayStartError
@@ -52,8 +60,11 @@ def run_gateway(job: JobSettings, connection: Connection, open_groups: OpenGroup
         GatewayStartError: the cluster does not answer, or a port cannot be had.
     """
     set_up_logs()
-    options = _options(job)
-    access = BrokerAccess(connection.options)
+    login = connection.options
+    access = BrokerAccess(login, lends_certificate=lends_certificate(job, login))
+    options = _options(job, connection)
+    if clients_share_one_user(job, login):
+        _log.warning(ONE_USER_TOLD)
     raise_open_files()
     try:
         brokers = [Address(*each) for each in connection.addresses()]
@@ -63,7 +74,7 @@ def run_gateway(job: JobSettings, connection: Connection, open_groups: OpenGroup
         raise GatewayStartError(str(error)) from error
 
 
-def _options(job: JobSettings) -> Options:
+def _options(job: JobSettings, connection: Connection) -> Options:
     listen = listen_address("gateway.listen", job.gateway_listen)
     named = job.gateway_advertised_host
     host = advertised_host("gateway.advertised.host", named) if named else listen.host
@@ -73,12 +84,15 @@ def _options(job: JobSettings) -> Options:
         )
     tls = listener_context(job.gateway_ssl_keystore_location, job.gateway_ssl_truststore_location)
     check_protocol("gateway.listen", job.gateway_listen, is_encrypted=tls is not None)
+    if tls is None:
+        check_passwords_are_hidden(job, listen.host, connection.options)
     return Options(
         listen,
         host,
         job.gateway_connections_max_idle_ms,
         tls,
         job.gateway_sasl_oauthbearer_sub_claim_name,
+        closed_to_clients(job, connection),
     )
 
 
@@ -91,6 +105,7 @@ async def _served(
         raise GatewayStartError(
             f"no Kafka broker answers at {job.bootstrap_servers}: {view.trouble}"
         )
+    await check_clients_are_answered(view)
     async with open_groups(view) as groups:
         gateway = Gateway(options, view, groups.part)
         health = HealthPort(_pages(gateway, view, groups))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import StreamReader, StreamWriter
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -18,6 +18,7 @@ from group_coordinator.gateway.cluster.broker_access import BrokerAccess
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.gateway import Gateway, Options
 from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.rights.own_topics import Closed
 from group_coordinator.local.ports import free_row
 from tests.unit.gateway.scripted_broker import NODE, PATIENCE_S, ScriptedBroker
 
@@ -138,8 +139,7 @@ async def staged(
     login: Mapping[str, Any] = MappingProxyType({}),
     certificates: Certificates = PLAIN,
     has_authorizer: bool = False,
-    own_topics: Collection[str] = (),
-    own_users: Collection[str] = (),
+    closed: Closed = Closed(),  # noqa: B008 - it cannot be changed
 ) -> AsyncIterator[Stage]:
     """`login` are options of kafka-python for the gateway's own connections."""
     async with ScriptedBroker(certificates.of_broker) as broker:
@@ -149,14 +149,7 @@ async def staged(
         job = JobByHand()
         port = free_block()
         tls = certificates.of_gateway
-        options = Options(
-            Address(LOOPBACK, port),
-            LOOPBACK,
-            max_idle_ms,
-            tls,
-            own_topics=frozenset(own_topics),
-            own_users=frozenset(own_users),
-        )
+        options = Options(Address(LOOPBACK, port), LOOPBACK, max_idle_ms, tls, closed=closed)
         gateway = Gateway(options, view, job)
         await gateway.open()
         stage = Stage(gateway, broker, job, view, port)

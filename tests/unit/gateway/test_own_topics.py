@@ -12,10 +12,12 @@ import pytest
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.connections.frames import FrameError
 from group_coordinator.gateway.connections.produce_request import ProducedTopics, read_beginning
+from group_coordinator.gateway.rights.own_topics import Closed
 from tests.unit.gateway.scripted_broker import ORDERS_ID
 from tests.unit.gateway.stage import Client, Stage, staged
 from tests.unit.gateway.test_logins import LOGIN, log_in
 
+ORDERS = Closed(frozenset({"orders"}))
 DENIED = 29
 PARCELS_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 ONE, OF_ONE = [{"partition": 0}], [{"partitionIndex": 0}]
@@ -77,7 +79,7 @@ def test_a_request_that_names_one_never_reaches_a_broker(
     api: str, version: int, body: dict[str, Any]
 ) -> None:
     async def scene() -> None:
-        async with staged(own_topics=["orders"]) as stage:
+        async with staged(closed=ORDERS) as stage:
             client = await stage.client()
             client.ask(api, version, body)
 
@@ -93,7 +95,7 @@ def test_administrators_hear_that_it_is_not_theirs(
     api: str, version: int, body: dict[str, Any], field: str
 ) -> None:
     async def scene() -> None:
-        async with staged(own_topics=["orders"]) as stage:
+        async with staged(closed=ORDERS) as stage:
             client = await stage.client()
             client.ask(api, version, body)
             _, answer = await client.answer(api, version)
@@ -111,7 +113,7 @@ def test_nobody_produces_to_one_behind_the_records_of_another(
     version: int, acks: int, size: int
 ) -> None:
     async def scene() -> None:
-        async with staged(own_topics=["orders"]) as stage:
+        async with staged(closed=ORDERS) as stage:
             client = await stage.client()
             topics = ("parcels", bytes(size)), ("orders", b"a forged event")
             client.ask("Produce", version, produce(*topics, acks=acks))
@@ -126,7 +128,7 @@ def test_nobody_produces_to_one_behind_the_records_of_another(
 @pytest.mark.parametrize("padding", [0, 5_000, 2_000_000])
 def test_records_may_have_the_name_in_them(version: int, padding: int) -> None:
     async def scene() -> None:
-        async with staged(own_topics=["orders"]) as stage:
+        async with staged(closed=ORDERS) as stage:
             client = await stage.client()
             records = b"\0\6orders\7orders" + bytes(padding) + b"\0\6orders\7orders"
             body = produce(("orders-archive", records), ("parcels", records))
@@ -140,7 +142,7 @@ def test_records_may_have_the_name_in_them(version: int, padding: int) -> None:
 
 def test_what_only_looks_like_one_passes() -> None:
     async def scene() -> None:
-        async with staged(own_topics=["orders"]) as stage:
+        async with staged(closed=ORDERS) as stage:
             client = await stage.client()
             client.writer.write(wire.request("Fetch", 12, 1, "orders", {"topics": []}))
             archive = {"topics": [{"topic": "orders-archive", "partitions": ONE}]}
@@ -156,7 +158,7 @@ def test_a_length_of_more_bytes_than_it_needs_is_still_the_length_of_the_name() 
     """Java reads 0x87 0x00 as 7, too."""
 
     async def scene() -> None:
-        async with staged(own_topics=["orders"]) as stage:
+        async with staged(closed=ORDERS) as stage:
             for api, version, body in (
                 ("Fetch", 12, {"topics": [{"topic": "orders", "partitions": ONE}]}),
                 ("Produce", 9, produce(("orders", b"a forged event"))),
@@ -174,7 +176,7 @@ def test_a_length_of_more_bytes_than_it_needs_is_still_the_length_of_the_name() 
 
 def test_metadata_tells_of_them_only_that_they_are_denied() -> None:
     async def scene() -> None:
-        async with staged(own_topics=["orders"]) as stage:
+        async with staged(closed=ORDERS) as stage:
             stage.broker.answers["Metadata"] = lambda _asked: both_topics(stage)
             client = await stage.client()
             parcels = (0, "parcels", PARCELS_ID)
@@ -191,7 +193,7 @@ def test_metadata_tells_of_them_only_that_they_are_denied() -> None:
 
 def test_descriptions_tell_of_them_only_that_they_are_denied() -> None:
     async def scene() -> None:
-        async with staged(own_topics=["orders"]) as stage:
+        async with staged(closed=ORDERS) as stage:
             topics = [{"name": name, "topicId": PARCELS_ID} for name in ("orders", "parcels")]
             stage.broker.answers["DescribeTopicPartitions"] = lambda _asked: {"topics": topics}
             client = await stage.client()
@@ -208,8 +210,8 @@ def test_descriptions_tell_of_them_only_that_they_are_denied() -> None:
 
 def test_the_users_of_gateway_and_job_use_them() -> None:
     async def scene() -> None:
-        open_to = {"own_topics": ["orders"], "own_users": ["User:job"]}
-        async with staged(login=LOGIN, **open_to) as stage:
+        closed = ORDERS._replace(users=frozenset({"User:job"}))
+        async with staged(login=LOGIN, closed=closed) as stage:
             job, other = await stage.client(), await stage.client()
             await log_in(job, b"job")
             await log_in(other, b"other")

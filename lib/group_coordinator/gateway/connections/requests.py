@@ -90,6 +90,9 @@ class Desk(Protocol):
             WireError: the request does not parse.
         """
 
+    def serves(self, api: Api) -> bool:
+        """Whether the API is for clients of this gateway."""
+
     def closed_topics(self, principal: str) -> frozenset[bytes]:
         """The names of the coordinator's own topics; none for a user to whom they are open."""
 
@@ -200,7 +203,7 @@ class RequestReader:
         api = APIS.get(key)
         if api is API_VERSIONS:
             return api
-        if api is None or version not in api.versions:
+        if api is None or version not in api.versions or not self._desk.serves(api):
             self._desk.count_refused(api, version)
             name = f"API {key}" if api is None else api.name
             raise FrameError(f"{name} in version {version} is not served")

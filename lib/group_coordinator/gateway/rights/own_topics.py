@@ -10,7 +10,7 @@ from __future__ import annotations
 from base64 import urlsafe_b64decode
 from collections.abc import Collection, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.uuids import ZERO_UUID
@@ -20,6 +20,7 @@ from group_coordinator.gateway.connections.requests import Request
 from group_coordinator.gateway.group_part import Body
 from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.groups.refusals import refused
+from group_coordinator.gateway.served import Api
 
 _DECODED_MAX_BYTES = 1024 * 1024
 """A longer request with such bytes is refused as it is."""
@@ -33,15 +34,27 @@ _ANSWERED = frozenset(
 """What clients ask without Metadata, which has told them of the error otherwise."""
 
 
+class Closed(NamedTuple):
+    """What is closed to the clients of a gateway."""
+
+    topics: frozenset[str] = frozenset()
+    """The coordinator's own."""
+    users: frozenset[str] = frozenset()
+    """The principals to whom these topics are open all the same."""
+    apis: frozenset[str] = frozenset()
+
+
 class OwnTopics:
     """Knows who may use them."""
 
-    def __init__(self, names: Collection[str], users: Collection[str], topics: KnownTopics) -> None:
-        """`users` are the principals to whom they are open."""
-        self._names = frozenset(names)
-        self._encoded = frozenset(name.encode() for name in names)
-        self._users = frozenset(users)
+    def __init__(self, closed: Closed, topics: KnownTopics) -> None:
+        self._names, self._users, self._hidden_apis = closed
+        self._encoded = frozenset(name.encode() for name in self._names)
         self._topics = topics
+
+    def serves(self, api: Api) -> bool:
+        """Whether the API is for clients."""
+        return api.name not in self._hidden_apis
 
     def closed_to(self, principal: str) -> frozenset[bytes]:
         """Their names, if the user must not use them."""
