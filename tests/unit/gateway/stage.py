@@ -138,13 +138,15 @@ async def staged(
     *,
     login: Mapping[str, Any] = MappingProxyType({}),
     certificates: Certificates = PLAIN,
+    lends_certificate: bool = False,
     has_authorizer: bool = False,
     closed: Closed = Closed(),  # noqa: B008 - it cannot be changed
 ) -> AsyncIterator[Stage]:
     """`login` are options of kafka-python for the gateway's own connections."""
     async with ScriptedBroker(certificates.of_broker) as broker:
         broker.has_authorizer = has_authorizer
-        view = ClusterView([broker.address], NEVER_MS, BrokerAccess(login))
+        access = BrokerAccess(login, lends_certificate=lends_certificate)
+        view = ClusterView([broker.address], NEVER_MS, access)
         await view.look_again()
         job = JobByHand()
         port = free_block()
