@@ -25,6 +25,7 @@ from group_coordinator.gateway.cluster.host_and_port import (
     check_protocol,
     listen_address,
 )
+from group_coordinator.gateway.connections.certificate_renewal import CertificateRenewal
 from group_coordinator.gateway.connections.open_files import raise_open_files
 from group_coordinator.gateway.gateway import Gateway, Options
 from group_coordinator.gateway.group_part import GroupService
@@ -114,6 +115,9 @@ async def _served(
         async with TaskGroup() as background:
             tasks = [background.create_task(view.keep_fresh())]
             tasks.append(background.create_task(gateway.keep_tidy()))
+            if options.tls is not None:
+                renewal = CertificateRenewal(options.tls, job.gateway_ssl_keystore_location)
+                tasks.append(background.create_task(renewal.keep()))
             await stop.wait()
             _log.info("Told to stop: no new requests from now on")
             await gateway.drain(DRAIN_TIMEOUT_S)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
 from pathlib import Path
 from ssl import SSLContext
@@ -11,6 +12,7 @@ import pytest
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess, listener_context
+from group_coordinator.gateway.connections.certificate_renewal import CertificateRenewal
 from group_coordinator.gateway.identity import (
     check_clients_are_answered,
     closed_to_clients,
@@ -201,3 +203,37 @@ def test_files_that_cannot_be_used(tmp_path: Path, key_store: Path) -> None:
 
 def test_without_a_key_store_ports_are_plain() -> None:
     assert listener_context("", "") is None
+
+
+def test_a_renewed_certificate_counts_for_new_connections(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folders = tmp_path / "first", tmp_path / "second"
+    for folder in folders:
+        folder.mkdir()
+    first, second = map(self_signed, folders)
+    in_use = tmp_path / "in-use.pem"
+    in_use.write_bytes(first.read_bytes())
+    context = server(in_use)
+    renewal = CertificateRenewal(context, str(in_use))
+
+    async def scene() -> None:
+        async with staged(certificates=Certificates(context, None)) as stage:
+            before = await stage.client(tls=ssl.create_default_context(cafile=first))
+            for changed_at_ns, content in enumerate((b"half a file", second.read_bytes())):
+                in_use.write_bytes(content)
+                os.utime(in_use, ns=(changed_at_ns, changed_at_ns))
+                renewal.look()
+                renewal.look()
+                if not changed_at_ns:
+                    await stage.client(tls=ssl.create_default_context(cafile=first))
+            with pytest.raises(ssl.SSLCertVerificationError):
+                await stage.client(tls=ssl.create_default_context(cafile=first))
+            for client in before, await stage.client(tls=ssl.create_default_context(cafile=second)):
+                client.ask("ApiVersions", 3)
+                assert (await client.answer("ApiVersions", 3))[1]["errorCode"] == 0
+
+    asyncio.run(scene())
+    told = [r.message for r in caplog.records if "certificate stays" in r.message]
+    assert len(told) == 1
+    assert f"gateway.ssl.keystore.location = {in_use}" in told[0]
