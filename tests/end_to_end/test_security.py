@@ -41,13 +41,14 @@ from tests.end_to_end.gateway_story import (
 from tests.end_to_end.installation import Installation
 from tests.end_to_end.metrics_beside import MetricsBeside
 from tests.end_to_end.own_topic_attacks import (
+    DENIED,
     closed_but_to,
     ends,
     is_hung_up_on,
     nothing_is_changed,
     nothing_is_read_or_written,
     read,
-    real_clients_are_told,
+    told_to_real_clients,
     written,
 )
 from tests.end_to_end.secured_broker import (
@@ -360,7 +361,8 @@ def test_the_coordinators_own_topics_are_closed_even_to_an_administrator(
                 "ssl.ca.location": str(certificates / "gateway.pem"),
             }
             at_gateway = f"127.0.0.1:{scene.gateway_port}"
-            await asyncio.to_thread(real_clients_are_told, at_gateway, login)
+            told = await asyncio.to_thread(told_to_real_clients, at_gateway, login)
+            assert told == [DENIED, DENIED]
             assert await ends(servers, admin) == before
             job = await come(JOB)
             answers = [await job.ask(*ask) for ask in read(scene, "group-events")]

@@ -73,7 +73,7 @@ class Desk:
             return _api_versions(request)
         if request.api.way is Way.LOGIN:
             return client.login.plan(request)
-        if request.api.way is Way.TOPICS:
+        if request.api.way in (Way.TOPICS, Way.SHOWN):
             return self._about_topics(request, client)
         frame = memoryview(request.frame)[4:]
         header = wire.request_header(frame)
@@ -82,13 +82,10 @@ class Desk:
             return MadeHere(_when_encoded(request, self._asked(request, body, client)))
         return self._plans[request.api.name](request, body, client)
 
-    def serves(self, api: Api) -> bool:
-        """Whether the API is for clients of this gateway."""
-        return self._own_topics.serves(api)
-
-    def closed_topics(self, principal: str) -> frozenset[bytes]:
-        """The names of the coordinator's own topics; none for a user to whom they are open."""
-        return self._own_topics.closed_to(principal)
+    @property
+    def own_topics(self) -> OwnTopics:
+        """Those of the coordinator."""
+        return self._own_topics
 
     def rewriting(self, api: str, version: int) -> Rewriting | None:
         """None: the broker's answers are passed on as they come."""
@@ -104,7 +101,7 @@ class Desk:
 
     def _about_topics(self, request: Request, client: Client) -> Plan:
         principal, api = client.login.principal, request.api.name
-        if not self._own_topics.closed_to(principal):
+        if not self._own_topics.traces(principal):
             return SentOn(request.frame, self._addresses.rewriting(api, request.version))
         named = self._own_topics.named_in(request, principal)
         hide = partial(self._own_topics.hide, named)

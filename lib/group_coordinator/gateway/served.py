@@ -24,7 +24,9 @@ class Way(Enum):
     LOGIN = auto()
     """The broker; the request and the answer are read along."""
     TOPICS = auto()
-    """The broker; for whom the coordinator's own topics are closed, the request must not name them."""
+    """The broker, unless the request names a topic of the coordinator itself."""
+    SHOWN = auto()
+    """The broker; its answer may name them."""
     PASSED = auto()
     """The broker; nobody reads the request."""
 
@@ -49,10 +51,10 @@ _BY_WAY = {
     Way.PRODUCED: "Produce",
     Way.LOGIN: "SaslHandshake SaslAuthenticate",
     Way.TOPICS: (
-        "Fetch ListOffsets Metadata CreateTopics DeleteTopics DeleteRecords OffsetForLeaderEpoch AddPartitionsToTxn "
-        "AlterReplicaLogDirs CreatePartitions ElectLeaders AlterPartitionReassignments DescribeProducers "
-        "DescribeTopicPartitions"
+        "Fetch ListOffsets CreateTopics DeleteTopics DeleteRecords OffsetForLeaderEpoch AddPartitionsToTxn "
+        "AlterReplicaLogDirs CreatePartitions ElectLeaders AlterPartitionReassignments DescribeProducers"
     ),
+    Way.SHOWN: "Metadata DescribeTopicPartitions",
     Way.PASSED: (
         "InitProducerId AddOffsetsToTxn EndTxn DescribeAcls CreateAcls DeleteAcls DescribeLogDirs CreateDelegationToken "
         "RenewDelegationToken ExpireDelegationToken DescribeDelegationToken ListPartitionReassignments "

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from struct import Struct
 from typing import NamedTuple, Protocol
 
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.gateway.connections.exchange import Exchange
-from group_coordinator.gateway.connections.frames import Course, FrameError, FrameFollower
+from group_coordinator.gateway.connections.frames import (
+    SIZE,
+    Course,
+    FrameError,
+    FrameFollower,
+)
 from group_coordinator.gateway.connections.produce_request import (
     ProducedTopics,
     read_beginning,
@@ -24,7 +29,7 @@ _SIZES = range(8, 100 * 1024 * 1024 + 1)
 READ_MAX_BYTES = 16 * 1024 * 1024
 """A request that is read is kept whole; a longer one closes the connection."""
 _SEARCHED_MAX_BYTES = 4 * 1024
-"""A Produce request up to this size is searched for names; of a longer one, reading the topics takes less time."""
+"""Of a longer Produce request the topics are read in less time."""
 
 
 class Request(NamedTuple):
@@ -80,6 +85,19 @@ class Client(RightsHolder, Protocol):
         """Who asks."""
 
 
+class OwnTopics(Protocol):
+    """The topics that only the coordinator's own users may use."""
+
+    encoded: frozenset[bytes]
+    """Their names on the wire."""
+
+    def serves(self, api: Api) -> bool:
+        """Whether the API is for clients."""
+
+    def traces(self, principal: str) -> Sequence[bytes]:
+        """One of these is in every request that names one; none if the user may use them."""
+
+
 class Desk(Protocol):
     """Knows what to do with a request that is read, and with a broker's answer."""
 
@@ -90,11 +108,9 @@ class Desk(Protocol):
             WireError: the request does not parse.
         """
 
-    def serves(self, api: Api) -> bool:
-        """Whether the API is for clients of this gateway."""
-
-    def closed_topics(self, principal: str) -> frozenset[bytes]:
-        """The names of the coordinator's own topics; none for a user to whom they are open."""
+    @property
+    def own_topics(self) -> OwnTopics:
+        """Those of the coordinator."""
 
     def rewriting(self, api: str, version: int) -> Rewriting | None:
         """What becomes of the broker's answers to requests that are not read."""
@@ -131,8 +147,8 @@ class RequestReader:
         if self._needs_broker(api) and not self._exchange.has_upstream():
             return Course.WAIT
         if api.way is Way.PRODUCED:
-            return self._begin_produce(Slot(api, version, correlation_id), head, size)
-        if api.way is not Way.PASSED:
+            return self._begin_produce(Slot(api, version, correlation_id), head)
+        if api.way is not Way.PASSED and not (api.way is Way.TOPICS and self._names_none(head)):
             if size > READ_MAX_BYTES:
                 raise FrameError(f"{api.name} with {size} bytes")
             self._read = (api, version, correlation_id)
@@ -141,19 +157,27 @@ class RequestReader:
         self._pass(Slot(api, version, correlation_id), wants_answer=True)
         return Course.PASS
 
-    def _begin_produce(self, slot: Slot, head: memoryview, size: int) -> Course:
+    def _begin_produce(self, slot: Slot, head: memoryview) -> Course:
         beginning = read_beginning(slot.version, head)
         if beginning is None:
             return Course.MORE
         self._pass(slot, wants_answer=beginning.wants_answer)
-        closed = self._desk.closed_topics(self._client.login.principal)
-        if size <= _SEARCHED_MAX_BYTES and len(head) > size:  # it is here as a whole
-            whole = bytes(head)
-            closed = frozenset(name for name in closed if name in whole)
-        if not closed:
+        if self._names_none(head):
             return Course.PASS
+        closed = self._desk.own_topics.encoded
         self._produced = ProducedTopics(slot.version, beginning.topics_at, closed)
         return Course.LOOK
+
+    def _names_none(self, head: memoryview) -> bool:
+        """Whether a look at the bytes says that no topic of the coordinator is named; it says so of short requests only."""
+        traces = self._desk.own_topics.traces(self._client.login.principal)
+        if not traces:
+            return True
+        size, *_ = _HEAD.unpack_from(head)
+        if size > _SEARCHED_MAX_BYTES or len(head) < SIZE.size + size:
+            return False
+        request = bytes(head)
+        return not any(trace in request for trace in traces)
 
     def _look(self, piece: memoryview) -> None:
         if self._produced is not None:
@@ -203,7 +227,7 @@ class RequestReader:
         api = APIS.get(key)
         if api is API_VERSIONS:
             return api
-        if api is None or version not in api.versions or not self._desk.serves(api):
+        if api is None or version not in api.versions or not self._desk.own_topics.serves(api):
             self._desk.count_refused(api, version)
             name = f"API {key}" if api is None else api.name
             raise FrameError(f"{name} in version {version} is not served")

@@ -8,7 +8,7 @@ or id. Brokers' answers about all topics leave them out. Produce is read as it c
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -49,16 +49,20 @@ class OwnTopics:
 
     def __init__(self, closed: Closed, topics: KnownTopics) -> None:
         self._names, self._users, self._hidden_apis = closed
-        self._encoded = frozenset(name.encode() for name in self._names)
+        self._in_order = tuple(sorted(self._names))
+        self.encoded = frozenset(name.encode() for name in self._names)
+        """Their names on the wire."""
         self._topics = topics
 
     def serves(self, api: Api) -> bool:
         """Whether the API is for clients."""
         return api.name not in self._hidden_apis
 
-    def closed_to(self, principal: str) -> frozenset[bytes]:
-        """Their names, if the user must not use them."""
-        return frozenset() if principal in self._users else self._encoded
+    def traces(self, principal: str) -> Sequence[bytes]:
+        """One of these is in every request that names one; none if the user may use them."""
+        if principal in self._users:
+            return ()
+        return _on_wire(self._in_order, tuple(map(self._topics.id_of, self._in_order)))
 
     def named_in(self, request: Request, principal: str) -> frozenset[str]:
         """Names and ids of those that the request names and the user must not use.
@@ -67,16 +71,14 @@ class OwnTopics:
             FrameError: it may name one, and is too long to be decoded.
             WireError: it may name one, and does not parse.
         """
-        closed = self.closed_to(principal)
-        ids = {found for name in self._names if closed and (found := self._topics.id_of(name))}
-        ids.discard(ZERO_UUID)
-        if not any(each in request.frame for each in (*closed, *map(_on_wire, ids))):
+        if not any(trace in request.frame for trace in self.traces(principal)):
             return frozenset()
         if len(request.frame) > _DECODED_MAX_BYTES:
             raise FrameError(f"{request.api.name} with a topic of the coordinator itself")
         frame = memoryview(request.frame)[4:]
         body_at = wire.request_header(frame).body_at
         body = wire.decode(f"{request.api.name}Request", request.version, frame, body_at)
+        ids = {self._topics.id_of(name) for name in self._names} - {None, ZERO_UUID}
         return frozenset(_texts(body)) & (self._names | ids)
 
     def refusal(self, request: Request, named: Collection[str]) -> bytes:
@@ -123,5 +125,6 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 @lru_cache
-def _on_wire(topic_id: str) -> bytes:
-    return urlsafe_b64decode(topic_id + "==")
+def _on_wire(names: Sequence[str], ids: Sequence[str | None]) -> Sequence[bytes]:
+    there = (one for one in ids if one not in (None, ZERO_UUID))
+    return (*(name.encode() for name in names), *(urlsafe_b64decode(f"{one}==") for one in there))
