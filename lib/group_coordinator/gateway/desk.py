@@ -101,7 +101,7 @@ class Desk:
 
     def _about_topics(self, request: Request, client: Client) -> Plan:
         principal, api = client.login.principal, request.api.name
-        if not self._own_topics.traces(principal):
+        if self._own_topics.traces(principal) is None:
             return SentOn(request.frame, self._addresses.rewriting(api, request.version))
         named = self._own_topics.named_in(request, principal)
         hide = partial(self._own_topics.hide, named)

@@ -102,14 +102,12 @@ class ProducedTopics:
     def _whole_partitions(self, most: int) -> int:
         """Jump over partitions that are here as a whole and have no tags, in a tenth of the time; returns how many."""
         data, at, jumped = self._data, self._at, 0
+        length, tags_bytes = self._length, int(self._is_flexible)
         try:
             while jumped < most:
-                _, behind = self._records(data, at)
-                if self._is_flexible:
-                    if data[behind]:
-                        break
-                    behind += 1
-                elif behind > len(data):
+                records, behind = length(data, at + _INDEX_BYTES)
+                behind += max(records, 0) + tags_bytes
+                if behind > len(data) or (tags_bytes and data[behind - 1]):
                     break
                 at, jumped = behind, jumped + 1
         except (IndexError, error):

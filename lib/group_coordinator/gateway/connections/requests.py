@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+import re
+from collections.abc import Awaitable
 from struct import Struct
 from typing import NamedTuple, Protocol
 
@@ -94,8 +95,11 @@ class OwnTopics(Protocol):
     def serves(self, api: Api) -> bool:
         """Whether the API is for clients."""
 
-    def traces(self, principal: str) -> Sequence[bytes]:
-        """One of these is in every request that names one; none if the user may use them."""
+    def names(self, principal: str) -> re.Pattern[bytes] | None:
+        """In the bytes of every request that names one by name; None: the user may use them."""
+
+    def traces(self, principal: str) -> re.Pattern[bytes] | None:
+        """In the bytes of every request that names one by name or id; None: the user may use them."""
 
 
 class Desk(Protocol):
@@ -148,7 +152,7 @@ class RequestReader:
             return Course.WAIT
         if api.way is Way.PRODUCED:
             return self._begin_produce(Slot(api, version, correlation_id), head)
-        if api.way is not Way.PASSED and not (api.way is Way.TOPICS and self._names_none(head)):
+        if api.way is not Way.PASSED and not self._may_pass(api, head):
             if size > READ_MAX_BYTES:
                 raise FrameError(f"{api.name} with {size} bytes")
             self._read = (api, version, correlation_id)
@@ -162,22 +166,16 @@ class RequestReader:
         if beginning is None:
             return Course.MORE
         self._pass(slot, wants_answer=beginning.wants_answer)
-        if self._names_none(head):
+        if _is_without(self._desk.own_topics.names(self._client.login.principal), head):
             return Course.PASS
         closed = self._desk.own_topics.encoded
         self._produced = ProducedTopics(slot.version, beginning.topics_at, closed)
         return Course.LOOK
 
-    def _names_none(self, head: memoryview) -> bool:
-        """Whether a look at the bytes says that no topic of the coordinator is named; it says so of short requests only."""
-        traces = self._desk.own_topics.traces(self._client.login.principal)
-        if not traces:
-            return True
-        size, *_ = _HEAD.unpack_from(head)
-        if size > _SEARCHED_MAX_BYTES or len(head) < SIZE.size + size:
+    def _may_pass(self, api: Api, head: memoryview) -> bool:
+        if api.way is not Way.TOPICS:
             return False
-        request = bytes(head)
-        return not any(trace in request for trace in traces)
+        return _is_without(self._desk.own_topics.traces(self._client.login.principal), head)
 
     def _look(self, piece: memoryview) -> None:
         if self._produced is not None:
@@ -232,3 +230,12 @@ class RequestReader:
             name = f"API {key}" if api is None else api.name
             raise FrameError(f"{name} in version {version} is not served")
         return api
+
+
+def _is_without(pattern: re.Pattern[bytes] | None, head: memoryview) -> bool:
+    """Whether the pattern is not in a request, as far as a look at it says so: it must be short, and here as a whole."""
+    if pattern is None:
+        return True
+    (size,) = SIZE.unpack_from(head)
+    is_short = size <= _SEARCHED_MAX_BYTES and len(head) == SIZE.size + size
+    return is_short and pattern.search(head) is None

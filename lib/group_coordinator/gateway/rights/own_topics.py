@@ -7,6 +7,7 @@ or id. Brokers' answers about all topics leave them out. Produce is read as it c
 
 from __future__ import annotations
 
+import re
 from base64 import urlsafe_b64decode
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
@@ -58,11 +59,15 @@ class OwnTopics:
         """Whether the API is for clients."""
         return api.name not in self._hidden_apis
 
-    def traces(self, principal: str) -> Sequence[bytes]:
-        """One of these is in every request that names one; none if the user may use them."""
-        if principal in self._users:
-            return ()
-        return _on_wire(self._in_order, tuple(map(self._topics.id_of, self._in_order)))
+    def names(self, principal: str) -> re.Pattern[bytes] | None:
+        """In the bytes of every request that names one by name; None: the user may use them."""
+        return None if principal in self._users or not self._names else _any_of(self._in_order, ())
+
+    def traces(self, principal: str) -> re.Pattern[bytes] | None:
+        """In the bytes of every request that names one by name or id; None: the user may use them."""
+        if principal in self._users or not self._names:
+            return None
+        return _any_of(self._in_order, tuple(map(self._topics.id_of, self._in_order)))
 
     def named_in(self, request: Request, principal: str) -> frozenset[str]:
         """Names and ids of those that the request names and the user must not use.
@@ -71,7 +76,8 @@ class OwnTopics:
             FrameError: it may name one, and is too long to be decoded.
             WireError: it may name one, and does not parse.
         """
-        if not any(trace in request.frame for trace in self.traces(principal)):
+        traces = self.traces(principal)
+        if traces is None or traces.search(request.frame) is None:
             return frozenset()
         if len(request.frame) > _DECODED_MAX_BYTES:
             raise FrameError(f"{request.api.name} with a topic of the coordinator itself")
@@ -125,6 +131,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 @lru_cache
-def _on_wire(names: Sequence[str], ids: Sequence[str | None]) -> Sequence[bytes]:
-    there = (one for one in ids if one not in (None, ZERO_UUID))
-    return (*(name.encode() for name in names), *(urlsafe_b64decode(f"{one}==") for one in there))
+def _any_of(names: Sequence[str], ids: Sequence[str | None]) -> re.Pattern[bytes]:
+    there = (urlsafe_b64decode(f"{one}==") for one in ids if one not in (None, ZERO_UUID))
+    traces = (*(name.encode() for name in names), *there)
+    return re.compile(b"|".join(map(re.escape, traces)))
