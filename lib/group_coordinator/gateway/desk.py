@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 from time import monotonic
 from typing import TypeAlias
@@ -11,7 +11,7 @@ from typing import TypeAlias
 from group_coordinator.codecs import wire
 from group_coordinator.core.acls.rule import Operation, ResourceType, Right
 from group_coordinator.gateway import api_versions
-from group_coordinator.gateway.cluster.addresses import Addresses, Change
+from group_coordinator.gateway.cluster.addresses import Addresses
 from group_coordinator.gateway.cluster.find_coordinator import (
     OF_GROUPS,
     OF_TRANSACTIONS,
@@ -104,14 +104,18 @@ class Desk:
         if self._own_topics.traces(principal) is None:
             return SentOn(request.frame, self._addresses.rewriting(api, request.version))
         named = self._own_topics.named_in(request, principal)
-        hide = partial(self._own_topics.hide, named)
-        if api == "Metadata":
-            return SentOn(request.frame, self._addresses.of_metadata(request.version, hide))
-        if api == "DescribeTopicPartitions":
-            return SentOn(request.frame, partial(_changed, request, hide))
+        if request.api.way is Way.SHOWN:
+            return SentOn(request.frame, partial(self._without_own, request, named))
         if named:
             return MadeHere(self._own_topics.refusal(request, named))
         return SentOn(request.frame, None)
+
+    def _without_own(
+        self, request: Request, named: Collection[str], frame: memoryview
+    ) -> bytes | Awaitable[bytes]:
+        answer = self._own_topics.hide(request, named, len(frame).to_bytes(4) + frame)
+        rewriting = self._addresses.rewriting(request.api.name, request.version)
+        return answer if rewriting is None else rewriting(memoryview(answer)[4:])
 
     def _find_coordinator(self, request: Request, body: Body, client: Client) -> Plan:
         if body.get("keyType") == OF_TRANSACTIONS:
@@ -201,12 +205,6 @@ def _api_versions(request: Request) -> Plan:
     if request.version not in request.api.versions:
         return MadeHere(api_versions.too_new(request.correlation_id))
     return SentOn(request.frame, partial(api_versions.rewritten, request.version))
-
-
-def _changed(request: Request, change: Change, frame: memoryview) -> bytes:
-    _, body = wire.response_body(request.api.name, request.version, frame)
-    change(body)
-    return _encoded(request, body)
 
 
 async def _told(body: Body) -> Body:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.host_and_port import written
@@ -24,14 +24,6 @@ class Address(NamedTuple):
 
     def __str__(self) -> str:
         return written(self.host, self.port)
-
-
-Change: TypeAlias = Callable[[dict[str, Any]], None]
-"""Of an answer's body, in place."""
-
-
-def _unchanged(_body: dict[str, Any]) -> None:
-    """For answers in which nothing but addresses is changed."""
 
 
 class Nodes(Protocol):
@@ -60,20 +52,8 @@ class Addresses:
             return None
         return partial(self._rewritings[api], version)
 
-    def of_metadata(self, version: int, change: Change) -> Rewriting:
-        """For an answer to Metadata that is changed in other ways too."""
-        return partial(self._all_brokers, "Metadata", "nodeId", version, change=change)
-
-    def _all_brokers(
-        self,
-        api: str,
-        id_field: str,
-        version: int,
-        frame: memoryview,
-        change: Change = _unchanged,
-    ) -> bytes:
+    def _all_brokers(self, api: str, id_field: str, version: int, frame: memoryview) -> bytes:
         correlation_id, body = wire.response_body(api, version, frame)
-        change(body)
         body["brokers"] = [b for b in body["brokers"] if self._replace(b, id_field)]
         shown = [broker[id_field] for broker in body["brokers"]]
         if shown and body.get("controllerId", _NOBODY) not in (_NOBODY, *shown):

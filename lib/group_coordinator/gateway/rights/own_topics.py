@@ -21,6 +21,7 @@ from group_coordinator.gateway.connections.requests import Request
 from group_coordinator.gateway.group_part import Body
 from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.groups.refusals import refused
+from group_coordinator.gateway.rights.hidden_topics import without_topics
 from group_coordinator.gateway.served import Api
 
 _DECODED_MAX_BYTES = 1024 * 1024
@@ -103,17 +104,19 @@ class OwnTopics:
         answer = refused(api, version, body, _CODE, message)
         return wire.response(api, version, request.correlation_id, answer)
 
-    def hide(self, named: Collection[str], answer: Body) -> None:
-        """Leave them out of an answer with topics; where they are `named` they have an error, as brokers give it."""
-        shown = (self._shown(topic, named) for topic in answer["topics"])
-        answer["topics"] = [topic for topic in shown if topic is not None]
+    def hide(self, request: Request, named: Collection[str], answer: bytes) -> bytes:
+        """The answer, its size first, without them; where they are `named` they have an error, as brokers give it.
 
-    def _shown(self, topic: Body, named: Collection[str]) -> Body | None:
-        name, topic_id = topic["name"], topic.get("topicId")
-        if name not in self._names:
-            return topic
+        Raises:
+            WireError: it does not parse.
+        """
+        instead = {name: self._error(name, named) for name in self._names}
+        return without_topics(request.api.name, request.version, answer, instead)
+
+    def _error(self, name: str, named: Collection[str]) -> Body | None:
         if name in named:
             return {"errorCode": _CODE, "name": name}
+        topic_id = self._topics.id_of(name)
         return (
             {"errorCode": _CODE, "name": None, "topicId": topic_id} if topic_id in named else None
         )
