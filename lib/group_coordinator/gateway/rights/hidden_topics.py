@@ -44,7 +44,7 @@ def without_topics(
 
 
 def _places(answer: bytes, name: bytes, at: int) -> Iterator[int]:
-    """A pattern would take ten times as long for a cluster of many topics."""
+    """In a large answer this takes less time than a pattern."""
     while (at := answer.find(name, at)) >= 0:
         yield at
         at += len(name)
