@@ -10,7 +10,9 @@ from click.testing import CliRunner, Result
 
 from group_coordinator.cli.main import main
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.gateway.identity import ONE_USER_TOLD
 from group_coordinator.settings import JobSettings
+from tests.support.certificates import self_signed
 
 NOBODY = "127.0.0.1:1"
 
@@ -88,3 +90,18 @@ def test_passwords_in_plain_text_are_refused_but_on_loopback(
     for where in ("127.0.0.1:19092", "[::1]:19092", "localhost:19092"):
         assert said(where).startswith(f"Error: no Kafka broker answers at {NOBODY}")
     assert said(listen, allowed).startswith(f"Error: no Kafka broker answers at {NOBODY}")
+
+
+def test_each_start_tells_that_clients_share_one_user(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = {
+        "security.protocol": "SSL",
+        "ssl.keystore.location": str(self_signed(tmp_path)),
+        "gateway.clients.share.one.user": "true",
+    }
+    given = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+
+    gateway("--bootstrap-server", NOBODY, *given)
+
+    assert ONE_USER_TOLD in caplog.messages

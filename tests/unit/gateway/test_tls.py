@@ -19,6 +19,7 @@ from group_coordinator.gateway.identity import (
     lends_certificate,
 )
 from group_coordinator.gateway.start_errors import GatewayStartError
+from group_coordinator.job.preflight import identity_of_clients
 from group_coordinator.settings import JobSettings, load
 from tests.support.certificates import self_signed
 from tests.unit.gateway.stage import Certificates, staged
@@ -165,6 +166,15 @@ def test_clients_that_share_one_user_get_no_delegation_tokens_of_it(key_store: P
             assert closed.topics == {"group-events", "group-responses"}
 
     asyncio.run(scene())
+
+
+@pytest.mark.parametrize("is_shared", ["true", "false"])
+def test_check_tells_that_clients_share_one_user(is_shared: str) -> None:
+    job = settings_of(gateway__clients__share__one__user=is_shared)
+    connection = Connection("broker:9092", own_certificate(Path("gateway.pem")))
+    told = [(each.is_right, each.is_needed) for each in identity_of_clients(job, connection)]
+
+    assert told == ([(False, False)] if is_shared == "true" else [])
 
 
 @pytest.mark.parametrize(
