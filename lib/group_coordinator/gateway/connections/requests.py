@@ -9,16 +9,8 @@ from typing import NamedTuple, Protocol
 
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.gateway.connections.exchange import Exchange
-from group_coordinator.gateway.connections.frames import (
-    SIZE,
-    Course,
-    FrameError,
-    FrameFollower,
-)
-from group_coordinator.gateway.connections.produce_request import (
-    ProducedTopics,
-    read_beginning,
-)
+from group_coordinator.gateway.connections.frames import SIZE, Course, FrameError, FrameFollower
+from group_coordinator.gateway.connections.produce_request import ProducedTopics, read_beginning
 from group_coordinator.gateway.connections.slots import Rewriting, Slot
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.rights.checked_groups import RightsHolder
