@@ -108,6 +108,8 @@ class JobSettings:
     gateway_ssl_keystore_location: str
     gateway_ssl_truststore_location: str
     gateway_sasl_oauthbearer_sub_claim_name: Text
+    gateway_clients_share_one_user: bool
+    gateway_allow_plaintext_passwords: bool
     gateway_metadata_interval_ms: Annotated[int, Meta(ge=100, le=9000)]
     gateway_metadata_lookup_interval_ms: Annotated[int, Meta(ge=100, le=9000)]
     gateway_client_open_max_bytes: Positive

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from group_coordinator.codecs import wire
 
 _FETCH = {"maxWaitMs": 100, "minBytes": 1, "topics": []}
-_PARTITION = {"index": 0, "records": "A" * 1364}  # base64 of 1,023 bytes
-_PRODUCE = {
-    "acks": 1,
-    "timeoutMs": 100,
-    "topicData": [{"name": "orders", "partitionData": [_PARTITION]}],
-}
+_KIB = {"index": 0, "records": "A" * 1364}  # base64 of 1,023 bytes
+_16_KIB = {"index": 0, "records": "A" * 16 * 1364}
 _PRODUCED = {"responses": [{"name": "orders", "partitionResponses": [{"index": 0}]}]}
 
 
@@ -31,14 +28,22 @@ def _fetch(answer_bytes: int, at_once: int, in_a_second: int) -> Load:
     return Load(request, bytes(answer_bytes), at_once, in_a_second)
 
 
-def _produce(version: int, at_once: int, in_a_second: int) -> Load:
-    request = wire.request("Produce", version, 0, "benchmark", _PRODUCE)
+def _produce(
+    version: int,
+    at_once: int,
+    in_a_second: int,
+    partitions: Sequence[Mapping[str, Any]] = (_KIB,),
+) -> Load:
+    topics = [{"name": "orders", "partitionData": partitions}]
+    body = {"acks": 1, "timeoutMs": 100, "topicData": topics}
+    request = wire.request("Produce", version, 0, "benchmark", body)
     return Load(request, wire.response("Produce", version, 0, _PRODUCED)[8:], at_once, in_a_second)
 
 
 LOADS = {
     "fetch_1_mib": _fetch(1024 * 1024, 4, 1_000),
     "fetch_1_kib": _fetch(1024, 50, 20_000),
+    "produce_1_mib": _produce(9, 4, 500, [_16_KIB] * 64),
     "produce_1_kib": _produce(9, 50, 20_000),
     "produce_1_kib_one_by_one": _produce(9, 1, 5_000),
     # From this version on answers may have addresses in them and are read.

@@ -24,6 +24,7 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.acls import encode
 from group_coordinator.core.acls.rule import AclRule, Acls
+from group_coordinator.job.acl_rules import way_past_rules
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.runtime.replay_session import Replay
 from group_coordinator.settings import load
@@ -326,3 +327,13 @@ def in_order(answer: Any) -> Any:
     if isinstance(answer, dict):
         return {key: in_order(each) for key, each in answer.items()}
     return sorted(map(in_order, answer), key=str) if isinstance(answer, list) else answer
+
+
+@pytest.mark.parametrize("user", [ADMIN, "owner"])
+def test_rules_of_a_file_hold_where_brokers_have_an_authorizer(
+    broker: EmbeddedBroker, user: str
+) -> None:
+    """Who may not see the cluster's rules is told so, and so that there are some."""
+    job = load(overrides=["acls.source=file"]).job
+
+    assert way_past_rules(job, Connection(broker.bootstrap_servers, login_of(user))) is None

@@ -20,14 +20,9 @@ _TIMEOUT_S = 60.0
 
 
 @contextmanager
-def two_commands(installation: Installation, servers: str) -> Iterator[None]:
-    """They read while the block runs; at its end both have read, and left their groups.
-
-    Args:
-        installation: the job whose groups they are.
-        servers: where they get records from, and send their events to.
-    """
-    running = [_start(installation, servers, *words) for words in ((), ("--group", CONSUMED))]
+def two_commands(installation: Installation) -> Iterator[None]:
+    """In groups of the installation's job. They read while the block runs; at its end both have read, and left their groups."""
+    running = [_start(installation, *words) for words in ((), ("--group", CONSUMED))]
     try:
         yield
         for process in running:
@@ -41,12 +36,15 @@ def two_commands(installation: Installation, servers: str) -> Iterator[None]:
     assert of_itself["offsets"] == 0
 
 
-def _start(installation: Installation, servers: str, *words: str) -> subprocess.Popen[str]:
+def _start(installation: Installation, *words: str) -> subprocess.Popen[str]:
     settings = [word for each in installation.overrides for word in ("--set", each)]
     read = ["--topic", TOPIC, "--from-beginning", "--max-messages", str(TAKEN)]
     program = [sys.executable, "-m", "group_coordinator.cli.main", "consume"]
     return subprocess.Popen(  # noqa: S603 - a fixed program
-        [*program, "--bootstrap-server", servers, *settings, *read, *words],
+        [
+            *(*program, "--bootstrap-server", installation.bootstrap_servers),
+            *(*settings, *read, *words),
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -91,7 +91,7 @@ def ordinary_clients_are_coordinated(gateway: GatewayBeside, job: JobProcess) ->
     with who_read_and_committed(servers) as read:
         assert read == {KAFKA_PYTHON: READ, LIBRDKAFKA: READ, LIBRDKAFKA_KIP848: READ}
         groups = [word for group in read for word in ("--group", group)]
-        with two_commands(installation, servers):
+        with two_commands(installation):  # the job's topics are closed to them at the gateway
             said = kafka_consumer_groups(servers, "--describe", *groups)
         assert _offsets_in(said.out) == DESCRIBED, said
         assert _groups_of(installation.bootstrap_servers).isdisjoint({*read, CONSUMED})

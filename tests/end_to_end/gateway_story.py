@@ -24,6 +24,7 @@ from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.cluster.own_login import log_in
 from group_coordinator.gateway.gateway import Gateway, Options
 from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.rights.own_topics import Closed
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.gateway.ask import Ask, Body
 from tests.broker.gateway.conversation import (
@@ -147,9 +148,14 @@ class Scene(NamedTuple):
 
 
 @asynccontextmanager
-async def gateway_before(broker: EmbeddedBroker, certificates: Path) -> AsyncIterator[Scene]:
-    """In this process, with the state machine in the job's place."""
-    access = BrokerAccess(login_of(GATEWAY, certificates))
+async def gateway_before(
+    broker: EmbeddedBroker,
+    certificates: Path,
+    access: BrokerAccess | None = None,
+    closed: Closed = Closed(),  # noqa: B008 - it cannot be changed
+) -> AsyncIterator[Scene]:
+    """In this process, with the state machine in the job's place. Without `access` it logs in with SCRAM."""
+    access = access or BrokerAccess(login_of(GATEWAY, certificates))
     view = ClusterView([Address(LOOPBACK, broker.port)], NEVER_MS, access)
     await view.look_again()
     groups = InProcessGroups(view, group_initial_rebalance_delay_ms=0)
@@ -157,7 +163,8 @@ async def gateway_before(broker: EmbeddedBroker, certificates: Path) -> AsyncIte
     ticking = asyncio.create_task(groups.job.tick())
     told, port = Told(groups), free_block()
     tls = listener_context(str(self_signed(certificates)), "")
-    gateway = Gateway(Options(Address(LOOPBACK, port), LOOPBACK, NEVER_MS, tls), view, told)
+    options = Options(Address(LOOPBACK, port), LOOPBACK, NEVER_MS, tls, closed=closed)
+    gateway = Gateway(options, view, told)
     await gateway.open()
     try:
         yield Scene(broker.port, port, certificates, told, groups, view)

@@ -13,6 +13,7 @@ from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, R
 
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.java import java
+from tests.support.certificates import self_signed
 
 ADMIN, JOB, CLIENT, MUTE, STRANGER = "admin", "job", "client", "mute", "stranger"
 LIMITED, BY_PLAIN, BY_TOKEN, GATEWAY = "limited", "by-plain", "by-token", "gateway"
@@ -31,6 +32,7 @@ SESSION_MS = 60_000
 """Of logins with PLAIN."""
 MECHANISM = "SCRAM-SHA-512"
 KEY_STORE_PASSWORD = "changeit"  # noqa: S105 - of a store that lives as long as a test
+_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 
 Grant = tuple[ResourceType, str, ACLOperation]
 
@@ -91,18 +93,48 @@ def secured_broker(folder: Path, port: int | None = None, **properties: str) -> 
                 "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required "
                 'unsecuredLoginStringClaim_sub="broker";'
             ),
-            "ssl.keystore.type": "PKCS12",
-            "ssl.keystore.location": str(_key_store(folder)),
-            "ssl.keystore.password": KEY_STORE_PASSWORD,
-            "ssl.truststore.type": "PEM",
+            **_tls(folder),
             "ssl.truststore.location": str(trust_store(folder)),
-            "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+            "authorizer.class.name": _AUTHORIZER,
             # The one who comes from the controller's listener has no name.
             "super.users": f"User:{ADMIN};User:ANONYMOUS",
             **properties,
         },
         users=PASSWORDS,
     )
+
+
+def mutual_broker(folder: Path) -> EmbeddedBroker:
+    """A broker that knows users by certificate. The gateway's may do everything, as that of many a job."""
+    tls = _tls(folder)
+    own = _of_gateway(folder)
+    own.mkdir()
+    self_signed(own)
+    trusted = own / "trusted-by-broker.pem"
+    trusted.write_bytes(trust_store(folder).read_bytes() + (own / "certificate.pem").read_bytes())
+    return EmbeddedBroker(
+        properties={
+            "listener.security.protocol.map": "CLIENTS:SSL,CONTROLLER:PLAINTEXT",
+            "ssl.client.auth": "required",
+            **tls,
+            "ssl.truststore.location": str(trusted),
+            "authorizer.class.name": _AUTHORIZER,
+            "super.users": "User:CN=gateway;User:CN=broker;User:ANONYMOUS",
+        }
+    )
+
+
+def certificate_of_gateway(folder: Path) -> dict[str, Any]:
+    """Options of kafka-python, for a mutual broker."""
+    return {
+        "security_protocol": "SSL",
+        "ssl_cafile": str(trust_store(folder)),
+        **dict.fromkeys(("ssl_certfile", "ssl_keyfile"), str(_of_gateway(folder) / "gateway.pem")),
+    }
+
+
+def _of_gateway(folder: Path) -> Path:
+    return folder / "shown-to-brokers"
 
 
 def trust_store(folder: Path) -> Path:
@@ -128,6 +160,15 @@ def grant(broker: EmbeddedBroker, folder: Path, user: str, grants: Sequence[Gran
     admin = KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers, **login_of(ADMIN, folder))
     with closing(admin):
         assert admin.create_acls(acls)["failed"] == []
+
+
+def _tls(folder: Path) -> dict[str, str]:
+    return {
+        "ssl.keystore.type": "PKCS12",
+        "ssl.keystore.location": str(_key_store(folder)),
+        "ssl.keystore.password": KEY_STORE_PASSWORD,
+        "ssl.truststore.type": "PEM",
+    }
 
 
 def _key_store(folder: Path) -> Path:

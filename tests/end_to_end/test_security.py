@@ -21,11 +21,15 @@ from group_coordinator.clients import AdminClient
 from group_coordinator.clients.cluster.cluster_topics import ClusterTopics
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import GroupAuthorizationFailedError
+from group_coordinator.gateway.cluster.broker_access import BrokerAccess
+from group_coordinator.gateway.identity import check_clients_are_answered
+from group_coordinator.gateway.start_errors import GatewayStartError
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.end_to_end.gateway_story import (
     LIMITS,
     ON_OPEN_AND_ORDERS,
     TOPICS,
+    RawClient,
     a_member_of,
     answers_of,
     by_a_limited_user,
@@ -37,6 +41,17 @@ from tests.end_to_end.gateway_story import (
 )
 from tests.end_to_end.installation import Installation
 from tests.end_to_end.metrics_beside import MetricsBeside
+from tests.end_to_end.own_topic_attacks import (
+    DENIED,
+    closed_but_to,
+    ends,
+    is_hung_up_on,
+    nothing_is_changed,
+    nothing_is_read_or_written,
+    read,
+    told_to_real_clients,
+    written,
+)
 from tests.end_to_end.secured_broker import (
     ADMIN,
     ALL_TOPICS,
@@ -48,6 +63,7 @@ from tests.end_to_end.secured_broker import (
     GATEWAY,
     JOB,
     LIMITED,
+    MECHANISM,
     MUTE,
     OF_BILLING,
     PASSWORDS,
@@ -55,8 +71,10 @@ from tests.end_to_end.secured_broker import (
     STRANGER,
     WORK,
     WORK_WITHOUT_ANSWERS,
+    certificate_of_gateway,
     grant,
     login_of,
+    mutual_broker,
     secured_broker,
     trust_store,
 )
@@ -330,3 +348,67 @@ def test_a_client_joins_through_a_gateway_with_nothing_but_its_login(
             assert {caller.principal for caller in scene.told.callers} == {"User:limited"}
 
     asyncio.run(story())
+
+
+@pytest.mark.usefixtures("installed")
+def test_the_coordinators_own_topics_are_closed_even_to_an_administrator(
+    cluster: SecuredCluster,
+) -> None:
+    broker, certificates = cluster.broker, cluster.certificates
+    admin, servers = login_of(ADMIN, certificates), broker.bootstrap_servers
+
+    async def story() -> None:
+        async with gateway_before(broker, certificates, closed=closed_but_to(JOB)) as scene:
+
+            async def come(user: str = ADMIN) -> RawClient:
+                client = await scene.at_gateway()
+                await client.log_in(login_of(user, certificates))
+                return client
+
+            before = await ends(servers, admin)
+            await nothing_is_read_or_written(scene, come)
+            await nothing_is_changed(scene, come)
+            login = {
+                "security.protocol": "SASL_SSL",
+                "sasl.mechanism": MECHANISM,
+                "sasl.username": ADMIN,
+                "sasl.password": PASSWORDS[ADMIN],
+                "ssl.ca.location": str(certificates / "gateway.pem"),
+            }
+            at_gateway = f"127.0.0.1:{scene.gateway_port}"
+            told = await asyncio.to_thread(told_to_real_clients, at_gateway, login)
+            assert told == [DENIED, DENIED]
+            assert await ends(servers, admin) == before
+            job = await come(JOB)
+            answers = [await job.ask(*ask) for ask in read(scene, "group-events")]
+            assert [len(answer["responses"]) for answer in answers] == [1, 1]
+
+    asyncio.run(story())
+
+
+def test_a_gateway_lends_its_certificate_to_nobody(tmp_path: Path) -> None:
+    """At a broker that knows users by certificate, where the gateway's user may do everything."""
+
+    async def story(broker: EmbeddedBroker) -> None:
+        own = certificate_of_gateway(tmp_path)
+        async with gateway_before(broker, tmp_path, BrokerAccess(own)) as scene:
+            with pytest.raises(GatewayStartError, match=r"^security\.protocol = SSL: brokers know"):
+                await check_clients_are_answered(scene.view)
+            assert await is_hung_up_on(scene.at_gateway, written(9, "group-events"))
+
+        shared, closed = BrokerAccess(own, lends_certificate=True), closed_but_to("gateway")
+        async with gateway_before(broker, tmp_path, shared, closed) as scene:
+            before = await ends(broker.bootstrap_servers, own)
+            await nothing_is_read_or_written(scene, scene.at_gateway)
+            await nothing_is_changed(scene, scene.at_gateway)
+            client = await scene.at_gateway()
+            answer = await client.ask(*written(9, "orders"))
+            assert len(answer["responses"]) == 1
+            assert await ends(broker.bootstrap_servers, own) == before
+
+    with mutual_broker(tmp_path) as broker:
+        topics = [NewTopic(name, 1, 1) for name in ("group-events", "group-responses", "orders")]
+        own = certificate_of_gateway(tmp_path)
+        with closing(KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers, **own)) as admin:
+            admin.create_topics(topics, wait_for_metadata=True)
+        asyncio.run(story(broker))

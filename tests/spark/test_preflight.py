@@ -152,6 +152,20 @@ def test_a_cluster_without_rules_is_none_to_go_by(spark: SparkSession, ready: Se
     }
 
 
+def test_rules_of_a_file_do_not_hold_where_brokers_have_no_authorizer(
+    spark: SparkSession, ready: Settings, tmp_path: Path
+) -> None:
+    rules = tmp_path / "acls.json"
+    rules.write_text('{"acls": []}')
+    by_file = replace(ready.job, acls_source="file", acls_file=str(rules))
+
+    assert wrong(spark, replace(ready, job=by_file)) == {
+        "authorizer": "acls.source = file, and the brokers have no authorizer: whoever reaches them may write to "
+        f"{by_file.events_topic} as any user, past all rules: set authorizer.class.name at the brokers, or let only the job "
+        "and the gateway reach them"
+    }
+
+
 def stamped_by_clients(job: JobSettings) -> None:
     resource = ConfigResource(
         ConfigResourceType.TOPIC, job.events_topic, {"message.timestamp.type": "CreateTime"}

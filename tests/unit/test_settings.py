@@ -88,6 +88,8 @@ def test_the_defaults_of_the_job() -> None:
         gateway_ssl_keystore_location="",
         gateway_ssl_truststore_location="",
         gateway_sasl_oauthbearer_sub_claim_name="sub",
+        gateway_clients_share_one_user=False,
+        gateway_allow_plaintext_passwords=False,
         gateway_metadata_interval_ms=3_000,
         gateway_metadata_lookup_interval_ms=1_000,
         gateway_client_open_max_bytes=8_388_608,

@@ -13,13 +13,18 @@ from group_coordinator.cli.client_properties.connecting import connection_of
 from group_coordinator.cli.client_properties.options import client_options
 from group_coordinator.cli.job_options import job_options, job_settings
 from group_coordinator.cli.login_option import command_config_option
-from group_coordinator.job.preflight import Finding, preflight, rights_of
+from group_coordinator.job.preflight import (
+    Finding,
+    identity_of_clients,
+    preflight,
+    rights_of,
+)
 from group_coordinator.job.program_rights import RIGHTS, can_be_asked_for
 from group_coordinator.settings import Settings
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_RUN = "run"
+_RUN, _GATEWAY = "run", "gateway"
 _BY_SETTINGS = (_RUN, "init", "rebuild")
 """Programs that log in with the settings alone, without client properties."""
 
@@ -59,3 +64,5 @@ def findings(
     given = client_options(command_config)
     connection = connection_of(job.bootstrap_servers, job.security, given, command_config)
     yield from rights_of(program, job, connection)
+    if program == _GATEWAY:
+        yield from identity_of_clients(job, connection)

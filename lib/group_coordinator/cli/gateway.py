@@ -48,6 +48,7 @@ def command(
 
     Where brokers want a login, clients log in through the gateway, each with its own user, whose rights hold
     for groups too; --command-config is the gateway's own. TLS for clients: gateway.ssl.keystore.location.
+    Nobody but the users of the gateway and of the job reaches the job's two topics through it.
 
     Where monitoring looks (gateway.health.listen): /live, /ready, and /metrics for Prometheus.
     It runs until Ctrl-C or SIGTERM: then it takes no more requests, and gives those that are on their way
@@ -61,7 +62,8 @@ def command(
 
     \b
     For clients on other machines:
-      group-coordinator gateway --listen 0.0.0.0:19092 --advertise gateway.example.com
+      group-coordinator gateway --listen 0.0.0.0:19092 --advertise gateway.example.com \\
+          --set gateway.ssl.keystore.location=gateway.pem
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     given = {
         "bootstrap.servers": bootstrap_server,

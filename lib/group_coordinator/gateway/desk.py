@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 from time import monotonic
 from typing import TypeAlias
@@ -34,6 +34,7 @@ from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.groups.node_shares import NodeShares
 from group_coordinator.gateway.groups.refusals import refused_unread
 from group_coordinator.gateway.rights.checked_groups import CheckedGroups
+from group_coordinator.gateway.rights.own_topics import OwnTopics
 from group_coordinator.gateway.served import Api, Way
 
 Plan: TypeAlias = MadeHere | SentOn
@@ -49,12 +50,14 @@ class Desk:
         coordinators: Coordinators,
         counters: Counters,
         topics: KnownTopics,
+        own_topics: OwnTopics,
     ) -> None:
         self._groups = groups
         self._checked = CheckedGroups(NodeShares(groups, coordinators), topics)
         self._addresses = addresses
         self._coordinators = coordinators
         self._counters = counters
+        self._own_topics = own_topics
         self._plans: dict[str, Callable[[Request, Body, Client], Plan]] = {
             "FindCoordinator": self._find_coordinator,
             "DescribeConfigs": self._configs,
@@ -73,6 +76,8 @@ class Desk:
             return _api_versions(request)
         if request.api.way is Way.LOGIN:
             return client.login.plan(request)
+        if request.api.way in (Way.TOPICS, Way.SHOWN):
+            return self._about_topics(request, client)
         frame = memoryview(request.frame)[4:]
         header = wire.request_header(frame)
         body = wire.decode(f"{request.api.name}Request", request.version, frame, header.body_at)
@@ -87,6 +92,11 @@ class Desk:
         body = refused_unread(api.name, version, ErrorCode.INVALID_REQUEST)
         return None if body is None else wire.response(api.name, version, correlation_id, body)
 
+    @property
+    def own_topics(self) -> OwnTopics:
+        """Those of the coordinator."""
+        return self._own_topics
+
     def rewriting(self, api: str, version: int) -> Rewriting | None:
         """None: the broker's answers are passed on as they come."""
         return self._addresses.rewriting(api, version)
@@ -98,6 +108,24 @@ class Desk:
     def count_refused(self, api: Api | None, version: int) -> None:
         """The API or its version is not served."""
         self._counters.count_refused(api, version)
+
+    def _about_topics(self, request: Request, client: Client) -> Plan:
+        principal, api = client.login.principal, request.api.name
+        if self._own_topics.traces(principal) is None:
+            return SentOn(request.frame, self._addresses.rewriting(api, request.version))
+        named = self._own_topics.named_in(request, principal)
+        if request.api.way is Way.SHOWN:
+            return SentOn(request.frame, partial(self._without_own, request, named))
+        if named:
+            return MadeHere(self._own_topics.refusal(request, named))
+        return SentOn(request.frame, None)
+
+    def _without_own(
+        self, request: Request, named: Collection[str], frame: memoryview
+    ) -> bytes | Awaitable[bytes]:
+        answer = self._own_topics.hide(request, named, len(frame).to_bytes(4) + frame)
+        rewriting = self._addresses.rewriting(request.api.name, request.version)
+        return answer if rewriting is None else rewriting(memoryview(answer)[4:])
 
     def _find_coordinator(self, request: Request, body: Body, client: Client) -> Plan:
         if body.get("keyType") == OF_TRANSACTIONS:
@@ -119,6 +147,9 @@ class Desk:
         return MadeHere(found())
 
     def _configs(self, request: Request, body: Body, client: Client) -> Plan:
+        named = self._own_topics.named_in(request, client.login.principal)
+        if named:
+            return MadeHere(self._own_topics.refusal(request, named))
         of_groups, others = split(body["resources"])
         if not of_groups:
             return SentOn(request.frame, None)

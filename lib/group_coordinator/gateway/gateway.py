@@ -30,6 +30,7 @@ from group_coordinator.gateway.desk import Desk
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.login.failed_logins import FailedLogins
 from group_coordinator.gateway.login.login import Login
+from group_coordinator.gateway.rights.own_topics import Closed, OwnTopics
 from group_coordinator.gateway.served import PARKED_APIS
 
 CONNECT_TIMEOUT_S = 10.0
@@ -55,6 +56,7 @@ class Options(NamedTuple):
     limits: Limits = NO_LIMITS
     client_open_max_bytes: int = 8 * 1024 * 1024
     """What requests may take that one client has open."""
+    closed: Closed = Closed()
 
 
 class Gateway:
@@ -77,6 +79,7 @@ class Gateway:
             Coordinators(self._nodes_with_ports, self._listeners.address_of),
             self.counters,
             view,
+            OwnTopics(options.closed, view),
         )
         self._connections: set[Connection] = set()
         self._strangers = Strangers()
@@ -195,7 +198,7 @@ class Gateway:
             try:
                 async with self._turns[broker].turn(host), asyncio.timeout(CONNECT_TIMEOUT_S):
                     await loop.create_connection(
-                        lambda: upstream, *broker, ssl=self._view.access.tls
+                        lambda: upstream, *broker, ssl=self._view.access.of_clients.tls
                     )
             except OSError as error:  # TimeoutError is one
                 failures.append(f"{broker}: {str(error) or 'no answer'}")

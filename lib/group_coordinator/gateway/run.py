@@ -26,11 +26,20 @@ from group_coordinator.gateway.cluster.host_and_port import (
     listen_address,
 )
 from group_coordinator.gateway.connections.admission import Limits
+from group_coordinator.gateway.connections.certificate_renewal import CertificateRenewal
 from group_coordinator.gateway.connections.open_files import raise_open_files
 from group_coordinator.gateway.connections.tls_buffers import begin_small
 from group_coordinator.gateway.gateway import Gateway, Options
 from group_coordinator.gateway.group_part import GroupService
 from group_coordinator.gateway.health_port import HealthPort, Page
+from group_coordinator.gateway.identity import (
+    ONE_USER_TOLD,
+    check_clients_are_answered,
+    check_passwords_are_hidden,
+    clients_share_one_user,
+    closed_to_clients,
+    lends_certificate,
+)
 from group_coordinator.gateway.metrics_page import metrics_page
 from group_coordinator.gateway.readiness import cluster_check, ready_page
 from group_coordinator.gateway.start_errors import GatewayStartError
@@ -54,8 +63,11 @@ def run_gateway(job: JobSettings, connection: Connection, open_groups: OpenGroup
         GatewayStartError: the cluster does not answer, or a port cannot be had.
     """
     set_up_logs()
-    options = _options(job)
-    access = BrokerAccess(connection.options)
+    login = connection.options
+    access = BrokerAccess(login, lends_certificate=lends_certificate(job, login))
+    options = _options(job, connection)
+    if clients_share_one_user(job, login):
+        _log.warning(ONE_USER_TOLD)
     begin_small()
     try:
         brokers = [Address(*each) for each in connection.addresses()]
@@ -70,7 +82,7 @@ def run_gateway(job: JobSettings, connection: Connection, open_groups: OpenGroup
         raise GatewayStartError(str(error)) from error
 
 
-def _options(job: JobSettings) -> Options:
+def _options(job: JobSettings, connection: Connection) -> Options:
     listen = listen_address("gateway.listen", job.gateway_listen)
     named = job.gateway_advertised_host
     host = advertised_host("gateway.advertised.host", named) if named else listen.host
@@ -80,6 +92,8 @@ def _options(job: JobSettings) -> Options:
         )
     tls = listener_context(job.gateway_ssl_keystore_location, job.gateway_ssl_truststore_location)
     check_protocol("gateway.listen", job.gateway_listen, is_encrypted=tls is not None)
+    if tls is None:
+        check_passwords_are_hidden(job, listen.host, connection.options)
     return Options(
         listen,
         host,
@@ -88,6 +102,7 @@ def _options(job: JobSettings) -> Options:
         job.gateway_sasl_oauthbearer_sub_claim_name,
         _limits(job),
         job.gateway_client_open_max_bytes,
+        closed_to_clients(job, connection),
     )
 
 
@@ -115,6 +130,7 @@ async def _served(
         raise GatewayStartError(
             f"no Kafka broker answers at {job.bootstrap_servers}: {view.trouble}"
         )
+    await check_clients_are_answered(view)
     async with open_groups(view) as groups:
         gateway = Gateway(options, view, groups.part)
         health = HealthPort(_pages(gateway, view, groups))
@@ -123,6 +139,9 @@ async def _served(
         async with TaskGroup() as background:
             tasks = [background.create_task(view.keep_fresh())]
             tasks.append(background.create_task(gateway.keep_tidy()))
+            if options.tls is not None:
+                renewal = CertificateRenewal(options.tls, job.gateway_ssl_keystore_location)
+                tasks.append(background.create_task(renewal.keep()))
             await stop.wait()
             _log.info("Told to stop: no new requests from now on")
             await gateway.drain(DRAIN_TIMEOUT_S)

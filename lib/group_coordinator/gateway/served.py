@@ -23,6 +23,10 @@ class Way(Enum):
     """The broker, if the request wants an answer at all."""
     LOGIN = auto()
     """The broker; the request and the answer are read along."""
+    TOPICS = auto()
+    """The broker, unless the request names a topic of the coordinator itself."""
+    SHOWN = auto()
+    """The broker; its answer may name them."""
     PASSED = auto()
     """The broker; nobody reads the request."""
 
@@ -46,15 +50,17 @@ _BY_WAY = {
     ),
     Way.PRODUCED: "Produce",
     Way.LOGIN: "SaslHandshake SaslAuthenticate",
+    Way.TOPICS: (
+        "Fetch ListOffsets CreateTopics DeleteTopics DeleteRecords OffsetForLeaderEpoch AddPartitionsToTxn "
+        "AlterReplicaLogDirs CreatePartitions ElectLeaders AlterPartitionReassignments DescribeProducers"
+    ),
+    Way.SHOWN: "Metadata DescribeTopicPartitions",
     Way.PASSED: (
-        "Fetch ListOffsets Metadata CreateTopics DeleteTopics DeleteRecords InitProducerId "
-        "OffsetForLeaderEpoch AddPartitionsToTxn AddOffsetsToTxn EndTxn DescribeAcls CreateAcls DeleteAcls "
-        "AlterReplicaLogDirs DescribeLogDirs CreatePartitions CreateDelegationToken "
-        "RenewDelegationToken ExpireDelegationToken DescribeDelegationToken ElectLeaders AlterPartitionReassignments "
-        "ListPartitionReassignments DescribeClientQuotas AlterClientQuotas DescribeUserScramCredentials "
-        "AlterUserScramCredentials DescribeQuorum UpdateFeatures DescribeCluster DescribeProducers UnregisterBroker "
-        "DescribeTransactions ListTransactions GetTelemetrySubscriptions PushTelemetry DescribeTopicPartitions "
-        "AddRaftVoter RemoveRaftVoter UnregisterController"
+        "InitProducerId AddOffsetsToTxn EndTxn DescribeAcls CreateAcls DeleteAcls DescribeLogDirs CreateDelegationToken "
+        "RenewDelegationToken ExpireDelegationToken DescribeDelegationToken ListPartitionReassignments "
+        "DescribeClientQuotas AlterClientQuotas DescribeUserScramCredentials AlterUserScramCredentials DescribeQuorum "
+        "UpdateFeatures DescribeCluster UnregisterBroker DescribeTransactions ListTransactions "
+        "GetTelemetrySubscriptions PushTelemetry AddRaftVoter RemoveRaftVoter UnregisterController"
     ),
 }
 _HIGHEST = {

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from group_coordinator.clients.cluster.cluster_acls import AclsUnreadableError
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.core.acls.rule import Acls
-from group_coordinator.job.acl_rules import reader_of_acls
+from group_coordinator.job.acl_rules import reader_of_acls, way_past_rules
 from group_coordinator.job.looking_again import look_again_and_again
 from group_coordinator.job.metrics.families import gauge
 from group_coordinator.settings import JobSettings
@@ -109,6 +109,8 @@ def acls_of_run(
         AclsUnreadableError: there are none to go by, and the settings want some.
         ChannelError: the cluster does not answer.
     """
+    if (way := way_past_rules(job, connection)) is not None:
+        _log.warning(way)
     log = AclLog(spark, coordinator_folder(spark, job))
     with reader_of_acls(job, connection) as read:
         agent = None if read is None else AclAgent(read, log.take)

@@ -6,7 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from group_coordinator.clients.cluster.cluster_acls import AclsUnreadableError, ClusterAcls
+from group_coordinator.clients.cluster.cluster_acls import (
+    AclsUnreadableError,
+    ClusterAcls,
+    has_authorizer,
+)
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.codecs import acls as codec
 from group_coordinator.codecs.acls import super_users_of
@@ -31,6 +35,20 @@ def reader_of_acls(job: JobSettings, connection: Connection) -> Iterator[Callabl
         return
     with closing(ClusterAcls(connection)) as cluster:
         yield lambda: _together(of_settings, Acls(cluster.read()))
+
+
+def way_past_rules(job: JobSettings, connection: Connection) -> str | None:
+    """How clients get past the rules of a file, in one sentence; None: they do not.
+
+    Raises:
+        ChannelError: the cluster does not answer, or does not let us in.
+    """
+    if job.acls_source != "file" or has_authorizer(connection):
+        return None
+    return (
+        f"acls.source = file, and the brokers have no authorizer: whoever reaches them may write to {job.events_topic} as any "
+        "user, past all rules: set authorizer.class.name at the brokers, or let only the job and the gateway reach them"
+    )
 
 
 def rules_in(file: Path) -> Acls:

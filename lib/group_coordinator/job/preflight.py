@@ -17,7 +17,8 @@ from group_coordinator.clients.cluster.coordinator_topics import (
 )
 from group_coordinator.clients.cluster.ticks import write_ticks
 from group_coordinator.clients.cluster.topic_extent import offsets_present
-from group_coordinator.job.acl_rules import reader_of_acls
+from group_coordinator.gateway.identity import ONE_USER_TOLD, clients_share_one_user
+from group_coordinator.job.acl_rules import reader_of_acls, way_past_rules
 from group_coordinator.job.certificates_check import check_certificates
 from group_coordinator.job.clock import check_clock
 from group_coordinator.job.events_partitions import check_batch_limit, check_no_new_partitions
@@ -66,6 +67,7 @@ def preflight(settings: Settings, make_session: MakeSession) -> Iterator[Finding
     topics = _looked("topics", lambda: _topics(connection, job))
     yield topics
     yield from rights_of("run", job, connection)
+    yield from identity_of_clients(job, connection)
     # A cluster may make a topic that is missing, as it likes, for whoever asks for it.
     if topics.is_right:
         yield from _with_kafka(connection, job)
@@ -97,10 +99,19 @@ def rights_of(program: str, job: JobSettings, connection: Connection) -> Iterato
             yield Finding("rights", is_right=False, text=text, is_needed=each.need.without is None)
 
 
+def identity_of_clients(job: JobSettings, connection: Connection) -> Iterator[Finding]:
+    """Tell if the clients of a gateway with these settings have no user of their own."""
+    if clients_share_one_user(job, connection.options):
+        yield Finding("gateway", is_right=False, text=ONE_USER_TOLD, is_needed=False)
+
+
 def _with_kafka(connection: Connection, job: JobSettings) -> Iterator[Finding]:
     yield _looked("clock", lambda: _clock(connection, job))
     yield _looked("rate limit", lambda: _batch_limit(connection, job))
     yield _looked("ACLs", lambda: _acls(connection, job))
+    past = _looked("authorizer", lambda: way_past_rules(job, connection) or "")
+    if past.text:
+        yield past._replace(is_right=False, is_needed=not past.is_right)
 
 
 def _with_spark(

@@ -57,7 +57,9 @@ def telling_of_topics(
         yield None
         return
     interests = TopicInterests(coordinator_folder(spark, job))
-    cluster, writer = ClusterTopics(connection), EventWriter(connection, job.events_topic)
+    # A pattern that matched these two would have its consumers read what their own commits become.
+    cluster = ClusterTopics(connection, (job.events_topic, job.responses_topic))
+    writer = EventWriter(connection, job.events_topic)
     try:
         agent = TopicAgent(interests, cluster.look, writer.write)
         yield TellingOfTopics(interests, agent, job.topic_metadata_interval_ms / 1000)

@@ -10,7 +10,9 @@ from click.testing import CliRunner, Result
 
 from group_coordinator.cli.main import main
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.gateway.identity import ONE_USER_TOLD
 from group_coordinator.settings import JobSettings
+from tests.support.certificates import self_signed
 
 NOBODY = "127.0.0.1:1"
 
@@ -64,3 +66,42 @@ def test_what_keeps_it_from_its_work_is_one_sentence(arguments: list[str], said:
     assert refused.exit_code == 1
     assert said in refused.stderr.splitlines()[-1]
     assert "Traceback" not in refused.output
+
+
+@pytest.mark.parametrize("protocol", ["SASL_SSL", "SASL_PLAINTEXT"])
+@pytest.mark.parametrize("listen", ["0.0.0.0:19092", "10.0.0.1:19092", "me:19092"])
+def test_passwords_in_plain_text_are_refused_but_on_loopback(
+    protocol: str, listen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROUP_COORDINATOR_SASL_PASSWORD", "hush")
+    login = [f"security.protocol={protocol}", "sasl.username=gateway"]
+    allowed = "gateway.allow.plaintext.passwords=true"
+    at = ["--bootstrap-server", NOBODY, "--advertise", "me", "--listen"]
+
+    def said(where: str, *settings: str) -> str:
+        given = [word for each in (*login, *settings) for word in ("--set", each)]
+        return gateway(*at, where, *given).stderr.splitlines()[-1]
+
+    assert said(listen) == (
+        f"Error: gateway.listen = {listen}: clients would log in without TLS, and their passwords could be read on the "
+        "way: set gateway.ssl.keystore.location, or listen on 127.0.0.1; behind a proxy that ends TLS set "
+        "gateway.allow.plaintext.passwords = true"
+    )
+    for where in ("127.0.0.1:19092", "[::1]:19092", "localhost:19092"):
+        assert said(where).startswith(f"Error: no Kafka broker answers at {NOBODY}")
+    assert said(listen, allowed).startswith(f"Error: no Kafka broker answers at {NOBODY}")
+
+
+def test_each_start_tells_that_clients_share_one_user(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = {
+        "security.protocol": "SSL",
+        "ssl.keystore.location": str(self_signed(tmp_path)),
+        "gateway.clients.share.one.user": "true",
+    }
+    given = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+
+    gateway("--bootstrap-server", NOBODY, *given)
+
+    assert ONE_USER_TOLD in caplog.messages

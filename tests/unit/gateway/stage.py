@@ -19,6 +19,7 @@ from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.connections.admission import NO_LIMITS, Limits
 from group_coordinator.gateway.gateway import Gateway, Options
 from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.rights.own_topics import Closed
 from group_coordinator.local.ports import free_row
 from tests.unit.gateway.scripted_broker import NODE, PATIENCE_S, ScriptedBroker
 
@@ -144,14 +145,17 @@ async def staged(
     *,
     login: Mapping[str, Any] = MappingProxyType({}),
     certificates: Certificates = PLAIN,
+    lends_certificate: bool = False,
     has_authorizer: bool = False,
     limits: Limits = NO_LIMITS,
     client_open_max_bytes: int = 8 * 1024 * 1024,
+    closed: Closed = Closed(),  # noqa: B008 - it cannot be changed
 ) -> AsyncIterator[Stage]:
     """`login` are options of kafka-python for the gateway's own connections."""
     async with ScriptedBroker(certificates.of_broker) as broker:
         broker.has_authorizer = has_authorizer
-        view = ClusterView([broker.address], NEVER_MS, BrokerAccess(login))
+        access = BrokerAccess(login, lends_certificate=lends_certificate)
+        view = ClusterView([broker.address], NEVER_MS, access)
         await view.look_again()
         job = JobByHand()
         port = free_block()
@@ -163,6 +167,7 @@ async def staged(
             tls,
             limits=limits,
             client_open_max_bytes=client_open_max_bytes,
+            closed=closed,
         )
         gateway = Gateway(options, view, job)
         await gateway.open()

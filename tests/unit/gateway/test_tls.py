@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
 from asyncio.sslproto import SSLProtocol
 from pathlib import Path
@@ -10,9 +11,18 @@ from ssl import SSLContext
 
 import pytest
 
+from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess, listener_context
+from group_coordinator.gateway.connections.certificate_renewal import CertificateRenewal
 from group_coordinator.gateway.connections.tls_buffers import begin_small
+from group_coordinator.gateway.identity import (
+    check_clients_are_answered,
+    closed_to_clients,
+    lends_certificate,
+)
 from group_coordinator.gateway.start_errors import GatewayStartError
+from group_coordinator.job.preflight import identity_of_clients
+from group_coordinator.settings import JobSettings, load
 from tests.support.certificates import self_signed
 from tests.unit.gateway.stage import Certificates, staged, until
 from tests.unit.gateway.test_logins import LOGIN, log_in
@@ -118,6 +128,100 @@ def test_a_client_must_show_a_certificate_if_authorities_are_named(key_store: Pa
     asyncio.run(scene())
 
 
+def own_certificate(key_store: Path, protocol: str = "SSL") -> dict[str, str]:
+    """Of the gateway, at brokers that know users by it."""
+    files = {"ssl_cafile": str(key_store), "ssl_certfile": str(key_store)}
+    return {"security_protocol": protocol, **files}
+
+
+def settings_of(**given: str) -> JobSettings:
+    return load(overrides=[f"{key.replace('__', '.')}={value}" for key, value in given.items()]).job
+
+
+def test_the_certificate_of_the_gateway_is_not_that_of_its_clients(key_store: Path) -> None:
+    async def scene() -> None:
+        mutual = Certificates(None, server(key_store, key_store))
+        async with staged(certificates=mutual, login=own_certificate(key_store)) as stage:
+            assert stage.view.age_s() is not None
+            client = await stage.client()
+            client.ask("Fetch", 12, FETCH)
+
+            assert await client.is_hung_up()
+            assert stage.broker.is_idle()
+            with pytest.raises(
+                GatewayStartError, match=r"or set gateway\.clients\.share\.one\.user = true$"
+            ):
+                await check_clients_are_answered(stage.view)
+
+    asyncio.run(scene())
+
+
+def test_clients_are_nobody_where_brokers_do_not_insist_on_a_certificate(key_store: Path) -> None:
+    async def scene() -> None:
+        lenient = server(key_store, key_store)
+        lenient.verify_mode = ssl.CERT_OPTIONAL
+        both = Certificates(None, lenient)
+        async with staged(certificates=both, login=own_certificate(key_store)) as stage:
+            await check_clients_are_answered(stage.view)
+            client = await stage.client()
+            client.ask("Fetch", 12, FETCH)
+            asked = await stage.broker.asked()
+
+            assert asked.writer.get_extra_info("ssl_object").getpeercert() is None
+
+    asyncio.run(scene())
+
+
+def test_clients_that_share_one_user_get_no_delegation_tokens_of_it(key_store: Path) -> None:
+    async def scene() -> None:
+        mutual, login = Certificates(None, server(key_store, key_store)), own_certificate(key_store)
+        job = settings_of(gateway__clients__share__one__user="true")
+        closed = closed_to_clients(job, Connection("broker:9092", login))
+        view_lends = lends_certificate(job, login)
+        async with staged(
+            certificates=mutual, login=login, lends_certificate=view_lends, closed=closed
+        ) as stage:
+            await check_clients_are_answered(stage.view)
+            client, thief = await stage.client(), await stage.client()
+            client.ask("Fetch", 12, FETCH)
+            thief.ask("CreateDelegationToken", 3, {"renewers": [], "maxLifetimeMs": -1})
+
+            assert (await stage.broker.asked()).api == "Fetch"
+            assert await thief.is_hung_up()
+            assert stage.broker.is_idle()
+            assert closed.topics == {"group-events", "group-responses"}
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize("is_shared", ["true", "false"])
+def test_check_tells_that_clients_share_one_user(is_shared: str) -> None:
+    job = settings_of(gateway__clients__share__one__user=is_shared)
+    connection = Connection("broker:9092", own_certificate(Path("gateway.pem")))
+    told = [(each.is_right, each.is_needed) for each in identity_of_clients(job, connection)]
+
+    assert told == ([(False, False)] if is_shared == "true" else [])
+
+
+@pytest.mark.parametrize(
+    ("protocol", "settings", "is_lent"),
+    [
+        ("SSL", {}, False),
+        ("SSL", {"gateway__ssl__truststore__location": "ca.pem"}, False),
+        ("SSL", {"gateway__clients__share__one__user": "true"}, True),
+        ("SASL_SSL", {}, False),
+        ("SASL_SSL", {"gateway__clients__share__one__user": "true"}, False),
+        ("SASL_SSL", {"gateway__ssl__truststore__location": "ca.pem"}, True),
+    ],
+)
+def test_who_shows_the_certificate_of_the_gateway(
+    protocol: str, settings: dict[str, str], *, is_lent: bool
+) -> None:
+    login = own_certificate(Path("gateway.pem"), protocol)
+
+    assert lends_certificate(settings_of(**settings), login) is is_lent
+
+
 def test_files_that_cannot_be_used(tmp_path: Path, key_store: Path) -> None:
     empty = tmp_path / "empty.pem"
     empty.touch()
@@ -135,3 +239,37 @@ def test_files_that_cannot_be_used(tmp_path: Path, key_store: Path) -> None:
 
 def test_without_a_key_store_ports_are_plain() -> None:
     assert listener_context("", "") is None
+
+
+def test_a_renewed_certificate_counts_for_new_connections(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folders = tmp_path / "first", tmp_path / "second"
+    for folder in folders:
+        folder.mkdir()
+    first, second = map(self_signed, folders)
+    in_use = tmp_path / "in-use.pem"
+    in_use.write_bytes(first.read_bytes())
+    context = server(in_use)
+    renewal = CertificateRenewal(context, str(in_use))
+
+    async def scene() -> None:
+        async with staged(certificates=Certificates(context, None)) as stage:
+            before = await stage.client(tls=ssl.create_default_context(cafile=first))
+            for changed_at_ns, content in enumerate((b"half a file", second.read_bytes())):
+                in_use.write_bytes(content)
+                os.utime(in_use, ns=(changed_at_ns, changed_at_ns))
+                renewal.look()
+                renewal.look()
+                if not changed_at_ns:
+                    await stage.client(tls=ssl.create_default_context(cafile=first))
+            with pytest.raises(ssl.SSLCertVerificationError):
+                await stage.client(tls=ssl.create_default_context(cafile=first))
+            for client in before, await stage.client(tls=ssl.create_default_context(cafile=second)):
+                client.ask("ApiVersions", 3)
+                assert (await client.answer("ApiVersions", 3))[1]["errorCode"] == 0
+
+    asyncio.run(scene())
+    told = [r.message for r in caplog.records if "certificate stays" in r.message]
+    assert len(told) == 1
+    assert f"gateway.ssl.keystore.location = {in_use}" in told[0]

@@ -85,6 +85,22 @@ class ClusterAcls:
             admin.close()
 
 
+def has_authorizer(connection: Connection) -> bool:
+    """Whether the brokers let some do what they do not let others do.
+
+    Raises:
+        ChannelError: the cluster does not answer, or does not let us in.
+    """
+    with connection.opened(KafkaAdminClient) as admin:
+        try:
+            _described(admin)
+        except SecurityDisabledError:
+            return False
+        except ClusterAuthorizationFailedError:
+            return True
+    return True
+
+
 def _described(admin: KafkaAdminClient) -> Any:
     """The answer as the brokers gave it: the client's own classes do not know every operation of Kafka 4.4."""
     request = DescribeAclsRequest(

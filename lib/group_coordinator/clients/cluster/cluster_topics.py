@@ -30,8 +30,10 @@ class Look(NamedTuple):
 class ClusterTopics:
     """Asks the brokers repeatedly over one connection, and connects again after a failure."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, unlisted: Collection[str] = ()) -> None:
+        """A look at all topics leaves out those that are `unlisted`."""
         self._connection = connection
+        self._unlisted = frozenset(unlisted)
         self._admin: KafkaAdminClient | None = None
 
     def read(self, names: Collection[str] | None) -> dict[str, Topic]:
@@ -57,6 +59,8 @@ class ClusterTopics:
         except KafkaError as error:
             self.close()
             raise self._connection.failure(error) from error
+        if names is None:
+            found = [topic for topic in found if topic["name"] not in self._unlisted]
         racks = {broker["broker_id"]: broker["rack"] for broker in brokers if broker["rack"]}
         return Look(
             {topic["name"]: _topic(topic, racks) for topic in found if _exists(topic)},

@@ -13,11 +13,14 @@ from group_coordinator.gateway.start_errors import GatewayStartError
 _PLAINTEXT = "PLAINTEXT"
 
 
-class BrokerAccess:
-    """The same for connections of clients and for the gateway's own: they go to the same listeners of the brokers."""
+_CERTIFICATE = ("ssl_certfile", "ssl_keyfile", "ssl_password")
 
-    def __init__(self, options: Mapping[str, Any]) -> None:
-        """Options are those of kafka-python's clients.
+
+class BrokerAccess:
+    """Connections of clients and the gateway's own go to the same listeners of the brokers."""
+
+    def __init__(self, options: Mapping[str, Any], *, lends_certificate: bool = False) -> None:
+        """Options are those of kafka-python's clients. With `lends_certificate` clients' connections show the gateway's too.
 
         Raises:
             GatewayStartError: a file that they name cannot be used.
@@ -28,6 +31,11 @@ class BrokerAccess:
         self.tls = _context(options) if protocol.endswith("SSL") else None
         """None: plain text."""
         self.login_options = dict(options) if self.wants_login else {}
+        self.of_clients = self
+        """Of the gateway's connections for its clients, whose logins pass through."""
+        if self.tls is not None and options.get("ssl_certfile") and not lends_certificate:
+            kept = {key: options[key] for key in options if key not in _CERTIFICATE}
+            self.of_clients = BrokerAccess({**kept, "security_protocol": "SSL"})
 
 
 PLAIN_ACCESS = BrokerAccess({})
@@ -69,9 +77,6 @@ def listener_context(key_store: str, client_authorities: str) -> SSLContext | No
 
 def _context(options: Mapping[str, Any]) -> SSLContext:
     """As kafka-python makes its own."""
-    given = options.get("ssl_context")
-    if isinstance(given, SSLContext):
-        return given
     authorities, certificate = options.get("ssl_cafile"), options.get("ssl_certfile")
     revoked = options.get("ssl_crlfile")
     try:

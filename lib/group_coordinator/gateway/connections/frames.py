@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum, auto
 from struct import Struct
 from typing import Protocol
@@ -18,6 +19,8 @@ class Course(Enum):
 
     PASS = auto()
     """Its bytes are passed on as they come."""
+    LOOK = auto()
+    """As PASS, and each piece is looked at before."""
     COLLECT = auto()
     """It is handed over when it is whole."""
     DROP = auto()
@@ -29,6 +32,7 @@ class Course(Enum):
 
 
 _NOT_NOW = frozenset({Course.WAIT, Course.MORE})
+_PASSED_ON = (Course.PASS, Course.LOOK)
 
 
 class FrameTaker(Protocol):
@@ -42,10 +46,10 @@ class FrameTaker(Protocol):
         """
 
     def pass_on(self, piece: memoryview) -> None:
-        """Bytes of one or several frames whose course is PASS."""
+        """Bytes of one or several frames whose course is PASS or LOOK."""
 
     def passed(self) -> None:
-        """A frame whose course is PASS has ended; its last bytes may be passed on a little later."""
+        """A frame whose course is PASS or LOOK has ended; its last bytes may be passed on a little later."""
 
     def collected(self, frame: bytearray) -> None:
         """A whole frame, its size first."""
@@ -54,11 +58,25 @@ class FrameTaker(Protocol):
         """A frame whose course is DROP has ended."""
 
 
-class FrameFollower:
-    """Follows one stream; a decision needs `head_bytes` at least, and a frame's size is one of `sizes`."""
+def _never(_piece: memoryview) -> None:
+    """For takers that look at nothing."""
 
-    def __init__(self, taker: FrameTaker, head_bytes: int, sizes: range) -> None:
+
+class FrameFollower:
+    """Follows one stream; a decision needs `head_bytes` at least, and a frame's size is one of `sizes`.
+
+    `look` gets the bytes of frames whose course is LOOK, and raises FrameError if they must not be passed on.
+    """
+
+    def __init__(
+        self,
+        taker: FrameTaker,
+        head_bytes: int,
+        sizes: range,
+        look: Callable[[memoryview], None] = _never,
+    ) -> None:
         self._taker = taker
+        self._look = look
         self._head_bytes = head_bytes
         self._sizes = sizes
         self._course = Course.WAIT
@@ -96,13 +114,13 @@ class FrameFollower:
         while True:
             if not self._left:
                 self._course = self._open(data, at)
-                if self._course is not Course.PASS:
+                if self._course not in _PASSED_ON:
                     self._pass_on(data[span:at])
                     span = at
                 if not self._left:
                     return at
             at = self._follow(data, at)
-            if self._course is not Course.PASS:
+            if self._course not in _PASSED_ON:
                 span = at
             if self._left:
                 self._pass_on(data[span:at])
@@ -133,6 +151,8 @@ class FrameFollower:
         self._left -= step
         if self._course is Course.COLLECT:
             self._frame += data[at : at + step]
+        elif self._course is Course.LOOK:
+            self._look(data[at : at + step])
         return at + step
 
     def _pass_on(self, piece: memoryview) -> None:
@@ -140,7 +160,7 @@ class FrameFollower:
             self._taker.pass_on(piece)
 
     def _end(self) -> None:
-        if self._course is Course.PASS:
+        if self._course in _PASSED_ON:
             self._taker.passed()
         elif self._course is Course.COLLECT:
             frame, self._frame = self._frame, bytearray()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable
 from struct import Struct
 from typing import NamedTuple, Protocol
@@ -9,8 +10,8 @@ from typing import NamedTuple, Protocol
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.core.model.config import HIGHEST_EVENT_MAX_BYTES
 from group_coordinator.gateway.connections.exchange import Exchange
-from group_coordinator.gateway.connections.frames import Course, FrameError, FrameFollower
-from group_coordinator.gateway.connections.produce_request import wants_answer
+from group_coordinator.gateway.connections.frames import SIZE, Course, FrameError, FrameFollower
+from group_coordinator.gateway.connections.produce_request import ProducedTopics, read_beginning
 from group_coordinator.gateway.connections.slots import Rewriting, Slot
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.rights.checked_groups import RightsHolder
@@ -21,8 +22,12 @@ _SIZES = range(8, 100 * 1024 * 1024 + 1)
 """socket.request.max.bytes of Kafka, by default."""
 READ_MAX_BYTES = HIGHEST_EVENT_MAX_BYTES
 """A request that is read is kept whole. A longer one would make an event that the job does not take."""
+_TOPICS_MAX_BYTES = 16 * 1024 * 1024
+"""Of a request about topics, which is searched for the coordinator's own; brokers take 100 MiB, clients send less than 1."""
 _MOST_BYTES = {"ApiVersions": 8192, "SaslHandshake": 8192, "SaslAuthenticate": 512 * 1024}
 """Of what may come before a login; the last one is sasl.server.max.receive.size of Kafka, by default."""
+_SEARCHED_MAX_BYTES = 4 * 1024
+"""Of a longer Produce request the topics are read in less time."""
 
 
 class Request(NamedTuple):
@@ -50,6 +55,7 @@ class SentOn(NamedTuple):
 class LoginOfClient(Protocol):
     """What a client says to its broker about itself."""
 
+    principal: str
     is_open: bool
     """Whether the broker has still to answer to a part of it."""
     is_accepted: bool
@@ -82,6 +88,22 @@ class Client(RightsHolder, Protocol):
         """Whether its login must wait; `take_requests` is called at the end of that."""
 
 
+class OwnTopics(Protocol):
+    """The topics that only the coordinator's own users may use."""
+
+    encoded: frozenset[bytes]
+    """Their names on the wire."""
+
+    def serves(self, api: Api) -> bool:
+        """Whether the API is for clients."""
+
+    def names(self, principal: str) -> re.Pattern[bytes] | None:
+        """In the bytes of every request that names one by name; None: the user may use them."""
+
+    def traces(self, principal: str) -> re.Pattern[bytes] | None:
+        """In the bytes of every request that names one by name or id; None: the user may use them."""
+
+
 class Desk(Protocol):
     """Knows what to do with a request that is read, and with a broker's answer."""
 
@@ -94,6 +116,10 @@ class Desk(Protocol):
 
     def too_large(self, api: Api, version: int, correlation_id: int) -> bytes | None:
         """The answer to a request that nobody reads; None: it cannot be given without reading it."""
+
+    @property
+    def own_topics(self) -> OwnTopics:
+        """Those of the coordinator."""
 
     def rewriting(self, api: str, version: int) -> Rewriting | None:
         """What becomes of the broker's answers to requests that are not read."""
@@ -117,10 +143,12 @@ class RequestReader:
         self._read = Slot(API_VERSIONS, 0, 0)
         """Of the request that is being collected, or dropped."""
         self._answer_unread = b""
+        self._produced: ProducedTopics | None = None
+        """Of the request that is being passed on."""
 
     def follower(self) -> FrameFollower:
         """For the line to the client."""
-        return FrameFollower(self, _HEAD.size, _SIZES)
+        return FrameFollower(self, _HEAD.size, _SIZES, self._look)
 
     def begin(self, head: memoryview) -> Course:
         """A request that nobody reads takes its place among the open ones here."""
@@ -128,44 +156,68 @@ class RequestReader:
             return Course.WAIT
         size, key, version, correlation_id = _HEAD.unpack_from(head)
         api = self._served(key, version)
-        is_read = api.way is not Way.PASSED and api.way is not Way.PRODUCED
         most_bytes = _MOST_BYTES.get(api.name, size)
         if size > most_bytes:
             raise FrameError(f"{api.name} with {size} bytes, allowed are {most_bytes}")
         if self._must_wait(api):
             return Course.WAIT
-        if is_read:
-            return self._begin_read(api, version, correlation_id, size)
-        answered = wants_answer(version, head) if api.way is Way.PRODUCED else True
-        if answered is None:
-            return Course.MORE
-        self._desk.count(api, version, self._client.node_id)
-        if answered:
-            rewriting = self._desk.rewriting(api.name, version)
-            self._exchange.expect(Slot(api, version, correlation_id, rewriting))
-        return Course.PASS
+        slot = Slot(api, version, correlation_id)
+        if api.way is Way.PRODUCED:
+            return self._begin_produce(slot, head)
+        if api.way is Way.PASSED or self._may_pass(api, head):
+            self._pass(slot, wants_answer=True)
+            return Course.PASS
+        return self._begin_read(slot, size)
 
     def _must_wait(self, api: Api) -> bool:
         if self._needs_broker(api) and not self._exchange.has_upstream():
             return True
         return api.name == "SaslAuthenticate" and self._client.is_login_delayed()
 
-    def _begin_read(self, api: Api, version: int, correlation_id: int, size: int) -> Course:
-        pays = size <= READ_MAX_BYTES and _counts_for_client(api)
+    def _begin_read(self, slot: Slot, size: int) -> Course:
+        api = slot.api
+        most_bytes = _TOPICS_MAX_BYTES if api.way is Way.TOPICS else READ_MAX_BYTES
+        pays = size <= most_bytes and _counts_for_client(api)
         if pays and self._exchange.share.must_wait():
             return Course.WAIT
-        if size > READ_MAX_BYTES:
-            answer = self._desk.too_large(api, version, correlation_id)
+        if size > most_bytes:
+            answer = self._desk.too_large(api, slot.version, slot.correlation_id)
             if answer is None:
-                raise FrameError(f"{api.name} with {size} bytes, allowed are {READ_MAX_BYTES}")
+                raise FrameError(f"{api.name} with {size} bytes, allowed are {most_bytes}")
             # A client that is hung up on repeats its request for ever: where the API has one error for all, it gets that.
             self._answer_unread = answer
-        self._read = Slot(api, version, correlation_id)
+        self._read = slot
         if pays:
-            self._read.size = size
+            slot.size = size
             self._exchange.share.take(size)
-        self._desk.count(api, version, self._client.node_id)
-        return Course.DROP if size > READ_MAX_BYTES else Course.COLLECT
+        self._desk.count(api, slot.version, self._client.node_id)
+        return Course.DROP if size > most_bytes else Course.COLLECT
+
+    def _begin_produce(self, slot: Slot, head: memoryview) -> Course:
+        beginning = read_beginning(slot.version, head)
+        if beginning is None:
+            return Course.MORE
+        self._pass(slot, wants_answer=beginning.wants_answer)
+        if _is_without(self._desk.own_topics.names(self._client.login.principal), head):
+            return Course.PASS
+        closed = self._desk.own_topics.encoded
+        self._produced = ProducedTopics(slot.version, beginning.topics_at, closed)
+        return Course.LOOK
+
+    def _may_pass(self, api: Api, head: memoryview) -> bool:
+        if api.way is not Way.TOPICS:
+            return False
+        return _is_without(self._desk.own_topics.traces(self._client.login.principal), head)
+
+    def _look(self, piece: memoryview) -> None:
+        if self._produced is not None:
+            self._produced.follow(piece)
+
+    def _pass(self, slot: Slot, *, wants_answer: bool) -> None:
+        self._desk.count(slot.api, slot.version, self._client.node_id)
+        if wants_answer:
+            slot.rewriting = self._desk.rewriting(slot.api.name, slot.version)
+            self._exchange.expect(slot)
 
     def _needs_broker(self, api: Api) -> bool:
         """The broker itself knows whom it answers what; what is answered here is answered to who has logged in."""
@@ -217,7 +269,7 @@ class RequestReader:
         api = APIS.get(key)
         if api is API_VERSIONS:
             return api
-        if api is None or version not in api.versions:
+        if api is None or version not in api.versions or not self._desk.own_topics.serves(api):
             self._desk.count_refused(api, version)
             name = f"API {key}" if api is None else api.name
             raise FrameError(f"{name} in version {version} is not served")
@@ -228,3 +280,12 @@ def _counts_for_client(api: Api) -> bool:
     """Members of a group wait for each other, so one that is held back would hold up all; before a login nobody knows who pays."""
     is_before_login = api is API_VERSIONS or api.way is Way.LOGIN
     return not is_before_login and api.name not in PARKED_APIS
+
+
+def _is_without(pattern: re.Pattern[bytes] | None, head: memoryview) -> bool:
+    """Whether the pattern is not in a request, as far as a look at it says so: it must be short, and here as a whole."""
+    if pattern is None:
+        return True
+    (size,) = SIZE.unpack_from(head)
+    is_short = size <= _SEARCHED_MAX_BYTES and len(head) == SIZE.size + size
+    return is_short and pattern.search(head) is None

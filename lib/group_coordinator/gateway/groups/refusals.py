@@ -5,7 +5,7 @@ Source: getErrorResponse of Kafka's request classes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from group_coordinator.gateway.job.questions import Body
@@ -135,6 +135,25 @@ def _of_resources(body: Body, code: int, message: str | None) -> list[Body]:
     ]
 
 
+def _created_topics(body: Body, _version: int, code: int, message: str | None) -> Body:
+    return {"topics": _of_names((topic["name"] for topic in body["topics"]), code, message)}
+
+
+def _created_partitions(body: Body, _version: int, code: int, message: str | None) -> Body:
+    return {"results": _of_names((topic["name"] for topic in body["topics"]), code, message)}
+
+
+def _deleted_topics(body: Body, _version: int, code: int, message: str | None) -> Body:
+    if "topicNames" in body:
+        return {"responses": _of_names(body["topicNames"], code, message)}
+    responses = [{**t, "errorCode": code, "errorMessage": message} for t in body["topics"]]
+    return {"responses": responses}
+
+
+def _of_names(names: Iterable[str], code: int, message: str | None) -> list[Body]:
+    return [{"name": each, "errorCode": code, "errorMessage": message} for each in names]
+
+
 def _named_as(topic: Body) -> Body:
     return {key: topic[key] for key in ("name", "topicId") if key in topic}
 
@@ -147,6 +166,10 @@ _REFUSE: dict[str, _Refuse] = {
     "DescribeGroups": _at_groups,
     "ConsumerGroupDescribe": _at_groups,
     "DeleteGroups": _at_results,
+    "CreateTopics": _created_topics,
+    "CreatePartitions": _created_partitions,
+    "DeleteTopics": _deleted_topics,
     "DescribeConfigs": _described,
+    "AlterConfigs": _altered,
     "IncrementalAlterConfigs": _altered,
 }

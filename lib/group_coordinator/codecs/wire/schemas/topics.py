@@ -59,10 +59,37 @@ APIS = (
         int32("clusterAuthorizedOperations", since=8, until=10, default=NOT_ASKED_FOR),
         int16("errorCode", since=13),
     ),
-    api("DescribeTopicPartitions", 75, versions=(0, 0), flexible_since=0).request(
+    api("DescribeTopicPartitions", 75, versions=(0, 0), flexible_since=0)
+    .request(
         structs("topics", string("name")),
         int32("responsePartitionLimit", default=2_000),
         struct("cursor", string("topicName"), int32("partitionIndex"), nullable=True, default=None),
+    )
+    .response(
+        int32("throttleTimeMs"),
+        structs(
+            "topics",
+            int16("errorCode"),
+            string("name", nullable=True),
+            uuid("topicId"),
+            boolean("isInternal"),
+            structs(
+                "partitions",
+                int16("errorCode"),
+                int32("partitionIndex"),
+                int32("leaderId"),
+                int32("leaderEpoch", default=-1),
+                int32s("replicaNodes"),
+                int32s("isrNodes"),
+                int32s("eligibleLeaderReplicas", nullable=True, default=None),
+                int32s("lastKnownElr", nullable=True, default=None),
+                int32s("offlineReplicas"),
+            ),
+            int32("topicAuthorizedOperations", default=NOT_ASKED_FOR),
+        ),
+        struct(
+            "nextCursor", string("topicName"), int32("partitionIndex"), nullable=True, default=None
+        ),
     ),
     api("CreateTopics", 19, versions=(2, 7), flexible_since=5)
     .request(

@@ -1,0 +1,140 @@
+"""The coordinator's own topics, events and responses: closed to the clients of a gateway, whatever brokers let them do.
+
+Whoever writes events may name any user, and who reads either topic sees all groups. A request that names one of them has
+the bytes of its name or its id somewhere: only a request with such bytes is decoded, and refused if a text in it is that name
+or id. Brokers' answers about all topics leave them out. Produce is read as it comes (connections/produce_request.py).
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import urlsafe_b64decode
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from group_coordinator.codecs import wire
+from group_coordinator.codecs.uuids import ZERO_UUID
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.connections.frames import FrameError
+from group_coordinator.gateway.connections.requests import Request
+from group_coordinator.gateway.group_part import Body
+from group_coordinator.gateway.groups.known_topics import KnownTopics
+from group_coordinator.gateway.groups.refusals import refused
+from group_coordinator.gateway.rights.hidden_topics import without_topics
+from group_coordinator.gateway.served import Api
+
+_DECODED_MAX_BYTES = 1024 * 1024
+"""A longer request with such bytes is refused as it is."""
+_CODE = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+_ANSWERED = frozenset(
+    {
+        *("CreateTopics", "DeleteTopics", "CreatePartitions"),
+        *("DescribeConfigs", "AlterConfigs", "IncrementalAlterConfigs"),
+    }
+)
+"""What clients ask without Metadata, which has told them of the error otherwise."""
+
+
+class Closed(NamedTuple):
+    """What is closed to the clients of a gateway."""
+
+    topics: frozenset[str] = frozenset()
+    """The coordinator's own."""
+    users: frozenset[str] = frozenset()
+    """The principals to whom these topics are open all the same."""
+    apis: frozenset[str] = frozenset()
+
+
+class OwnTopics:
+    """Knows who may use them."""
+
+    def __init__(self, closed: Closed, topics: KnownTopics) -> None:
+        self._names, self._users, self._hidden_apis = closed
+        self._in_order = tuple(sorted(self._names))
+        self.encoded = frozenset(name.encode() for name in self._names)
+        """Their names on the wire."""
+        self._topics = topics
+
+    def serves(self, api: Api) -> bool:
+        """Whether the API is for clients."""
+        return api.name not in self._hidden_apis
+
+    def names(self, principal: str) -> re.Pattern[bytes] | None:
+        """In the bytes of every request that names one by name; None: the user may use them."""
+        return None if principal in self._users or not self._names else _any_of(self._in_order, ())
+
+    def traces(self, principal: str) -> re.Pattern[bytes] | None:
+        """In the bytes of every request that names one by name or id; None: the user may use them."""
+        if principal in self._users or not self._names:
+            return None
+        return _any_of(self._in_order, tuple(map(self._topics.id_of, self._in_order)))
+
+    def named_in(self, request: Request, principal: str) -> frozenset[str]:
+        """Names and ids of those that the request names and the user must not use.
+
+        Raises:
+            FrameError: it may name one, and is too long to be decoded.
+            WireError: it may name one, and does not parse.
+        """
+        traces = self.traces(principal)
+        if traces is None or traces.search(request.frame) is None:
+            return frozenset()
+        if len(request.frame) > _DECODED_MAX_BYTES:
+            raise FrameError(f"{request.api.name} with a topic of the coordinator itself")
+        frame = memoryview(request.frame)[4:]
+        body_at = wire.request_header(frame).body_at
+        body = wire.decode(f"{request.api.name}Request", request.version, frame, body_at)
+        ids = {self._topics.id_of(name) for name in self._names} - {None, ZERO_UUID}
+        return frozenset(_texts(body)) & (self._names | ids)
+
+    def refusal(self, request: Request, named: Collection[str]) -> bytes:
+        """The answer to a request that names some: nothing of it is done.
+
+        Raises:
+            FrameError: clients that ask such a thing do without an answer.
+        """
+        api, version = request.api.name, request.version
+        name = ", ".join(sorted(named))
+        if api not in _ANSWERED:
+            raise FrameError(f"{api} with {name}, a topic of the coordinator itself")
+        frame = memoryview(request.frame)[4:]
+        body = wire.decode(f"{api}Request", version, frame, wire.request_header(frame).body_at)
+        message = f"{name}: clients of a gateway have no access to the coordinator's own topics."
+        answer = refused(api, version, body, _CODE, message)
+        return wire.response(api, version, request.correlation_id, answer)
+
+    def hide(self, request: Request, named: Collection[str], answer: bytes) -> bytes:
+        """The answer, its size first, without them; where they are `named` they have an error, as brokers give it.
+
+        Raises:
+            WireError: it does not parse.
+        """
+        instead = {name: self._error(name, named) for name in self._names}
+        return without_topics(request.api.name, request.version, answer, instead)
+
+    def _error(self, name: str, named: Collection[str]) -> Body | None:
+        if name in named:
+            return {"errorCode": _CODE, "name": name}
+        topic_id = self._topics.id_of(name)
+        return (
+            {"errorCode": _CODE, "name": None, "topicId": topic_id} if topic_id in named else None
+        )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _texts(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+
+
+@lru_cache
+def _any_of(names: Sequence[str], ids: Sequence[str | None]) -> re.Pattern[bytes]:
+    there = (urlsafe_b64decode(f"{one}==") for one in ids if one not in (None, ZERO_UUID))
+    traces = (*(name.encode() for name in names), *there)
+    return re.compile(b"|".join(map(re.escape, traces)))
