@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import signal
 from asyncio import TaskGroup
@@ -135,6 +136,7 @@ async def _served(
         gateway = Gateway(options, view, groups.part)
         health = HealthPort(_pages(gateway, view, groups))
         await _open(gateway, health, job)
+        gc.freeze()  # what is there stays: a full collection, while all clients wait, has less to look at
         _log.info("%s, before %s", gateway, job.bootstrap_servers)
         async with TaskGroup() as background:
             tasks = [background.create_task(view.keep_fresh())]

@@ -6,8 +6,8 @@ import asyncio
 from asyncio.sslproto import SSLProtocol
 from typing import Any
 
-FIRST_BYTES = 16 * 1024
-"""As much as one record of TLS."""
+FIRST_BYTES = 4 * 1024
+"""What a handshake brings at once. OpenSSL itself keeps a record, 16 KiB, until it is whole."""
 
 
 def begin_small() -> None:
