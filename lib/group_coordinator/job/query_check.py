@@ -24,8 +24,8 @@ _READING = frozenset(
         *("UnresolvedHaving", "UnresolvedHint", "UnresolvedInlineTable", "UnresolvedRelation"),
         *("UnresolvedSubqueryColumnAliases", "UnresolvedTVFAliases", "UnresolvedTableOrView"),
         *("UnresolvedTableValuedFunction", "UnresolvedWith", "WithWindowDefinition"),
-        *("CurrentNamespace", "DescribeQueryCommand", "DescribeRelation", "ExplainCommand"),
-        *("ShowColumns", "ShowTables"),
+        *("CurrentNamespace", "DescribeColumn", "DescribeQueryCommand", "DescribeRelation"),
+        *("ExplainCommand", "PipeOperator", "ShowColumns", "ShowTables"),
     }
 )  # fmt: skip
 """Spark's classes of plans that a query may consist of."""
@@ -33,8 +33,11 @@ _RELATIONS = ("UnresolvedRelation", "UnresolvedTableOrView")
 _FUNCTIONS = ("UnresolvedFunction", "UnresolvedTableValuedFunction", "UnresolvedGenerator")
 _OF_SPARK = "org.apache.spark.sql.catalyst.expressions."
 """The package of Spark's own functions; a distribution's, such as Databricks' `secret` and `read_files`, are elsewhere."""
-_CALLING = ("CallMethodViaReflection", "TryReflect", "FromProtobuf", "ToProtobuf")
-"""Those of them that call any method of Java (reflect, java_method), or read a file."""
+_REACHING = (
+    *("CallMethodViaReflection", "TryReflect"),
+    *("FromAvro", "SchemaOfAvro", "FromProtobuf", "ToProtobuf", "XmlToStructs", "SchemaOfXml"),
+)
+"""Those of them that call any method of Java (reflect, java_method), or read a file that an argument or an option names."""
 _PLAN = "org.apache.spark.sql.catalyst.plans.logical.LogicalPlan"
 _SEVERAL, _FIELDS = "scala.collection.Iterable", "scala.Product"
 
@@ -148,7 +151,7 @@ class _Tree:
         name = parts.mkString(".") if self._kind(parts) == _SEVERAL else parts.unquotedString()
         found = self._functions.lookupFunction(self._identifier(name))
         path = found.get().getClassName() if found.isDefined() else ""
-        is_own = path.startswith(_OF_SPARK) and path.rpartition(".")[2] not in _CALLING
+        is_own = path.startswith(_OF_SPARK) and path.rpartition(".")[2] not in _REACHING
         if not is_own and name.lower() != "range":
             raise JobRefusedError(
                 f"the function {name} is refused: use Spark's own, without those that call Java or read files"
