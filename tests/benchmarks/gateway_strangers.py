@@ -261,7 +261,6 @@ def measure(count: int, seconds: float, kinds: Sequence[str], *, tls: bool) -> d
         for kind in kinds:
             found |= _measure_kind(place, gateway, kind, count, seconds)
             print(found, file=sys.stderr, flush=True)
-            print(Path(folder, "gateway.log").read_text(), file=sys.stderr)
     return found
 
 
