@@ -53,12 +53,12 @@ class RequestsRelay:
 
     def _carry_requests(self, client: socket.socket, broker: socket.socket) -> None:
         pending = bytearray()
-        with suppress(OSError):
+        with client, broker, suppress(OSError):
             while piece := client.recv(_PIECE_BYTES):
                 broker.sendall(piece)
                 pending += piece
                 self.count(pending)
-        broker.close()
+            broker.shutdown(socket.SHUT_RDWR)  # the other thread waits for it
 
     def count(self, pending: bytearray) -> None:
         """Take the whole requests out of what has come."""
