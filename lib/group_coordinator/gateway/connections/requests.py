@@ -262,6 +262,7 @@ class RequestReader:
 
     def dropped(self) -> None:
         """Only now it is answered: Java's clients count on an answer behind the last byte that they have sent."""
+        self.has_read = True
         self._exchange.answer(self._read, self._answer_unread)
 
     def _served(self, key: int, version: int) -> Api:
