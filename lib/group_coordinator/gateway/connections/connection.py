@@ -165,11 +165,12 @@ class Connection:
         elif not self.is_new:
             line.widen()
 
-    def line_moved(self, line: Line) -> None:  # noqa: ARG002 - either side's frames may be what the other waits for
-        """What is ready leaves."""
+    def line_moved(self, line: Line) -> None:
+        """What is ready leaves: either side's frames may be what the other waits for."""
         if self.is_new and self.login.is_accepted and self._reader.has_read:
             self._become_known()
-        self._note_held()
+        if self.is_new or line is self.client:
+            self._note_held()
         self.exchange.flush()
 
     def line_full(self, line: Line) -> None:
