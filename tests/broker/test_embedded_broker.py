@@ -71,7 +71,7 @@ def test_no_command_line_shows_the_password_of_a_user(
 
     assert "StorageTool format" in shown.read_text()
     assert "hush" not in shown.read_text()
-    assert not (tmp_path / "broker" / "users").exists()
+    assert not (tmp_path / "broker" / "format").exists()
 
 
 def test_a_folder_of_ones_own_outlives_it(tmp_path: Path) -> None:

@@ -99,14 +99,14 @@ class BrokerProcess:
 
 def _format(files: BrokerFiles, users: Mapping[str, str]) -> None:
     """Kafka starts in a formatted folder only, and users that are to be there from the start are made with it."""
-    tool = ("kafka.tools.StorageTool", "format", "--cluster-id", _CLUSTER_ID)
+    given = ("--cluster-id", _CLUSTER_ID, "--config", str(files.server_properties), *_added(users))
     # The tool takes a file for its options: other users can read a command line.
-    added = files.folder / "users"
-    added.touch(0o600)
-    added.write_text("".join(f"{option}\n" for option in _added(users)), encoding="utf-8")
+    options = files.folder / "format"
+    options.touch(0o600)
+    options.write_text("".join(f"{option}\n" for option in given), encoding="utf-8")
     try:
         done = subprocess.run(  # noqa: S603 - Java's own programs
-            _command(files, *tool, "--config", str(files.server_properties), f"@{added}"),
+            _command(files, "kafka.tools.StorageTool", "format", f"@{options}"),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -114,7 +114,7 @@ def _format(files: BrokerFiles, users: Mapping[str, str]) -> None:
             check=False,
         )
     finally:
-        added.unlink()
+        options.unlink()
     if done.returncode != 0:
         raise BrokerError("The broker's folder could not be formatted", done.stdout.strip())
 
