@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from ipaddress import ip_address
 from typing import Any
 
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.codecs.host_and_port import is_loopback
 from group_coordinator.core.acls.rule import ANONYMOUS
 from group_coordinator.gateway.cluster.broker_link import BrokerLink
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
@@ -68,7 +68,7 @@ def check_passwords_are_hidden(job: JobSettings, host: str, options: Mapping[str
     if (
         _is_by_login(options)
         and not job.gateway_allow_plaintext_passwords
-        and not _is_loopback(host)
+        and not is_loopback(host)
     ):
         raise GatewayStartError(
             f"gateway.listen = {job.gateway_listen}: clients would log in without TLS, and their passwords could be read "
@@ -103,10 +103,3 @@ def _no_way(*, by_login: bool) -> str:
         "its clients would be one user: use a listener of the brokers with SASL_SSL, or set "
         "gateway.clients.share.one.user = true"
     )
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
