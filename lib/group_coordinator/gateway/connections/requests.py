@@ -22,8 +22,9 @@ _SIZES = range(8, 100 * 1024 * 1024 + 1)
 """socket.request.max.bytes of Kafka, by default."""
 READ_MAX_BYTES = HIGHEST_EVENT_MAX_BYTES
 """A request that is read is kept whole. A longer one would make an event that the job does not take."""
+_ABOUT_TOPICS = frozenset({Way.TOPICS, Way.SHOWN})
 _TOPICS_MAX_BYTES = 16 * 1024 * 1024
-"""Of a request about topics, which is searched for the coordinator's own; brokers take 100 MiB, clients send less than 1."""
+"""Of such a request, which is searched for the coordinator's own. Clients that ask about all topics of a large cluster name each."""
 _MOST_BYTES = {"ApiVersions": 8192, "SaslHandshake": 8192, "SaslAuthenticate": 512 * 1024}
 """Of what may come before a login; the last one is sasl.server.max.receive.size of Kafka, by default."""
 _SEARCHED_MAX_BYTES = 4 * 1024
@@ -176,7 +177,7 @@ class RequestReader:
 
     def _begin_read(self, slot: Slot, size: int) -> Course:
         api = slot.api
-        most_bytes = _TOPICS_MAX_BYTES if api.way is Way.TOPICS else READ_MAX_BYTES
+        most_bytes = _TOPICS_MAX_BYTES if api.way in _ABOUT_TOPICS else READ_MAX_BYTES
         pays = size <= most_bytes and _counts_for_client(api)
         if pays and self._exchange.share.must_wait():
             return Course.WAIT
