@@ -141,7 +141,8 @@ def without_drawn_ids(value: Any) -> Any:
 
 
 async def both(broker: EmbeddedBroker, asks: Sequence[Ask]) -> tuple[list[Any], list[Any]]:
-    view = ClusterView([Address("127.0.0.1", broker.port)], interval_ms=1000)
+    address = Address("127.0.0.1", broker.port)
+    view = ClusterView([address], interval_ms=1000, lookup_interval_ms=1)
     await view.look_again()
     ids = {name: seen.topic_id for name, seen in view.topics.items()}
     reader, writer = await asyncio.open_connection("127.0.0.1", broker.port)
