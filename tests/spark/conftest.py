@@ -17,6 +17,7 @@ from group_coordinator.streaming.session import local_session
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import create_tables
 from tests.spark.mirror_stage import Mirror
+from tests.support.job_process import ROOT
 
 # On the same minute grid as the tests' literal times.
 OVERRIDES = (
@@ -40,6 +41,8 @@ def spark() -> Iterator[SparkSession]:
     with scratch_folder() as scratch:
         session = local_session(settings.load(overrides=OVERRIDES).job, spark_jars(), scratch)
         set_compiled(session, with_code=False)
+        # Functions of tests are not in a package that is installed, and workers import nothing from the current folder.
+        session.sparkContext.environment["PYTHONPATH"] = str(ROOT)
         yield session
         session.stop()
 
