@@ -12,7 +12,7 @@ from group_coordinator.gateway.connections.held_bytes import HeldBytes
 from group_coordinator.gateway.counters import Counters
 
 _MIB = 1024 * 1024
-BEFORE_LOGIN_BYTES = 16 * _MIB
+BEFORE_LOGIN_BYTES = 8 * _MIB
 """What all clients together that nobody knows may hold in requests that are not whole, or not sent on."""
 AFTER_LOGIN_BYTES = 256 * _MIB
 """What all others may."""
