@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from struct import Struct
 from typing import NamedTuple, Protocol
 
@@ -15,7 +15,7 @@ from group_coordinator.gateway.connections.produce_request import ProducedTopics
 from group_coordinator.gateway.connections.slots import Rewriting, Slot
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.rights.checked_groups import RightsHolder
-from group_coordinator.gateway.served import API_VERSIONS, APIS, PARKED_APIS, Api, Way
+from group_coordinator.gateway.served import API_VERSIONS, PARKED_APIS, Api, Way
 
 _HEAD = Struct(">ihhi")
 _SIZES = range(8, 100 * 1024 * 1024 + 1)
@@ -95,8 +95,8 @@ class OwnTopics(Protocol):
     encoded: frozenset[bytes]
     """Their names on the wire."""
 
-    def serves(self, api: Api) -> bool:
-        """Whether the API is for clients."""
+    apis: Mapping[int, Api]
+    """Those for clients, by key."""
 
     def names(self, principal: str) -> re.Pattern[bytes] | None:
         """In the bytes of every request that names one by name; None: the user may use them."""
@@ -138,6 +138,7 @@ class RequestReader:
     def __init__(self, exchange: Exchange, desk: Desk, client: Client) -> None:
         self._exchange = exchange
         self._desk = desk
+        self._own_topics = desk.own_topics
         self._client = client
         self.has_read = False
         """Whether one request has come to its end."""
@@ -157,22 +158,20 @@ class RequestReader:
             return Course.WAIT
         size, key, version, correlation_id = _HEAD.unpack_from(head)
         api = self._served(key, version)
-        most_bytes = _MOST_BYTES.get(api.name, size)
-        if size > most_bytes:
-            raise FrameError(f"{api.name} with {size} bytes, allowed are {most_bytes}")
-        if self._must_wait(api):
+        is_delayed = api.name in _MOST_BYTES and self._is_delayed(api, size)
+        if is_delayed or (self._needs_broker(api) and not self._exchange.has_upstream()):
             return Course.WAIT
         slot = Slot(api, version, correlation_id)
         if api.way is Way.PRODUCED:
-            return self._begin_produce(slot, head)
-        if api.way is Way.PASSED or self._may_pass(api, head):
+            return self._begin_produce(slot, head, size)
+        if api.way is Way.PASSED or (api.way is Way.TOPICS and self._names_no_own(head, size)):
             self._pass(slot, wants_answer=True)
             return Course.PASS
         return self._begin_read(slot, size)
 
-    def _must_wait(self, api: Api) -> bool:
-        if self._needs_broker(api) and not self._exchange.has_upstream():
-            return True
+    def _is_delayed(self, api: Api, size: int) -> bool:
+        if size > _MOST_BYTES[api.name]:
+            raise FrameError(f"{api.name} with {size} bytes, allowed are {_MOST_BYTES[api.name]}")
         return api.name == "SaslAuthenticate" and self._client.is_login_delayed()
 
     def _begin_read(self, slot: Slot, size: int) -> Course:
@@ -194,21 +193,19 @@ class RequestReader:
         self._desk.count(api, slot.version, self._client.node_id)
         return Course.DROP if size > most_bytes else Course.COLLECT
 
-    def _begin_produce(self, slot: Slot, head: memoryview) -> Course:
+    def _begin_produce(self, slot: Slot, head: memoryview, size: int) -> Course:
         beginning = read_beginning(slot.version, head)
         if beginning is None:
             return Course.MORE
         self._pass(slot, wants_answer=beginning.wants_answer)
-        if _is_without(self._desk.own_topics.names(self._client.login.principal), head):
+        if _is_without(self._own_topics.names(self._client.login.principal), head, size):
             return Course.PASS
-        closed = self._desk.own_topics.encoded
+        closed = self._own_topics.encoded
         self._produced = ProducedTopics(slot.version, beginning.topics_at, closed)
         return Course.LOOK
 
-    def _may_pass(self, api: Api, head: memoryview) -> bool:
-        if api.way is not Way.TOPICS:
-            return False
-        return _is_without(self._desk.own_topics.traces(self._client.login.principal), head)
+    def _names_no_own(self, head: memoryview, size: int) -> bool:
+        return _is_without(self._own_topics.traces(self._client.login.principal), head, size)
 
     def _look(self, piece: memoryview) -> None:
         if self._produced is not None:
@@ -268,10 +265,10 @@ class RequestReader:
 
     def _served(self, key: int, version: int) -> Api:
         """What Kafka does too: a connection that asks for what is not there is closed; ApiVersions is answered always."""
-        api = APIS.get(key)
+        api = self._own_topics.apis.get(key)
         if api is API_VERSIONS:
             return api
-        if api is None or version not in api.versions or not self._desk.own_topics.serves(api):
+        if api is None or version not in api.versions:
             self._desk.count_refused(api, version)
             name = f"API {key}" if api is None else api.name
             raise FrameError(f"{name} in version {version} is not served")
@@ -284,10 +281,9 @@ def _counts_for_client(api: Api) -> bool:
     return not is_before_login and api.name not in PARKED_APIS
 
 
-def _is_without(pattern: re.Pattern[bytes] | None, head: memoryview) -> bool:
+def _is_without(pattern: re.Pattern[bytes] | None, head: memoryview, size: int) -> bool:
     """Whether the pattern is not in a request, as far as a look at it says so: it must be short, and here as a whole."""
     if pattern is None:
         return True
-    (size,) = SIZE.unpack_from(head)
     is_short = size <= _SEARCHED_MAX_BYTES and len(head) == SIZE.size + size
     return is_short and pattern.search(head) is None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64decode
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ from group_coordinator.gateway.group_part import Body
 from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.groups.refusals import refused
 from group_coordinator.gateway.rights.hidden_topics import without_topics
-from group_coordinator.gateway.served import Api
+from group_coordinator.gateway.served import APIS, Api
 
 _DECODED_MAX_BYTES = 1024 * 1024
 """A longer request with such bytes is refused as it is."""
@@ -50,15 +50,15 @@ class OwnTopics:
     """Knows who may use them."""
 
     def __init__(self, closed: Closed, topics: KnownTopics) -> None:
-        self._names, self._users, self._hidden_apis = closed
+        self._names, self._users, hidden_apis = closed
+        self.apis: Mapping[int, Api] = {
+            key: api for key, api in APIS.items() if api.name not in hidden_apis
+        }
+        """Those for clients, by key."""
         self._in_order = tuple(sorted(self._names))
         self.encoded = frozenset(name.encode() for name in self._names)
         """Their names on the wire."""
         self._topics = topics
-
-    def serves(self, api: Api) -> bool:
-        """Whether the API is for clients."""
-        return api.name not in self._hidden_apis
 
     def names(self, principal: str) -> re.Pattern[bytes] | None:
         """In the bytes of every request that names one by name; None: the user may use them."""
