@@ -8,12 +8,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Event, Thread
-from typing import Any, Self
+from typing import Any
 
 from tests.attack.client import Client
 from tests.attack.memory import Memory
 from tests.attack.outcome import Outcome
+from tests.attack.repeated import Repeated
 from tests.attack.stage import OWN_GROUP, Gateway, Stage
 from tests.end_to_end.secured_broker import LIMITED
 from tests.support.job_process import ROOT
@@ -25,32 +25,25 @@ _LONGEST_WAIT_MS = 100.0
 _CROWD_S = 300.0
 
 
-class Honest:
+class Honest(Repeated):
     """Asks for a coordinator, which no broker is asked about, again and again, for the time of its block."""
 
     def __init__(self, client: Client) -> None:
+        super().__init__(_PAUSE_S)
         self._client = client
-        self._ended = Event()
-        self._thread = Thread(target=self._run, name="honest")
         self.waits_ms: list[float] = []
         self.problem = ""
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._ended.wait(_PAUSE_S) and not self.problem:
-            begun_s = time.perf_counter()
-            try:
-                self._client.ask("FindCoordinator", 4, {"coordinatorKeys": [OWN_GROUP]})
-            except OSError as error:
-                self.problem = f"a client that had logged in lost its connection: {error!r}"
-            self.waits_ms.append((time.perf_counter() - begun_s) * 1000)
+    def step(self) -> None:
+        """Ask once; a lost connection stays the problem."""
+        if self.problem:
+            return
+        begun_s = time.perf_counter()
+        try:
+            self._client.ask("FindCoordinator", 4, {"coordinatorKeys": [OWN_GROUP]})
+        except OSError as error:
+            self.problem = f"a client that had logged in lost its connection: {error!r}"
+        self.waits_ms.append((time.perf_counter() - begun_s) * 1000)
 
     def __str__(self) -> str:
         ordered = sorted(self.waits_ms)
