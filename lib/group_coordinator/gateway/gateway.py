@@ -23,6 +23,7 @@ from group_coordinator.gateway.connections.admission import (
 from group_coordinator.gateway.connections.connection import Connection
 from group_coordinator.gateway.connections.line import Line
 from group_coordinator.gateway.connections.listeners import Listeners
+from group_coordinator.gateway.connections.read_queue import ReadQueue
 from group_coordinator.gateway.connections.shares import Shares
 from group_coordinator.gateway.connections.strangers import Strangers
 from group_coordinator.gateway.counters import Counters, Gauges
@@ -70,6 +71,7 @@ class Gateway:
         self._admission = Admission(options.limits, self.counters)
         self._failed_logins = FailedLogins(options.limits.failed_login_delay_ms)
         self.shares = Shares(options.client_open_max_bytes)
+        self.unknown = ReadQueue()
         self._listeners = Listeners(
             options.listen, options.advertised_host, self, options.tls, self.login_timeout_s
         )

@@ -14,6 +14,7 @@ from group_coordinator.gateway.connections.answers import AnswerReader
 from group_coordinator.gateway.connections.exchange import MOST_OPEN_REQUESTS, Exchange
 from group_coordinator.gateway.connections.frames import FrameError
 from group_coordinator.gateway.connections.line import Line
+from group_coordinator.gateway.connections.read_queue import ReadQueue
 from group_coordinator.gateway.connections.requests import Desk, RequestReader
 from group_coordinator.gateway.connections.shares import Share, Shares
 from group_coordinator.gateway.login.caller import Caller, client_host
@@ -31,6 +32,8 @@ class Surroundings(Protocol):
 
     login_timeout_s: float
     shares: Shares
+    unknown: ReadQueue
+    """Clients that have still to log in, and their brokers' answers."""
 
     @property
     def desk(self) -> Desk:
@@ -93,7 +96,7 @@ class Connection:
             self.exchange.most_open = 1  # as brokers, which take a login step by step
         self.rights = Rights(self.exchange.ask_aside, gateway.has_authorizer)
         self._reader = RequestReader(self.exchange, gateway.desk, self)
-        self.client = Line(self, self._reader.follower())
+        self.client = Line(self, self._reader.follower(), gateway.unknown)
         self.exchange.client = self.client
         self._connecting: Task[None] | None = None
 
@@ -281,7 +284,7 @@ class Connection:
             self._connecting = asyncio.ensure_future(self._open_upstream())
 
     async def _open_upstream(self) -> None:
-        upstream = Line(self, AnswerReader(self.exchange).follower())
+        upstream = Line(self, AnswerReader(self.exchange).follower(), self._gateway.unknown)
         try:
             await self._gateway.connect(self.node_id, upstream, self.host)
         except OSError:

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol, cast
 
 from group_coordinator.gateway.connections import tls_buffers
 from group_coordinator.gateway.connections.frames import FrameError, FrameFollower
+from group_coordinator.gateway.connections.read_queue import ReadQueue
 
 WRITE_BUFFER_BYTES = 1 << 20
 """So much may wait for a reader that is slow; then nothing more is read for it."""
@@ -72,11 +73,13 @@ class LineOwner(Protocol):
 class Line(asyncio.BufferedProtocol):
     """One side of a client's connection."""
 
-    def __init__(self, owner: LineOwner, follower: FrameFollower) -> None:
+    def __init__(self, owner: LineOwner, follower: FrameFollower, unknown: ReadQueue) -> None:
         self._owner = owner
+        self._unknown = unknown
         self._follower = follower
         self._rest = b""
         self._is_held = False
+        self._is_queued = False
         self._is_reading = True
         self._transport: asyncio.Transport | None = None
         self._is_encrypted = False
@@ -225,10 +228,17 @@ class Line(asyncio.BufferedProtocol):
             return
         self._rest = bytes(data[taken:])
         self._owner.line_moved(self)
+        if self._sizes is _FIRST and not self._is_queued:
+            self._is_queued = True
+            self._unknown.wait(self._had_its_turn)
+        self._read_or_not()
+
+    def _had_its_turn(self) -> None:
+        self._is_queued = False
         self._read_or_not()
 
     def _read_or_not(self) -> None:
-        reads = not (self._is_held or self._follower.waits)
+        reads = not (self._is_held or self._is_queued or self._follower.waits)
         if self._transport is None or reads is self._is_reading or self._transport.is_closing():
             return
         self._is_reading = reads

@@ -10,7 +10,7 @@ from asyncio import Task
 from ssl import SSLContext
 from typing import Protocol
 
-_AT_ONCE = 16
+_AT_ONCE = 4
 """So many are taken before those that are there have their turn."""
 _REST_S = 1.0
 _GONE = frozenset({errno.ECONNABORTED, errno.EPROTO})
