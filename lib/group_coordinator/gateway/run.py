@@ -28,7 +28,7 @@ from group_coordinator.gateway.cluster.host_and_port import (
 )
 from group_coordinator.gateway.connections.admission import Limits
 from group_coordinator.gateway.connections.certificate_renewal import CertificateRenewal
-from group_coordinator.gateway.connections.open_files import raise_open_files
+from group_coordinator.gateway.connections.open_files import connections_within_limit
 from group_coordinator.gateway.connections.tls_buffers import begin_small
 from group_coordinator.gateway.gateway import Gateway, Options
 from group_coordinator.gateway.group_part import GroupService
@@ -108,14 +108,8 @@ def _options(job: JobSettings, connection: Connection) -> Options:
 
 
 def _limits(job: JobSettings) -> Limits:
-    """No more connections than files may be open: the health port must still answer."""
-    most, wanted = raise_open_files(), job.gateway_max_connections
-    if most < wanted:
-        _log.warning(
-            "gateway.max.connections = %d: the limit of open files is enough for %d", wanted, most
-        )
     return Limits(
-        min(wanted, most),
+        connections_within_limit(job.gateway_max_connections),
         job.gateway_max_connections_per_ip,
         job.gateway_login_timeout_ms,
         job.gateway_connection_failed_authentication_delay_ms,

@@ -16,7 +16,10 @@ from group_coordinator.gateway.cluster.broker_access import listener_context
 from group_coordinator.gateway.connections import admission
 from group_coordinator.gateway.connections.admission import NO_LIMITS
 from group_coordinator.gateway.connections.held_bytes import HeldBytes
-from group_coordinator.gateway.connections.open_files import raise_open_files
+from group_coordinator.gateway.connections.open_files import (
+    connections_within_limit,
+    raise_open_files,
+)
 from tests.support.certificates import self_signed
 from tests.unit.gateway.stage import LOOPBACK, Certificates, Client, Stage, staged, until
 from tests.unit.gateway.test_logins import HEARTBEAT, LOGIN, log_in
@@ -132,6 +135,18 @@ def test_connections_need_two_open_files_each_and_leave_some_for_health(
 
     assert raise_open_files() == 384
     assert raised == [(1_024, 1_024)]
+
+
+def test_a_limit_of_open_files_that_is_too_low_is_logged_with_the_one_that_is_needed(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1_024, 1_024))
+
+    assert connections_within_limit(400) == 384
+    assert connections_within_limit(384) == 384
+    assert caplog.messages == [
+        "gateway.max.connections = 400: the limit of open files is enough for 384: raise it to 1056, or lower the setting"
+    ]
 
 
 @pytest.fixture(scope="module")
