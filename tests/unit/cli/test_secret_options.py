@@ -57,6 +57,18 @@ def test_neither_does_consume_as_a_property(key: str) -> None:
     assert "hush" not in refused.output
 
 
+def test_nor_by_the_name_that_librdkafka_has() -> None:
+    text = "sasl.password=hush"
+
+    refused = CliRunner().invoke(main, ["consume", "--topic", "t", "--command-property", text])
+
+    assert refused.exit_code == 2
+    assert refused.stderr.splitlines()[-1] == (
+        "Error: --command-property sasl.password: other users can read a command line: set sasl.jaas.config in a "
+        "--command-config file that only you can read"
+    )
+
+
 JAAS = "sasl.jaas.config = ScramLoginModule required username=u password='hush';\n"
 KERBEROS = "sasl.jaas.config = com.sun.security.auth.module.Krb5LoginModule required useTicketCache=true;\n"
 

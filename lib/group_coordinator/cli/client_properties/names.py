@@ -49,6 +49,7 @@ _SECRETS = frozenset(
             "sasl.plain.password",
             "ssl.password",
         ),
+        "sasl.password",  # librdkafka's
         *(
             "sasl.oauthbearer.assertion.private.key.passphrase",
             "ssl.keystore.key",

@@ -41,8 +41,9 @@ class Properties:
         self.origin = "--command-property" if file is None else str(file)
         options = key_values(given)
         for key in secrets_in(options):
+            name = "sasl.jaas.config" if key == "sasl.password" else key
             raise click.UsageError(
-                f"--command-property {key}: other users can read a command line: set {key} in a --command-config file "
+                f"--command-property {key}: other users can read a command line: set {name} in a --command-config file "
                 "that only you can read"
             )
         self._left = given_properties(file) | options
