@@ -433,7 +433,10 @@ def test_mirror(broker: EmbeddedBroker, tmp_path: Path) -> None:
 
 
 def test_who_asks_the_job_needs_each_right(broker: EmbeddedBroker, installed: Path) -> None:
-    hidden = "does not exist, or this user may not see it: run `group-coordinator init`, or give the user DESCRIBE on the topic"
+    hidden = (
+        "does not exist, or this user may not see it: run `group-coordinator init`, or give the user DESCRIBE on the topic; "
+        "gateways hide it: give the brokers' own addresses"
+    )
 
     def reported(program: str, lacking: int) -> str:
         with (

@@ -26,7 +26,8 @@ class TopicMissingError(ChannelError):
 
     def __init__(self, topic: str) -> None:
         super().__init__(
-            f"topic {topic} does not exist, or this user may not see it: run `group-coordinator init`, or give the user DESCRIBE on the topic"
+            f"topic {topic} does not exist, or this user may not see it: run `group-coordinator init`, or give the user DESCRIBE on the topic; "
+            "gateways hide it: give the brokers' own addresses"
         )
 
 
