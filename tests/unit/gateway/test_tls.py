@@ -225,13 +225,17 @@ def test_who_shows_the_certificate_of_the_gateway(
 def test_files_that_cannot_be_used(tmp_path: Path, key_store: Path) -> None:
     empty = tmp_path / "empty.pem"
     empty.touch()
-    for arguments, named in (
-        ((str(empty), ""), "gateway.ssl.keystore.location"),
-        ((str(tmp_path / "none.pem"), ""), "gateway.ssl.keystore.location"),
-        ((str(key_store), str(empty)), "gateway.ssl.truststore.location"),
-        (("", str(key_store)), "gateway.ssl.truststore.location"),
+    own = "give a PEM file with a private key, without a password, and its certificates"
+    authorities = "give a PEM file with certificates of authorities"
+    for arguments, named, way_out in (
+        ((str(empty), ""), "keystore", own),
+        ((str(tmp_path / "none.pem"), ""), "keystore", own),
+        ((str(key_store), str(empty)), "truststore", authorities),
+        (("", str(key_store)), "truststore", "set gateway.ssl.keystore.location too"),
     ):
-        with pytest.raises(GatewayStartError, match=f"^{named} = "):
+        with pytest.raises(
+            GatewayStartError, match=f"^gateway.ssl.{named}.location = .*: {way_out}$"
+        ):
             listener_context(*arguments)
     with pytest.raises(GatewayStartError, match=r"none\.pem"):
         BrokerAccess({"security_protocol": "SSL", "ssl_cafile": str(tmp_path / "none.pem")})

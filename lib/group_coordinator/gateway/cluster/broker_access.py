@@ -54,7 +54,7 @@ def listener_context(key_store: str, client_authorities: str) -> SSLContext | No
     if not key_store:
         if client_authorities:
             raise GatewayStartError(
-                f"gateway.ssl.truststore.location = {client_authorities}: without gateway.ssl.keystore.location nobody uses it"
+                f"gateway.ssl.truststore.location = {client_authorities} has no effect on plain ports: set gateway.ssl.keystore.location too"
             )
         return None
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -63,14 +63,17 @@ def listener_context(key_store: str, client_authorities: str) -> SSLContext | No
         # With a password that is none, a key that needs one is refused instead of asked about at the terminal.
         context.load_cert_chain(key_store, password="")
     except (OSError, ValueError) as error:
-        raise GatewayStartError(f"gateway.ssl.keystore.location = {key_store}: {error}") from error
+        raise GatewayStartError(
+            f"gateway.ssl.keystore.location = {key_store}: {error}: give a PEM file with a private key, without a password, "
+            "and its certificates"
+        ) from error
     if client_authorities:
         context.verify_mode = ssl.CERT_REQUIRED
         try:
             context.load_verify_locations(client_authorities)
         except OSError as error:
             raise GatewayStartError(
-                f"gateway.ssl.truststore.location = {client_authorities}: {error}"
+                f"gateway.ssl.truststore.location = {client_authorities}: {error}: give a PEM file with certificates of authorities"
             ) from error
     return context
 
