@@ -190,8 +190,15 @@ def _read(file: Traversable) -> dict[str, Any]:
     try:
         document = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, RecursionError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"{file}: {error}") from error
+        way_out = _KEY_BEGINS_KEY if "overwrite" in str(error) else ""
+        raise SettingsError(f"{file}: {error}{way_out}") from error
     return {key: _convert(key, value) for key, value in _flat(document)}
+
+
+_KEY_BEGINS_KEY = (
+    ': give each key once, and quote a key that begins another one, such as "events.topic"'
+)
+"""To TOML a dotted key is a value in tables, which cannot be a table itself."""
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -237,3 +237,17 @@ def test_which_settings_are_given(tmp_path: Path) -> None:
 
     assert given == {"cluster.id", "offsets.retention.minutes"}
     assert settings.keys_given() == frozenset()
+
+
+def test_a_file_with_a_key_that_begins_another_one(tmp_path: Path) -> None:
+    file = tmp_path / "coordinator.toml"
+    file.write_text("gateway.max.connections = 100\ngateway.max.connections.per.ip = 20\n")
+
+    with pytest.raises(SettingsError) as refused:
+        settings.load(file, [], {})
+
+    assert str(refused.value).endswith(
+        ': give each key once, and quote a key that begins another one, such as "events.topic"'
+    )
+    file.write_text('"gateway.max.connections" = 100\ngateway.max.connections.per.ip = 20\n')
+    assert settings.load(file, [], {}).job.gateway_max_connections_per_ip == 20
