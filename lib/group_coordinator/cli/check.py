@@ -23,7 +23,8 @@ def command(**given: Any) -> None:
     and that time passes for the groups: each partition of the events topic gets a Tick. The status
     is 1 if anything is wrong. `less` marks a right that is missing and that a run can do without.
 
-    With --for it checks only the rights of another program's user, and changes nothing.
+    With --for it checks only the rights of another program's user, and changes nothing. Ask brokers, not
+    a gateway, which closes the job's topics.
 
     On a cluster give jobs/check_setup.py to spark-submit instead.
 
