@@ -9,7 +9,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -20,7 +20,7 @@ import pytest
 from click.testing import CliRunner, Result
 from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
 from kafka.admin import NewTopic
-from kafka.errors import KafkaError
+from kafka.errors import CoordinatorNotAvailableError, KafkaError
 
 from group_coordinator.cli import check, consume, groups
 from group_coordinator.clients.cluster.connection import Connection
@@ -52,6 +52,7 @@ from tests.support.authorized_broker import (
     login_of,
 )
 from tests.support.job_process import JobProcess
+from tests.support.until import until
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 
@@ -305,6 +306,17 @@ def test_run_and_those_who_ask_it(broker: EmbeddedBroker, installed: Path) -> No
     assert "denie" not in job.log
 
 
+def make_offsets_topic(broker: EmbeddedBroker) -> None:
+    """Brokers make it when they are first asked for a coordinator."""
+
+    def is_made() -> bool:
+        with closing(admin_of(broker)) as admin, suppress(CoordinatorNotAvailableError):
+            return bool(admin.describe_groups([REPORTED]))
+        return False
+
+    until(is_made, seconds=DEADLINE_S, awaited="its topic")
+
+
 def topics_of(broker: EmbeddedBroker) -> list[str]:
     with closing(admin_of(broker)) as admin:
         found: list[str] = admin.list_topics()
@@ -450,6 +462,7 @@ def test_who_asks_the_job_needs_each_right(broker: EmbeddedBroker, installed: Pa
         f"topic group-events {hidden}",
         f"topic group-responses {hidden}",
     ]
+    make_offsets_topic(broker)
     assert [reported(TO_THE_BROKERS, lacking) for lacking in range(2)] == [
         "[Error 30] GroupAuthorizationFailedError: FindCoordinatorResponse error for GROUP/spark-totals: ",
         "TopicAuthorizationFailedError for orders-0",
