@@ -28,7 +28,27 @@ def test_there_is_always_the_old_file_or_the_new_one(spark: SparkSession, tmp_pa
     folder.write_next("outages", "[1, 2]")
 
     assert CheckpointFolder(spark, str(checkpoint)).read_newest("outages") == "[1, 2]"
-    assert [entry.name for entry in (checkpoint / "outages").iterdir()] == ["1"]
+
+
+def test_texts_that_were_replaced_go_ten_at_once(spark: SparkSession, tmp_path: Path) -> None:
+    folder = CheckpointFolder(spark, str(tmp_path))
+
+    def numbers_after(writes: int) -> list[int]:
+        for number in range(writes):
+            folder.write_next("outages", f"[{number}]")
+        return sorted(int(entry.name) for entry in (tmp_path / "outages").iterdir())
+
+    assert numbers_after(10) == list(range(10))
+    assert numbers_after(1) == [10]
+    assert folder.read_newest("outages") == "[0]"
+
+
+def test_a_later_run_goes_on_with_the_next_number(spark: SparkSession, tmp_path: Path) -> None:
+    CheckpointFolder(spark, str(tmp_path)).write_next("outages", "[1]")
+
+    CheckpointFolder(spark, str(tmp_path)).write_next("outages", "[1, 2]")
+
+    assert sorted(entry.name for entry in (tmp_path / "outages").iterdir()) == ["0", "1"]
 
 
 def test_a_file_that_was_not_finished_does_not_count(spark: SparkSession, tmp_path: Path) -> None:
@@ -69,7 +89,9 @@ def test_earlier_versions_and_this_one_read_each_others_files(
     folder.write_next("outages", "[1]")
 
     assert (earlier.read(INTERESTS), earlier.read("outages/4")) == ("after", "[1]")
-    assert [entry.name for entry in (tmp_path / "outages").iterdir()] == ["4"]
+    for _ in range(10):
+        folder.write_next("outages", "[2]")
+    assert ".3.crc" not in [entry.name for entry in (tmp_path / "outages").iterdir()]
 
 
 def test_what_groups_need_is_kept_as_it_changes_and_what_0_2_0_kept_is_there(

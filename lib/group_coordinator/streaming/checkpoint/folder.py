@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from msgspec import DecodeError, json
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from group_coordinator.streaming.checkpoint.file_manager import file_managers
 
 Content = TypeVar("Content")
+
+_MOST_OUTDATED = 10
+_BULK_DELETE = "fs.capability.bulk.delete"
+_MISSING = ("FileNotFoundException", "NoSuchFileException")
 
 MADE_ANEW = "put a copy of it there, or take the checkpoint away and start again, which tells how to make it anew"
 """What to do about a file without which the checkpoint cannot go on."""
@@ -33,13 +38,21 @@ class CheckpointFolder:
         # Kept, as each part of a name is a question to Java, which looks for a class of that name in all jars.
         self._java_path = jvm.org.apache.hadoop.fs.Path
         self._io_utils = jvm.org.apache.commons.io.IOUtils
+        self._new_list = jvm.java.util.ArrayList
         configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
-        # By default Hadoop has a checksum beside every local file, and a file is not replaced together with it.
-        configuration.set("fs.file.impl", "org.apache.hadoop.fs.RawLocalFileSystem")
-        configuration.set("fs.file.impl.disable.cache", "true")
         root = self._path("")
+        self._is_local = root.getFileSystem(configuration).getScheme() == "file"
+        if self._is_local:
+            # By default Hadoop has a checksum beside every local file, and a file is not replaced together with it.
+            configuration.set("fs.file.impl", "org.apache.hadoop.fs.RawLocalFileSystem")
+            configuration.set("fs.file.impl.disable.cache", "true")
         self._files = file_managers(spark).create(root, configuration)
-        self.address_in_full = str(root.getFileSystem(configuration).makeQualified(root))
+        self._file_system = root.getFileSystem(configuration)
+        self._removes_many = _removes_many(self._file_system, root)
+        self._numbers: dict[str, int] = {}
+        """Of what `write_next` wrote last, by folder."""
+        self._outdated: list[str] = []
+        self.address_in_full = str(self._file_system.makeQualified(root))
         """With scheme and whole path."""
 
     def exists(self, name: str) -> bool:
@@ -54,9 +67,12 @@ class CheckpointFolder:
 
     def read(self, name: str) -> str | None:
         """A file's text; None if there is no such file."""
-        if not self.exists(name):
+        try:
+            stream = self._files.open(self._path(name))
+        except Py4JJavaError as error:
+            if not _is_missing(error):
+                raise
             return None
-        stream = self._files.open(self._path(name))
         try:
             return str(self._io_utils.toString(stream, "UTF-8"))
         finally:
@@ -64,10 +80,8 @@ class CheckpointFolder:
 
     def write(self, name: str, text: str) -> None:
         """Replace a file, in one step where the file system can: some object stores have none for a moment."""
-        path = self._path(name)
-        self._files.mkdirs(path.getParent())
         self._remove_checksum(name)
-        stream = self._files.createAtomic(path, True)  # noqa: FBT003 - Scala's signature
+        stream = self._files.createAtomic(self._path(name), True)  # noqa: FBT003 - Scala's signature
         stream.write(text.encode())
         stream.close()
 
@@ -77,14 +91,21 @@ class CheckpointFolder:
         return None if newest is None else self.read(newest)
 
     def write_next(self, name: str, text: str) -> None:
-        """Write a file with the next number, as Spark's own logs do, then remove the one before.
+        """Write a file with the next number, as Spark's own logs do; those before it are removed now and then.
 
-        For what must not be lost anywhere: not every file system can replace a file in one step.
+        For what must not be lost anywhere: not every file system can replace a file in one step. One object at a time may
+        write to a folder: it looks once what is there.
         """
-        before = self._newest(name)
-        self.write(f"{name}/{0 if before is None else before + 1}", text)
-        if before is not None:
-            self.remove(f"{name}/{before}")
+        if name not in self._numbers:
+            before = self._numbers_in(name)
+            self._outdated += [f"{name}/{number}" for number in before]
+            self._numbers[name] = max(before, default=-1)
+        number = self._numbers[name] + 1
+        self.write(f"{name}/{number}", text)
+        self._numbers[name] = number
+        if len(self._outdated) >= _MOST_OUTDATED:
+            self._remove_outdated()
+        self._outdated.append(f"{name}/{number}")
 
     def newest(self, name: str) -> str | None:
         """The file that `write_next` wrote last in a folder; None if there is none."""
@@ -126,13 +147,14 @@ class CheckpointFolder:
         return DamagedFileError(f"{self.address(name)} is damaged ({fault}): {remedy}")
 
     def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file or a folder, if it is there; at once, whatever Spark's own class does."""
+        self._numbers.pop(name, None)
         self._remove_checksum(name)
-        self._files.delete(self._path(name))
+        self._delete(self._path(name))
 
     def remove_all(self) -> None:
         """Remove the checkpoint with all that is in it."""
-        self._files.delete(self._path(""))
+        self._delete(self._path(""))
 
     def make_folder(self, name: str) -> str:
         """Make a folder unless it is there; its address."""
@@ -144,12 +166,43 @@ class CheckpointFolder:
         return f"{self.location}/{name}"
 
     def _newest(self, name: str) -> int | None:
-        return max((int(file) for file in self.names_in(name) if file.isdecimal()), default=None)
+        return max(self._numbers_in(name), default=None)
+
+    def _numbers_in(self, name: str) -> list[int]:
+        return [int(file) for file in self.names_in(name) if file.isdecimal()]
+
+    def _remove_outdated(self) -> None:
+        outdated, self._outdated = self._outdated, []
+        if self._removes_many:
+            paths = self._new_list()
+            for name in outdated:
+                paths.add(self._path(name))
+            self._file_system.createBulkDelete(self._path("")).bulkDelete(paths)
+        else:
+            for name in outdated:
+                self._remove_checksum(name)
+                self._delete(self._path(name))
+
+    def _delete(self, path: Any) -> None:
+        self._file_system.delete(path, True)  # noqa: FBT003 - Java's signature
 
     def _remove_checksum(self, name: str) -> None:
-        """Earlier versions left one, and do not read a file that it does not fit."""
-        folder, _, file = name.rpartition("/")
-        self._files.delete(self._path(f"{folder}/.{file}.crc"))
+        """Hadoop may have left one on a disk, and does not read a file that it does not fit."""
+        if self._is_local:
+            folder, _, file = name.rpartition("/")
+            self._delete(self._path(f"{folder}/.{file}.crc"))
 
     def _path(self, name: str) -> Any:
         return self._java_path(self.address(name) if name else self.location)
+
+
+def _removes_many(files: Any, root: Any) -> bool:
+    """Whether one request removes several files; not all Hadoops can be asked for that, and many file systems take one a time."""
+    return bool(
+        files.hasPathCapability(root, _BULK_DELETE)
+        and files.createBulkDelete(root).pageSize() > _MOST_OUTDATED
+    )
+
+
+def _is_missing(error: Py4JJavaError) -> bool:
+    return str(error.java_exception.getClass().getSimpleName()) in _MISSING
