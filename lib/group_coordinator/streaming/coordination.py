@@ -30,6 +30,7 @@ from group_coordinator.streaming.query import (
     has_begun_batch_after,
     has_ended_batch,
     has_read,
+    plans_in_memory,
     start_query,
 )
 from group_coordinator.streaming.quick_batch import QuickWay, WritesResponses, has_few_events
@@ -140,6 +141,7 @@ class CoordinatorRun:
         last_planned = last_planned_batch(folder)
         query = start_query(self.spark, settings, origin, gate)
         try:
+            self.around.plans.follow(plans_in_memory(self.spark, query))
             return self._await_end(query, gate, lambda: is_over(query, backlog))
         finally:
             gate.stop(query, self.spark.sparkContext)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -18,6 +20,7 @@ from group_coordinator.streaming.checkpoint.layout import (
     coordinator_folder,
     folder_of_groups,
 )
+from group_coordinator.streaming.checkpoint.plans import TextOfPlan
 from group_coordinator.streaming.operator.stateful import coordinate
 from group_coordinator.streaming.operator.worker_process import folder_for_spills
 from group_coordinator.streaming.pools import started_in_pool
@@ -75,6 +78,27 @@ def _input(spark: SparkSession, settings: Settings, origin: Origin | None) -> Da
     # Kafka first: `has_read` looks there.
     groups = read_groups(spark, folder_of_groups(folder))
     return read_events(spark, job, event_max_bytes, origin.starting_offsets).union(groups)
+
+
+def plans_in_memory(spark: SparkSession, query: StreamingQuery) -> TextOfPlan:
+    """What a running query has written down of its last batches, without reading it again."""
+    session: Any = spark
+    in_java: Any = query
+    log = in_java._jsq.streamingQuery().offsetLog()  # noqa: SLF001 - PySpark has no public way
+    new_stream = session._jvm.java.io.ByteArrayOutputStream  # noqa: SLF001
+
+    def text(batch_id: int) -> str | None:
+        try:
+            found = log.get(batch_id)
+        except Py4JJavaError:
+            return None  # it is not in memory, and its file is damaged: who reads that says so
+        if not found.isDefined():
+            return None
+        written = new_stream()
+        log.serialize(found.get(), written)
+        return str(written.toString("UTF-8"))
+
+    return text
 
 
 def has_ended_batch(query: StreamingQuery, batch_id: int) -> bool:

@@ -87,7 +87,7 @@ class World:
         self._patch(monkeypatch)
 
     def run(self) -> None:
-        plans: Any = None
+        plans: Any = SimpleNamespace(follow=lambda _: None)
         around = Surroundings(
             self._tick,
             self._must_wait,
@@ -125,6 +125,7 @@ class World:
             "unplan": lambda _, batch_id: self._unplan(batch_id),
             "settings_of_open_batch": lambda *_, **__: self.opened,
             "start_query": lambda _spark, chosen, _origin, gate: self._start(chosen, gate),
+            "plans_in_memory": lambda *_: None,
             "Sinks": lambda job, *_: SimpleNamespace(
                 write=lambda _, batch_id: self._write(batch_id, job.timer_slack_ms)
             ),

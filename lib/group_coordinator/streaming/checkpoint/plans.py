@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import DecodeError, Struct, json
 
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
@@ -18,6 +20,12 @@ _KEPT = 3
 
 Offsets = dict[str, dict[int, int]]
 """By topic and partition."""
+TextOfPlan = Callable[[int], str | None]
+"""What Spark has written in `offsets` of a batch; None: nothing."""
+
+
+def _nothing(_batch_id: int) -> None:
+    """Before a query runs."""
 
 
 class Plan(Struct, frozen=True):
@@ -42,6 +50,11 @@ class Plans:
     def __init__(self, folder: CheckpointFolder) -> None:
         self._folder = folder
         self._known: dict[int, Plan] = {}
+        self._in_memory: TextOfPlan = _nothing
+
+    def follow(self, texts: TextOfPlan) -> None:
+        """Ask a running query first: it has the last plans in memory, and to read a file may take a store long."""
+        self._in_memory = texts
 
     def of(self, batch_id: int) -> Plan | None:
         """The plan of a batch that has begun, by Spark's number; None: Spark does not know, or not any more."""
@@ -67,7 +80,8 @@ class Plans:
 
     def _read(self, batch_id: int) -> Plan | None:
         name = f"{OFFSETS}/{batch_id}"
-        lines = self._lines(name, at_least=3)
+        text = self._in_memory(batch_id) or self._folder.read(name)
+        lines = self._checked(name, text, at_least=3)
         if lines is None:
             return None
         _version, metadata, events, *_ = lines
@@ -78,7 +92,7 @@ class Plans:
 
     def _initial_offsets(self) -> Offsets:
         """The first line has a version."""
-        lines = self._lines(_INITIAL_OFFSETS, at_least=2)
+        lines = self._checked(_INITIAL_OFFSETS, self._folder.read(_INITIAL_OFFSETS), at_least=2)
         if lines is None:
             return {}
         try:
@@ -86,8 +100,7 @@ class Plans:
         except DecodeError as error:
             raise self._folder.damaged(_INITIAL_OFFSETS, error) from error
 
-    def _lines(self, name: str, *, at_least: int) -> list[str] | None:
-        text = self._folder.read(name)
+    def _checked(self, name: str, text: str | None, *, at_least: int) -> list[str] | None:
         if text is None:
             return None
         lines = text.splitlines()
