@@ -62,13 +62,18 @@ class OwnTopics:
 
     def names(self, principal: str) -> re.Pattern[bytes] | None:
         """In the bytes of every request that names one by name; None: the user may use them."""
-        return None if principal in self._users or not self._names else _any_of(self._in_order, ())
+        is_open = principal in self._users or not self._names
+        return None if is_open else _any_of(_bytes_of(self._in_order, ()))
 
     def traces(self, principal: str) -> re.Pattern[bytes] | None:
         """In the bytes of every request that names one by name or id; None: the user may use them."""
+        found = self._traces(principal)
+        return _any_of(found) if found else None
+
+    def _traces(self, principal: str) -> tuple[bytes, ...]:
         if principal in self._users or not self._names:
-            return None
-        return _any_of(self._in_order, tuple(map(self._topics.id_of, self._in_order)))
+            return ()
+        return _bytes_of(self._in_order, tuple(map(self._topics.id_of, self._in_order)))
 
     def named_in(self, request: Request, principal: str) -> frozenset[str]:
         """Names and ids of those that the request names and the user must not use.
@@ -77,8 +82,8 @@ class OwnTopics:
             FrameError: it may name one, and is too long to be decoded.
             WireError: it may name one, and does not parse.
         """
-        traces = self.traces(principal)
-        if traces is None or traces.search(request.frame) is None:
+        # One by one: in a long request that takes a tenth of the time of a pattern, whatever is in it.
+        if not any(trace in request.frame for trace in self._traces(principal)):
             return frozenset()
         if len(request.frame) > _DECODED_MAX_BYTES:
             raise FrameError(f"{request.api.name} with a topic of the coordinator itself")
@@ -134,7 +139,11 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 @lru_cache
-def _any_of(names: Sequence[str], ids: Sequence[str | None]) -> re.Pattern[bytes]:
+def _bytes_of(names: Sequence[str], ids: Sequence[str | None]) -> tuple[bytes, ...]:
     there = (urlsafe_b64decode(f"{one}==") for one in ids if one not in (None, ZERO_UUID))
-    traces = (*(name.encode() for name in names), *there)
+    return (*(name.encode() for name in names), *there)
+
+
+@lru_cache
+def _any_of(traces: Sequence[bytes]) -> re.Pattern[bytes]:
     return re.compile(b"|".join(map(re.escape, traces)))
