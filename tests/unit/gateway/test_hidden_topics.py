@@ -44,6 +44,27 @@ def test_every_version_is_cut_where_the_topic_begins_and_ends(api: str, version:
     assert {**found, "topics": []} == {**whole, "topics": []}
 
 
+@pytest.mark.parametrize(("api", "version"), APIS)
+@pytest.mark.parametrize("length", [44, 110, 121])
+def test_a_name_inside_of_a_longer_one_is_none(api: str, version: int, length: int) -> None:
+    """The byte that says how long such a name is, is a -, an o or a z at the same time."""
+    own, size = "e" * length, chr(length + 1)
+    names = [
+        f"{size}{own}",
+        f"a{size}{own}",
+        own,
+        f"{'a' * 80}{size}{own}",
+        f"{own}{size}{own}",
+        "z",
+    ]
+    body = {"topics": [topic(name, 1) for name in names]}
+
+    answer = without_topics(api, version, wire.response(api, version, 7, body), {own: None})
+
+    _, found = wire.response_body(api, version, answer[4:])
+    assert [one["name"] for one in found["topics"]] == [name for name in names if name != own]
+
+
 def test_an_answer_without_them_stays_as_it_is() -> None:
     answer = wire.response("Metadata", 12, 7, {"brokers": BROKERS, "topics": [topic("a", 200)]})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from base64 import b64encode
 from collections.abc import Mapping
+from time import process_time
 from typing import Any
 
 import pytest
@@ -12,7 +13,9 @@ import pytest
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.connections.frames import FrameError
 from group_coordinator.gateway.connections.produce_request import ProducedTopics, read_beginning
-from group_coordinator.gateway.rights.own_topics import Closed
+from group_coordinator.gateway.connections.requests import Request
+from group_coordinator.gateway.rights.own_topics import Closed, OwnTopics
+from group_coordinator.gateway.served import APIS
 from tests.unit.gateway.scripted_broker import ORDERS_ID
 from tests.unit.gateway.stage import Client, Stage, staged
 from tests.unit.gateway.test_logins import LOGIN, log_in
@@ -154,6 +157,20 @@ def test_what_only_looks_like_one_passes() -> None:
     asyncio.run(scene())
 
 
+def test_a_long_request_is_searched_in_no_time_whatever_is_in_it() -> None:
+    class Topics:
+        def id_of(self, _name: str) -> str:
+            return PARCELS_ID
+
+    own = OwnTopics(Closed(frozenset({"group-events", "group-responses"})), Topics())  # type: ignore[arg-type]  # all that is asked
+    fetch = APIS[wire.api_key("Fetch")]
+    request = Request(fetch, 12, 1, bytearray(b"g" * 16 * 1024 * 1024))
+    begun_s = process_time()
+
+    assert own.named_in(request, "User:other") == frozenset()
+    assert process_time() - begun_s < 0.25
+
+
 def test_a_length_of_more_bytes_than_it_needs_is_still_the_length_of_the_name() -> None:
     """Java reads 0x87 0x00 as 7, too."""
 
@@ -204,6 +221,24 @@ def test_descriptions_tell_of_them_only_that_they_are_denied() -> None:
                 found.append([(one["errorCode"], one["name"]) for one in answer["topics"]])
 
             assert found == [[(0, "parcels")], [(DENIED, "orders"), (0, "parcels")]]
+
+    asyncio.run(scene())
+
+
+def test_descriptions_may_go_on_at_one() -> None:
+    async def scene() -> None:
+        async with staged(closed=ORDERS) as stage:
+            described = {
+                "topics": [{"name": "fruits", "topicId": PARCELS_ID}],
+                "nextCursor": {"topicName": "orders", "partitionIndex": 0},
+            }
+            stage.broker.answers["DescribeTopicPartitions"] = lambda _asked: described
+            client = await stage.client()
+            client.ask("DescribeTopicPartitions", 0, {"topics": []})
+            _, answer = await client.answer("DescribeTopicPartitions", 0)
+
+            assert [one["name"] for one in answer["topics"]] == ["fruits"]
+            assert answer["nextCursor"] == {"topicName": "orders", "partitionIndex": 0}
 
     asyncio.run(scene())
 
