@@ -13,12 +13,12 @@ from group_coordinator.core.acls.rule import Operation, ResourceType, Right
 from group_coordinator.gateway.rights import rights as rights_module
 from group_coordinator.gateway.rights.rights import Rights
 from tests.unit.gateway.scripted_broker import ORDERS_ID, Asked
-from tests.unit.gateway.stage import Client, Stage, staged
+from tests.unit.gateway.stage import Client, Stage, settled, staged
 
 HEARTBEAT = {"groupId": "billing", "generationId": 3, "memberId": "m-1"}
 FETCH = {"maxWaitMs": 100, "minBytes": 1, "topics": []}
 READ_DESCRIBE = (1 << 3) | (1 << 8)
-DENIED_GROUP, DENIED_TOPIC = 30, 29
+DENIED_GROUP, DENIED_TOPIC, TWICE, NO_COORDINATOR = 30, 29, 42, 15
 PARTITION = {"partitionIndex": 0, "committedOffset": 7}
 
 
@@ -118,14 +118,75 @@ def test_settings_of_a_group_that_is_named_twice_are_refused_for_that() -> None:
             asked = await stage.broker.asked()
             denied = [{**one, "errorCode": DENIED_GROUP} for one in asked.body["resources"]]
             asked.answer({"responses": denied})
-            question = await stage.job.asked()
-            named = [one["resourceName"] for one in question.body["resources"]]
-            question.answer.set_result({"responses": [{"resourceName": n} for n in named]})
             _, answer = await client.answer("IncrementalAlterConfigs", 1)
 
-            assert named == ["billing", "billing"]
             codes = [(one["resourceName"], one["errorCode"]) for one in answer["responses"]]
-            assert codes == [("audit", DENIED_GROUP), ("billing", 0), ("billing", 0)]
+            assert codes == [("billing", TWICE), ("audit", DENIED_GROUP), ("billing", TWICE)]
+            assert stage.job.questions == []
+
+    asyncio.run(scene())
+
+
+def test_of_many_groups_a_broker_is_asked_about_few_at_a_time() -> None:
+    async def scene() -> None:
+        async with staged(has_authorizer=True) as stage:
+            client = await stage.client()
+            names = [f"group-{number}" for number in range(250)]
+            client.ask("DeleteGroups", 2, {"groupsNames": names})
+            for some in (names[:100], names[100:200], names[200:]):
+                asked = [await stage.broker.asked() for _ in some]
+                await settled()
+                assert [one.body["groupId"] for one in asked] == some
+                assert stage.broker.is_idle()
+                for one in asked:
+                    one.answer({"errorCode": DENIED_GROUP})
+            _, answer = await client.answer("DeleteGroups", 2)
+
+            assert [one["groupId"] for one in answer["results"]] == names
+            assert {one["errorCode"] for one in answer["results"]} == {DENIED_GROUP}
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize("has_authorizer", [False, True])
+def test_groups_beyond_what_a_client_may_ask_are_for_its_next_request(
+    *, has_authorizer: bool
+) -> None:
+    async def scene() -> None:
+        async with staged(has_authorizer=has_authorizer) as stage:
+            stage.broker.answers["FindCoordinator"] = lambda asked: {
+                "coordinators": [{"key": key} for key in asked.body["coordinatorKeys"]]
+            }
+            client = await stage.client()
+            names = [f"group-{number}" for number in range(2_501)]
+            client.ask("DescribeGroups", 5, {"groups": names})
+            questions = [await stage.job.asked(number) for number in range(25)]
+            await settled()
+            for question in questions:
+                groups = [{"groupId": name, "errorCode": 0} for name in question.body["groups"]]
+                question.answer.set_result({"groups": groups})
+            _, answer = await client.answer("DescribeGroups", 5)
+
+            assert [name for one in stage.job.questions for name in one.body["groups"]] == names[
+                :-1
+            ]
+            assert [len(one.body["groups"]) for one in stage.job.questions] == [100] * 25
+            assert [one["groupId"] for one in answer["groups"]] == names
+            assert [one["errorCode"] for one in answer["groups"]] == [0] * 2_500 + [NO_COORDINATOR]
+
+    asyncio.run(scene())
+
+
+def test_nothing_overtakes_a_request_about_many_groups() -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            client = await stage.client()
+            client.ask("DescribeGroups", 5, {"groups": [f"group-{n}" for n in range(300)]})
+            client.ask("Heartbeat", 4, HEARTBEAT)
+            await stage.job.asked(3)
+
+            apis = [question.api for question in stage.job.questions]
+            assert apis == ["DescribeGroups"] * 3 + ["Heartbeat"]
 
     asyncio.run(scene())
 

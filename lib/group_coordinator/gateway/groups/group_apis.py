@@ -70,14 +70,8 @@ class GroupApis:
     def _about_several(
         self, fields: ListFields, api: str, version: int, body: Body, caller: Caller
     ) -> Awaitable[Body]:
-        refused_names = lists.named_twice(body) if api == "IncrementalAlterConfigs" else ()
-        parts = [
-            _refused_twin(version, one)
-            if one.group_id in refused_names
-            else self._about(api, version, one, caller)
-            for one in lists.split(fields, api, body)
-        ]
-        return _together(fields, parts)
+        split = lists.split(fields, api, body)
+        return _together(fields, [self._about(api, version, one, caller) for one in split])
 
     def _about(  # noqa: PLR0911 - one line an API
         self, api: str, version: int, one: OfOneGroup, caller: Caller
@@ -141,12 +135,6 @@ async def _is_no_consumer_group(version: int, one: OfOneGroup) -> Body:
     """Administrators' clients ask this first of every group, then again by DescribeGroups: it saves them an answer."""
     why = f"Group {one.group_id} is not a consumer group."
     return refused("ConsumerGroupDescribe", version, one.body, ErrorCode.GROUP_ID_NOT_FOUND, why)
-
-
-async def _refused_twin(version: int, one: OfOneGroup) -> Body:
-    """As Kafka's ConfigAdminManager: none of several alterations of one group is done."""
-    why = "Each resource must appear at most once."
-    return refused("IncrementalAlterConfigs", version, one.body, ErrorCode.INVALID_REQUEST, why)
 
 
 async def _together(fields: ListFields, parts: Sequence[Awaitable[Body]]) -> Body:

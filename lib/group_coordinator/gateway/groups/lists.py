@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from group_coordinator.gateway.job.questions import Body
+
+MOST_GROUPS = 2_500
+"""Of one request that are asked about: as many as a client may have events wait for the producer. A request may name 30,000."""
+AT_ONCE = 100
+"""Of those so many are dealt with before others have their turn."""
+_Entry = TypeVar("_Entry")
 
 
 class ListFields(NamedTuple):
@@ -54,6 +60,11 @@ def split(fields: ListFields, api: str, body: Body) -> Iterator[OfOneGroup]:
         entries = dict.fromkeys(entries)
     for entry in entries:
         yield OfOneGroup(group_of(entry), {**body, fields.asked: [entry]})
+
+
+def slices(entries: Sequence[_Entry]) -> Iterator[Sequence[_Entry]]:
+    """AT_ONCE of them each."""
+    return (entries[at : at + AT_ONCE] for at in range(0, len(entries), AT_ONCE))
 
 
 def merged(fields: ListFields, answers: Sequence[Body]) -> Body:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from group_coordinator.core.acls.needs import (
     GROUP_DENIED,
@@ -17,6 +18,7 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import SYNC_NAMES_PROTOCOL_SINCE
 from group_coordinator.gateway.group_part import Body, GroupPart
 from group_coordinator.gateway.groups import lists, offset_topics
+from group_coordinator.gateway.groups.config_requests import merged
 from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.groups.refusals import refused
 from group_coordinator.gateway.login.caller import Caller
@@ -56,10 +58,13 @@ class CheckedGroups:
         overtake it, and the broker's answer stands behind nothing that waits for it. Topics by id have their names before
         rights are judged, and no others afterwards.
         """
+        fields = lists.fields_of(api, version)
+        if fields is not None and len(body[fields.asked]) > lists.MOST_GROUPS:
+            return self._first_ones(fields, api, version, body, caller, holder)
         rights = holder.rights
         unknown_ids = offset_topics.ids_without_name(api, version, body, self._topics)
         looks_behind = rights.is_checked and shows_more_than_asked(api, body)
-        if not looks_behind and not unknown_ids:
+        if not looks_behind and not unknown_ids and not _is_about_many(api, version, body):
             body = offset_topics.with_names(api, version, body, self._topics)
             if rights.are_known([*needed(api, version, body)]):
                 return self._groups.answer(api, version, body, caller)
@@ -73,6 +78,24 @@ class CheckedGroups:
 
         return asyncio.ensure_future(_then(checked()))
 
+    def _first_ones(
+        self,
+        fields: lists.ListFields,
+        api: str,
+        version: int,
+        body: Body,
+        caller: Caller,
+        holder: RightsHolder,
+    ) -> Awaitable[Body]:
+        """Clients ask again about the others."""
+        asked = body[fields.asked]
+        first = {**body, fields.asked: asked[: lists.MOST_GROUPS]}
+        others = {**body, fields.asked: asked[lists.MOST_GROUPS :]}
+        refusal = refused(api, version, others, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        return _together(
+            fields, [self.answer(api, version, first, caller, holder), _at_once(refusal)]
+        )
+
     async def _checked(
         self, api: str, version: int, body: Body, caller: Caller, rights: Rights
     ) -> Awaitable[Body]:
@@ -81,30 +104,30 @@ class CheckedGroups:
             await self._topics.look_for(topic_ids=unknown_ids)
         body = offset_topics.with_names(api, version, body, self._topics)
         denied = await rights.denied([*needed(api, version, body)])
-        answer = self._permitted(api, version, body, caller, denied)
+        answer = await self._permitted(api, version, body, caller, denied)
         if rights.is_checked and shows_more_than_asked(api, body):
             return _at_once(await visible(api, body, await answer, rights, self._topics))
         return answer
 
-    def _permitted(
+    async def _permitted(
         self, api: str, version: int, body: Body, caller: Caller, denied: _Denied
     ) -> Awaitable[Body]:
         """Asks before it returns."""
-        if not denied:
-            return self._groups.answer(api, version, body, caller)
         fields = lists.fields_of(api, version)
 
         def ask(rest: Body) -> Awaitable[Body]:
             return self._groups.answer(api, version, rest, caller)
 
         if fields is not None:
-            return self._several(fields, api, version, body, denied, ask)
+            return await self._several(fields, api, version, body, denied, ask)
+        if not denied:
+            return ask(body)
         code = _code_of_all(api, version, body, denied)
         if code is not None:
             return _at_once(refused(api, version, body, code))
         return without_denied_topics(api, body, body, denied, ask)
 
-    def _several(
+    async def _several(
         self,
         fields: lists.ListFields,
         api: str,
@@ -114,34 +137,40 @@ class CheckedGroups:
         ask: Callable[[Body], Awaitable[Body]],
     ) -> Awaitable[Body]:
         """Those that are refused come first, as in Kafka's answers."""
-        operation = ON_GROUPS[api]
-        parts: list[Awaitable[Body]] = []
-        entries: list[Body] = []
-        twice = lists.named_twice(body) if api == "IncrementalAlterConfigs" else frozenset()
+        twice = _named_twice(api, body)
+        permitted: list[Any] = []
+        others: defaultdict[int, list[Any]] = defaultdict(list)
         for one in lists.split(fields, api, body):
-            is_denied = Right(operation, ResourceType.GROUP, one.group_id) in denied
-            if is_denied and one.group_id not in twice:  # which is refused for that alone
-                code = ErrorCode.GROUP_AUTHORIZATION_FAILED
-                refusal = refused(api, version, one.body, code, _message(api))
-                parts.append(_at_once(refusal))
+            if one.group_id in twice:
+                others[ErrorCode.INVALID_REQUEST] += one.body[fields.asked]
+            elif Right(ON_GROUPS[api], ResourceType.GROUP, one.group_id) in denied:
+                others[ErrorCode.GROUP_AUTHORIZATION_FAILED] += one.body[fields.asked]
             else:
-                entries += one.body[fields.asked]
-        if api in ON_TOPICS:
-            parts += [self._fetch(body, entry, denied, ask) for entry in entries]
-        elif entries:
-            parts.append(ask({**body, fields.asked: entries}))
-        return _together(fields, parts)
+                permitted += one.body[fields.asked]
+        asked: list[Awaitable[Body]] = []
+        for some in lists.slices(permitted):
+            part = {**body, fields.asked: some}
+            asked += self._fetches(part, denied, ask) if api in ON_TOPICS else [ask(part)]
+            await asyncio.sleep(0)
+        refusals = (
+            refused(api, version, {**body, fields.asked: those}, code, _message(api, code))
+            for code, those in others.items()
+        )
+        answer = _together(fields, [*map(_at_once, refusals), *asked])
+        return _in_order(body, answer) if twice else answer
 
-    def _fetch(
-        self,
-        body: Body,
-        group: Body,
-        denied: _Denied,
-        ask: Callable[[Body], Awaitable[Body]],
-    ) -> Awaitable[Body]:
-        """One group of an OffsetFetch."""
-        whole = {**body, "groups": [group]}
-        return without_denied_topics("OffsetFetch", whole, group, denied, ask)
+    def _fetches(
+        self, body: Body, denied: _Denied, ask: Callable[[Body], Awaitable[Body]]
+    ) -> list[Awaitable[Body]]:
+        """One for each group of an OffsetFetch."""
+        return [
+            asyncio.ensure_future(
+                without_denied_topics(
+                    "OffsetFetch", {**body, "groups": [group]}, group, denied, ask
+                )
+            )
+            for group in body["groups"]
+        ]
 
 
 def _code_of_all(api: str, version: int, body: Body, denied: _Denied) -> int | None:
@@ -165,8 +194,23 @@ def _lacks_protocol(version: int, sync: Body) -> bool:
     return sync["protocolType"] is None or sync["protocolName"] is None
 
 
-def _message(api: str) -> str | None:
+def _is_about_many(api: str, version: int, body: Body) -> bool:
+    """Whether the groups of a request are not asked about all at once."""
+    fields = lists.fields_of(api, version)
+    if fields is None:
+        return False
+    return len(body[fields.asked]) > lists.AT_ONCE or bool(_named_twice(api, body))
+
+
+def _named_twice(api: str, body: Body) -> frozenset[str]:
+    """As Kafka's ConfigAdminManager: none of several alterations of one group is done."""
+    return lists.named_twice(body) if api == "IncrementalAlterConfigs" else frozenset()
+
+
+def _message(api: str, code: int) -> str | None:
     """Brokers explain it where the config APIs have a text."""
+    if code == ErrorCode.INVALID_REQUEST:
+        return "Each resource must appear at most once."
     return GROUP_DENIED if api.endswith("Configs") else None
 
 
@@ -177,6 +221,12 @@ async def _then(checked: Awaitable[Awaitable[Body]]) -> Body:
 
 async def _at_once(body: Body) -> Body:
     return body
+
+
+async def _in_order(altered: Body, answer: Awaitable[Body]) -> Body:
+    groups = await answer
+    others = {**groups, "responses": []}
+    return merged("IncrementalAlterConfigs", altered["resources"], groups, others)
 
 
 async def _together(fields: lists.ListFields, parts: list[Awaitable[Body]]) -> Body:

@@ -13,6 +13,7 @@ from typing import Protocol, TypeAlias
 from group_coordinator.core.acls.rule import BITS, CLUSTER_NAME, Operation, ResourceType, Right
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.group_part import Body
+from group_coordinator.gateway.groups.lists import slices
 from group_coordinator.gateway.served import GROUP_RESOURCE
 
 _NOBODY = ""
@@ -58,14 +59,24 @@ async def _groups(ask: AskBroker, operation: Operation, names: Names) -> Iterabl
 async def _read_groups(ask: AskBroker, _: Operation, names: Names) -> Iterable[str]:
     """A heartbeat of nobody."""
     nobody = {"generationId": _NONE, "memberId": _NOBODY}
-    asked = [ask("Heartbeat", 3, {"groupId": name, **nobody}) for name in names]
-    return _where_not(ErrorCode.GROUP_AUTHORIZATION_FAILED, names, await asyncio.gather(*asked))
+    bodies = [{"groupId": name, **nobody} for name in names]
+    answers = await _each(ask, "Heartbeat", 3, bodies)
+    return _where_not(ErrorCode.GROUP_AUTHORIZATION_FAILED, names, answers)
 
 
 async def _delete_groups(ask: AskBroker, _: Operation, names: Names) -> Iterable[str]:
     """The deletion of no offsets."""
-    asked = [ask("OffsetDelete", 0, {"groupId": name, "topics": []}) for name in names]
-    return _where_not(ErrorCode.GROUP_AUTHORIZATION_FAILED, names, await asyncio.gather(*asked))
+    bodies = [{"groupId": name, "topics": []} for name in names]
+    answers = await _each(ask, "OffsetDelete", 0, bodies)
+    return _where_not(ErrorCode.GROUP_AUTHORIZATION_FAILED, names, answers)
+
+
+async def _each(ask: AskBroker, api: str, version: int, bodies: Sequence[Body]) -> list[Body]:
+    """The answers; few questions are open at a time: a request may name many groups, and others have their turn between."""
+    answers: list[Body] = []
+    for some in slices(bodies):
+        answers += await asyncio.gather(*(ask(api, version, body) for body in some))
+    return answers
 
 
 def _where_not(code: int, names: Names, answers: Iterable[Body]) -> Iterable[str]:
@@ -133,9 +144,10 @@ async def _transactional_ids(ask: AskBroker, _: Operation, names: Names) -> Iter
         "producerEpoch": _NONE,
         "topics": [{"name": _NOWHERE, "partitions": [partition]}],
     }
-    asked = [ask("TxnOffsetCommit", 3, {"transactionalId": name, **rest}) for name in names]
+    bodies = [{"transactionalId": name, **rest} for name in names]
     codes = [
-        answer["topics"][0]["partitions"][0]["errorCode"] for answer in await asyncio.gather(*asked)
+        answer["topics"][0]["partitions"][0]["errorCode"]
+        for answer in await _each(ask, "TxnOffsetCommit", 3, bodies)
     ]
     return [
         name
