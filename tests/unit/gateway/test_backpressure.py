@@ -7,6 +7,7 @@ import tracemalloc
 
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.connections.line import WRITE_BUFFER_BYTES
+from group_coordinator.gateway.connections.shares import Share, Shares
 from tests.unit.gateway.scripted_broker import Asked
 from tests.unit.gateway.stage import Stage, staged, until
 
@@ -191,6 +192,41 @@ def test_a_client_has_its_share_open_over_all_its_connections_and_others_do_not_
             for hog in hogs:
                 for _ in range(50):
                     assert (await hog.answer("DescribeGroups", 0))[1] == DESCRIBED
+
+    asyncio.run(scene())
+
+
+def test_a_request_that_took_long_is_followed_by_a_rest() -> None:
+    async def scene() -> None:
+        keys = {"coordinatorKeys": [f"group-{number}" for number in range(29_000)]}
+        async with staged() as stage:
+            client = await stage.client()
+            long = wire.request("FindCoordinator", 4, 1, "c", keys)
+            client.writer.write(long + wire.request("Heartbeat", 4, 2, "c", HEARTBEAT))
+            await stage.job.asked()
+
+            assert stage.gateway.gauges().throttled == 1
+
+    asyncio.run(scene())
+
+
+def test_a_client_rests_on_all_its_connections_and_others_do_not() -> None:
+    async def scene() -> None:
+        shares = Shares(1_000)
+        went: list[str] = []
+        first = Share(shares, lambda: "a", lambda: went.append("first"))
+        second = Share(shares, lambda: "a", lambda: went.append("second"))
+        other = Share(shares, lambda: "b", lambda: went.append("other"))
+        first.note_taken(0.009)
+        assert not second.must_wait()
+        first.note_taken(0.02)
+        second.note_taken(0.02)
+        begun_s = asyncio.get_running_loop().time()
+        assert (first.must_wait(), second.must_wait(), other.must_wait()) == (True, True, False)
+        await until(lambda: len(went) == 2)
+
+        assert went == ["first", "second"]
+        assert asyncio.get_running_loop().time() - begun_s >= 0.03
 
     asyncio.run(scene())
 

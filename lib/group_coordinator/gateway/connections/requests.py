@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Mapping
 from struct import Struct
+from time import thread_time
 from typing import NamedTuple, Protocol
 
 from group_coordinator.codecs.wire import WireError
@@ -243,12 +244,15 @@ class RequestReader:
         """The request says who answers it."""
         self.has_read = True
         slot = self._read
+        begun_s = thread_time()
         try:
             plan = self._desk.plan(
                 Request(slot.api, slot.version, slot.correlation_id, frame), self._client
             )
         except WireError as error:
             raise FrameError(str(error)) from error
+        finally:
+            self._exchange.share.note_taken(thread_time() - begun_s)
         if isinstance(plan, SentOn):
             slot.rewriting = plan.rewriting
             self._exchange.expect(slot)

@@ -1,5 +1,6 @@
 """What each client has open: one that has its share open, over all its connections, is not read until an answer has left.
 
+Nor is one whose request took the loop for long, for as long again: half of the time is for others, however many connections it has.
 Brokers hold a client back in the same way that is over its quota. An error instead would make it repeat what there is too much of.
 """
 
@@ -11,6 +12,8 @@ from collections.abc import Callable
 
 _REQUEST_BYTES = 1024
 """What an open request takes in addition to what it says, about: so that many small ones count too."""
+_LONG_S = 0.01
+"""A request that takes the loop for longer is one of many topics or groups; all others take a tenth of that."""
 _DECODED = 8
 """How many times its bytes a decoded request takes, about; a hostile one takes up to 83 times."""
 
@@ -23,12 +26,14 @@ class Shares:
         self._open_bytes: Counter[str] = Counter()
         self._held: dict[str, dict[Share, None]] = {}
         """Connections that wait for room, by client; the one that waits longest is the first."""
+        self._rests_until_s: dict[str, float] = {}
+        """By client whose requests took the loop for long a moment ago."""
         self.throttled_total = 0
         """How often a connection was not read on for that."""
 
     def has_room(self, client: str) -> bool:
         """Whether one more request may be open."""
-        return self._open_bytes[client] < self._most_bytes
+        return client not in self._rests_until_s and self._open_bytes[client] < self._most_bytes
 
     def hold(self, client: str, share: Share) -> None:
         """Let the connection go on when there is room."""
@@ -51,6 +56,18 @@ class Shares:
             del self._open_bytes[client]
         if size < 0 and client in self._held:
             self._let_one_go_on_soon(client)
+
+    def rest(self, client: str, seconds: float) -> None:
+        """It has taken the loop for so long, and leaves it to others for as long."""
+        loop = asyncio.get_running_loop()
+        until_s = max(self._rests_until_s.get(client, 0.0), loop.time()) + seconds
+        self._rests_until_s[client] = until_s
+        loop.call_at(until_s, self._end_rest, client, until_s)
+
+    def _end_rest(self, client: str, until_s: float) -> None:
+        if self._rests_until_s[client] == until_s:
+            del self._rests_until_s[client]
+            self._let_one_go_on(client)
 
     def _let_one_go_on_soon(self, client: str) -> None:
         # From the loop: a connection that goes on may answer at once, and give back in turn.
@@ -90,6 +107,11 @@ class Share:
     def take(self, size: int) -> None:
         """A request of so many bytes is open."""
         self._add(_weight(size))
+
+    def note_taken(self, seconds: float) -> None:
+        """A request took the loop for so long."""
+        if seconds > _LONG_S:
+            self._shares.rest(self._client(), seconds)
 
     def give_back(self, size: int) -> None:
         """Its answer has left."""
