@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import tracemalloc
 
+import pytest
+
 from group_coordinator.codecs import wire
+from group_coordinator.gateway.connections import admission
 from group_coordinator.gateway.connections.line import WRITE_BUFFER_BYTES
 from group_coordinator.gateway.connections.shares import Share, Shares
 from tests.unit.gateway.scripted_broker import Asked
@@ -153,6 +156,59 @@ def test_a_client_that_reads_no_answers_is_asked_for_no_more_than_a_hundred_requ
             for _ in range(ASKED):
                 assert (await client.answer("DescribeGroups", 0))[1] == DESCRIBED
             await answering
+
+    asyncio.run(scene())
+
+
+def test_answers_that_cannot_leave_cost_the_client_with_most_of_them_its_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(admission, "AFTER_LOGIN_BYTES", 1024 * 1024)
+
+    async def scene() -> None:
+        async with staged() as stage:
+            hog, other = await stage.client(), await stage.client()
+            for client, asks in ((other, 2), (hog, 60)):
+                client.ask("JoinGroup", 5, {"groupId": "billing", "memberId": "m"})
+                for _ in range(asks):
+                    client.ask("DescribeGroups", 0, {"groups": ["billing"]})
+                await stage.job.asked(len(stage.job.questions) + asks)
+            for question in stage.job.questions:
+                if question.api == "DescribeGroups":
+                    question.answer.set_result(DESCRIBED)
+            closed = stage.gateway.counters.closed
+            await until(lambda: closed.total() > 0)
+            stage.job.questions[0].answer.set_result({"errorCode": 27})
+
+            assert await hog.is_hung_up()
+            assert dict(closed) == {"unfinished-requests": 1}
+            assert (await other.answer("JoinGroup", 5))[1]["errorCode"] == 27
+            assert [(await other.answer("DescribeGroups", 0))[1] for _ in "12"] == [DESCRIBED] * 2
+
+    asyncio.run(scene())
+
+
+def test_answers_that_have_left_count_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admission, "AFTER_LOGIN_BYTES", 100_000)
+
+    async def scene() -> None:
+        async with staged() as stage:
+            for client in [await stage.client() for _ in range(4)]:
+                client.ask("Fetch", 12, FETCH)
+                fetch = await stage.broker.asked()
+                for _ in range(2):
+                    client.ask("DescribeGroups", 0, {"groups": ["billing"]})
+                await stage.job.asked(len(stage.job.questions) + 1)
+                for question in stage.job.questions[-2:]:
+                    question.answer.set_result(DESCRIBED)
+                await until(lambda: stage.gateway.gauges().open_requests == 3)
+                fetch.answer({})
+                await client.answer("Fetch", 12)
+                assert [(await client.answer("DescribeGroups", 0))[1] for _ in "12"] == [
+                    DESCRIBED
+                ] * 2
+
+            assert stage.gateway.counters.closed == {}
 
     asyncio.run(scene())
 

@@ -15,7 +15,7 @@ _MIB = 1024 * 1024
 BEFORE_LOGIN_BYTES = 8 * _MIB
 """What all clients together that nobody knows may hold in requests that are not whole, or not sent on."""
 AFTER_LOGIN_BYTES = 256 * _MIB
-"""What all others may."""
+"""What all others may, in requests that are not whole and in the job's answers that cannot leave."""
 _SILENCE_S = 60.0
 
 _log = logging.getLogger(__name__)
@@ -72,7 +72,7 @@ class Admission:
             Closing.MAX_CONNECTIONS: f"gateway.max.connections = {limits.max_connections}",
             Closing.MAX_CONNECTIONS_PER_IP: f"gateway.max.connections.per.ip = {limits.max_connections_per_ip}",
             Closing.LOGIN_TIMEOUT: f"no login or request within gateway.login.timeout.ms = {limits.login_timeout_ms}",
-            Closing.UNFINISHED_REQUESTS: "its unfinished request was the largest of too many",
+            Closing.UNFINISHED_REQUESTS: "its unfinished request, or its answers that could not leave, were the largest of too many",
         }
 
     def admits(self, host: str) -> bool:

@@ -91,7 +91,7 @@ class Connection:
         self._has_waited = False
         self.login = gateway.login(self._login_failed)
         self.share = Share(gateway.shares, lambda: self.caller(None).payer, self._go_on)
-        self.exchange = Exchange(self._connect, self._fail, self.share)
+        self.exchange = Exchange(self._connect, self._fail, self.share, self._note_held)
         if not self.login.is_accepted:
             self.exchange.most_open = 1  # as brokers, which take a login step by step
         self.rights = Rights(self.exchange.ask_aside, gateway.has_authorizer)
@@ -172,9 +172,9 @@ class Connection:
         """What is ready leaves: either side's frames may be what the other waits for."""
         if self.is_new and self.login.is_accepted and self._reader.has_read:
             self._become_known()
-        if self.is_new or line is self.client:
-            self._note_held()
         self.exchange.flush()
+        if self.is_new or self._held or line is self.client:
+            self._note_held()
 
     def line_full(self, line: Line) -> None:
         """Who writes to it is not read."""
@@ -184,8 +184,8 @@ class Connection:
 
     def line_has_room(self, line: Line) -> None:
         """Who writes to it is read again."""
-        self._note_held()
         self.exchange.flush()
+        self._note_held()
         other = self._other(line)
         if other is not None and not line.is_full:
             other.go_on()
@@ -232,9 +232,12 @@ class Connection:
             self._gateway.held(self, held)
 
     def _held_bytes(self) -> int:
-        """Before a login also what waits, and what the broker has not read: later that is held back, and costs no one a connection."""
+        """Before a login also what waits, and what the broker has not read: later that is held back, and costs no one a connection.
+
+        Answers that were made here are not held back.
+        """
         if not self.is_new:
-            return self.client.collected_bytes
+            return self.client.collected_bytes + self.exchange.waiting_bytes
         upstream = self.exchange.upstream
         return self.client.unread_bytes + (0 if upstream is None else upstream.unsent_bytes)
 

@@ -26,11 +26,16 @@ class Exchange:
     """
 
     def __init__(
-        self, connect: Callable[[], None], fail: Callable[[BaseException], None], share: Share
+        self,
+        connect: Callable[[], None],
+        fail: Callable[[BaseException], None],
+        share: Share,
+        waits: Callable[[], None],
     ) -> None:
-        """`connect` is called when a broker is needed, `fail` when an answer cannot be made."""
+        """`connect` is called when a broker is needed, `fail` when an answer cannot be made, `waits` when one cannot leave yet."""
         self._connect = connect
         self._fail = fail
+        self._waits = waits
         self.share = share
         self._answering: set[Future[bytes]] = set()
         self.client: Line | None = None
@@ -44,6 +49,8 @@ class Exchange:
         self.is_held = False
         """Whether the next request must not be taken before the one before it is on its way."""
         self._has_slot_left = False
+        self.waiting_bytes = 0
+        """Of answers that were made here, later than asked for, and cannot leave yet."""
 
     @property
     def takes_requests(self) -> bool:
@@ -143,11 +150,13 @@ class Exchange:
     def forget(self) -> None:
         """Nobody waits for the answers any more."""
         self.slots.clear()
+        self.waiting_bytes = 0
         for task in tuple(self._answering):
             task.cancel()
 
     def _leave(self) -> None:
         slot = self.slots.popleft()
+        self.waiting_bytes -= slot.waiting_bytes
         if slot.size:
             self.share.give_back(slot.size)
         self._has_slot_left = True
@@ -173,7 +182,11 @@ class Exchange:
             self._fail(error)
             return
         slot.answer = done.result()
+        slot.waiting_bytes = len(slot.answer)
+        self.waiting_bytes += slot.waiting_bytes
         self.flush()
+        if self.waiting_bytes and self.client is not None and self.client.is_open:
+            self._waits()
 
     def _give_up(self, slot: Slot) -> None:
         """The broker went before it said what the answer depends on: no other one can leave before this one does."""

@@ -15,7 +15,7 @@ Rewriting: TypeAlias = Callable[[memoryview], bytes | Awaitable[bytes]]
 class Slot:
     """A request that has no answer yet: answers leave in the order of requests."""
 
-    __slots__ = ("answer", "api", "correlation_id", "rewriting", "size", "version")
+    __slots__ = ("answer", "api", "correlation_id", "rewriting", "size", "version", "waiting_bytes")
 
     def __init__(
         self, api: Api, version: int, correlation_id: int, rewriting: Rewriting | None = None
@@ -27,6 +27,8 @@ class Slot:
         """None: the broker's answer is passed on as it comes, or the answer is made here."""
         self.size = 0
         """bytes of the request, if its client pays for them."""
+        self.waiting_bytes = 0
+        """Of the answer, if it counts as waiting."""
         self.answer: bytes | None = None
         """What leaves; None: it is still to come, or it is passed on."""
 
