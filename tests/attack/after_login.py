@@ -32,6 +32,7 @@ from tests.gateway_faults.frames import read_frame
 
 _OFFSET = 4711
 _COMMITS = 200
+_LOOKS_S, _MISSING_PARTITION = 5.0, 1_000
 _MOST_LOOKS_A_SECOND = 1.0
 _NO_TEXT_BYTES = 20_000
 _ENTRIES, _GROUPS = 330_000, 16
@@ -164,7 +165,7 @@ def _end_of_events(stage: Stage) -> int:
 
 
 def metadata_looks(stage: Stage) -> Outcome:
-    """Commit for a topic that is not there, one after the other: how often are the brokers asked for all topics?"""
+    """Commit for a topic that is not there, then for a partition that is not: how often are the brokers asked?"""
     with (
         stage.gateway("looks", _LONG_INTERVAL, watched=True) as gateway,
         gateway.client_of(LIMITED) as client,
@@ -173,17 +174,23 @@ def metadata_looks(stage: Stage) -> Outcome:
         before, begun_s = _looks(stage), time.monotonic()
         for _ in range(_COMMITS):
             _asked_for_missing(client)
+        while time.monotonic() < begun_s + _LOOKS_S:
+            _asked_for_missing(client, ORDERS, _MISSING_PARTITION)
         took_s, looks = time.monotonic() - begun_s, _looks(stage) - before
     most = 2 + _MOST_LOOKS_A_SECOND * took_s
     problems = [f"{looks} looks in {took_s:.1f} s"] if looks > most else []
-    sent = f"{_COMMITS} OffsetCommits, one after the other, for a topic that is not there"
+    sent = (
+        f"{_COMMITS} OffsetCommits, one after the other, for a topic that is not there, then others for a partition "
+        f"that is not, for {_LOOKS_S:.0f} s"
+    )
     return Outcome(
         sent, f"{looks} Metadata requests of the gateway at the broker in {took_s:.1f} s", problems
     )
 
 
-def _asked_for_missing(client: Client) -> None:
-    topics = [{"name": MISSING, "partitions": [{"partitionIndex": 0, "committedOffset": 1}]}]
+def _asked_for_missing(client: Client, name: str = MISSING, partition: int = 0) -> None:
+    partitions = [{"partitionIndex": partition, "committedOffset": 1}]
+    topics = [{"name": name, "partitions": partitions}]
     body = {"groupId": OWN_GROUP, "generationIdOrMemberEpoch": -1, "memberId": "", "topics": topics}
     client.ask("OffsetCommit", 9, body)
 
