@@ -15,6 +15,7 @@ from deltalake import DeltaTable, Transaction, write_deltalake
 from pyspark.sql import SparkSession
 
 from group_coordinator.settings import Settings
+from group_coordinator.tables.append import append_few
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import local
 from group_coordinator.tables.compaction import spark as spark_compaction
@@ -28,6 +29,7 @@ from group_coordinator.tables.members import MEMBERS
 from group_coordinator.tables.offsets import OFFSETS
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_id_rows
 from group_coordinator.tables.upkeep_due import UpkeepNote
+from tests.support.catalog_managed import catalog_managed
 from tests.support.log_rows import Log
 from tests.support.mirrored_log import table_rows
 from tests.unit.tables.compaction.test_share_fold import ORDERS
@@ -138,16 +140,19 @@ def changes(spark: SparkSession) -> list[int]:
     return [number for number in kept if kept[number].name() == spark_compaction.CHANGES]
 
 
+def row_of_groups(cluster: str, group: str) -> pa.Table:
+    row = {"group_type": "classic", "state": "Empty", "generation_or_epoch": 0, "member_count": 0}
+    row |= {"offset_count": 1, "updated_at": 0, "batch_id": 0, "expiration_base": "commit"}
+    given = {**row, "protected_topics": [], "cluster_id": cluster, "group_id": group}
+    return pa.Table.from_pylist([given], GROUPS.no_rows().schema)
+
+
 def test_files_are_put_together_and_sorted_cluster_by_cluster(
     spark: SparkSession, elsewhere: TableCatalog, configured: Settings
 ) -> None:
     folder = elsewhere.root.removeprefix("file:") + "/groups"
-    row = {"group_type": "classic", "state": "Empty", "generation_or_epoch": 0, "member_count": 0}
-    row |= {"offset_count": 1, "updated_at": 0, "batch_id": 0, "expiration_base": "commit"}
     for cluster, group in (("test", "b"), ("test", "a"), ("other", "a"), ("other", "b")):
-        given = {**row, "protected_topics": [], "cluster_id": cluster, "group_id": group}
-        schema = GROUPS.no_rows().schema
-        write_deltalake(folder, pa.Table.from_pylist([given], schema), mode="append")
+        write_deltalake(folder, row_of_groups(cluster, group), mode="append")
     job = replace(configured.job, tables_root=elsewhere.root, cluster_id="test")
     pages: list[dict[str, UpkeepNote]] = []
     notebook = Notebook(lambda: pages[-1] if pages else {}, pages.append)
@@ -160,6 +165,31 @@ def test_files_are_put_together_and_sorted_cluster_by_cluster(
     operations = [commit["operation"] for commit in DeltaTable(folder).history(3)]
     assert operations == ["VACUUM END", "VACUUM START", "OPTIMIZE"]
     assert len(pages) == 2  # a note a table, also of the empty one
+
+
+def test_what_a_catalog_manages_is_left_to_it_and_told_once(
+    spark: SparkSession, configured: Settings, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    pages: list[dict[str, UpkeepNote]] = []
+    notebook = Notebook(lambda: pages[-1] if pages else {}, pages.append)
+    with catalog_managed(spark, tmp_path, [GROUPS]) as catalog:
+        job = replace(configured.job, tables_root=catalog.root, cluster_id="test")
+        maintenance = Maintenance(spark, job, [GROUPS], notebook)
+        caplog.set_level("INFO", "group_coordinator")
+
+        for hour in range(3):
+            append_few(row_of_groups("test", "a"), spark, catalog, GROUPS)
+            maintenance.look(NOON + hour * 3_600_000)
+
+        told = [record.getMessage() for record in caplog.records]
+        commits = catalog.writable(spark, "groups").history().select("operation").collect()
+    assert told == [
+        "table `spark_catalog`.`managed`.`groups` is catalog-managed: OPTIMIZE, VACUUM and old commits are left to its catalog"
+    ]
+    assert [operation for (operation,) in commits] == ["WRITE"] * 4
+    assert [page["groups"].at_ms for page in pages] == [
+        NOON + hour * 3_600_000 for hour in range(3)
+    ]
 
 
 def test_a_mirrored_share_group_has_its_topics_names_from_the_table_of_ids(

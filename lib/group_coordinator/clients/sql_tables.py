@@ -15,6 +15,7 @@ from deltalake.exceptions import DeltaError
 from group_coordinator.clients.byte_lengths import with_headings_restored, with_lengths_of_bytes
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.moment import Moment
+from group_coordinator.tables.catalog_managed import open_table
 from group_coordinator.tables.delta_errors import in_one_line
 from group_coordinator.tables.roots import is_folder
 from group_coordinator.tables.views.all_views import VIEWS, named_in
@@ -182,7 +183,7 @@ def open_tables(root: str) -> dict[str, DeltaTable]:
     paths = {name: f"{root.rstrip('/')}/{name}" for name in TABLES}
     with told_in_one_line(f"tables.root = {root}: "):
         found = {
-            name: DeltaTable(path) for name, path in paths.items() if DeltaTable.is_deltatable(path)
+            name: open_table(path) for name, path in paths.items() if DeltaTable.is_deltatable(path)
         }
     if not found:
         raise TablesUnavailableError(

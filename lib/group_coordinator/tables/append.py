@@ -22,6 +22,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.catalog_managed import opening
 from group_coordinator.tables.commit_lock import commit_of_deltalake
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.delta_errors import in_one_line
@@ -213,7 +214,8 @@ def spark_write_errors(location: str) -> Iterator[None]:
 def write_errors(folder: Path | str) -> Iterator[None]:
     """Raise TableWriteError: Delta's errors do not say which table they are about."""
     try:
-        yield
+        with opening(folder):
+            yield
     except (DeltaError, OSError) as error:
         raise TableWriteError(f"{folder} cannot be written: {in_one_line(error)}") from error
 

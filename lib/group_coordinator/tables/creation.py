@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.catalog_managed import open_table
 from group_coordinator.tables.claims import WRITERS
 from group_coordinator.tables.commit_lock import commit_of_deltalake
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
@@ -102,7 +103,7 @@ def _columns(spark: SparkSession, catalog: TableCatalog, table: TableDefinition)
     """Without Spark where that is possible: its first look at a table takes long, and a start looks at all of them."""
     folder = catalog.local_folder(table.name)
     if folder is not None:
-        return [field.name for field in deltalake.DeltaTable(folder).schema().fields]
+        return [field.name for field in open_table(folder).schema().fields]
     return catalog.read(spark, table.name).columns
 
 
@@ -149,11 +150,11 @@ def _set_properties(spark: SparkSession, catalog: TableCatalog, table: TableDefi
 
 
 def check_tables(spark: SparkSession, root: str) -> None:
-    """Refuse to go on unless every table is there, or came with a later version than the others.
+    """Refuse to go on unless every table is there, or came with a later version than the others, and can be opened.
 
     Raises:
         MissingTablesError: some are not there.
-        StorageError: the storage, or the catalog, does not say.
+        StorageError: the storage, or the catalog, does not say, or the tables cannot be opened here.
     """
     catalog = TableCatalog(root)
     with storage_named("tables.root", root):
@@ -167,3 +168,7 @@ def check_tables(spark: SparkSession, root: str) -> None:
             f"tables.root = {root}: {', '.join(missing)} missing; "
             "run `group-coordinator init` with the same settings first"
         )
+    with storage_named("tables.root", root):
+        _columns(
+            spark, catalog, COORDINATOR_LOG
+        )  # that a table is there does not mean that it can be opened

@@ -19,6 +19,7 @@ from pyspark.sql.types import (
 )
 
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.catalog_managed import opening
 
 _LOG_RETENTION = "delta.logRetentionDuration"
 _FILE_RETENTION = "delta.deletedFileRetentionDuration"
@@ -124,14 +125,15 @@ class TableDefinition:
 
     def create_on_disk(self, folder: Path) -> None:
         """Make the table in a folder of this machine, without Spark, unless it is there."""
-        deltalake.DeltaTable.create(
-            folder,
-            deltalake.Schema.from_json(self.schema.json()),
-            mode="ignore",
-            partition_by=[*self.partitioned_by],
-            description=self.meaning,
-            configuration={**_PROPERTIES, **_PROPERTIES_ON_DISK, **self.properties},
-        )
+        with opening(folder):
+            deltalake.DeltaTable.create(
+                folder,
+                deltalake.Schema.from_json(self.schema.json()),
+                mode="ignore",
+                partition_by=[*self.partitioned_by],
+                description=self.meaning,
+                configuration={**_PROPERTIES, **_PROPERTIES_ON_DISK, **self.properties},
+            )
 
     def outdated(self, present: Mapping[str, str], *, on_disk: bool) -> dict[str, str]:
         """The properties that a table has from an earlier version of this program, with their values of now."""

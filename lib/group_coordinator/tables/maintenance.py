@@ -1,5 +1,7 @@
 """Keeps tables quick to read and small: puts their files together, sorts them, removes those of the past, thins history.
 
+A catalog-managed table is left to its catalog, but for the history, which follows from our own settings.
+
 An append never conflicts with it. A MERGE may: then Delta takes one of the two commits, and who loses tries again
 later; compaction looks after its tables between two of its batches. Of two processes that want the same table one waits
 for the next time.
@@ -25,6 +27,7 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.settings import JobSettings
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.catalog_managed import FEATURES
 from group_coordinator.tables.commit_lock import commit_of_deltalake
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, quoted
@@ -83,6 +86,7 @@ class Maintenance:
         self._notebook = notebook
         self._next_s = time.monotonic()
         self._again_s: dict[str, float] = {}
+        self._left_to_the_catalog: set[str] = set()
 
     def run(self, ended: Event) -> None:
         """Look once a minute until `ended` is set, in a thread of its own."""
@@ -131,6 +135,8 @@ class Maintenance:
         files = self._files_of(table)
         found = files.now()
         need = due(note, found, self._rule, now_ms)
+        if need is not Upkeep.NONE and self._is_left_to_the_catalog(table, files):
+            return replace(note, **found._asdict(), at_ms=now_ms)
         try:
             if need in {Upkeep.GATHER, Upkeep.ALL}:
                 files.put_together(is_sorted=need is Upkeep.ALL)
@@ -146,6 +152,18 @@ class Maintenance:
             case Upkeep.REMOVE | Upkeep.ALL:
                 # What was committed here is no reason to do it again.
                 return replace(note, **files.now()._asdict(), at_ms=now_ms)
+
+    def _is_left_to_the_catalog(self, table: TableDefinition, files: _InFolder | _BySpark) -> bool:
+        if table.name in self._left_to_the_catalog:
+            return True
+        if not files.is_catalog_managed():
+            return False
+        self._left_to_the_catalog.add(table.name)
+        _log.info(
+            "table %s is catalog-managed: OPTIMIZE, VACUUM and old commits are left to its catalog",
+            self._catalog.location(table.name),
+        )
+        return True
 
     def _files_of(self, table: TableDefinition) -> _InFolder | _BySpark:
         is_thinned = table.name == COORDINATOR_LOG.name and self._history.full_ms
@@ -170,6 +188,9 @@ class _InFolder:
     def now(self) -> TableFiles:
         table = self._delta()
         return TableFiles(len(table.file_uris()), table.version())
+
+    def is_catalog_managed(self) -> bool:
+        return False  # such a table is not opened by its folder
 
     def put_together(self, *, is_sorted: bool) -> None:
         """Fail if another process is at it.
@@ -223,6 +244,10 @@ class _BySpark:
         (files,) = table.detail().select("numFiles").collect()[0]
         (version,) = table.history(1).select("version").collect()[0]
         return TableFiles(files, version)
+
+    def is_catalog_managed(self) -> bool:
+        (features,) = self._delta().detail().select("tableFeatures").collect()[0]
+        return not FEATURES.isdisjoint(features or ())
 
     def put_together(self, *, is_sorted: bool) -> None:
         sizes = dict.fromkeys(_FILE_BYTES, str(self.file_bytes))

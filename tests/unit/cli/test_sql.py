@@ -18,7 +18,10 @@ from deltalake import write_deltalake
 from group_coordinator.cli.main import main
 from group_coordinator.cli.sql import command
 from group_coordinator.clients.sql_tables import TABLES
+from group_coordinator.tables.catalog_managed import FEATURES
+from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.views.all_views import VIEWS
+from tests.support.catalog_managed import hand_to_a_catalog
 
 YEAR_9999 = """arrow_cast(253402300799999000, 'Timestamp(Microsecond, Some("UTC"))')"""
 TOO_FAR = (
@@ -529,6 +532,20 @@ def test_no_spark_is_imported() -> None:
     )
 
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize("feature", sorted(FEATURES))
+def test_a_folder_whose_tables_a_catalog_manages_is_named(tmp_path: Path, feature: str) -> None:
+    GROUPS.create_on_disk(tmp_path / "groups")
+    hand_to_a_catalog(tmp_path / "groups", feature)
+
+    result = sql("SELECT 1", "--tables", str(tmp_path))
+
+    assert result.exit_code == 1
+    assert result.stderr == (
+        f"Error: tables.root = {tmp_path}: {tmp_path}/groups is a catalog-managed Delta table, which only Spark opens, and only "
+        "by its name: give tables.root = catalog.schema, and ask by `group-coordinator-job`\n"
+    )
 
 
 def test_a_catalog_is_asked_elsewhere() -> None:

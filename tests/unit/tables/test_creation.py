@@ -18,6 +18,8 @@ from group_coordinator.tables.creation import (
     create_tables,
     upgrade_tables,
 )
+from group_coordinator.tables.storage_errors import StorageError
+from tests.support.catalog_managed import hand_to_a_catalog
 
 LATER_COLUMNS = {
     "assignment_epoch",
@@ -76,3 +78,14 @@ def test_columns_that_came_later_are_added_once(tmp_path: Path) -> None:
 def test_missing_tables_are_named(tmp_path: Path) -> None:
     with pytest.raises(MissingTablesError, match=r"coordinator_log, .* `group-coordinator init`"):
         check_tables(NoSpark(), str(tmp_path))
+
+
+def test_tables_that_a_catalog_manages_are_named_at_the_start(tmp_path: Path) -> None:
+    create_tables(str(tmp_path), no_session)
+    hand_to_a_catalog(tmp_path / "coordinator_log")
+    said = f"^tables.root = {tmp_path}: {tmp_path}/coordinator_log is a catalog-managed Delta table, which only Spark opens"
+
+    with pytest.raises(StorageError, match=said):
+        check_tables(NoSpark(), str(tmp_path))
+    with pytest.raises(StorageError, match=said):
+        create_tables(str(tmp_path), no_session)

@@ -9,6 +9,7 @@ import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 
 from group_coordinator.gateway.job.sightings import CONSUMERS, ListedGroup
+from group_coordinator.tables.catalog_managed import open_table
 
 _GROUPS = """
 SELECT group_id, group_type, state, protocol_type, updated_at FROM groups WHERE cluster_id = '{}'"""
@@ -73,7 +74,7 @@ class GroupTables:
 
     def _table(self, name: str) -> DeltaTable | None:
         path = f"{self._root}/{name}"
-        return DeltaTable(path) if DeltaTable.is_deltatable(path) else None
+        return open_table(path) if DeltaTable.is_deltatable(path) else None
 
 
 def _query(name: str, table: DeltaTable, sql: str) -> list[dict[str, Any]]:

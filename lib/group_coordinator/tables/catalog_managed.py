@@ -1,0 +1,48 @@
+"""Catalog-managed Delta tables: their commits are the catalog's, and so is what keeps them small.
+
+The deltalake package cannot open them. Spark opens them by their names and refuses their folders, and refuses OPTIMIZE and VACUUM
+unless the catalog allows them. Both was seen with deltalake 1.6.6 and Delta 4.4.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
+
+FEATURES = frozenset({"catalogManaged", "catalogOwned-preview"})
+"""The table feature in Delta's protocol; the second is its name in the preview."""
+
+_SAID_BY_DELTALAKE = "Max catalog version is required"
+
+
+class CatalogManagedError(DeltaError):
+    """A folder has a catalog-managed table; the message names the table and says how it is read."""
+
+
+@contextmanager
+def opening(location: str | Path) -> Iterator[None]:
+    """Turn what the deltalake package says of a catalog-managed table into CatalogManagedError."""
+    try:
+        yield
+    except DeltaError as error:
+        if _SAID_BY_DELTALAKE not in str(error):
+            raise
+        raise CatalogManagedError(
+            f"{location} is a catalog-managed Delta table, which only Spark opens, and only by its name: give "
+            "tables.root = catalog.schema, and ask by `group-coordinator-job`"
+        ) from error
+
+
+def open_table(location: str | Path) -> DeltaTable:
+    """The table in a folder.
+
+    Raises:
+        CatalogManagedError: a catalog manages the table.
+        DeltaError, OSError: it cannot be read.
+    """
+    with opening(location):
+        return DeltaTable(location)
