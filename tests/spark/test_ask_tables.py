@@ -10,15 +10,21 @@ import pytest
 from deltalake import write_deltalake
 from pyspark.sql import SparkSession
 
+from group_coordinator.clients import AdminClient
+from group_coordinator.clients.admin.descriptions import GroupListing
 from group_coordinator.clients.moment import Moment
-from group_coordinator.clients.sql_tables import query
+from group_coordinator.clients.sql_tables import TablesUnavailableError, query
 from group_coordinator.job.ask_tables import ask_tables
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.settings import Settings
+from group_coordinator.tables.append import append_few
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import COMPACTED
+from group_coordinator.tables.groups import GROUPS
+from tests.support.catalog_managed import catalog_managed, row_of_groups
 from tests.support.extremes import extreme_tables
 from tests.support.log_rows import EPOCH, Log
+from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 
 pytestmark = pytest.mark.spark
 
@@ -91,6 +97,23 @@ def test_what_changes_a_table_is_refused(
     assert ask_tables(settings, lambda: spark, COUNT).to_pylist() == [
         {"group_id": "billing", "records": 2}
     ]
+
+
+def test_groups_in_a_catalog_are_listed_by_the_spark_of_the_program(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    with (
+        catalog_managed(spark, tmp_path, [GROUPS]) as catalog,
+        AdminClient(channel=CoordinatorInProcess(), tables_root=catalog.root) as admin,
+    ):
+        append_few(row_of_groups("test", "billing"), spark, catalog, GROUPS)
+
+        listed = admin.list_consumer_groups()
+
+        assert listed == [GroupListing("billing", "classic", "Empty", "consumer")]
+        spark.sql(f"DROP TABLE {catalog.location('groups')}")
+        with pytest.raises(TablesUnavailableError, match=r"^tables.root = spark_catalog.managed: "):
+            admin.list_consumer_groups()
 
 
 def test_settings_of_spark_are_not_put_into_a_query(

@@ -29,7 +29,7 @@ from group_coordinator.tables.members import MEMBERS
 from group_coordinator.tables.offsets import OFFSETS
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_id_rows
 from group_coordinator.tables.upkeep_due import UpkeepNote
-from tests.support.catalog_managed import catalog_managed
+from tests.support.catalog_managed import catalog_managed, row_of_groups
 from tests.support.log_rows import Log
 from tests.support.mirrored_log import table_rows
 from tests.unit.tables.compaction.test_share_fold import ORDERS
@@ -140,13 +140,6 @@ def changes(spark: SparkSession) -> list[int]:
     return [number for number in kept if kept[number].name() == spark_compaction.CHANGES]
 
 
-def row_of_groups(cluster: str, group: str) -> pa.Table:
-    row = {"group_type": "classic", "state": "Empty", "generation_or_epoch": 0, "member_count": 0}
-    row |= {"offset_count": 1, "updated_at": 0, "batch_id": 0, "expiration_base": "commit"}
-    given = {**row, "protected_topics": [], "cluster_id": cluster, "group_id": group}
-    return pa.Table.from_pylist([given], GROUPS.no_rows().schema)
-
-
 def test_files_are_put_together_and_sorted_cluster_by_cluster(
     spark: SparkSession, elsewhere: TableCatalog, configured: Settings
 ) -> None:
@@ -174,6 +167,7 @@ def test_what_a_catalog_manages_is_left_to_it_and_told_once(
     notebook = Notebook(lambda: pages[-1] if pages else {}, pages.append)
     with catalog_managed(spark, tmp_path, [GROUPS]) as catalog:
         job = replace(configured.job, tables_root=catalog.root, cluster_id="test")
+        job = replace(job, maintenance_interval_ms=3_600_000)
         maintenance = Maintenance(spark, job, [GROUPS], notebook)
         caplog.set_level("INFO", "group_coordinator")
 

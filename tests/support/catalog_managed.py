@@ -9,10 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.definition import TableDefinition
+from group_coordinator.tables.groups import GROUPS
 
 FEATURE = "catalogManaged"
 _COMMITS_BEFORE_BACKFILL = 1
@@ -71,3 +73,16 @@ def catalog_managed(
     finally:
         spark.sql(f"DROP SCHEMA {catalog.schema_name} CASCADE")
         provider.clearBuilders()
+
+
+def row_of_groups(cluster: str, group: str) -> pa.Table:
+    row = {"group_type": "classic", "state": "Empty", "generation_or_epoch": 0, "member_count": 0}
+    row |= {
+        "offset_count": 1,
+        "updated_at": 0,
+        "batch_id": 0,
+        "expiration_base": "commit",
+        "protocol_type": "consumer",
+    }
+    given = {**row, "protected_topics": [], "cluster_id": cluster, "group_id": group}
+    return pa.Table.from_pylist([given], GROUPS.no_rows().schema)

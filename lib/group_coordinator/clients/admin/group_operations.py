@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
+from typing import Any
 
 from group_coordinator.clients import sql_tables
 from group_coordinator.clients.admin import configs, messages, removals
@@ -20,6 +21,7 @@ from group_coordinator.clients.results import (
     MemberResults,
     MemberToRemove,
 )
+from group_coordinator.tables.roots import is_folder
 
 _LISTING = (
     "SELECT cluster_id, group_id, group_type, state, protocol_type FROM groups ORDER BY group_id"
@@ -45,7 +47,7 @@ class GroupOperations(AdminBase):
             types: only groups of these types (classic, consumer), in any case; none or empty: all.
 
         Raises:
-            TablesUnavailableError: there are no tables.
+            TablesUnavailableError: there are no tables, or they are in a catalog and this program has no Spark.
         """
         return [
             listing
@@ -204,10 +206,18 @@ class GroupOperations(AdminBase):
             GroupListing(
                 row["group_id"], row["group_type"], row["state"], row["protocol_type"] or ""
             )
-            for row in sql_tables.rows(self._job.tables_root, _LISTING)
+            for row in _listed_in(self._job.tables_root)
             if self._cluster_id in {None, row["cluster_id"]}
             and (row["protocol_type"] or "") in messages.CONSUMER_PROTOCOL_TYPES
         ]
+
+
+def _listed_in(root: str) -> list[dict[str, Any]]:
+    if is_folder(root):
+        return sql_tables.rows(root, _LISTING)
+    from group_coordinator.clients import spark_tables  # noqa: PLC0415 - PySpark's import takes long
+
+    return spark_tables.rows(root, "groups", _LISTING)
 
 
 def _is_among(value: str, wanted: Collection[str] | None) -> bool:

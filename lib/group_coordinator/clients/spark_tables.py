@@ -1,0 +1,37 @@
+"""Tables in a catalog, which only Spark reads: asked by the Spark of this program, as a notebook and a job have it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark import SparkContext
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from group_coordinator.clients import sql_tables
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.storage_errors import root_cause
+
+
+def rows(root: str, table: str, sql: str) -> list[dict[str, Any]]:
+    """Answer a query of our own about one table, by its plain name.
+
+    Args:
+        root: the catalog's schema.
+        table: the table.
+        sql: the query, which both engines take.
+
+    Raises:
+        TablesUnavailableError: this program has no Spark, or Spark cannot read the table.
+    """
+    context: Any = SparkContext
+    if context._active_spark_context is None:  # noqa: SLF001 - no public way to ask
+        return sql_tables.rows(root, sql)  # says what to do
+    spark = SparkSession.builder.getOrCreate().newSession()  # the view is for this query alone
+    try:
+        TableCatalog(root).read(spark, table).createOrReplaceTempView(table)
+        return [row.asDict() for row in spark.sql(sql).collect()]
+    except PySparkException as error:
+        raise sql_tables.TablesUnavailableError(
+            f"tables.root = {root}: {root_cause(str(error))}"
+        ) from error
