@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.codecs import snapshots
@@ -187,6 +188,17 @@ def test_a_timer_fires_in_a_batch_without_events(
     assert "JoinGroup" not in "".join(played.lines[0])
     assert '"correlationId":"c-1","api":"JoinGroup"' in later
     assert '"generationId":1' in later
+
+
+@pytest.mark.parametrize("way", ["stock", "lean"])
+def test_an_error_of_the_function_ends_the_query_with_its_text(
+    spark: SparkSession, tmp_path: Path, way: Exchange
+) -> None:
+    shorter_than_a_header = spark.createDataFrame([("shop", bytearray(b"x"))], PACKED)
+    shorter_than_a_header.write.parquet(str(tmp_path / "in"))
+
+    with pytest.raises(StreamingQueryException, match="requires a buffer of at least 25 bytes"):
+        Played(spark, tmp_path / "in", tmp_path / way, way)
 
 
 @pytest.mark.parametrize("way", ["stock", "lean"])

@@ -14,13 +14,13 @@ import pandas as pd
 import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.serializers import ApplyInPandasWithStateSerializer
 from pyspark.sql.streaming.state import GroupState
 
 from group_coordinator.streaming.operator import pickled, stateful
 from group_coordinator.streaming.operator.known_pyspark import Exchange, digest_here
 from group_coordinator.streaming.operator.pickled import PickledFunction
 from tests.spark.played import CONTEXT, PACKED, Played, commit, write
+from tests.support.task_serializer import task_serializer
 
 pytestmark = pytest.mark.spark
 
@@ -46,7 +46,7 @@ def _watched(
         function = take_up(*given)
     finally:
         pickled.digest_here = digest_here
-    reader = ApplyInPandasWithStateSerializer.load_stream.__module__
+    reader = task_serializer().load_stream.__module__
     Path(folder, f"{os.getpid()}-{time.time_ns()}").write_text(reader)
     return function
 
@@ -125,8 +125,8 @@ def _worker(frames: Any) -> Any:
 def _found() -> str:
     """What ours changes, or once changed, in a process; that its modules are not searched for garbage is no matter to others."""
     methods = (
-        ApplyInPandasWithStateSerializer.load_stream,
-        ApplyInPandasWithStateSerializer.dump_stream,
+        task_serializer().load_stream,
+        task_serializer().dump_stream,
         zipimporter.invalidate_caches,
     )
     modules = (method.__module__ for method in methods)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from group_coordinator.streaming.operator.known_pyspark import SEEN
 from group_coordinator.streaming.spark_lines import LINES, UnknownSparkError, line_of
 from tests.sparks.environment import Environment
 from tests.support.job_process import ROOT
@@ -22,6 +24,12 @@ TESTS = (
     "tests/unit/streaming/operator/test_known_pyspark.py",
 )
 """What depends most on what is Spark's own: exchanges, workers, files of checkpoints, types, checkpoints of earlier versions."""
+TESTS_OF_THE_EXCHANGE = (
+    "tests/sparks/exchange_alone.py",
+    "tests/unit/streaming/operator/test_known_pyspark.py",
+    "tests/unit/streaming/operator/test_lean_exchange.py",
+)
+"""What PySpark alone is enough for."""
 
 _NEWEST_DELTA, _DELTA_OF_SPARK_3 = "4.4.0", "3.3.3"
 _LINES_SHOWN = 15
@@ -71,9 +79,11 @@ def tried(trial: Trial, environment: Environment) -> Trial:
     """Run what there is for this version."""
     if not trial.is_known:
         _refused(trial, environment)
+        if trial.version in SEEN.values():
+            _tests(trial, environment, TESTS_OF_THE_EXCHANGE)
         return trial
     _life(trial, environment)
-    _tests(trial, environment)
+    _tests(trial, environment, TESTS)
     return trial
 
 
@@ -106,11 +116,11 @@ def _life(trial: Trial, environment: Environment) -> None:
     trial.figures |= result["figures"] | {"lost": result["lost"], "doubled": result["doubled"]}
 
 
-def _tests(trial: Trial, environment: Environment) -> None:
+def _tests(trial: Trial, environment: Environment, tests: Sequence[str]) -> None:
     trial.ran.append("tests")
     # Not the checkout's lib, which pytest would put in front of the wheel.
     options = ["-q", "-m", "", "-o", "pythonpath=.", "-p", "no:logging", "-p", "no:cacheprovider"]
-    done = environment.run(["-m", "pytest", *options, *TESTS], ROOT)
+    done = environment.run(["-m", "pytest", *options, *tests], ROOT)
     said = done.stdout.splitlines()
     trial.figures["tests"] = said[-1] if said else ""
     if done.returncode != 0:

@@ -20,15 +20,24 @@ SEEN = MappingProxyType(
         "3d95be74e6c61327": "4.0.5",
         "0f09164cd3799cc7": "4.1.4",
         "cc0e4fc157b96b9e": "4.2.0",
+        "ccf6b92598f7b4e0": "4.3.0",
     }
 )
 """Digest -> the version that has it."""
 
-_RELIED_ON = {
-    "pyspark.sql.pandas.serializers": ("ApplyInPandasWithStateSerializer", "ArrowStreamSerializer"),
-    "pyspark.sql.streaming.state": ("GroupState",),
-    "pyspark.worker": ("main",),
+_SERIALIZERS, _WORKER = "pyspark.sql.pandas.serializers", "pyspark.worker"
+_STATE = {"pyspark.sql.streaming.state": ("GroupState",)}
+_UNTIL_4_2 = {
+    _SERIALIZERS: ("ApplyInPandasWithStateSerializer", "ArrowStreamSerializer"),
+    **_STATE,
+    _WORKER: ("main",),
 }
+_SINCE_4_3 = {
+    _SERIALIZERS: ("ArrowStreamSerializer",),
+    **_STATE,
+    _WORKER: ("read_single_udf", "read_udfs", "invoke_udf"),
+}
+_RELIED_ON = (_UNTIL_4_2, _SINCE_4_3)
 """Module -> its classes and functions. They are read and not imported: only a worker has a use for all of them."""
 
 _DIGITS = 16
@@ -60,18 +69,17 @@ def chosen(wanted: Wanted, found: str | None) -> Exchange:
 @cache
 def digest_here() -> str | None:
     """Of the sources that this process has; None where something of them is not there to be read."""
-    return digest({module: _source(module) for module in _RELIED_ON})
+    return digest({module: _source(module) for module in _UNTIL_4_2})
 
 
 def digest(sources: Mapping[str, str]) -> str | None:
     """Of the modules' sources, by their names; whatever else is in a module makes no difference."""
-    parts = [
-        _definition(name, sources[module]) for module, names in _RELIED_ON.items() for name in names
-    ]
-    there = [part for part in parts if part is not None]
-    if there != parts:
-        return None
-    return sha256("\n".join(there).encode()).hexdigest()[:_DIGITS]
+    defined = {module: _definitions(source) for module, source in sources.items()}
+    for relied_on in _RELIED_ON:
+        if all(defined[module].keys() >= {*names} for module, names in relied_on.items()):
+            parts = (defined[module][name] for module, names in relied_on.items() for name in names)
+            return sha256("\n".join(parts).encode()).hexdigest()[:_DIGITS]
+    return None
 
 
 def _source(module: str) -> str:
@@ -80,8 +88,11 @@ def _source(module: str) -> str:
     return (spec.loader.get_source(module) if spec else None) or ""
 
 
-def _definition(name: str, source: str) -> str | None:
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
-            return ast.get_source_segment(source, node)
-    return None
+def _definitions(source: str) -> dict[str, str]:
+    # ast.get_source_segment would split the source for each definition, which takes a tenth of a second.
+    lines = source.split("\n")
+    return {
+        node.name: "\n".join(lines[node.lineno - 1 : node.end_lineno])
+        for node in ast.parse(source).body
+        if isinstance(node, ast.ClassDef | ast.FunctionDef)
+    }

@@ -2,7 +2,8 @@
 
 The JVM sends Arrow batches: the rows of many groups, and in a last column one entry a group, with its state, its timer
 and the place of its rows. It expects batches of output rows and of states to be written back. In stock PySpark a private
-class, `ApplyInPandasWithStateSerializer`, does both ends. For each group it cuts the batch, makes a pandas Series of each
+class, `ApplyInPandasWithStateSerializer`, does both ends; since PySpark 4.3 a function of its worker does, between the two ends of
+`ArrowStreamSerializer`. For each group it cuts the batch, makes a pandas Series of each
 column, parses the state's schema and makes a GroupState; the outputs and the state of each group become pandas frames,
 which are concatenated and made into Arrow again. That takes most of a worker's time.
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 import io
 import pickle
 from collections.abc import Callable, Iterator, Sequence
+from queue import SimpleQueue
 from typing import IO, Any, NoReturn
 
 import msgspec
@@ -46,40 +48,51 @@ _MOST_BYTES = 16 * 1024 * 1024
 
 _NO_TIMESTAMP = -1
 
+_COUNTS = pa.struct([("dataCount", pa.int32()), ("stateCount", pa.int32())])
+_STATES = pa.struct(
+    [
+        *(("properties", pa.string()), ("keyRowAsUnsafe", pa.binary())),
+        *(("object", pa.binary()), ("oldTimeoutTimestamp", pa.int64())),
+    ]
+)
+"""What the JVM reads of the first and the last column that is sent."""
+
 
 def exchange_leanly(function: Callable[..., Any], context: UpdateContext, rows: OutputRows) -> None:
     """Let the task that unpickled this function exchange its rows here; in a worker, before the task's rows are read.
 
-    For this one task: its serializer gets methods of its own when the task begins to read, and the class is at that
-    moment, or at the latest when Spark drops the function, as it was.
+    For this one task: the class of its serializer has other methods until the task begins to read and to write, or at the
+    latest until Spark drops the function.
     """
-    serializer_class: Any = serializers.ApplyInPandasWithStateSerializer  # PySpark 4.3 has none
-    stock = serializer_class.load_stream
+    serializer_class = _class_of_the_task()
+    read, write = serializer_class.load_stream, serializer_class.dump_stream
+    # With spark.python.udf.pipelined.enabled another thread loads: it may come later than the one that dumps.
+    sources: SimpleQueue[IO[bytes]] = SimpleQueue()
 
-    def load_stream(serializer: Any, stream: IO[bytes]) -> Iterator[Any]:
-        serializer_class.load_stream = stock
-        serializer.dump_stream = _writer(serializer, stream, context, rows)
+    def load_stream(_: Any, stream: IO[bytes]) -> Iterator[Any]:
+        serializer_class.load_stream = read
+        sources.put(stream)
         return iter(_read_here, None)
 
-    serializer_class.load_stream = load_stream
-    until_dropped(function, setattr, serializer_class, "load_stream", stock)
+    def dump_stream(_: Any, __: Iterator[Any], stream: IO[bytes]) -> None:
+        serializer_class.dump_stream = write
+        batches = _answered(sources.get(), context, _Output(rows))
+        serializers.ArrowStreamSerializer().dump_stream(_announced(batches, stream), stream)
+
+    serializer_class.load_stream, serializer_class.dump_stream = load_stream, dump_stream
+    until_dropped(function, setattr, serializer_class, "load_stream", read)
+    until_dropped(function, setattr, serializer_class, "dump_stream", write)
+
+
+def _class_of_the_task() -> Any:
+    """Whose `load_stream` and `dump_stream` PySpark calls next, once each."""
+    until_4_2 = getattr(serializers, "ApplyInPandasWithStateSerializer", None)
+    return until_4_2 or serializers.ArrowStreamSerializer
 
 
 def _read_here() -> NoReturn:
     """What PySpark finds for the input: if it read it, and found nothing, the groups of the task would be lost."""
     raise RuntimeError("PySpark reads the input of a lean exchange")
-
-
-def _writer(
-    serializer: Any, source: IO[bytes], context: UpdateContext, rows: OutputRows
-) -> Callable[[Iterator[Any], IO[bytes]], None]:
-    output = _Output(serializer, rows)
-
-    def dump_stream(_: Iterator[Any], stream: IO[bytes]) -> None:
-        batches = _answered(source, context, output)
-        serializers.ArrowStreamSerializer().dump_stream(_announced(batches, stream), stream)
-
-    return dump_stream
 
 
 def _announced(batches: Iterator[pa.RecordBatch], stream: IO[bytes]) -> Iterator[pa.RecordBatch]:
@@ -192,9 +205,7 @@ _PICKLED: dict[tuple[str, str], Callable[..., Any]] = {
 class _Output:
     """What goes back to the JVM: output rows, and the states to be written."""
 
-    def __init__(self, serializer: Any, rows: OutputRows) -> None:
-        self._counts_type: pa.StructType = serializer.result_count_pdf_arrow_type
-        self._states_type: pa.StructType = serializer.result_state_pdf_arrow_type
+    def __init__(self, rows: OutputRows) -> None:
         self._rows = rows
         self._states: list[tuple[bytes, bytes, bytes | None, int]] = []
         self._state_bytes = 0
@@ -228,9 +239,9 @@ class _Output:
         length = max(len(rows), len(states))
         counts = [(len(rows), len(states))]
         columns = [
-            _struct_array(counts, self._counts_type, length),
+            _struct_array(counts, _COUNTS, length),
             _struct_array(rows, ARROW_OUTPUT, length),
-            _struct_array(states, self._states_type, length),
+            _struct_array(states, _STATES, length),
         ]
         return pa.RecordBatch.from_arrays(columns, ["_0", "_1", "_2"])
 
@@ -238,7 +249,7 @@ class _Output:
 def _state_row(
     received: _Received, result: OperatorResult
 ) -> tuple[bytes, bytes, bytes | None, int]:
-    """In the order of PySpark's result_state_df_type, as GroupState would have it at the end of the call."""
+    """In the order of _STATES, as GroupState would have it at the end of the call."""
     properties, state = received.properties, result.state
     properties.defined = properties.updated = state is not None
     properties.removed = state is None

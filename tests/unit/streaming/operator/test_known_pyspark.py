@@ -43,14 +43,23 @@ def test_the_pyspark_of_the_tests_is_known_by_its_sources() -> None:
     assert chosen("stock", found) == "stock"
 
 
-@pytest.mark.parametrize(
-    ("module", "line"),
-    [
+RELIED_ON = {
+    "until 4.2": [
         (SERIALIZERS, "state_object = self.pickleSer.loads(state_info_col_object)"),
         (STATE, '"timeoutTimestamp": self._timeout_timestamp,'),
         (WORKER, "serializer.dump_stream(out_iter, outfile)"),
     ],
-)
+    "since 4.3": [
+        (SERIALIZERS, "writer = pa.RecordBatchStreamWriter(stream, batch.schema)"),
+        (STATE, '"timeoutTimestamp": self._timeout_timestamp,'),
+        (WORKER, 'state_info_col_object = state_info_col["object"]'),
+        (WORKER, "out_iter = func(init_info.split_index, iterator)"),
+    ],
+}
+FORM = "until 4.2" if "class ApplyInPandasWithState" in source(SERIALIZERS) else "since 4.3"
+
+
+@pytest.mark.parametrize(("module", "line"), RELIED_ON[FORM])
 def test_a_fork_that_says_the_same_version_is_not_known(
     sources: dict[str, str], module: str, line: str
 ) -> None:
@@ -80,10 +89,10 @@ def test_what_it_does_not_rely_on_may_change(sources: dict[str, str]) -> None:
     assert digest(sources | {SERIALIZERS: more}) == digest(sources)
 
 
-def test_a_pyspark_without_the_class_or_without_sources_is_not_known(
+def test_a_pyspark_without_a_class_or_without_sources_is_not_known(
     sources: dict[str, str],
 ) -> None:
-    renamed = sources[SERIALIZERS].replace("class ApplyInPandasWithState", "class Renamed")
+    renamed = sources[SERIALIZERS].replace("class ArrowStreamSerializer", "class Renamed")
 
     assert digest(sources | {SERIALIZERS: renamed}) is None
     assert digest(sources | {WORKER: ""}) is None

@@ -3,13 +3,13 @@ from __future__ import annotations
 import io
 import json
 import pickle
-from types import SimpleNamespace
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from pyspark.serializers import read_int
-from pyspark.sql.pandas import serializers
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.runtime.group_call import STATE_VERSION
@@ -17,6 +17,7 @@ from group_coordinator.streaming.operator.lean_exchange import exchange_leanly
 from group_coordinator.streaming.operator.output_rows import OutputRows
 from group_coordinator.testing import GroupDriver
 from tests.support.group_updates import update_context
+from tests.support.task_serializer import task_serializer
 
 CONTEXT = update_context(timers_hold=True)
 CHUNK = pa.struct(
@@ -37,13 +38,6 @@ PROPERTIES = {
     "removed": False,
     "timeoutTimestamp": 1_767_225_599_000,
 }
-COUNTS = pa.struct([("dataCount", pa.int32()), ("stateCount", pa.int32())])
-STATES = pa.struct(
-    [
-        *(("properties", pa.string()), ("keyRowAsUnsafe", pa.binary())),
-        *(("object", pa.binary()), ("oldTimeoutTimestamp", pa.int64())),
-    ]
-)
 MEGABYTE = 1024 * 1024
 
 
@@ -80,28 +74,52 @@ def groups_whose_timers_fired(names: list[str], snapshot: bytes) -> io.BytesIO:
     return stream
 
 
-def answered(stream: io.BytesIO) -> list[pa.RecordBatch]:
-    """The batches that go back to the JVM."""
+@pytest.fixture
+def exchanged() -> Iterator[Any]:
+    """PySpark's class in a task that exchanges its rows leanly."""
 
     def function() -> None: ...
 
-    serializer: Any = SimpleNamespace(
-        result_count_pdf_arrow_type=COUNTS, result_state_pdf_arrow_type=STATES
-    )
+    serializer_class = task_serializer()
+    before = serializer_class.load_stream, serializer_class.dump_stream
     exchange_leanly(function, CONTEXT, OutputRows())
-    rows = serializers.ApplyInPandasWithStateSerializer.load_stream(serializer, stream)
-    output = io.BytesIO()
-    serializer.dump_stream(rows, output)
+    yield serializer_class
+    assert (serializer_class.load_stream, serializer_class.dump_stream) == before
+
+
+def batches_in(output: io.BytesIO) -> list[pa.RecordBatch]:
+    """The batches that go back to the JVM."""
     output.seek(0)
     read_int(output)
     return list(pa.ipc.open_stream(output))
 
 
-def test_what_goes_back_at_once_is_bounded_by_the_bytes_of_states_too(large_state: bytes) -> None:
+def test_a_thread_of_its_own_may_read_later_than_the_task_writes(
+    exchanged: Any, large_state: bytes
+) -> None:
+    """As with spark.python.udf.pipelined.enabled of Spark 4.3."""
+    output = io.BytesIO()
+    with ThreadPoolExecutor(1) as threads:
+        written = threads.submit(exchanged.dump_stream, None, iter(()), output)
+        rows = exchanged.load_stream(None, groups_whose_timers_fired(["g"], large_state))
+        with pytest.raises(RuntimeError, match="reads the input of a lean exchange"):
+            next(rows)
+        written.result(60)
+
+    (batch,) = batches_in(output)
+    assert batch.column("_0").to_pylist()[0] == {"dataCount": 0, "stateCount": 1}
+
+
+def test_what_goes_back_at_once_is_bounded_by_the_bytes_of_states_too(
+    exchanged: Any, large_state: bytes
+) -> None:
     names = [f"g-{number}" for number in range(60)]
+    output = io.BytesIO()
 
-    batches = answered(groups_whose_timers_fired(names, large_state))
+    rows = exchanged.load_stream(None, groups_whose_timers_fired(names, large_state))
+    exchanged.dump_stream(None, rows, output)
 
+    batches = batches_in(output)
     counts = [batch.column("_0")[0]["stateCount"].as_py() for batch in batches]
     keys = [
         row["keyRowAsUnsafe"].decode()
