@@ -35,5 +35,5 @@ def spark() -> Iterator[SparkSession]:
 
 @pytest.fixture(params=["false", "true"], ids=["one-thread", "pipelined"], autouse=True)
 def pipelined(spark: SparkSession, request: pytest.FixtureRequest) -> None:
-    jvm: Any = spark._jvm  # noqa: SLF001
-    jvm.org.apache.spark.SparkEnv.get().conf().set(PIPELINED, request.param)
+    context: Any = spark.sparkContext
+    context._jsc.sc().conf().set(PIPELINED, request.param)  # noqa: SLF001
