@@ -90,7 +90,9 @@ class Connection:
         self._held = 0
         self._has_waited = False
         self.login = gateway.login(self._login_failed)
-        self.share = Share(gateway.shares, lambda: self.caller(None).payer, self._go_on)
+        self.share = Share(
+            gateway.shares, lambda: self.caller(None).payer, lambda: self.client.go_on()
+        )
         self.exchange = Exchange(self._connect, self._fail, self.share, self._note_held)
         if not self.login.is_accepted:
             self.exchange.most_open = 1  # as brokers, which take a login step by step
@@ -253,9 +255,6 @@ class Connection:
             self.client.close()
         self.exchange.lose_upstream()
         self.client.go_on()  # it may have been held back for this broker
-
-    def _go_on(self) -> None:
-        self.client.go_on()
 
     def _end(self) -> None:
         self._cancel_deadline()
