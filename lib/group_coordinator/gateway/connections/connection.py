@@ -33,7 +33,6 @@ class Surroundings(Protocol):
     login_timeout_s: float
     shares: Shares
     unknown: ReadQueue
-    """Clients that have still to log in, and their brokers' answers."""
 
     @property
     def desk(self) -> Desk:
@@ -90,9 +89,7 @@ class Connection:
         self._held = 0
         self._has_waited = False
         self.login = gateway.login(self._login_failed)
-        self.share = Share(
-            gateway.shares, lambda: self.caller(None).payer, lambda: self.client.go_on()
-        )
+        self.share = Share(gateway.shares, lambda: self.caller(None).payer, self._go_on)
         self.exchange = Exchange(self._connect, self._fail, self.share, self._note_held)
         if not self.login.is_accepted:
             self.exchange.most_open = 1  # as brokers, which take a login step by step
@@ -234,10 +231,7 @@ class Connection:
             self._gateway.held(self, held)
 
     def _held_bytes(self) -> int:
-        """Before a login also what waits, and what the broker has not read: later that is held back, and costs no one a connection.
-
-        Answers that were made here are not held back.
-        """
+        """Before a login also what waits, and what the broker has not read; after it answers that were made here: the rest is held back."""
         if not self.is_new:
             return self.client.collected_bytes + self.exchange.waiting_bytes
         upstream = self.exchange.upstream
@@ -255,6 +249,9 @@ class Connection:
             self.client.close()
         self.exchange.lose_upstream()
         self.client.go_on()  # it may have been held back for this broker
+
+    def _go_on(self) -> None:
+        self.client.go_on()
 
     def _end(self) -> None:
         self._cancel_deadline()
