@@ -80,8 +80,11 @@ class CheckpointFolder:
 
     def write(self, name: str, text: str) -> None:
         """Replace a file, in one step where the file system can: some object stores have none for a moment."""
+        path = self._path(name)
+        if not self._removes_many:  # as object stores do, which have no folders
+            self._files.mkdirs(path.getParent())
         self._remove_checksum(name)
-        stream = self._files.createAtomic(self._path(name), True)  # noqa: FBT003 - Scala's signature
+        stream = self._files.createAtomic(path, True)  # noqa: FBT003 - Scala's signature
         stream.write(text.encode())
         stream.close()
 
