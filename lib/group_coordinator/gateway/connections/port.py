@@ -10,8 +10,6 @@ from asyncio import Task
 from ssl import SSLContext
 from typing import Protocol
 
-_AT_ONCE = 4
-"""So many are taken before those that are there have their turn."""
 _REST_S = 1.0
 _GONE = frozenset({errno.ECONNABORTED, errno.EPROTO})
 
@@ -63,12 +61,12 @@ class Port:
     async def _accept(self) -> None:
         while True:
             try:
-                for _ in range(_AT_ONCE):
-                    await self._accept_one()
+                await self._accept_one()
             except OSError as error:
                 if error.errno not in _GONE:
                     _log.error("Clients must wait: %s", error)
                     await asyncio.sleep(_REST_S)
+            # What it sends first costs a handshake: those that are there have their turn between two of them.
             await asyncio.sleep(0)
 
     async def _accept_one(self) -> None:
